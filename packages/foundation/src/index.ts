@@ -1,0 +1,11 @@
+export { type Clock, systemClock } from './clock.ts'
+export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
+export { createLogger, type Logger } from './logger.ts'
+export {
+  CommandFailed,
+  type CommandOptions,
+  type CommandResult,
+  runCommand,
+  tryCommand,
+} from './run-command.ts'
+export { writeFileDurably } from './write-file-durably.ts'

@@ -1,0 +1,146 @@
+/**
+ * What control plane and host agent say to each other. The control plane is the HTTP/2 client; each message below is
+ * the JSON body or answer of one path of the agent. A command carries operation id and generation: repeating it is
+ * harmless, an old generation is refused (`stale_generation`).
+ */
+import * as z from 'zod'
+
+const uuid = z.uuid()
+const generation = z.number().int().min(1)
+const command = { operationId: z.string(), generation }
+
+/** Where a Dock's disk comes from. `own`: the disk that this host kept for the Dock (a boot after a shutdown). */
+export const diskSource = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('image'), image: z.string() }),
+  z.strictObject({ kind: z.literal('capture'), captureId: uuid }),
+  z.strictObject({ kind: z.literal('own') }),
+])
+export type DiskSource = z.infer<typeof diskSource>
+
+/** POST /docks/:dockId/start: disk, network, sandbox; answers when a command can be run. */
+export const startDock = z.strictObject({
+  ...command,
+  hostname: z.string(),
+  cpus: z.number().int(),
+  memoryMiB: z.number().int(),
+  diskGiB: z.number().int(),
+  source: diskSource,
+  /** The disk was another Dock's: machine-id and SSH host keys are made anew. */
+  newIdentity: z.boolean(),
+})
+export type StartDock = z.infer<typeof startDock>
+export const startedDock = z.strictObject({ ip: z.string() })
+export type StartedDock = z.infer<typeof startedDock>
+
+/** POST /docks/:dockId/stop: ends the sandbox; with `captureId`, the disk is captured and synced first, then removed. */
+export const stopDock = z.strictObject({ ...command, captureId: uuid.nullable() })
+export type StopDock = z.infer<typeof stopDock>
+
+/** POST /docks/:dockId/capture: captures the disk of a running Dock, which goes on. */
+export const captureDock = z.strictObject({ ...command, captureId: uuid })
+export type CaptureDock = z.infer<typeof captureDock>
+export const captured = z.strictObject({ sizeBytes: z.number().int() })
+export type Captured = z.infer<typeof captured>
+/** Answer of a stop: null when nothing was to be captured. */
+export const stoppedDock = z.strictObject({ capture: captured.nullable() })
+export type StoppedDock = z.infer<typeof stoppedDock>
+
+/** POST /docks/:dockId/destroy: sandbox, network and disk go; captures stay. Answers `{}`. */
+export const destroyDock = z.strictObject(command)
+export type DestroyDock = z.infer<typeof destroyDock>
+
+/** POST /captures/:captureId/destroy: removes one capture; absent is fine. Answers `{}`. */
+export const destroyCapture = z.strictObject({ operationId: z.string() })
+
+/** POST /docks/:dockId/exec: runs one command under a login bash as the Dock user. */
+export const execInDock = z.strictObject({
+  generation,
+  command: z.string(),
+  cwd: z.string(),
+  env: z.record(z.string(), z.string()),
+  timeoutMs: z.number().int(),
+  outputLimitBytes: z.number().int(),
+})
+export type ExecInDock = z.infer<typeof execInDock>
+/** stdout and stderr decoded as UTF-8 with replacement, already clipped. */
+export const execOutcome = z.strictObject({
+  exitCode: z.number().int(),
+  stdout: z.string(),
+  stderr: z.string(),
+  durationMs: z.number().int(),
+  truncated: z.boolean(),
+  timedOut: z.boolean(),
+})
+export type ExecOutcome = z.infer<typeof execOutcome>
+
+/** GET /captures/:captureId/tree answers `{files:[{path,size}]}`; GET …/files?path= answers the raw bytes. */
+export const captureTree = z.strictObject({
+  files: z.array(z.strictObject({ path: z.string(), size: z.number().int() })),
+})
+export type CaptureTree = z.infer<typeof captureTree>
+
+/** One runtime as the agent knows it. `disk`: a disk is kept for it; `running`: a sandbox is alive. */
+export const runtimeReport = z.strictObject({
+  dockId: uuid,
+  generation: z.number().int(),
+  state: z.enum(['starting', 'running', 'stopped', 'dead']),
+  ip: z.string().nullable(),
+})
+export type RuntimeReport = z.infer<typeof runtimeReport>
+
+export const hostFacts = z.strictObject({
+  runtime: z.enum(['gvisor', 'microvm']),
+  cpuFamily: z.string(),
+  kernel: z.string(),
+  kernelRelease: z.string(),
+  bootId: z.string(),
+  vcpuTotal: z.number().int(),
+  memTotalBytes: z.number().int(),
+  diskTotalBytes: z.number().int(),
+  maxDocks: z.number().int(),
+  images: z.array(z.string()),
+})
+export type HostFacts = z.infer<typeof hostFacts>
+
+export const pressure = z.strictObject({ memAvailableBytes: z.number().int(), diskFreeBytes: z.number().int() })
+export type Pressure = z.infer<typeof pressure>
+
+/**
+ * GET /events: a stream of lines of JSON that lasts as long as the session. The first is an inventory; one follows
+ * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order.
+ */
+export const hostEvent = z.discriminatedUnion('type', [
+  z.strictObject({
+    type: z.literal('inventory'),
+    facts: hostFacts,
+    pressure,
+    runtimes: z.array(runtimeReport),
+    captures: z.array(uuid),
+  }),
+  z.strictObject({ type: z.literal('heartbeat'), pressure, running: z.number().int() }),
+  z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
+])
+export type HostEvent = z.infer<typeof hostEvent>
+
+/**
+ * An agent's refusal: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
+ * (`invalid`), 507 (`no_space`), 500 (`failed`), as `{code, message}`.
+ */
+export const agentErrorCode = z.enum([
+  'invalid',
+  'not_found',
+  'not_running',
+  'busy',
+  'stale_generation',
+  'no_space',
+  'exec_refused',
+  'failed',
+])
+export type AgentErrorCode = z.infer<typeof agentErrorCode>
+export const agentError = z.strictObject({ code: agentErrorCode, message: z.string() })
+
+/** POST {control plane}/v1/fleet/register by the agent: a join token for a credential. */
+export const registerHost = z.strictObject({ joinToken: z.string(), hostId: z.string().optional(), facts: hostFacts })
+export type RegisterHost = z.infer<typeof registerHost>
+export const registeredHost = z.strictObject({ hostId: z.string(), credential: z.string() })
+export type RegisteredHost = z.infer<typeof registeredHost>

@@ -1,0 +1,12 @@
+export {
+  ExecRefused,
+  type ExecRequest,
+  type ExecResult,
+  type Fingerprint,
+  type RuntimeDriver,
+  type SandboxHandle,
+  type SandboxSpec,
+  type SandboxState,
+  SandboxGone,
+  sandboxHandle,
+} from './driver.ts'
