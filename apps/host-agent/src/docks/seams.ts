@@ -1,0 +1,61 @@
+/**
+ * What the Docks ask of the host's disks and networks. Everything here is idempotent: a call that was cut off by a
+ * crash is repeated, and a removal of what is absent succeeds.
+ */
+import type { Readable } from 'node:stream'
+
+/** Where a new disk is cloned from. */
+export type DiskOrigin = { image: string } | { captureId: string }
+
+/** The pool has no room for another disk or capture. */
+export class NoSpace extends Error {
+  override readonly name = 'NoSpace'
+}
+
+/** An image, disk, capture or file that the pool does not hold. */
+export class NotInPool extends Error {
+  override readonly name = 'NotInPool'
+}
+
+/** The host's pool of disks. Throws {@link NoSpace} and {@link NotInPool}; anything else is a failure of the host. */
+export type DiskPool = {
+  /** Clones a disk for the Dock, grown to `diskGiB`. A disk that is there already is kept as it is. */
+  create(dockId: string, wanted: { from: DiskOrigin; diskGiB: number }): Promise<void>
+  /** Mounts the Dock's disk; when mounted already, answers the same path. */
+  attach(dockId: string): Promise<{ rootPath: string }>
+  /** Syncs and unmounts; nothing of the kernel's hold on the disk is left when it answers. */
+  detach(dockId: string): Promise<void>
+  /** Captures the disk, attached (frozen for a moment) or not. On stable storage when it answers. */
+  capture(dockId: string, captureId: string): Promise<{ sizeBytes: number }>
+  /** Removes the Dock's disk, detaching it first. */
+  remove(dockId: string): Promise<void>
+  removeCapture(captureId: string): Promise<void>
+  has(dockId: string): Promise<boolean>
+  list(): Promise<{ disks: string[]; captures: string[] }>
+  /** Names of the images that Docks can start from. */
+  images(): Promise<string[]>
+  statistics(): Promise<{ totalBytes: number; freeBytes: number }>
+  /** Regular files of a capture, path from the root with a leading slash, size in bytes. */
+  tree(captureId: string): Promise<{ path: string; size: number }[]>
+  readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
+  /** At the agent's start: mounts the pool when it is not, thaws every disk, drops what is half made. */
+  recover(): Promise<void>
+}
+
+/** A Dock's network namespace, with addresses and routes. */
+export type DockNetwork = { netnsPath: string; ip: string; gateway: string; nameserver: string }
+
+/** The host's networks of Docks. */
+export type Networks = {
+  /** Makes what all Docks share: forwarding, filter rules, the name forwarder. */
+  setUp(): Promise<void>
+  /** Makes the Dock's network; when it is there already, answers it. */
+  create(dockId: string): Promise<DockNetwork>
+  destroy(dockId: string): Promise<void>
+  /** Puts addresses and routes back, which a sandbox's start had taken over. */
+  restore(dockId: string): Promise<DockNetwork>
+  /** Ids of the Docks that have a network. */
+  list(): Promise<string[]>
+  /** Removes what {@link Networks.setUp} made. Docks' own networks must be gone. */
+  tearDown(): Promise<void>
+}
