@@ -1,0 +1,38 @@
+/** The database as the program sees it: one type for all tables, one pool a process. */
+import { Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { AccountTables } from './tables/accounts.ts'
+import type { DockTables } from './tables/docks.ts'
+
+/** Every table; each group of modules owns its part. */
+export type Database = AccountTables & DockTables
+
+/** What stores and operations take: the pool or a transaction on it. */
+export type Db = Kysely<Database>
+export type Tx = Transaction<Database>
+
+// Counts and sizes are bigint in SQL and safely below 2^53 here; a string would only invite bugs.
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text))
+
+export type DatabaseConnection = { db: Db; pool: pg.Pool; close(): Promise<void> }
+
+/** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */
+export const openDatabase = (options: {
+  url: string
+  maxConnections?: number
+  onIdleError?: (error: Error) => void
+}): DatabaseConnection => {
+  const pool = new pg.Pool({
+    connectionString: options.url,
+    max: options.maxConnections ?? 10,
+    connectionTimeoutMillis: 5_000,
+    application_name: 'dock-control-plane',
+  })
+  pool.on('error', (error) => options.onIdleError?.(error))
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
+  return { db, pool, close: () => db.destroy() }
+}
+
+/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+export const withTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
+  db.transaction().execute(work)

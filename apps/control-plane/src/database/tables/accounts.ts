@@ -1,0 +1,147 @@
+/** Tables of people, organizations and their credentials (migration 001). */
+import type { Role } from '@dock/contract'
+import type { ColumnType, Generated } from 'kysely'
+
+/** A timestamp that the database fills in when it is left out. */
+export type Timestamp = ColumnType<Date, Date | undefined, Date>
+export type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
+
+export type UsersTable = {
+  id: Generated<string>
+  name: string
+  email: string
+  email_verified: Generated<boolean>
+  image: string | null
+  /** Made by the first start: always an instance admin. */
+  instance_admin: Generated<boolean>
+  closed_at: NullableTimestamp
+  erased_at: NullableTimestamp
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type SessionsTable = {
+  id: Generated<string>
+  user_id: string
+  token: string
+  expires_at: ColumnType<Date, Date, Date>
+  ip_address: string | null
+  user_agent: string | null
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type LoginAccountsTable = {
+  id: Generated<string>
+  user_id: string
+  account_id: string
+  provider_id: string
+  access_token: string | null
+  refresh_token: string | null
+  id_token: string | null
+  access_token_expires_at: NullableTimestamp
+  refresh_token_expires_at: NullableTimestamp
+  scope: string | null
+  password: string | null
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type VerificationsTable = {
+  id: Generated<string>
+  identifier: string
+  value: string
+  expires_at: ColumnType<Date, Date, Date>
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type OrganizationsTable = {
+  id: Generated<string>
+  name: string
+  slug: string
+  seats: Generated<number>
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type MembershipsTable = {
+  organization_id: string
+  user_id: string
+  role: Role
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type WorkspacesTable = {
+  id: Generated<string>
+  organization_id: string
+  name: string
+  slug: string
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type EnvironmentsTable = {
+  id: Generated<string>
+  organization_id: string
+  name: string
+  is_default: Generated<boolean>
+  current_version: Generated<number>
+  secrets_access: Generated<'members' | 'admins'>
+  created_at: Timestamp
+  updated_at: Timestamp
+}
+
+export type EnvironmentVersionsTable = {
+  id: Generated<string>
+  environment_id: string
+  version: number
+  safe_for_third_parties: Generated<boolean>
+  pass_github: Generated<boolean>
+  pass_secrets: Generated<boolean>
+  pass_dock_credentials: Generated<boolean>
+  pass_agents_credentials: Generated<boolean>
+  created_at: Timestamp
+}
+
+export type ApiKeysTable = {
+  id: Generated<string>
+  user_id: string
+  name: string
+  key_prefix: string
+  /** SHA-256 of the raw key. */
+  key_hash: Buffer
+  /** Set on a key issued to one Dock. */
+  dock_id: string | null
+  expires_at: NullableTimestamp
+  revoked_at: NullableTimestamp
+  last_used_at: NullableTimestamp
+  created_at: Timestamp
+}
+
+export type OutboxMailsTable = {
+  id: Generated<string>
+  recipient: string
+  subject: string
+  body: string
+  attempts: Generated<number>
+  next_attempt_at: Timestamp
+  sent_at: NullableTimestamp
+  error: string | null
+  created_at: Timestamp
+}
+
+export type AccountTables = {
+  users: UsersTable
+  sessions: SessionsTable
+  login_accounts: LoginAccountsTable
+  verifications: VerificationsTable
+  organizations: OrganizationsTable
+  memberships: MembershipsTable
+  workspaces: WorkspacesTable
+  environments: EnvironmentsTable
+  environment_versions: EnvironmentVersionsTable
+  api_keys: ApiKeysTable
+  outbox_mails: OutboxMailsTable
+}

@@ -1,0 +1,38 @@
+/** What the HTTP layer hands to a route's handler, and what it expects back. No HTTP library shows here. */
+import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes } from '@dock/contract'
+import type { Caller } from '../modules/accounts/index.ts'
+
+export type Routes = typeof routes
+export type RouteName = keyof Routes
+
+/** Bytes answered as they are, without the envelope (`responseKind: 'raw'`). */
+export type RawResponse = {
+  body: Uint8Array | ReadableStream<Uint8Array>
+  /** Sent as `Content-Type`, with `X-Content-Type-Options: nosniff`. */
+  contentType: string
+  contentLength?: number
+}
+
+export type RouteRequest<K extends RouteName> = {
+  /** Null on routes that nobody signs in for. */
+  caller: Routes[K]['access']['credentials'] extends 'public' ? null : Caller
+  params: RouteParams<Routes[K]>
+  query: RouteQuery<Routes[K]>
+  body: RouteBody<Routes[K]>
+  /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
+  idempotencyKey: string | undefined
+  /** Header `x-confirm-delete` as sent. */
+  confirmDelete: string | undefined
+  requestId: string
+  /** The peer's address; what rate limits of public routes count by. */
+  clientAddress: string
+}
+
+export type HandlerResult<K extends RouteName> = Routes[K] extends { responseKind: 'raw' }
+  ? RawResponse
+  : RouteResponse<Routes[K]>
+
+export type Handler<K extends RouteName> = (request: RouteRequest<K>) => Promise<HandlerResult<K>>
+
+/** Handlers by route name. A route without one answers 501 `not_implemented`; WebSocket routes have none. */
+export type Handlers = Partial<{ [K in RouteName]: Handler<K> }>
