@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { runCommand, tryCommand } from './run-command.ts'
+
+describe('a host program', () => {
+  it('gets its arguments as they are, never through a shell', async () => {
+    expect(await runCommand('printf', ['%s', '$(id) ; `id` "x"'])).toBe('$(id) ; `id` "x"')
+  })
+
+  it('answers code, output and input', async () => {
+    expect(await tryCommand('sh', ['-c', 'cat; echo bad >&2; exit 3'], { input: 'in' })).toEqual({
+      code: 3,
+      stdout: 'in',
+      stderr: 'bad\n',
+    })
+  })
+
+  it('throws with standard error when it fails', async () => {
+    await expect(runCommand('sh', ['-c', 'echo why >&2; exit 1'])).rejects.toThrow(/exit 1: why/)
+  })
+
+  it('rejects when the program is not there', async () => {
+    await expect(runCommand('/no/such/program', [])).rejects.toThrow(/ENOENT/)
+  })
+})

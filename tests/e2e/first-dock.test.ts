@@ -1,0 +1,124 @@
+import { createServer, type Server as TcpServer } from 'node:net'
+import { release } from 'node:os'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDock, deleteDock, exec, run } from './support/dock.ts'
+import { freePort, newDataDir, removeDataDir, type Server, startServer } from './support/server.ts'
+
+let server: Server
+let hostListener: TcpServer
+let hostListenerPort: number
+
+beforeAll(async () => {
+  server = await startServer(await newDataDir(), await freePort())
+  hostListenerPort = await freePort()
+  hostListener = createServer((socket) => socket.end('the host')).listen(hostListenerPort, '0.0.0.0')
+})
+
+afterAll(async () => {
+  hostListener?.close()
+  const code = await server?.interrupt()
+  if (server) await removeDataDir(server.dataDir)
+  expect(code).toBe(0)
+})
+
+describe('the first start', () => {
+  it('makes a first Dock, runs uname in it and says how to go on', () => {
+    expect(server.output()).toContain('Linux')
+    expect(server.output()).toMatch(/curl .*\/v1\/docks/)
+  })
+
+  it('writes the way in to admin.json', async () => {
+    const me = await server.client.call('readMe', {})
+    expect(me).toMatchObject({ email: server.admin.email, emailVerified: true, instanceAdmin: true })
+  })
+})
+
+describe('a Dock', () => {
+  it('is created, read, listed, used and deleted over HTTP', async () => {
+    const dock = await createDock(server, { name: 'first-of-all' })
+    expect(dock).toMatchObject({
+      name: 'first-of-all',
+      state: 'ready',
+      runtime: 'gvisor',
+      setupStatus: expect.any(String),
+    })
+    const listed = await server.client.call('listDocks', { query: {} })
+    expect(listed.map(({ id }) => id)).toContain(dock.id)
+    expect(await exec(server, dock.id, 'echo out; echo err >&2; exit 7')).toMatchObject({
+      exitCode: 7,
+      stdout: 'out\n',
+      stderr: 'err\n',
+      truncated: false,
+    })
+    await deleteDock(server, dock.id)
+    await expect(server.client.call('readDock', { params: { id: dock.id } })).rejects.toMatchObject({
+      code: 'dock_not_found',
+      status: 404,
+    })
+  })
+
+  it('is a machine of its own: kernel, processes, disk, memory, user', async () => {
+    const dock = await createDock(server, { memoryMiB: 768, diskGiB: 3 })
+    expect(await run(server, dock.id, 'uname -r')).not.toContain(release())
+    expect(Number(await run(server, dock.id, 'ls /proc | grep -c "^[0-9]"'))).toBeLessThan(20)
+    expect(await run(server, dock.id, 'id -un; pwd; echo $HOME')).toBe('user\n/home/user/work\n/home/user\n')
+    expect(await run(server, dock.id, 'sudo id -u')).toBe('0\n')
+    const diskGiB = Number(await run(server, dock.id, 'df -k --output=size / | tail -1')) / 1024 / 1024
+    expect(diskGiB).toBeGreaterThan(2.5)
+    expect(diskGiB).toBeLessThanOrEqual(3)
+    const memoryMiB = Number(await run(server, dock.id, "awk '/MemTotal/ {print $2}' /proc/meminfo")) / 1024
+    expect(memoryMiB).toBeLessThanOrEqual(768)
+    await deleteDock(server, dock.id)
+  })
+
+  it('keeps to its own disk: what is over the limit is refused, the neighbour goes on', async () => {
+    const [small, neighbour] = await Promise.all([createDock(server, { diskGiB: 2 }), createDock(server)])
+    const full = await exec(server, small.id, 'head -c 3G /dev/zero > big; echo $?; rm -f big', {
+      timeoutSeconds: 120,
+    })
+    expect(full.stderr).toContain('No space left')
+    expect(await run(server, neighbour.id, 'echo fine > here && cat here')).toBe('fine\n')
+    await Promise.all([deleteDock(server, small.id), deleteDock(server, neighbour.id)])
+  })
+
+  it('reaches neither the host nor another Dock', async () => {
+    const [a, b] = await Promise.all([createDock(server), createDock(server)])
+    const connect = (host: string, port: number) =>
+      exec(server, a.id, `timeout 3 bash -c 'exec 3<>/dev/tcp/${host}/${port} && cat <&3'`)
+    const gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
+    await run(server, b.id, 'sudo setsid bash -c "while :; do :; sleep 1; done" >/dev/null 2>&1 & echo ok')
+    const inside = await exec(server, a.id, "timeout 3 bash -c 'exec 3<>/dev/udp/127.0.0.1/9 && echo open'")
+    expect(inside.stdout).toContain('open')
+    for (const host of [gateway, '127.0.0.1', '169.254.169.254']) {
+      const result = await connect(host, hostListenerPort)
+      expect(result.exitCode, host).not.toBe(0)
+      expect(result.stdout, host).not.toContain('the host')
+    }
+    const ping = await exec(server, a.id, `timeout 3 bash -c 'exec 3<>/dev/tcp/${b.ip}/22'`)
+    expect(ping.exitCode).not.toBe(0)
+    await Promise.all([deleteDock(server, a.id), deleteDock(server, b.id)])
+  })
+
+  it('ends a command and its whole tree at the timeout', async () => {
+    const dock = await createDock(server)
+    await expect(
+      exec(server, dock.id, 'setsid sleep 4711 & nohup sleep 4712 & sleep 4713', { timeoutSeconds: 1 }),
+    ).rejects.toMatchObject({ code: 'exec_timeout', status: 504 })
+    expect(
+      await run(
+        server,
+        dock.id,
+        'cat /proc/[0-9]*/cmdline | tr "\\0" " " | grep -c "sleep 471[123]" || true',
+      ),
+    ).toBe('0\n')
+    await deleteDock(server, dock.id)
+  })
+
+  it('clips each stream at 1 MiB', async () => {
+    const dock = await createDock(server)
+    const result = await exec(server, dock.id, 'head -c 3000000 /dev/zero | tr "\\0" x')
+    expect(result.truncated).toBe(true)
+    expect(result.stdout.length).toBe(1024 * 1024)
+    await deleteDock(server, dock.id)
+  })
+})

@@ -1,0 +1,91 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDock, deleteDock, run, untilState } from './support/dock.ts'
+import { freePort, newDataDir, removeDataDir, type Server, startServer } from './support/server.ts'
+
+let dataDir: string
+let port: number
+let server: Server
+
+beforeAll(async () => {
+  dataDir = await newDataDir()
+  port = await freePort()
+  server = await startServer(dataDir, port)
+})
+
+afterAll(async () => {
+  await server?.interrupt()
+  await removeDataDir(dataDir)
+})
+
+/** Process ids whose command line holds all the texts. */
+const processes = async (...texts: string[]): Promise<number[]> => {
+  const found: number[] = []
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    if (texts.every((text) => line.includes(text))) found.push(Number(entry))
+  }
+  return found
+}
+
+const environmentHas = async (pid: number, text: string): Promise<boolean> =>
+  (await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')).includes(text)
+
+/** The node process of an app of this very server. */
+const appProcess = async (main: string): Promise<number> => {
+  for (const pid of await processes('node', main)) if (await environmentHas(pid, String(port))) return pid
+  throw new Error(`no process of ${main}`)
+}
+
+const kill = async (main: string): Promise<void> => {
+  process.kill(await appProcess(main), 'SIGKILL')
+}
+
+/** The Dock's answer, once the path to it is there again. */
+const eventually = async (id: string, command: string): Promise<string> => {
+  const deadline = Date.now() + 60_000
+  for (;;) {
+    try {
+      return await run(server, id, command)
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await new Promise((resolve) => setTimeout(resolve, 200))
+    }
+  }
+}
+
+describe('a Dock survives', () => {
+  it('SIGKILL of the agent, untouched, and can be stopped and deleted afterwards', async () => {
+    const dock = await createDock(server)
+    await run(server, dock.id, 'setsid sleep 4321 >/dev/null 2>&1 & echo $! > pid')
+    await kill('apps/host-agent/src/main.ts')
+    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4321')
+    await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
+    await deleteDock(server, dock.id)
+  })
+
+  it('SIGKILL of the control plane, untouched', async () => {
+    const dock = await createDock(server)
+    await run(server, dock.id, 'setsid sleep 4322 >/dev/null 2>&1 & echo $! > pid')
+    await kill('apps/control-plane/src/main.ts')
+    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4322')
+    await deleteDock(server, dock.id)
+  })
+
+  it('Ctrl-C: nothing is left running or mounted, and the next start boots it again from its own disk', async () => {
+    const dock = await createDock(server)
+    await run(server, dock.id, 'echo kept > file')
+    expect(await server.interrupt()).toBe(0)
+    expect(await processes('runsc', dataDir)).toEqual([])
+    expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
+    server = await startServer(dataDir, port)
+    await untilState(server, dock.id, ['ready'])
+    expect(await eventually(dock.id, 'cat file')).toBe('kept\n')
+    await deleteDock(server, dock.id)
+  })
+
+  it('a second start on the same folder is refused while the first one runs', async () => {
+    await expect(startServer(dataDir, await freePort())).rejects.toThrow(/already/)
+  })
+})

@@ -1,0 +1,66 @@
+/** A Dock's life through the public API, in the words of the tests. */
+import type { Dock, ExecResult } from '@dock/contract'
+import type { Server } from './server.ts'
+
+export type DockOptions = {
+  name?: string
+  cpus?: number
+  memoryMiB?: number
+  diskGiB?: number
+  ttlSeconds?: number
+}
+
+/** Creates a small Dock and answers it when it is ready. */
+export const createDock = ({ client, admin }: Server, options: DockOptions = {}): Promise<Dock> =>
+  client.call('createDock', {
+    body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, ...options },
+  })
+
+/** Runs a command; the exit code is the caller's to look at. */
+export const exec = (
+  { client }: Server,
+  id: string,
+  command: string,
+  options: { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string } = {},
+): Promise<ExecResult> => client.call('execInDock', { params: { id }, body: { command, ...options } })
+
+/** Runs a command that must succeed and answers its standard output. */
+export const run = async (server: Server, id: string, command: string): Promise<string> => {
+  const result = await exec(server, id, command)
+  if (result.exitCode !== 0)
+    throw new Error(`${command}: exit ${result.exitCode}: ${result.stdout}${result.stderr}`)
+  return result.stdout
+}
+
+const operationDeadlineMs = 60_000
+
+/** Deletes a Dock and waits until the operation is completed. */
+export const deleteDock = async ({ client }: Server, id: string): Promise<void> => {
+  const { operation } = await client.call('deleteDock', {
+    params: { id },
+    headers: { 'x-confirm-delete': id },
+  })
+  const deadline = Date.now() + operationDeadlineMs
+  for (;;) {
+    const { status } = await client.call('readOperation', { params: { id: operation.id } })
+    if (status === 'completed') return
+    if (Date.now() > deadline) throw new Error(`operation ${operation.id} is still ${status}`)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+  }
+}
+
+/** Reads a Dock until it is in one of the states, for at most `timeoutMs`. */
+export const untilState = async (
+  { client }: Server,
+  id: string,
+  states: readonly Dock['state'][],
+  timeoutMs = 60_000,
+): Promise<Dock> => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const dock = await client.call('readDock', { params: { id } })
+    if (states.includes(dock.state)) return dock
+    if (Date.now() > deadline) throw new Error(`Dock ${id} is ${dock.state}, not ${states.join(' or ')}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+}

@@ -1,0 +1,95 @@
+/** Starts the product as a person does, by `script/server`, on a data folder and a port of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createClient } from '@dock/sdk'
+
+const checkout = new URL('../../..', import.meta.url).pathname
+
+export type Admin = {
+  baseUrl: string
+  email: string
+  password: string
+  apiKey: string
+  organizationId: string
+  workspaceId: string
+  image: string
+}
+
+export type Client = ReturnType<typeof createClient>
+
+export type Server = {
+  dataDir: string
+  admin: Admin
+  client: Client
+  /** Everything that `script/server` printed in this start. */
+  output: () => string
+  /** Process id of the supervisor. */
+  pid: number
+  /** Ctrl-C, and waits for the end; answers the exit code. */
+  interrupt: () => Promise<number>
+  /** Resolves when the supervisor has ended, whatever the cause. */
+  ended: Promise<number>
+}
+
+/** A port that nobody listens on now. */
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer()
+    probe.once('error', reject)
+    probe.listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() =>
+        address && typeof address === 'object' ? resolve(address.port) : reject(new Error('no port')),
+      )
+    })
+  })
+
+/** An empty data folder. */
+export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'dock-e2e-'))
+
+/** Removes a data folder after its server has ended. */
+export const removeDataDir = (dataDir: string): Promise<void> => rm(dataDir, { recursive: true, force: true })
+
+const lastLines = (text: string): string => text.split('\n').slice(-40).join('\n')
+
+/** Starts on `dataDir` and answers when the server says that it is ready. Rejects, with its output, if it ends first. */
+export const startServer = async (dataDir: string, port: number): Promise<Server> => {
+  const child: ChildProcess = spawn(join(checkout, 'script/server'), [], {
+    cwd: checkout,
+    env: { ...process.env, DOCK_DATA_DIR: dataDir, PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let output = ''
+  const log = createWriteStream(`${dataDir}.log`, { flags: 'a' })
+  const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 128)))
+  await new Promise<void>((resolve, reject) => {
+    const hear = (text: string): void => {
+      output += text
+      log.write(text)
+      if (output.includes('Dock is ready')) resolve()
+    }
+    child.stdout?.setEncoding('utf8').on('data', hear)
+    child.stderr?.setEncoding('utf8').on('data', hear)
+    child.once('error', reject)
+    void ended.then((code) => reject(new Error(`script/server ended with ${code}:\n${lastLines(output)}`)))
+  })
+  const admin = JSON.parse(await readFile(join(dataDir, 'admin.json'), 'utf8')) as Admin
+  const pid = child.pid ?? 0
+  return {
+    dataDir,
+    admin,
+    client: createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey }),
+    output: () => output,
+    pid,
+    ended,
+    interrupt: () => {
+      process.kill(pid, 'SIGINT')
+      return ended
+    },
+  }
+}
