@@ -42,6 +42,8 @@ export type Route = {
   errors: readonly ErrorCode[]
   /** The code a malformed id in the path answers (always 404): the same as for an absent thing. */
   notFound?: ErrorCode
+  /** Where a path has several parameters: the code of a malformed one, ahead of `notFound`. */
+  paramNotFound?: Readonly<Record<string, ErrorCode>>
   /** Sent with `Cache-Control: no-store`. */
   noStore?: true
 }

@@ -1,0 +1,90 @@
+/** Field schemas that objects and routes share. */
+import * as z from 'zod'
+import { limits } from './limits.ts'
+
+const encoder = new TextEncoder()
+
+/** Length of a text in bytes of UTF-8. */
+export const byteLength = (text: string): number => encoder.encode(text).length
+
+export const uuid = z.uuid()
+/** ISO 8601 in UTC, as the service writes it. */
+export const timestamp = z.iso.datetime()
+export const integer = z.int()
+export const count = z.int().min(0)
+
+/** A text of at most `max` bytes of UTF-8. The length in characters is never above that in bytes. */
+export const textOfBytes = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((text) => byteLength(text) <= max, `must be at most ${max} bytes`)
+
+export const cpus = z.int().min(limits.cpus.min).max(limits.cpus.max)
+export const memoryMiB = z.int().min(limits.memoryMiB.min).max(limits.memoryMiB.max)
+export const diskGiB = z.int().min(limits.diskGiB.min).max(limits.diskGiB.max)
+/** Seconds from ready until the automatic stop; null for none. */
+export const ttlSeconds = z.int().min(limits.ttlSeconds.min).max(limits.ttlSeconds.max).nullable()
+
+export const displayableName = z.string().min(limits.nameLength.min).max(limits.nameLength.max)
+export const dockName = z.string().min(1).max(limits.dockNameLengthMax)
+/** Name or id of an Environment, where a Dock names the one it starts with. */
+export const environmentReference = z.string().min(1).max(limits.environmentReferenceLengthMax)
+export const environmentName = z
+  .string()
+  .regex(/^[a-z0-9_-]{2,64}$/, 'must be 2 to 64 lowercase letters, digits, dashes or underscores')
+export const templateName = z
+  .string()
+  .trim()
+  .regex(
+    /^[a-z0-9][a-z0-9_-]{1,62}[a-z0-9]$/,
+    'must be 3 to 64 lowercase letters, digits, dashes or underscores, with a letter or digit at both ends',
+  )
+export const slug = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/,
+    'must be 3 to 63 lowercase letters, digits or hyphens, with a letter or digit at both ends',
+  )
+export const role = z.enum(['member', 'admin', 'owner'])
+export const runtimeName = z.enum(['microvm', 'gvisor'])
+
+/** The value of an `idempotency-key` header. */
+export const idempotencyKey = z
+  .string()
+  .min(limits.idempotencyKeyLength.min)
+  .max(limits.idempotencyKeyLength.max)
+
+/** A path below some folder: relative, no `..`, nothing under `.dock/`. */
+export const secretFilePath = z
+  .string()
+  .min(limits.environment.filePathLength.min)
+  .max(limits.environment.filePathLength.max)
+  .refine((path) => !path.startsWith('/'), 'must be relative')
+  .refine((path) => !path.includes('\0') && !path.endsWith('/'), 'must name a file')
+  .refine((path) => !path.split('/').includes('..'), 'must not hold ..')
+  .refine(
+    (path) => path.split('/').find((part) => part !== '.' && part !== '') !== '.dock',
+    'must not be under .dock/',
+  )
+
+/** Integer of a query, sent as digits. */
+export const queryInteger = (min: number, max: number) => z.coerce.number<number>().int().min(min).max(max)
+
+/** `true` or `false` of a query. */
+export const queryBoolean = z
+  .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })
+  .meta({ type: 'boolean' })
+
+/** Where a list is read page by page: `cursor` is the `nextCursor` of the page before. */
+export const pageQuery = z.object({
+  limit: queryInteger(limits.page.min, limits.page.max).default(limits.page.default),
+  cursor: z.string().min(1).optional(),
+})
+export const nextCursor = z.string().nullable()
+
+export const organizationQuery = z.object({ organizationId: uuid })
+
+export const deleted = z.strictObject({ deleted: z.literal(true) })
+export const removed = z.strictObject({ removed: z.literal(true) })

@@ -1,0 +1,44 @@
+export * from './dock-state.ts'
+export { type ErrorCode, errorCodes, ServiceError } from './errors.ts'
+export * from './events.ts'
+export {
+  byteLength,
+  environmentName,
+  idempotencyKey,
+  secretFilePath,
+  slug,
+  templateName,
+  timestamp,
+  uuid,
+} from './fields.ts'
+export * from './limits.ts'
+export * from './objects/account.ts'
+export * from './objects/docks.ts'
+export * from './objects/hosts.ts'
+export * from './objects/keys.ts'
+export * from './objects/operations.ts'
+export * from './objects/snapshots.ts'
+export * from './objects/templates.ts'
+export type {
+  Access,
+  Method,
+  ResponseKind,
+  Role,
+  Route,
+  RouteBody,
+  RouteParams,
+  RouteQuery,
+  RouteResponse,
+} from './route.ts'
+export { route } from './route.ts'
+export { eraseConfirmation, retentionConfirmation } from './routes/account.ts'
+export { contactTopics } from './routes/instance.ts'
+export { type RouteName, type Routes, routes } from './routes.ts'
+export {
+  isReservedVariableName,
+  reservedVariableNames,
+  reservedVariablePrefix,
+  variableName,
+  variablesBytes,
+  variableValue,
+} from './variables.ts'

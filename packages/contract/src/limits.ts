@@ -1,0 +1,90 @@
+/** Every number that the service holds callers to, in one table; sizes in bytes unless the name says otherwise. */
+const kibibyte = 1024
+const mebibyte = 1024 * kibibyte
+
+export const limits = {
+  cpus: { min: 1, max: 64, default: 2 },
+  memoryMiB: { min: 512, max: 262_144, default: 4096 },
+  diskGiB: { min: 1, max: 2048, default: 20 },
+  ttlSeconds: { min: 60, max: 2_592_000 },
+  dockNameLengthMax: 100,
+  environmentReferenceLengthMax: 100,
+  dockVariablesMax: 100,
+  dockVariablesBytesMax: 64 * kibibyte,
+  dockSetupScriptLengthMax: 65_536,
+  fromLengthMax: 64,
+  variableNameLengthMax: 128,
+  ports: { min: 1, max: 65_535, reserved: 2222, perDockMax: 10 },
+  exec: {
+    commandBytesMax: 65_536,
+    timeoutSeconds: { min: 1, max: 600, default: 60 },
+    variablesMax: 64,
+    variablesBytesMax: 32 * kibibyte,
+    cwdLengthMax: 1024,
+    cwdDefault: '/home/user/work',
+    outputBytesMax: mebibyte,
+    inFlightPerDockMax: 4,
+  },
+  idempotencyKeyLength: { min: 1, max: 255 },
+  idempotencyKeepSeconds: 24 * 3600,
+  terminal: {
+    ticketSeconds: 30,
+    openPerDockMax: 4,
+    openPerUserMax: 8,
+    idleSecondsMax: 30 * 60,
+    openSecondsMax: 12 * 3600,
+  },
+  nameLength: { min: 1, max: 100 },
+  slugLength: { min: 3, max: 63 },
+  seats: { min: 1, default: 5 },
+  invitationDays: 7,
+  apiKeysPerUserMax: 20,
+  sshKeysPerUserMax: 20,
+  sshPublicKeyLength: { min: 1, max: 16_384 },
+  providerKeyLength: { min: 1, max: 512 },
+  displayNameLength: { min: 1, max: 60 },
+  bioLengthMax: 280,
+  contact: { emailLengthMax: 254, companyLengthMax: 120, messageLength: { min: 1, max: 4000 } },
+  page: { min: 1, max: 100, default: 50 },
+  environment: {
+    nameLength: { min: 2, max: 64 },
+    variablesMax: 100,
+    variablesBytesMax: 64 * kibibyte,
+    filesMax: 20,
+    fileBytesMax: 256 * kibibyte,
+    filesBytesMax: mebibyte,
+    filePathLength: { min: 1, max: 256 },
+    repositoryIdLength: { min: 1, max: 128 },
+    baseBranchLengthMax: 128,
+    repositorySetupScriptBytesMax: 65_536,
+  },
+  template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
+  webhook: {
+    endpointsPerOrganizationMax: 10,
+    urlLengthMax: 2000,
+    receiverSecondsMax: 10,
+    attemptsMax: 25,
+    backoffSeconds: { first: 30, max: 3600 },
+    attemptsListedMax: 100,
+    signatureAgeSecondsMax: 300,
+  },
+  accountGraceDays: 30,
+} as const
+
+/** A fixed window: at most `max` calls in `windowSeconds`, counted for each `scope`. */
+export type RateLimit = { max: number; windowSeconds: number; scope: string }
+
+/** Past the limit: `rate_limited`; with the counter store down: `service_unavailable`. */
+export const rateLimits = {
+  execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
+  execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
+  terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  apiKeyCreations: { max: 10, windowSeconds: 3600, scope: 'user' },
+  sshKeyAdditions: { max: 10, windowSeconds: 3600, scope: 'user' },
+  deviceSignIns: { max: 10, windowSeconds: 3600, scope: 'user' },
+  contactMessages: { max: 3, windowSeconds: 3600, scope: 'client-address' },
+  webhookDeliveries: { max: 60, windowSeconds: 60, scope: 'webhook-endpoint' },
+  runsFromMentions: { max: 10, windowSeconds: 3600, scope: 'installation-and-repository' },
+} as const satisfies Record<string, RateLimit>
+
+export type RateLimitName = keyof typeof rateLimits

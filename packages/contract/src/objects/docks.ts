@@ -1,0 +1,88 @@
+import * as z from 'zod'
+import { dockStates } from '../dock-state.ts'
+import { count, cpus, diskGiB, integer, memoryMiB, runtimeName, timestamp, uuid } from '../fields.ts'
+
+export const dockState = z.enum(dockStates)
+export const setupStatuses = ['pending', 'running', 'done', 'failed'] as const
+export type SetupStatus = (typeof setupStatuses)[number]
+
+export const dock = z.strictObject({
+  id: uuid,
+  workspaceId: uuid,
+  name: z.string().nullable(),
+  image: z.string(),
+  cpus,
+  memoryMiB,
+  diskGiB,
+  runtime: runtimeName,
+  persistentPaths: z.array(z.string()),
+  state: dockState,
+  ttlSeconds: integer.nullable(),
+  environment: z.string(),
+  fromTemplate: z.string().nullable(),
+  ip: z.string().nullable(),
+  hostId: z.string().nullable(),
+  billingPausedAt: timestamp.nullable(),
+  setupStatus: z.enum(setupStatuses),
+  setupError: z.string().nullable(),
+  lastSnapshotAt: timestamp.nullable(),
+  stateChangedAt: timestamp,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Dock = z.output<typeof dock>
+
+/** What stop and resume answer. */
+export const dockStateAnswer = z.strictObject({ id: uuid, state: dockState })
+
+export const execResult = z.strictObject({
+  exitCode: integer,
+  stdout: z.string(),
+  stderr: z.string(),
+  durationMs: count,
+  truncated: z.boolean(),
+})
+export type ExecResult = z.output<typeof execResult>
+
+export const terminalTicket = z.strictObject({ ticket: z.string(), expiresAt: timestamp })
+export type TerminalTicket = z.output<typeof terminalTicket>
+
+export const portEntry = z.strictObject({ port: integer, url: z.string().nullable(), createdAt: timestamp })
+export type PortEntry = z.output<typeof portEntry>
+
+export const dockSample = z.strictObject({
+  dockId: uuid,
+  at: timestamp,
+  cpuPercent: z.number(),
+  memBytes: count,
+  memLimit: count,
+  diskBytes: count,
+  rxBytes: count,
+  txBytes: count,
+  source: z.string(),
+  /** Usage of each container, where it is reported. */
+  containers: z.array(z.looseObject({})).optional(),
+})
+export type DockSample = z.output<typeof dockSample>
+
+const aggregate = z.strictObject({
+  cpuPercent: z.number(),
+  memBytes: z.number(),
+  memLimit: z.number(),
+  diskBytes: z.number(),
+  rxBytes: z.number(),
+  txBytes: z.number(),
+})
+
+export const statsWindow = z.enum(['1h', '24h'])
+
+export const dockStats = z.strictObject({
+  dockId: uuid,
+  state: dockState,
+  sample: dockSample.nullable(),
+  window: z.strictObject({ window: statsWindow, samples: count, avg: aggregate, peak: aggregate }).optional(),
+})
+export type DockStats = z.output<typeof dockStats>
+
+export const image = z.strictObject({ name: z.string(), isDefault: z.boolean(), available: z.boolean() })
+export type Image = z.output<typeof image>

@@ -1,0 +1,52 @@
+import * as z from 'zod'
+import { count, integer, runtimeName, timestamp, uuid } from '../fields.ts'
+import { dockState } from './docks.ts'
+
+export const hostSummary = z.strictObject({
+  id: z.string(),
+  /** Where it last connected from; for information only. */
+  address: z.string(),
+  cpuFamily: z.string(),
+  kernel: z.string(),
+  runtime: runtimeName,
+  kernelRelease: z.string().nullable(),
+  vcpuTotal: count,
+  memTotalBytes: count,
+  diskTotalBytes: count,
+  maxDocks: count,
+  usedDocks: count,
+  runningDocks: count,
+  state: z.enum(['online', 'offline']),
+  lastHeartbeatAt: timestamp.nullable(),
+  createdAt: timestamp,
+})
+export type HostSummary = z.output<typeof hostSummary>
+
+const hostDock = z.strictObject({
+  id: uuid,
+  name: z.string().nullable(),
+  state: dockState,
+  cpus: integer,
+  memoryMiB: integer,
+  diskGiB: integer,
+  runtime: runtimeName,
+  ip: z.string().nullable(),
+  stateChangedAt: timestamp,
+  workspaceName: z.string(),
+  organizationId: uuid,
+  organizationName: z.string(),
+})
+
+/** A runtime as its host reports it. */
+const reportedRuntime = z.strictObject({ dockId: z.string(), state: z.string(), kind: z.string().optional() })
+
+export const hostDetail = hostSummary.extend({
+  docks: z.array(hostDock),
+  runs: z.array(reportedRuntime),
+  /** Reported runtimes that match no Dock; they are about to be fenced. */
+  orphans: z.array(reportedRuntime),
+})
+export type HostDetail = z.output<typeof hostDetail>
+
+export const hostCredential = z.strictObject({ hostId: z.string(), credential: z.string() })
+export type HostCredential = z.output<typeof hostCredential>

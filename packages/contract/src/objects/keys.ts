@@ -1,0 +1,61 @@
+import * as z from 'zod'
+import { timestamp, uuid } from '../fields.ts'
+
+export const apiKey = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  keyPrefix: z.string(),
+  expiresAt: timestamp.nullable(),
+  revokedAt: timestamp.nullable(),
+  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp,
+})
+export type ApiKey = z.output<typeof apiKey>
+
+/** Answered at creation only: `apiKey` is the raw key. */
+export const createdApiKey = apiKey.extend({ apiKey: z.string() })
+export type CreatedApiKey = z.output<typeof createdApiKey>
+
+export const sshKey = z.strictObject({
+  id: uuid,
+  name: z.string(),
+  publicKey: z.string(),
+  fingerprint: z.string().startsWith('SHA256:'),
+  lastUsedAt: timestamp.nullable(),
+  createdAt: timestamp,
+})
+export type SshKey = z.output<typeof sshKey>
+
+export const keyProviders = ['anthropic', 'openai', 'openrouter', 'opencode'] as const
+export type KeyProvider = (typeof keyProviders)[number]
+export const keyProvider = z.enum(keyProviders)
+
+export const providerKeyStatus = z.strictObject({
+  provider: keyProvider,
+  configured: z.boolean(),
+  updatedAt: timestamp.nullable(),
+})
+export type ProviderKeyStatus = z.output<typeof providerKeyStatus>
+
+export const assistantConnection = z.strictObject({
+  connected: z.boolean(),
+  status: z.enum(['active', 'expired']).nullable(),
+  email: z.string().nullable(),
+  planType: z.string().nullable(),
+  updatedAt: timestamp.nullable(),
+})
+export type AssistantConnection = z.output<typeof assistantConnection>
+
+export const deviceSignIn = z.strictObject({
+  userCode: z.string(),
+  verificationUrl: z.string(),
+  intervalSeconds: z.int().min(1),
+  expiresAt: timestamp,
+})
+export type DeviceSignIn = z.output<typeof deviceSignIn>
+
+export const deviceSignInProgress = z.discriminatedUnion('state', [
+  z.strictObject({ state: z.literal('pending') }),
+  assistantConnection.extend({ state: z.literal('connected') }),
+])
+export type DeviceSignInProgress = z.output<typeof deviceSignInProgress>

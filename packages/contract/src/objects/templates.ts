@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { count, timestamp, uuid } from '../fields.ts'
+
+export const templateStatuses = ['saving', 'ready', 'failed'] as const
+export type TemplateStatus = (typeof templateStatuses)[number]
+
+export const template = z.strictObject({
+  id: uuid,
+  organizationId: uuid,
+  name: z.string(),
+  sourceDockId: uuid.nullable(),
+  status: z.enum(templateStatuses),
+  sizeBytes: count,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Template = z.output<typeof template>

@@ -1,0 +1,139 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { identity, loginConnection, profile } from '../objects/account.ts'
+import { route } from '../route.ts'
+
+/** What the body of an erasure must say. */
+export const eraseConfirmation = 'erase my account data'
+/** What the body must say that turns retention on. */
+export const retentionConfirmation = 'delete archived dock data'
+
+const retention = z.strictObject({ enabled: z.boolean() })
+
+export const accountRoutes = {
+  readMe: route({
+    method: 'GET',
+    path: '/v1/me',
+    summary: 'Read who the caller is',
+    tag: 'Account',
+    access: { credentials: 'caller' },
+    response: identity,
+    errors: [],
+  }),
+  readProfile: route({
+    method: 'GET',
+    path: '/v1/me/profile',
+    summary: "Read the caller's profile",
+    tag: 'Account',
+    access: { credentials: 'caller' },
+    response: profile,
+    errors: ['not_found'],
+  }),
+  updateProfile: route({
+    method: 'PATCH',
+    path: '/v1/me/profile',
+    summary: "Change the caller's profile",
+    tag: 'Account',
+    access: { credentials: 'caller' },
+    body: z.strictObject({
+      displayName: z.string().min(limits.displayNameLength.min).max(limits.displayNameLength.max).optional(),
+      // Shown as an image to others, so no scheme that could run a script.
+      avatarUrl: z.url({ protocol: /^https?$/ }).optional(),
+      bio: z.string().max(limits.bioLengthMax).optional(),
+    }),
+    response: profile,
+    errors: ['validation_error', 'not_found'],
+  }),
+  listConnections: route({
+    method: 'GET',
+    path: '/v1/me/connections',
+    summary: "List the caller's ways to sign in",
+    tag: 'Account',
+    access: { credentials: 'caller' },
+    response: z.strictObject({ connections: z.array(loginConnection) }),
+    errors: [],
+  }),
+  removeConnection: route({
+    method: 'DELETE',
+    path: '/v1/me/connections/:id',
+    summary: 'Remove a way to sign in; never the one by password',
+    tag: 'Account',
+    access: { credentials: 'caller' },
+    params: z.object({ id: z.string() }),
+    response: z.strictObject({ removed: z.boolean() }),
+    errors: ['last_login_method'],
+  }),
+  closeAccount: route({
+    method: 'POST',
+    path: '/v1/account/close',
+    summary: 'Close the account; its data is kept for 30 days',
+    tag: 'Account',
+    access: { credentials: 'session' },
+    status: 202,
+    response: z.strictObject({ closed: z.literal(true), purgeAt: field.timestamp }),
+    errors: ['session_required', 'account_closed', 'sole_owner_of_shared_org'],
+    noStore: true,
+  }),
+  reopenAccount: route({
+    method: 'POST',
+    path: '/v1/account/reopen',
+    summary: 'Reopen a closed account',
+    tag: 'Account',
+    access: { credentials: 'caller', closedAccount: true },
+    response: z.strictObject({ reopened: z.boolean() }),
+    errors: ['account_closed'],
+  }),
+  eraseAccount: route({
+    method: 'POST',
+    path: '/v1/account/erase',
+    summary: 'Erase the account for good',
+    tag: 'Account',
+    access: { credentials: 'session', closedAccount: true },
+    status: 202,
+    // A missing phrase is answered with confirm_required, as a wrong one is.
+    body: z.strictObject({
+      confirmation: z
+        .string()
+        .optional()
+        .meta({ description: `Must be: ${eraseConfirmation}` }),
+    }),
+    response: z.strictObject({ erased: z.literal(true) }),
+    errors: ['session_required', 'confirm_required', 'account_closed', 'sole_owner_of_shared_org'],
+  }),
+  readRetention: route({
+    method: 'GET',
+    path: '/v1/account/retention',
+    summary: 'Read whether the organization keeps no data',
+    tag: 'Account',
+    access: { credentials: 'caller', role: 'member' },
+    query: field.organizationQuery,
+    response: retention,
+    errors: ['validation_error', 'organization_not_found'],
+    noStore: true,
+  }),
+  updateRetention: route({
+    method: 'PATCH',
+    path: '/v1/account/retention',
+    summary: 'Turn zero data retention on or off',
+    tag: 'Account',
+    access: { credentials: 'session', role: 'owner' },
+    query: field.organizationQuery,
+    body: z.strictObject({
+      enabled: z.boolean(),
+      confirmation: z
+        .string()
+        .optional()
+        .meta({ description: `To turn it on, must be: ${retentionConfirmation}` }),
+    }),
+    response: retention,
+    errors: [
+      'validation_error',
+      'session_required',
+      'organization_not_found',
+      'forbidden',
+      'confirm_required',
+    ],
+    noStore: true,
+  }),
+} as const

@@ -1,0 +1,145 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { dockStats, execResult, portEntry, statsWindow, terminalTicket } from '../objects/docks.ts'
+import { route } from '../route.ts'
+import { variables } from '../variables.ts'
+import { dockParams } from './docks.ts'
+
+const portNumber = z
+  .int()
+  .min(limits.ports.min)
+  .max(limits.ports.max)
+  .refine((port) => port !== limits.ports.reserved, `${limits.ports.reserved} is reserved`)
+
+const withoutNul = (text: string): boolean => !text.includes('\0')
+
+/** What is done inside a running Dock: commands, terminals, ports, statistics. */
+export const dockAccessRoutes = {
+  execInDock: route({
+    method: 'POST',
+    path: '/v1/docks/:id/exec',
+    summary: 'Run one command in a ready Dock',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    headers: ['idempotency-key'],
+    params: dockParams,
+    body: z.strictObject({
+      command: field
+        .textOfBytes(1, limits.exec.commandBytesMax)
+        .refine(withoutNul, 'must not hold a NUL character'),
+      timeoutSeconds: z
+        .int()
+        .min(limits.exec.timeoutSeconds.min)
+        .max(limits.exec.timeoutSeconds.max)
+        .default(limits.exec.timeoutSeconds.default),
+      env: variables(limits.exec.variablesMax, limits.exec.variablesBytesMax).default({}),
+      cwd: z
+        .string()
+        .max(limits.exec.cwdLengthMax)
+        .regex(/^\//, 'must be an absolute path')
+        .refine(withoutNul, 'must not hold a NUL character')
+        .default(limits.exec.cwdDefault),
+    }),
+    response: execResult,
+    errors: [
+      'validation_error',
+      'dock_not_found',
+      'environment_secrets_admin_only',
+      'dock_not_running',
+      'exec_unavailable',
+      'exec_timeout',
+      'exec_busy',
+      'exec_failed',
+      'exec_result_expired',
+      'rate_limited',
+    ],
+    notFound: 'dock_not_found',
+  }),
+  openTerminal: route({
+    method: 'POST',
+    path: '/v1/docks/:id/terminal',
+    summary: 'Get a single-use ticket for a terminal, valid for 30 seconds',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 201,
+    params: dockParams,
+    response: terminalTicket,
+    errors: [
+      'dock_not_found',
+      'environment_secrets_admin_only',
+      'dock_not_running',
+      'exec_unavailable',
+      'rate_limited',
+    ],
+    notFound: 'dock_not_found',
+  }),
+  connectTerminal: route({
+    method: 'GET',
+    path: '/v1/docks/:id/terminal',
+    summary: 'Open the terminal WebSocket with a ticket',
+    tag: 'Docks',
+    // The ticket is the credential.
+    access: { credentials: 'public' },
+    params: dockParams,
+    query: z.object({ ticket: z.string().min(1) }),
+    response: z.string().meta({ description: 'Frames of the terminal: bytes binary, control as JSON text.' }),
+    responseKind: 'websocket',
+    errors: ['validation_error', 'unauthorized', 'dock_not_found', 'dock_not_running'],
+    notFound: 'dock_not_found',
+  }),
+  listPorts: route({
+    method: 'GET',
+    path: '/v1/docks/:id/ports',
+    summary: 'List the exposed ports of a Dock',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member', dockKey: true },
+    params: dockParams,
+    response: z.array(portEntry),
+    errors: ['dock_not_found', 'environment_secrets_admin_only'],
+    notFound: 'dock_not_found',
+  }),
+  exposePort: route({
+    method: 'POST',
+    path: '/v1/docks/:id/ports',
+    summary: 'Expose a TCP port of a Dock at a public address',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member', dockKey: true },
+    status: 201,
+    params: dockParams,
+    body: z.strictObject({ port: portNumber }),
+    response: portEntry,
+    errors: [
+      'validation_error',
+      'dock_not_found',
+      'environment_secrets_admin_only',
+      'port_limit_reached',
+      'ports_unavailable',
+    ],
+    notFound: 'dock_not_found',
+  }),
+  unexposePort: route({
+    method: 'DELETE',
+    path: '/v1/docks/:id/ports/:port',
+    summary: 'Stop exposing a port',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member', dockKey: true },
+    params: z.object({ id: field.uuid, port: field.queryInteger(limits.ports.min, limits.ports.max) }),
+    response: field.deleted,
+    errors: ['dock_not_found', 'environment_secrets_admin_only', 'port_not_found'],
+    notFound: 'dock_not_found',
+    paramNotFound: { port: 'port_not_found' },
+  }),
+  readDockStats: route({
+    method: 'GET',
+    path: '/v1/docks/:id/stats',
+    summary: 'Read the last usage sample of a Dock, and a window of them',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member', dockKey: true },
+    params: dockParams,
+    query: z.object({ window: statsWindow.optional() }),
+    response: dockStats,
+    errors: ['validation_error', 'dock_not_found'],
+    notFound: 'dock_not_found',
+  }),
+} as const

@@ -1,0 +1,203 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { dock, dockStateAnswer } from '../objects/docks.ts'
+import { operationAnswer } from '../objects/operations.ts'
+import { route } from '../route.ts'
+import { variables } from '../variables.ts'
+
+export const dockParams = z.object({ id: field.uuid })
+
+const sizes = {
+  cpus: field.cpus.optional(),
+  memoryMiB: field.memoryMiB.optional(),
+  diskGiB: field.diskGiB.optional(),
+}
+const env = variables(limits.dockVariablesMax, limits.dockVariablesBytesMax).optional()
+
+const createErrors = [
+  'validation_error',
+  'image_unknown',
+  'image_unavailable',
+  'dock_not_found',
+  'environment_not_found',
+  'environment_secrets_admin_only',
+  'connector_admin_only',
+  'template_not_found',
+  'template_source_missing',
+  'dock_name_taken',
+  'capacity_exhausted',
+  'no_host_capacity',
+  'base_image_unavailable',
+  'subscription_required',
+  'concurrency_exceeded',
+  'budget_exceeded',
+  'idempotency_key_reused',
+  'idempotency_in_progress',
+] as const
+
+// With `all` the filter is passed over, so it is looked at only without.
+const listQuery = z
+  .object({
+    filter: z.string().default('r').meta({ pattern: '^[rspte]+$' }),
+    all: field.queryBoolean.default(false),
+  })
+  .superRefine((query, context) => {
+    if (query.all || /^[rspte]+$/.test(query.filter)) return
+    context.addIssue({ code: 'custom', path: ['filter'], message: 'must hold letters of r, s, p, t, e only' })
+  })
+
+export const dockRoutes = {
+  createDock: route({
+    method: 'POST',
+    path: '/v1/docks',
+    summary: 'Create a Dock; answered once it is ready',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 201,
+    headers: ['idempotency-key'],
+    body: z.strictObject({
+      workspaceId: field.uuid,
+      name: field.dockName.optional(),
+      /** The instance's default image when omitted. */
+      image: z.string().optional(),
+      cpus: field.cpus.default(limits.cpus.default),
+      memoryMiB: field.memoryMiB.default(limits.memoryMiB.default),
+      diskGiB: field.diskGiB.default(limits.diskGiB.default),
+      ttlSeconds: field.ttlSeconds.default(null),
+      environment: field.environmentReference.optional(),
+      noEnv: z.boolean().default(false),
+      env,
+      from: z.string().min(1).max(limits.fromLengthMax).optional(),
+      setupScript: z.string().max(limits.dockSetupScriptLengthMax).optional(),
+    }),
+    response: dock,
+    errors: createErrors,
+  }),
+  listDocks: route({
+    method: 'GET',
+    path: '/v1/docks',
+    summary: "List the Docks of the caller's organizations",
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    query: listQuery,
+    response: z.array(dock),
+    errors: ['validation_error'],
+  }),
+  readDock: route({
+    method: 'GET',
+    path: '/v1/docks/:id',
+    summary: 'Read a Dock',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member', dockKey: true },
+    params: dockParams,
+    response: dock,
+    errors: ['dock_not_found'],
+    notFound: 'dock_not_found',
+  }),
+  updateDock: route({
+    method: 'PATCH',
+    path: '/v1/docks/:id',
+    summary: 'Rename a Dock, set its automatic stop, or resize it while archived',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    params: dockParams,
+    body: z.strictObject({
+      name: field.dockName.optional(),
+      ttlSeconds: field.ttlSeconds.optional(),
+      ...sizes,
+    }),
+    response: dock,
+    errors: ['validation_error', 'dock_not_found', 'dock_name_taken', 'conflict'],
+    notFound: 'dock_not_found',
+  }),
+  deleteDock: route({
+    method: 'DELETE',
+    path: '/v1/docks/:id',
+    summary: 'Delete a Dock and its Snapshots; for its creator or an admin',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 202,
+    headers: ['x-confirm-delete'],
+    params: dockParams,
+    response: operationAnswer,
+    errors: [
+      'confirm_required',
+      'dock_not_found',
+      'dock_delete_forbidden',
+      'snapshot_in_use',
+      'conflict',
+      'dock_busy',
+    ],
+    notFound: 'dock_not_found',
+  }),
+  stopDock: route({
+    method: 'POST',
+    path: '/v1/docks/:id/stop',
+    summary: 'Stop a Dock: capture it as a Snapshot and archive it',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 202,
+    params: dockParams,
+    body: z.strictObject({ force: z.boolean().default(false) }),
+    response: dockStateAnswer,
+    errors: ['dock_not_found', 'dock_delete_forbidden', 'conflict', 'dock_busy', 'service_unavailable'],
+    notFound: 'dock_not_found',
+  }),
+  resumeDock: route({
+    method: 'POST',
+    path: '/v1/docks/:id/resume',
+    summary: 'Boot an archived Dock from its latest Snapshot',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 202,
+    params: dockParams,
+    body: z.strictObject({
+      /** Omitted keeps the stored value, null clears it. */
+      ttlSeconds: field.ttlSeconds.optional(),
+      ...sizes,
+      environment: field.environmentReference.optional(),
+      noEnv: z.boolean().optional(),
+    }),
+    response: dockStateAnswer,
+    errors: [
+      'validation_error',
+      'dock_not_found',
+      'environment_not_found',
+      'conflict',
+      'environment_secrets_admin_only',
+      'capacity_exhausted',
+      'no_host_capacity',
+      'base_image_unavailable',
+      'image_unavailable',
+      'dock_busy',
+      'subscription_required',
+      'concurrency_exceeded',
+      'budget_exceeded',
+    ],
+    notFound: 'dock_not_found',
+  }),
+  branchDock: route({
+    method: 'POST',
+    path: '/v1/docks/:id/branch',
+    summary: 'Copy a Dock: capture it and start a new one from that Snapshot',
+    tag: 'Docks',
+    access: { credentials: 'caller', role: 'member' },
+    status: 201,
+    headers: ['idempotency-key'],
+    params: dockParams,
+    body: z.strictObject({
+      name: field.dockName.optional(),
+      /** Where given, it must be the source's. */
+      image: z.string().optional(),
+      ...sizes,
+      ttlSeconds: field.ttlSeconds.default(null),
+      environment: field.environmentReference.optional(),
+      noEnv: z.boolean().optional(),
+      env,
+    }),
+    response: dock,
+    errors: [...createErrors, 'dock_busy', 'conflict', 'service_unavailable'],
+    notFound: 'dock_not_found',
+  }),
+} as const

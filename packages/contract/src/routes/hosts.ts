@@ -1,0 +1,40 @@
+import * as z from 'zod'
+import { hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
+import { route } from '../route.ts'
+
+const hostParams = z.object({ id: z.string() })
+
+export const hostRoutes = {
+  listHosts: route({
+    method: 'GET',
+    path: '/v1/hosts',
+    summary: 'List the hosts, by id',
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin' },
+    response: z.array(hostSummary),
+    errors: ['instance_admin_required', 'email_verification_required'],
+  }),
+  readHost: route({
+    method: 'GET',
+    path: '/v1/hosts/:id',
+    summary: 'Read a host with the Docks on it',
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin' },
+    params: hostParams,
+    response: hostDetail,
+    errors: ['host_not_found', 'instance_admin_required', 'email_verification_required'],
+    notFound: 'host_not_found',
+  }),
+  resetHostCredential: route({
+    method: 'POST',
+    path: '/v1/hosts/:id/reset-credential',
+    summary: 'Replace the credential of a host; the new one is shown once',
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin-session' },
+    params: hostParams,
+    response: hostCredential,
+    errors: ['session_required', 'host_not_found', 'instance_admin_required', 'email_verification_required'],
+    notFound: 'host_not_found',
+    noStore: true,
+  }),
+} as const

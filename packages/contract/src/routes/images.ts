@@ -1,0 +1,15 @@
+import * as z from 'zod'
+import { image } from '../objects/docks.ts'
+import { route } from '../route.ts'
+
+export const imageRoutes = {
+  listImages: route({
+    method: 'GET',
+    path: '/v1/images',
+    summary: 'List the images of the catalog',
+    tag: 'Images',
+    access: { credentials: 'caller' },
+    response: z.array(image),
+    errors: [],
+  }),
+} as const

@@ -1,0 +1,68 @@
+import * as z from 'zod'
+import { alertType } from '../events.ts'
+import * as field from '../fields.ts'
+import { notificationPage, notificationPreference } from '../objects/account.ts'
+import { route } from '../route.ts'
+
+export const notificationRoutes = {
+  listNotifications: route({
+    method: 'GET',
+    path: '/v1/notifications',
+    summary: "List the caller's notifications, newest first",
+    tag: 'Notifications',
+    access: { credentials: 'caller' },
+    query: field.pageQuery,
+    response: notificationPage,
+    errors: ['validation_error'],
+  }),
+  markAllNotificationsRead: route({
+    method: 'POST',
+    path: '/v1/notifications/read-all',
+    summary: 'Mark every notification as read',
+    tag: 'Notifications',
+    access: { credentials: 'caller' },
+    response: z.strictObject({ updated: field.count }),
+    errors: [],
+  }),
+  markNotificationRead: route({
+    method: 'POST',
+    path: '/v1/notifications/:id/read',
+    summary: 'Mark one notification as read',
+    tag: 'Notifications',
+    access: { credentials: 'caller' },
+    params: z.object({ id: field.uuid }),
+    response: z.strictObject({ id: field.uuid, read: z.literal(true) }),
+    errors: ['notification_not_found'],
+    notFound: 'notification_not_found',
+  }),
+  readNotificationPreferences: route({
+    method: 'GET',
+    path: '/v1/notifications/preferences',
+    summary: 'Read which alerts are sent, and which of them by mail',
+    tag: 'Notifications',
+    access: { credentials: 'caller', role: 'member' },
+    query: field.organizationQuery,
+    response: z.strictObject({ organizationId: field.uuid, preferences: z.array(notificationPreference) }),
+    errors: ['validation_error', 'organization_not_found'],
+  }),
+  setOrganizationNotificationPreference: route({
+    method: 'PUT',
+    path: '/v1/notifications/preferences/organization',
+    summary: 'Turn an alert on or off for the organization',
+    tag: 'Notifications',
+    access: { credentials: 'session', role: 'admin' },
+    body: z.strictObject({ organizationId: field.uuid, type: alertType, enabled: z.boolean() }),
+    response: z.strictObject({ organizationId: field.uuid, type: alertType, enabled: z.boolean() }),
+    errors: ['validation_error', 'session_required', 'organization_not_found', 'forbidden'],
+  }),
+  setPersonalNotificationPreference: route({
+    method: 'PUT',
+    path: '/v1/notifications/preferences/personal',
+    summary: 'Turn the mail for an alert on or off for the caller',
+    tag: 'Notifications',
+    access: { credentials: 'caller' },
+    body: z.strictObject({ type: alertType, emailEnabled: z.boolean() }),
+    response: z.strictObject({ type: alertType, emailEnabled: z.boolean() }),
+    errors: ['validation_error'],
+  }),
+} as const

@@ -1,0 +1,17 @@
+import * as z from 'zod'
+import { operation } from '../objects/operations.ts'
+import { route } from '../route.ts'
+
+export const operationRoutes = {
+  readOperation: route({
+    method: 'GET',
+    path: '/v1/operations/:id',
+    summary: 'Poll an operation until it is completed',
+    tag: 'Operations',
+    access: { credentials: 'caller', role: 'member' },
+    params: z.object({ id: z.string() }),
+    response: operation,
+    errors: ['operation_not_found'],
+    notFound: 'operation_not_found',
+  }),
+} as const
