@@ -1,0 +1,78 @@
+/** The only SQL for the progress and leases of operations. Every write after a claim requires the lease to be held. */
+import { sql } from 'kysely'
+import type { Db } from '../database/database.ts'
+import type { OperationRow } from './operation.ts'
+
+const columns = sql`o.id, o.organization_id as "organizationId", o.kind, o.target_type as "targetType",
+  o.target_id as "targetId", o.dock_id as "dockId", o.host_id as "hostId", o.generation, o.status, o.step,
+  o.undoing, o.data, o.cause, o.error`
+
+/** Another process has taken the operation over: this one must not touch it any more. */
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost'
+}
+
+/** Takes up to `limit` operations whose lease is over, or that nobody has taken. */
+export const takeDue = async (
+  db: Db,
+  input: { owner: string; now: Date; until: Date; limit: number },
+): Promise<OperationRow[]> => {
+  const result = await sql<OperationRow>`
+    update operations o set lease_owner = ${input.owner}, lease_until = ${input.until}, status = 'processing',
+      updated_at = ${input.now}
+    where o.id in (
+      select id from operations
+      where status in ('pending', 'processing') and not driven and (lease_until is null or lease_until < ${input.now})
+      order by created_at for update skip locked limit ${input.limit})
+    returning ${columns}`.execute(db)
+  return result.rows
+}
+
+/** Renews the leases of these operations; answers the ids still held. */
+export const renewLeases = async (
+  db: Db,
+  input: { owner: string; until: Date; ids: readonly string[] },
+): Promise<string[]> => {
+  const result = await sql<{ id: string }>`
+    update operations set lease_until = ${input.until}
+    where id = any(${input.ids}) and lease_owner = ${input.owner} and status = 'processing' returning id`.execute(
+    db,
+  )
+  return result.rows.map((row) => row.id)
+}
+
+/** Writes how far an operation has come: step, direction, status, data. Throws {@link LeaseLost}. */
+export const recordProgress = async (
+  db: Db,
+  owner: string,
+  operation: OperationRow,
+  at: { now: Date; leaseUntil: Date | null },
+): Promise<void> => {
+  const result = await sql`
+    update operations set step = ${operation.step}, undoing = ${operation.undoing}, status = ${operation.status},
+      data = ${JSON.stringify(operation.data)}, error = ${operation.error && JSON.stringify(operation.error)},
+      lease_until = ${at.leaseUntil}, updated_at = ${at.now}
+    where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed'`.execute(db)
+  if (result.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
+}
+
+/** Blocked operations of a host are free to be taken again. Answers how many. */
+export const unblockHost = async (db: Db, hostId: string, now: Date): Promise<number> => {
+  const result = await sql`
+    update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
+    where host_id = ${hostId} and status = 'blocked' and not driven`.execute(db)
+  return Number(result.numAffectedRows ?? 0n)
+}
+
+/** A blocked operation of this kind on the Dock is free to be taken again: the same action was asked for anew. */
+export const unblockDock = async (
+  db: Db,
+  dockId: string,
+  kind: string,
+  now: Date,
+): Promise<string | null> => {
+  const result = await sql<{ id: string }>`
+    update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
+    where dock_id = ${dockId} and kind = ${kind} and status = 'blocked' returning id`.execute(db)
+  return result.rows[0]?.id ?? null
+}

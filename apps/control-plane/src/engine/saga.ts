@@ -1,0 +1,87 @@
+/**
+ * A long change as named steps, each with do and undo. A step's completion is on stable storage before the next step
+ * begins; `finish` and `fail` close the operation in the same transaction as the change that they publish, so the
+ * record of the last step is written with them (repeating a step is harmless: commands carry operation and generation).
+ */
+import { faultPoint } from './fault-point.ts'
+import type { OperationError, OperationRow } from './operation.ts'
+
+export type SagaStep = {
+  name: string
+  do(operation: OperationRow): Promise<void>
+  /** Omitted where nothing is left behind or where `fail` puts it right. Repeating it is harmless. */
+  undo?(operation: OperationRow): Promise<void>
+}
+
+export type Saga = {
+  kind: string
+  steps: readonly SagaStep[]
+  /** Publishes success and completes the operation, in one transaction. */
+  finish(operation: OperationRow): Promise<void>
+  /** Publishes failure and completes the operation with `error`, in one transaction. */
+  fail(operation: OperationRow, error: OperationError): Promise<void>
+  /** The public code and sentence of a step's failure. */
+  explain(error: unknown): OperationError
+}
+
+/** Thrown by a step that can go on later (its host is silent): the operation waits as `blocked`. */
+export class OperationBlocked extends Error {
+  override readonly name = 'OperationBlocked'
+}
+
+/** Durable records of a saga's progress. Each throws when another process has taken the lease. */
+export type SagaRecords = {
+  stepDone(operation: OperationRow): Promise<void>
+  undoing(operation: OperationRow): Promise<void>
+  blocked(operation: OperationRow): Promise<void>
+}
+
+/** Runs an operation from where its row says it is to its end (or to `blocked`). Answers the failure, if it failed. */
+export const runSaga = async (
+  saga: Saga,
+  operation: OperationRow,
+  records: SagaRecords,
+): Promise<OperationError | null> => {
+  const at = (step: string, when: 'before' | 'after'): void => faultPoint(`saga:${saga.kind}:${step}:${when}`)
+  const done = saga.steps.findIndex((step) => step.name === operation.step)
+  let index = done + 1
+  if (!operation.undoing) {
+    try {
+      for (; index < saga.steps.length; index++) {
+        const step = saga.steps[index]!
+        at(step.name, 'before')
+        await step.do(operation)
+        operation.step = step.name
+        if (index < saga.steps.length - 1) await records.stepDone(operation)
+        at(step.name, 'after')
+      }
+    } catch (error) {
+      if (error instanceof OperationBlocked) {
+        operation.status = 'blocked'
+        await records.blocked(operation)
+        return null
+      }
+      operation.error = saga.explain(error)
+      operation.undoing = true
+      await records.undoing(operation)
+    }
+  }
+  if (!operation.undoing) {
+    at('finish', 'before')
+    await saga.finish(operation)
+    operation.status = 'completed'
+    at('finish', 'after')
+    return null
+  }
+  // The step that failed may have done a part, so it is undone as well.
+  for (let back = Math.min(index, saga.steps.length - 1); back >= 0; back--) {
+    const step = saga.steps[back]!
+    at(`undo-${step.name}`, 'before')
+    await step.undo?.(operation)
+    at(`undo-${step.name}`, 'after')
+  }
+  const error = operation.error ?? { code: 'service_unavailable', message: 'The operation failed.' }
+  await saga.fail(operation, error)
+  operation.status = 'completed'
+  return error
+}

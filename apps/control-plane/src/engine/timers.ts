@@ -1,0 +1,35 @@
+/** Work that is looked for again and again: it reads the truth afresh each time, so doing it twice is harmless. */
+import type { Clock, Logger } from '@dock/foundation'
+
+export type Timers = { start(): void; stop(): void }
+
+/** Calls each task, then again `everyMs` after it ended. A failure is logged and the task goes on. */
+export const createTimers = (options: {
+  clock: Clock
+  logger: Logger
+  tasks: readonly { name: string; everyMs: number; run(): Promise<void> }[]
+}): Timers => {
+  const cancels = new Map<string, () => void>()
+  let started = false
+  const plan = (task: (typeof options.tasks)[number]): void => {
+    if (!started) return
+    const cancel = options.clock.after(task.everyMs, () => {
+      task
+        .run()
+        .catch((error: unknown) => options.logger.error({ err: error, task: task.name }, 'timer task failed'))
+        .finally(() => plan(task))
+    })
+    cancels.set(task.name, cancel)
+  }
+  return {
+    start: () => {
+      started = true
+      for (const task of options.tasks) plan(task)
+    },
+    stop: () => {
+      started = false
+      for (const cancel of cancels.values()) cancel()
+      cancels.clear()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+/** How a machine becomes a host: a join token, worth one registration within an hour, for a credential. */
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, mkdir } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { ServiceError } from '@dock/contract'
+import { type Clock, isUuid, newUuid, toBase62, writeFileDurably } from '@dock/foundation'
+import type { RegisteredHost, RegisterHost } from '@dock/host-protocol'
+import { type Db, withTransaction } from '../../database/database.ts'
+import {
+  findHostByCredential,
+  insertJoinToken,
+  saveCredential,
+  saveHost,
+  spendJoinToken,
+} from './host-store.ts'
+
+const joinTokenMs = 3_600_000
+
+const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).digest()
+const newSecret = (prefix: string): string => `${prefix}_${toBase62(randomBytes(32))}`
+
+export type Enrolment = {
+  /** A fresh join token; only its hash is kept. */
+  issueJoinToken(): Promise<string>
+  /** Spends a token. Throws `unauthorized` when it is unknown, used or over an hour old. */
+  register(request: RegisterHost, address: string): Promise<RegisteredHost>
+  /** The host a credential belongs to, or null. */
+  authenticate(credential: string): Promise<string | null>
+  /** Replaces a host's credential. Throws `host_not_found`. */
+  resetCredential(hostId: string): Promise<RegisteredHost>
+  /** Writes a fresh token for the embedded agent to `path`, now, each half hour and whenever it was used. */
+  maintainTokenFile(path: string): Promise<() => void>
+}
+
+export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment => {
+  const { db, clock } = options
+  const used = new Set<() => Promise<void>>()
+
+  const issueJoinToken = async (): Promise<string> => {
+    const token = newSecret('join')
+    const now = clock.now()
+    await insertJoinToken(db, hashOf(token), now, new Date(now.getTime() + joinTokenMs))
+    return token
+  }
+
+  return {
+    issueJoinToken,
+    register: async (request, address) => {
+      const id = request.hostId !== undefined && isUuid(request.hostId) ? request.hostId : newUuid()
+      const credential = newSecret('host')
+      const now = clock.now()
+      await withTransaction(db, async (tx) => {
+        if (!(await spendJoinToken(tx, hashOf(request.joinToken), now)))
+          throw new ServiceError('unauthorized', { message: 'Join token unknown, used or expired.' })
+        await saveHost(tx, { id, address, credentialHash: hashOf(credential), facts: request.facts, now })
+      })
+      for (const renew of used) await renew()
+      return { hostId: id, credential }
+    },
+    authenticate: (credential) => findHostByCredential(db, hashOf(credential)),
+    resetCredential: async (hostId) => {
+      const credential = newSecret('host')
+      if (!isUuid(hostId) || !(await saveCredential(db, hostId, hashOf(credential))))
+        throw new ServiceError('host_not_found')
+      return { hostId, credential }
+    },
+    maintainTokenFile: async (path) => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+      const write = async (): Promise<void> => {
+        await writeFileDurably(path, await issueJoinToken())
+        await chmod(path, 0o600)
+      }
+      await write()
+      used.add(write)
+      let cancel: () => void = () => undefined
+      const plan = (): void => {
+        cancel = clock.after(joinTokenMs / 2, () => {
+          write()
+            .catch(() => undefined)
+            .finally(plan)
+        })
+      }
+      plan()
+      return () => {
+        used.delete(write)
+        cancel()
+      }
+    },
+  }
+}

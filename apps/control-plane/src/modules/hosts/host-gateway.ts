@@ -1,0 +1,47 @@
+/** How the control plane speaks to the agents: one call for each command, by host id. The fleet gateway implements it. */
+import type {
+  AgentErrorCode,
+  CaptureDock,
+  Captured,
+  CaptureTree,
+  DestroyDock,
+  ExecInDock,
+  ExecOutcome,
+  StartDock,
+  StartedDock,
+  StopDock,
+  StoppedDock,
+} from '@dock/host-protocol'
+
+export type HostGateway = {
+  /** Hosts with a live link in this process. */
+  linked(): string[]
+  start(hostId: string, dockId: string, body: StartDock): Promise<StartedDock>
+  stop(hostId: string, dockId: string, body: StopDock): Promise<StoppedDock>
+  capture(hostId: string, dockId: string, body: CaptureDock): Promise<Captured>
+  destroy(hostId: string, dockId: string, body: DestroyDock): Promise<void>
+  destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
+  exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
+  tree(hostId: string, captureId: string): Promise<CaptureTree>
+  /** The bytes of one file of a capture, over the bulk link; `size` null when the host did not say. */
+  file(
+    hostId: string,
+    captureId: string,
+    path: string,
+  ): Promise<{ size: number | null; body: ReadableStream<Uint8Array> }>
+}
+
+/** No link to the host, or it broke while the call was under way: whether the command was done is unknown. */
+export class HostUnreachable extends Error {
+  override readonly name = 'HostUnreachable'
+}
+
+/** The agent answered, and refused or failed the command. */
+export class HostRefused extends Error {
+  override readonly name = 'HostRefused'
+  readonly code: AgentErrorCode
+  constructor(code: AgentErrorCode, message: string) {
+    super(message)
+    this.code = code
+  }
+}

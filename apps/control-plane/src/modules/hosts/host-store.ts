@@ -1,0 +1,187 @@
+/** The only SQL for hosts and join tokens. Hosts belong to the instance, so no tenant is named here. */
+import type { HostFacts, Pressure } from '@dock/host-protocol'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type HostRow = {
+  id: string
+  address: string
+  runtime: 'gvisor' | 'microvm'
+  cpuFamily: string
+  kernel: string
+  kernelRelease: string | null
+  vcpuTotal: number
+  memTotalBytes: number
+  diskTotalBytes: number
+  maxDocks: number
+  usedDocks: number
+  runningDocks: number
+  state: 'online' | 'offline'
+  bootId: string
+  images: string[]
+  orphans: { dockId: string; state: string }[]
+  lastHeartbeatAt: Date | null
+  createdAt: Date
+}
+
+const columns = sql`h.id, h.address, h.runtime, h.cpu_family as "cpuFamily", h.kernel,
+  h.kernel_release as "kernelRelease", h.vcpu_total as "vcpuTotal", h.mem_total_bytes as "memTotalBytes",
+  h.disk_total_bytes as "diskTotalBytes", h.max_docks as "maxDocks", h.reserved_slots as "usedDocks",
+  h.running_docks as "runningDocks", h.state, h.boot_id as "bootId", h.images, h.orphans,
+  h.last_heartbeat_at as "lastHeartbeatAt", h.created_at as "createdAt"`
+
+export const listHostRows = async (db: Db): Promise<HostRow[]> =>
+  (await sql<HostRow>`select ${columns} from hosts h order by h.id`.execute(db)).rows
+
+export const readHostRow = async (db: Db, id: string): Promise<HostRow | null> =>
+  (await sql<HostRow>`select ${columns} from hosts h where h.id = ${id}`.execute(db)).rows[0] ?? null
+
+export const findHostByCredential = async (db: Db, credentialHash: Buffer): Promise<string | null> =>
+  (await sql<{ id: string }>`select id from hosts where credential_hash = ${credentialHash}`.execute(db))
+    .rows[0]?.id ?? null
+
+export const insertJoinToken = async (db: Db, hash: Buffer, now: Date, expiresAt: Date): Promise<void> => {
+  await sql`delete from join_tokens where expires_at < ${now}`.execute(db)
+  await sql`insert into join_tokens (hash, expires_at, created_at) values (${hash}, ${expiresAt}, ${now})`.execute(
+    db,
+  )
+}
+
+/** Spends a token; answers whether it was still worth something. */
+export const spendJoinToken = async (db: Db, hash: Buffer, now: Date): Promise<boolean> => {
+  const result = await sql`
+    update join_tokens set used_at = ${now} where hash = ${hash} and used_at is null and expires_at > ${now}`.execute(
+    db,
+  )
+  return result.numAffectedRows === 1n
+}
+
+/** A new host, or one that enrols again under its id with a new credential. */
+export const saveHost = async (
+  db: Db,
+  input: { id: string; address: string; credentialHash: Buffer; facts: HostFacts; now: Date },
+): Promise<void> => {
+  const { facts } = input
+  await sql`
+    insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
+      mem_total_bytes, disk_total_bytes, max_docks, images, state, created_at)
+    values (${input.id}, ${input.address}, ${input.credentialHash}, ${facts.runtime}, ${facts.cpuFamily},
+      ${facts.kernel}, ${facts.kernelRelease}, ${facts.bootId}, ${facts.vcpuTotal}, ${facts.memTotalBytes},
+      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${facts.images}, 'offline', ${input.now})
+    on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash`.execute(
+    db,
+  )
+}
+
+export const saveCredential = async (db: Db, id: string, credentialHash: Buffer): Promise<boolean> => {
+  const result = await sql`update hosts set credential_hash = ${credentialHash} where id = ${id}`.execute(db)
+  return result.numAffectedRows === 1n
+}
+
+export const saveAddress = async (db: Db, id: string, address: string): Promise<void> => {
+  await sql`update hosts set address = ${address} where id = ${id}`.execute(db)
+}
+
+export const saveHeartbeat = async (
+  db: Db,
+  input: { id: string; pressure: Pressure; running: number; now: Date },
+): Promise<void> => {
+  await sql`
+    update hosts set last_heartbeat_at = ${input.now}, running_docks = ${input.running}, state = 'online',
+      mem_available_bytes = ${input.pressure.memAvailableBytes}, disk_free_bytes = ${input.pressure.diskFreeBytes}
+    where id = ${input.id}`.execute(db)
+}
+
+/** Facts of an inventory. Answers whether the machine booted anew since the last one. */
+export const saveInventory = async (
+  db: Db,
+  input: {
+    id: string
+    facts: HostFacts
+    pressure: Pressure
+    running: number
+    orphans: readonly { dockId: string; state: string }[]
+    now: Date
+  },
+): Promise<{ rebooted: boolean }> => {
+  const { facts, pressure } = input
+  const result = await sql<{ rebooted: boolean }>`
+    update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
+      kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
+      mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
+      max_docks = ${facts.maxDocks}, images = ${facts.images}, state = 'online', running_docks = ${input.running},
+      mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},
+      orphans = ${JSON.stringify(input.orphans)}::jsonb, last_heartbeat_at = ${input.now}
+    from (select id, boot_id from hosts where id = ${input.id} for update) old
+    where h.id = old.id returning old.boot_id <> ${facts.bootId} as rebooted`.execute(db)
+  return { rebooted: result.rows[0]?.rebooted ?? false }
+}
+
+/** Hosts silent since `before` turn offline; answers their ids. */
+export const markSilentHosts = async (db: Db, before: Date): Promise<string[]> => {
+  const result = await sql<{ id: string }>`
+    update hosts set state = 'offline' where state = 'online' and last_heartbeat_at < ${before} returning id`.execute(
+    db,
+  )
+  return result.rows.map((row) => row.id)
+}
+
+/** What a host should have: its Docks with whether an operation holds them. */
+export type ExpectedDock = {
+  id: string
+  organizationId: string
+  workspaceId: string
+  state: string
+  generation: number
+  stateChangedAt: Date
+  hasDisk: boolean
+  busy: boolean
+  recoveries: Date[]
+}
+
+/** Docks of a host, and Docks named in its report wherever they are recorded. */
+export const expectedDocks = async (
+  db: Db,
+  hostId: string,
+  reported: readonly string[],
+): Promise<(ExpectedDock & { hostId: string | null })[]> =>
+  (
+    await sql<ExpectedDock & { hostId: string | null }>`
+      select d.id, d.organization_id as "organizationId", d.workspace_id as "workspaceId", d.state, d.generation,
+        d.state_changed_at as "stateChangedAt", d.has_disk as "hasDisk", d.host_id as "hostId", d.recoveries,
+        exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed') as busy
+      from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
+  ).rows
+
+/** Those of the captures that no Snapshot row knows. */
+export const unknownCaptures = async (db: Db, captures: readonly string[]): Promise<string[]> =>
+  (
+    await sql<{ id: string }>`
+      select c.id::text from unnest(${captures}::uuid[]) as c(id)
+      where not exists (select 1 from snapshots s where s.id = c.id)`.execute(db)
+  ).rows.map((row) => row.id)
+
+export type HostDockRow = {
+  id: string
+  name: string
+  state: string
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  runtime: 'gvisor' | 'microvm'
+  ip: string | null
+  stateChangedAt: Date
+  workspaceName: string
+  organizationId: string
+  organizationName: string
+}
+
+export const listHostDocks = async (db: Db, hostId: string): Promise<HostDockRow[]> =>
+  (
+    await sql<HostDockRow>`
+      select d.id, d.name, d.state, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB", d.runtime, d.ip,
+        d.state_changed_at as "stateChangedAt", w.name as "workspaceName", d.organization_id as "organizationId",
+        o.name as "organizationName"
+      from docks d join workspaces w on w.id = d.workspace_id join organizations o on o.id = d.organization_id
+      where d.host_id = ${hostId} and d.state <> 'archived' order by d.created_at, d.id`.execute(db)
+  ).rows

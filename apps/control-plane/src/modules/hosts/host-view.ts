@@ -1,0 +1,59 @@
+/** Host rows as instance admins see them: an explicit allowlist, never the credential. */
+import { type DockState, type HostDetail, type HostSummary, ServiceError } from '@dock/contract'
+import { isUuid } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import { type HostRow, listHostDocks, listHostRows, readHostRow } from './host-store.ts'
+
+const summary = (host: HostRow): HostSummary => ({
+  id: host.id,
+  address: host.address,
+  cpuFamily: host.cpuFamily,
+  kernel: host.kernel,
+  runtime: host.runtime,
+  kernelRelease: host.kernelRelease,
+  vcpuTotal: host.vcpuTotal,
+  memTotalBytes: host.memTotalBytes,
+  diskTotalBytes: host.diskTotalBytes,
+  maxDocks: host.maxDocks,
+  usedDocks: host.usedDocks,
+  runningDocks: host.runningDocks,
+  state: host.state,
+  lastHeartbeatAt: host.lastHeartbeatAt?.toISOString() ?? null,
+  createdAt: host.createdAt.toISOString(),
+})
+
+/** All hosts, by id. */
+export const listHosts = async (db: Db): Promise<HostSummary[]> => (await listHostRows(db)).map(summary)
+
+/** One host with the Docks on it. Throws `host_not_found`. */
+export const readHost = async (db: Db, id: string): Promise<HostDetail> => {
+  const host = isUuid(id) ? await readHostRow(db, id) : null
+  if (!host) throw new ServiceError('host_not_found')
+  const docks = await listHostDocks(db, host.id)
+  return {
+    ...summary(host),
+    docks: docks.map((dock) => ({
+      id: dock.id,
+      name: dock.name,
+      state: dock.state as DockState,
+      cpus: dock.cpus,
+      memoryMiB: dock.memoryMiB,
+      diskGiB: dock.diskGiB,
+      runtime: dock.runtime,
+      ip: dock.ip,
+      stateChangedAt: dock.stateChangedAt.toISOString(),
+      workspaceName: dock.workspaceName,
+      organizationId: dock.organizationId,
+      organizationName: dock.organizationName,
+    })),
+    runs: [],
+    orphans: host.orphans.map((orphan) => ({ dockId: orphan.dockId, state: orphan.state })),
+  }
+}
+
+/** Images that online hosts serve. */
+export const servedImages = async (db: Db): Promise<string[]> => [
+  ...new Set(
+    (await listHostRows(db)).filter((host) => host.state === 'online').flatMap((host) => host.images),
+  ),
+]

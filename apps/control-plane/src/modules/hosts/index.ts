@@ -1,0 +1,13 @@
+/** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
+export { createEnrolment, type Enrolment } from './enrolment.ts'
+export { createHostEvents, type DockReactions, type HostEvents } from './host-events.ts'
+export { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'
+export { saveAddress } from './host-store.ts'
+export { listHosts, readHost, servedImages } from './host-view.ts'
+export {
+  explainNoPlacement,
+  hostCandidate,
+  type PlacementPolicy,
+  type PlacementRequest,
+  reserveSize,
+} from './placement.ts'

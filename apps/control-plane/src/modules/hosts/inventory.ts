@@ -1,0 +1,63 @@
+/**
+ * Compares what a host reports with what is recorded. A silent host is unknown, not empty: nothing here starts a Dock
+ * elsewhere. A runtime that no current generation owns is fenced; a recorded one that is gone boots again from its own
+ * disk on the same host.
+ */
+import { type DockState, isReadyDockState } from '@dock/contract'
+import type { RuntimeReport } from '@dock/host-protocol'
+import type { ExpectedDock } from './host-store.ts'
+
+/** A Dock that changed this recently may not be in a report that was on its way. */
+const settleMs = 5_000
+
+export type InventoryFinding =
+  | { kind: 'orphan'; dockId: string; generation: number; state: string }
+  | { kind: 'back'; dock: ExpectedDock }
+  | { kind: 'lost'; dock: ExpectedDock; died: boolean }
+
+/** Pure: what an inventory means. `died` tells an unexpected death from an ordered end. */
+export const judgeInventory = (input: {
+  hostId: string
+  runtimes: readonly RuntimeReport[]
+  expected: readonly (ExpectedDock & { hostId: string | null })[]
+  rebooted: boolean
+  now: Date
+}): InventoryFinding[] => {
+  const expected = new Map(input.expected.map((dock) => [dock.id, dock]))
+  const reported = new Map(input.runtimes.map((runtime) => [runtime.dockId, runtime]))
+  const findings: InventoryFinding[] = []
+  for (const runtime of input.runtimes) {
+    // Generation 0 is the warm pool, the agent's own.
+    if (runtime.generation === 0) continue
+    const dock = expected.get(runtime.dockId)
+    if (dock?.busy) continue
+    const belongs = dock && dock.hostId === input.hostId && (dock.hasDisk || dock.state !== 'error')
+    const current = belongs && dock.state !== 'archived' && dock.generation === runtime.generation
+    const older = belongs && dock.state !== 'archived' && dock.generation > runtime.generation
+    // A stopped disk of an older generation belongs to a recovery that has not come through yet.
+    if (current || (older && runtime.state === 'stopped')) continue
+    findings.push({
+      kind: 'orphan',
+      dockId: runtime.dockId,
+      generation: runtime.generation,
+      state: runtime.state,
+    })
+  }
+  for (const dock of input.expected) {
+    if (dock.hostId !== input.hostId || dock.busy) continue
+    const state = dock.state as DockState
+    if (!isReadyDockState(state) && state !== 'unreachable') continue
+    const runtime = reported.get(dock.id)
+    const alive =
+      runtime !== undefined &&
+      runtime.generation === dock.generation &&
+      (runtime.state === 'running' || runtime.state === 'starting')
+    if (alive) {
+      if (state === 'unreachable') findings.push({ kind: 'back', dock })
+      continue
+    }
+    if (input.now.getTime() - dock.stateChangedAt.getTime() < settleMs && !input.rebooted) continue
+    findings.push({ kind: 'lost', dock, died: runtime?.state === 'dead' && !input.rebooted })
+  }
+  return findings
+}

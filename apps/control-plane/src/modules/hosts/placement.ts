@@ -1,0 +1,71 @@
+/** Where a Dock goes: the fragments that reserve room on a host inside a larger statement, and why there is none. */
+import { ServiceError } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type PlacementPolicy = { cpuOvercommit: number; memoryOvercommit: number }
+
+export type PlacementRequest = {
+  cpus: number
+  memoryMiB: number
+  diskGiB: number
+  /** Null where the disk does not come from an image: the host then needs none. */
+  image: string | null
+  /** The one host it may go to: where its capture is. */
+  only: string | null
+  /** Hosts with a live link. */
+  linked: readonly string[]
+}
+
+const gib = 1024 * 1024 * 1024
+const mib = 1024 * 1024
+
+const fitsSize = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
+  h.vcpu_total >= ${r.cpus} and h.mem_total_bytes >= ${r.memoryMiB * mib} and h.disk_total_bytes >= ${r.diskGiB * gib})`
+const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
+  h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
+const serves = (r: PlacementRequest): RawBuilder<boolean> =>
+  sql<boolean>`(${r.image}::text is null or ${r.image}::text = any(h.images))`
+
+/**
+ * `select` of one host with room, its row locked. Sizes are limits, so cores and memory are overcommitted; real
+ * pressure (under 10 % of memory or pool left) keeps new Docks away.
+ */
+export const hostCandidate = (r: PlacementRequest, policy: PlacementPolicy): RawBuilder<unknown> => sql`
+  select h.id, h.runtime from hosts h
+  where ${online(r)} and ${serves(r)} and ${fitsSize(r)}
+    and h.reserved_slots < h.max_docks
+    and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
+    and (h.reserved_memory_mib + ${r.memoryMiB}) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
+    and h.mem_available_bytes * 10 >= h.mem_total_bytes and h.disk_free_bytes * 10 >= h.disk_total_bytes
+  order by h.reserved_slots::float8 / h.max_docks, h.id limit 1 for update`
+
+/** `set` list that counts a Dock on the host row `hosts`. */
+export const reserveSize = (
+  r: Pick<PlacementRequest, 'cpus' | 'memoryMiB' | 'diskGiB'>,
+): RawBuilder<unknown> =>
+  sql`reserved_cpus = hosts.reserved_cpus + ${r.cpus}, reserved_memory_mib = hosts.reserved_memory_mib + ${r.memoryMiB},
+    reserved_disk_gib = hosts.reserved_disk_gib + ${r.diskGiB}, reserved_slots = hosts.reserved_slots + 1`
+
+/** Throws the reason for which {@link hostCandidate} found no host. */
+export const explainNoPlacement = async (
+  db: Db,
+  r: PlacementRequest,
+  catalog: readonly string[],
+): Promise<never> => {
+  const result = await sql<{ online: number; serving: number; fitting: number; known: boolean }>`
+    select (count(*) filter (where ${online(r)}))::int as online,
+      (count(*) filter (where ${online(r)} and ${serves(r)}))::int as serving,
+      (count(*) filter (where ${online(r)} and ${fitsSize(r)}))::int as fitting,
+      coalesce(bool_or(${serves(r)}), false) as known
+    from hosts h`.execute(db)
+  const { online: hosts, serving, fitting, known } = result.rows[0]!
+  if (hosts === 0) throw new ServiceError('no_host_capacity')
+  if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
+  if (serving === 0) throw new ServiceError('image_unavailable')
+  if (fitting === 0)
+    throw new ServiceError('validation_error', {
+      message: 'cpus, memoryMiB or diskGiB: larger than every online host.',
+    })
+  throw new ServiceError('capacity_exhausted')
+}
