@@ -1,0 +1,25 @@
+/** Refusals of the agent: a stable code that the control plane acts on, and a sentence for its log. */
+import type { AgentErrorCode } from '@dock/host-protocol'
+import { ExecRefused, SandboxGone } from '@dock/runtime'
+import { NoSpace, NotInPool } from './seams.ts'
+
+export class AgentRefusal extends Error {
+  override readonly name = 'AgentRefusal'
+  readonly code: AgentErrorCode
+  constructor(code: AgentErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** Turns whatever a command threw into a refusal; what nobody foresaw reads `failed`. */
+export const toAgentRefusal = (error: unknown): AgentRefusal => {
+  if (error instanceof AgentRefusal) return error
+  const message = error instanceof Error ? error.message : String(error)
+  const refuse = (code: AgentErrorCode) => new AgentRefusal(code, message, { cause: error })
+  if (error instanceof NoSpace) return refuse('no_space')
+  if (error instanceof NotInPool) return refuse('not_found')
+  if (error instanceof ExecRefused) return refuse('exec_refused')
+  if (error instanceof SandboxGone) return refuse('not_running')
+  return refuse('failed')
+}

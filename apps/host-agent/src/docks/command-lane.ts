@@ -1,0 +1,48 @@
+/**
+ * One Dock's commands, one after the other. A command that is repeated while it is under way joins it; one that
+ * conflicts is refused with `busy`; a destroy, or a command of a newer generation, waits for its turn.
+ */
+import { AgentRefusal } from './agent-refusal.ts'
+
+export type CommandKind = 'start' | 'stop' | 'capture' | 'destroy'
+export type Command = { kind: CommandKind; operationId: string; generation: number }
+
+type Pending = { command: Command; answer: Promise<unknown> }
+
+const isSame = (a: Command, b: Command) =>
+  a.kind === b.kind && a.operationId === b.operationId && a.generation === b.generation
+
+export class CommandLane {
+  readonly #pending = new Set<Pending>()
+  #tail: Promise<unknown> = Promise.resolve()
+
+  /** Runs `run` when it is this command's turn. Two same commands must answer the same type. */
+  submit<Answer>(command: Command, run: () => Promise<Answer>): Promise<Answer> {
+    for (const other of this.#pending) {
+      if (isSame(other.command, command)) return other.answer as Promise<Answer>
+    }
+    for (const { command: other } of this.#pending) {
+      if (command.generation < other.generation) {
+        return Promise.reject(
+          new AgentRefusal('stale_generation', `generation ${other.generation} is under way`),
+        )
+      }
+      if (command.kind !== 'destroy' && command.generation === other.generation) {
+        return Promise.reject(new AgentRefusal('busy', `operation ${other.operationId} is under way`))
+      }
+    }
+    const answer = this.exclusively(run)
+    const pending = { command, answer }
+    this.#pending.add(pending)
+    const forget = () => this.#pending.delete(pending)
+    answer.then(forget, forget)
+    return answer
+  }
+
+  /** Runs work of the agent's own between two commands. */
+  exclusively<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    const answer = this.#tail.then(work)
+    this.#tail = answer.catch(() => undefined)
+    return answer
+  }
+}

@@ -1,0 +1,94 @@
+/** All Docks of this host, and what nobody owns. */
+import type { RuntimeReport } from '@dock/host-protocol'
+import { AgentRefusal } from './agent-refusal.ts'
+import { Dock } from './dock.ts'
+import type { DockParts } from './dock-state.ts'
+
+const fenceLifeMs = 24 * 3_600_000
+const shutdownsAtOnce = 4
+
+export class Docks {
+  readonly #parts: DockParts
+  readonly #docks = new Map<string, Dock>()
+  #accepting = true
+
+  constructor(parts: DockParts) {
+    this.#parts = parts
+  }
+
+  /** The Dock, to take a command. Throws `busy` once the host is being shut down. */
+  commandable(dockId: string): Dock {
+    if (!this.#accepting) throw new AgentRefusal('busy', 'the host is shutting down')
+    const known = this.#docks.get(dockId)
+    if (known) return known
+    const dock = new Dock(dockId, this.#parts, null)
+    this.#docks.set(dockId, dock)
+    return dock
+  }
+
+  /** The Dock, if this host has heard of it. */
+  known(dockId: string): Dock | null {
+    return this.#docks.get(dockId) ?? null
+  }
+
+  reports(): RuntimeReport[] {
+    return [...this.#docks.values()].flatMap((dock) => dock.report() ?? [])
+  }
+
+  /** At the agent's start: adopts what runs, takes back what is half made, removes what no handle owns. */
+  async recover(): Promise<void> {
+    const { records, logger, clock } = this.#parts
+    const found = await records.readAll()
+    const adopted = new Set<string>()
+    for (const dockId of found.unreadable) logger.error({ dockId }, 'the handle file cannot be read')
+    for (const record of found.records) {
+      const { dockId } = record
+      const ageMs = clock.now().getTime() - Date.parse(record.changedAt)
+      if (record.phase === 'gone' && ageMs > fenceLifeMs) {
+        await records.remove(dockId)
+        continue
+      }
+      const dock = new Dock(dockId, this.#parts, record)
+      this.#docks.set(dockId, dock)
+      if (await dock.recover()) adopted.add(dockId)
+    }
+    await this.#removeOrphans(adopted, new Set(found.unreadable))
+    logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
+  }
+
+  /** Ends every sandbox in order and takes no further command. Disks stay, so that a later start boots them again. */
+  async shutdown(): Promise<void> {
+    this.#accepting = false
+    const waiting = [...this.#docks.values()]
+    const worker = async () => {
+      for (let dock = waiting.pop(); dock; dock = waiting.pop()) {
+        const { record } = dock
+        await dock.shutdown().catch((error: unknown) => {
+          this.#parts.logger.error({ err: error, dockId: record?.dockId }, 'ending a Dock failed')
+        })
+      }
+    }
+    await Promise.all(Array.from({ length: shutdownsAtOnce }, worker))
+  }
+
+  /** Nothing of a Dock whose handle file cannot be understood is touched. A listing that fails stops the start. */
+  async #removeOrphans(adopted: ReadonlySet<string>, untouchable: ReadonlySet<string>): Promise<void> {
+    const { driver, networks, disks, logger } = this.#parts
+    for (const handle of await driver.list()) {
+      if (adopted.has(handle.dockId) || untouchable.has(handle.dockId)) continue
+      logger.warn({ dockId: handle.dockId }, 'ending a sandbox that no handle owns')
+      await driver.destroy(handle)
+    }
+    for (const dockId of await networks.list()) {
+      if (adopted.has(dockId) || untouchable.has(dockId)) continue
+      logger.warn({ dockId }, 'removing a network that no handle owns')
+      await networks.destroy(dockId)
+    }
+    const owners = new Set(this.reports().map((report) => report.dockId))
+    for (const dockId of (await disks.list()).disks) {
+      if (owners.has(dockId) || untouchable.has(dockId)) continue
+      logger.warn({ dockId }, 'removing a disk that no handle owns')
+      await disks.remove(dockId)
+    }
+  }
+}

@@ -1,0 +1,55 @@
+/** What this machine is and has, as the control plane is told. */
+import { readFile } from 'node:fs/promises'
+import { cpus, release, totalmem, version } from 'node:os'
+import type { HostFacts, Pressure } from '@dock/host-protocol'
+import type { RuntimeDriver } from '@dock/runtime'
+import type { DiskPool } from './docks/seams.ts'
+
+/** Docks that a host takes at most. */
+const maxDocks = 200
+
+/** The id of the machine's present boot; another one after a reboot. */
+export const readBootId = async (): Promise<string> =>
+  (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+
+const field = (text: string, name: string): string =>
+  new RegExp(`^${name}\\s*:\\s*(.+)$`, 'm').exec(text)?.[1]?.trim() ?? ''
+
+/** Vendor, family and model: hosts of one family run each other's binaries alike. */
+const readCpuFamily = async (): Promise<string> => {
+  const text = await readFile('/proc/cpuinfo', 'utf8')
+  const parts = [field(text, 'vendor_id'), field(text, 'cpu family'), field(text, 'model')]
+  return parts.filter((part) => part !== '').join('-') || process.arch
+}
+
+/** Gathers the facts anew; images and pool size can change while the agent runs. */
+export const readHostFacts = async (
+  driver: RuntimeDriver,
+  disks: DiskPool,
+  bootId: string,
+): Promise<HostFacts> => {
+  const [statistics, images, cpuFamily] = await Promise.all([
+    disks.statistics(),
+    disks.images(),
+    readCpuFamily(),
+  ])
+  return {
+    runtime: driver.name,
+    cpuFamily,
+    kernel: version(),
+    kernelRelease: release(),
+    bootId,
+    vcpuTotal: cpus().length,
+    memTotalBytes: totalmem(),
+    diskTotalBytes: statistics.totalBytes,
+    maxDocks,
+    images,
+  }
+}
+
+/** How much memory and pool are left at this moment. */
+export const readPressure = async (disks: DiskPool): Promise<Pressure> => {
+  const [memory, statistics] = await Promise.all([readFile('/proc/meminfo', 'utf8'), disks.statistics()])
+  const availableKiB = Number.parseInt(field(memory, 'MemAvailable'), 10)
+  return { memAvailableBytes: availableKiB * 1024, diskFreeBytes: statistics.freeBytes }
+}
