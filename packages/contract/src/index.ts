@@ -14,11 +14,15 @@ export {
 export * from './limits.ts'
 export * from './objects/account.ts'
 export * from './objects/docks.ts'
+export * from './objects/environments.ts'
 export * from './objects/hosts.ts'
 export * from './objects/keys.ts'
 export * from './objects/operations.ts'
+export * from './objects/organizations.ts'
+export * from './objects/runs.ts'
 export * from './objects/snapshots.ts'
 export * from './objects/templates.ts'
+export * from './objects/webhooks.ts'
 export type {
   Access,
   Method,

@@ -2,13 +2,21 @@
 import { accountRoutes } from './routes/account.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'
+import { environmentContentsRoutes } from './routes/environment-contents.ts'
+import { environmentRoutes } from './routes/environments.ts'
 import { hostRoutes } from './routes/hosts.ts'
 import { imageRoutes } from './routes/images.ts'
 import { instanceRoutes } from './routes/instance.ts'
+import { invitationRoutes } from './routes/invitations.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { operationRoutes } from './routes/operations.ts'
+import { organizationRoutes } from './routes/organizations.ts'
+import { runRoutes } from './routes/runs.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
+import { templateRoutes } from './routes/templates.ts'
+import { webhookRoutes } from './routes/webhooks.ts'
+import { workspaceRoutes } from './routes/workspaces.ts'
 
 export const routes = {
   ...dockRoutes,
@@ -16,11 +24,19 @@ export const routes = {
   ...operationRoutes,
   ...imageRoutes,
   ...snapshotRoutes,
+  ...templateRoutes,
+  ...environmentRoutes,
+  ...environmentContentsRoutes,
+  ...organizationRoutes,
+  ...invitationRoutes,
+  ...workspaceRoutes,
   ...instanceRoutes,
   ...accountRoutes,
   ...notificationRoutes,
   ...keyRoutes,
+  ...webhookRoutes,
   ...hostRoutes,
+  ...runRoutes,
 } as const
 
 export type Routes = typeof routes

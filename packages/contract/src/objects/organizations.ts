@@ -1,0 +1,65 @@
+import * as z from 'zod'
+import { role, timestamp, uuid } from '../fields.ts'
+
+const organizationFields = {
+  id: uuid,
+  name: z.string(),
+  slug: z.string(),
+  seats: z.int().min(1),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+}
+
+/** As an update answers it. */
+export const organizationWithoutRole = z.strictObject(organizationFields)
+export type OrganizationWithoutRole = z.output<typeof organizationWithoutRole>
+
+/** `role` is the caller's. */
+export const organization = z.strictObject({ ...organizationFields, role })
+export type Organization = z.output<typeof organization>
+
+export const workspace = z.strictObject({
+  id: uuid,
+  organizationId: uuid,
+  name: z.string(),
+  slug: z.string(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Workspace = z.output<typeof workspace>
+
+export const member = z.strictObject({
+  userId: uuid,
+  email: z.string(),
+  role,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Member = z.output<typeof member>
+
+export const membership = z.strictObject({
+  organizationId: uuid,
+  userId: uuid,
+  role,
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Membership = z.output<typeof membership>
+
+export const invitation = z.strictObject({
+  id: uuid,
+  email: z.string(),
+  role,
+  expiresAt: timestamp,
+  createdAt: timestamp,
+})
+export type Invitation = z.output<typeof invitation>
+
+/** What the invited person sees. */
+export const invitationPreview = z.strictObject({
+  id: uuid,
+  organizationName: z.string(),
+  role,
+  expiresAt: timestamp,
+})
+export type InvitationPreview = z.output<typeof invitationPreview>

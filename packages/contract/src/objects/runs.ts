@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { integer, timestamp, uuid } from '../fields.ts'
+
+export const runStates = [
+  'pending',
+  'provisioning',
+  'working',
+  'pr_opened',
+  'failed',
+  'stopped',
+  'done',
+] as const
+export type RunState = (typeof runStates)[number]
+export const runState = z.enum(runStates)
+
+export const run = z.strictObject({
+  id: uuid,
+  installationId: uuid,
+  workspaceId: uuid,
+  organizationId: uuid.nullable(),
+  repo: z.string(),
+  issueNumber: integer,
+  dockId: uuid.nullable(),
+  executionTarget: z.enum(['dock', 'fast']),
+  state: runState,
+  prNumber: integer.nullable(),
+  prUrl: z.string().nullable(),
+  failureReason: z.string().nullable(),
+  agent: z.string(),
+  branch: z.string().nullable(),
+  baseBranch: z.string(),
+  promptVersion: z.string().nullable(),
+  testCommand: z.string().nullable(),
+  completionStatus: z.string().nullable(),
+  events: z.array(z.strictObject({ t: z.string(), at: timestamp })),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Run = z.output<typeof run>
+
+/** No route answers it yet; kept for the webhooks of the provider. `installationId` is the provider's number. */
+export const installation = z.strictObject({
+  id: uuid,
+  installationId: integer,
+  workspaceId: uuid,
+  createdBy: uuid,
+  repos: z.array(z.string()),
+  agent: z.string(),
+  testCommand: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type Installation = z.output<typeof installation>

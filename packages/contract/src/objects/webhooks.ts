@@ -1,0 +1,33 @@
+import * as z from 'zod'
+import { webhookEventType } from '../events.ts'
+import { integer, timestamp, uuid } from '../fields.ts'
+
+export const webhookEndpoint = z.strictObject({
+  id: uuid,
+  organizationId: uuid,
+  name: z.string(),
+  url: z.string(),
+  events: z.array(webhookEventType),
+  /** The first 8 characters of the signing secret. */
+  secretPrefix: z.string(),
+  disabled: z.boolean(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+})
+export type WebhookEndpoint = z.output<typeof webhookEndpoint>
+
+/** Answered at creation only: `secret` signs the deliveries. */
+export const createdWebhookEndpoint = webhookEndpoint.extend({ secret: z.string() })
+export type CreatedWebhookEndpoint = z.output<typeof createdWebhookEndpoint>
+
+export const deliveryAttempt = z.strictObject({
+  id: uuid,
+  eventId: uuid,
+  endpointId: uuid,
+  event: webhookEventType,
+  /** The receiver's HTTP status; null when it did not answer. */
+  status: integer.nullable(),
+  error: z.string().nullable(),
+  createdAt: timestamp,
+})
+export type DeliveryAttempt = z.output<typeof deliveryAttempt>

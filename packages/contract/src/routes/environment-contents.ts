@@ -1,0 +1,136 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { environment, environmentRepository, gitProvider, revealedSecrets } from '../objects/environments.ts'
+import { route } from '../route.ts'
+import { variableName, variableValue } from '../variables.ts'
+import { environmentParams, environmentQuery } from './environments.ts'
+
+const { environment: most } = limits
+const write = ['validation_error', 'environment_not_found', 'conflict', 'forbidden'] as const
+const remove = ['validation_error', 'environment_not_found', 'not_found', 'conflict', 'forbidden'] as const
+const secretFile = z.strictObject({
+  path: field.secretFilePath,
+  contents: field.textOfBytes(0, most.fileBytesMax),
+})
+const shared = {
+  tag: 'Environments',
+  access: { credentials: 'caller', role: 'admin' },
+  query: environmentQuery,
+  notFound: 'environment_not_found',
+} as const
+
+/** What an Environment holds: repositories, variables, secret files. Every change makes a new version. */
+export const environmentContentsRoutes = {
+  listEnvironmentRepositories: route({
+    ...shared,
+    method: 'GET',
+    path: '/v1/environments/:ref/repos',
+    summary: 'List the repositories of an Environment',
+    access: { credentials: 'caller', role: 'member' },
+    params: environmentParams,
+    response: z.array(environmentRepository),
+    errors: ['validation_error', 'environment_not_found'],
+  }),
+  addEnvironmentRepository: route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/environments/:ref/repos',
+    summary: 'Add a repository to an Environment',
+    status: 201,
+    params: environmentParams,
+    body: z.strictObject({
+      provider: gitProvider,
+      repositoryId: z.string().min(most.repositoryIdLength.min).max(most.repositoryIdLength.max),
+      fullName: z.string().regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name'),
+      baseBranch: z.string().min(1).max(most.baseBranchLengthMax).optional(),
+      setupScript: field.textOfBytes(0, most.repositorySetupScriptBytesMax).optional(),
+    }),
+    response: environment,
+    errors: write,
+  }),
+  removeEnvironmentRepository: route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/environments/:ref/repos/:repoId',
+    summary: 'Remove a repository from an Environment',
+    params: environmentParams.extend({ repoId: field.uuid }),
+    paramNotFound: { repoId: 'not_found' },
+    response: environment,
+    errors: remove,
+  }),
+  replaceEnvironmentSecrets: route({
+    ...shared,
+    method: 'PUT',
+    path: '/v1/environments/:ref/secrets',
+    summary: 'Replace all variables and secret files; omitted parts are dropped',
+    params: environmentParams,
+    body: z.strictObject({
+      /** KEY=value lines; blank lines and # comments are skipped. */
+      envContents: z.string().optional(),
+      secretFiles: z
+        .array(secretFile)
+        .max(most.filesMax)
+        .refine(
+          (files) => new Set(files.map((file) => file.path)).size === files.length,
+          'must differ in path',
+        )
+        .refine(
+          (files) =>
+            files.reduce((sum, file) => sum + field.byteLength(file.contents), 0) <= most.filesBytesMax,
+          `must hold at most ${most.filesBytesMax} bytes in all`,
+        )
+        .optional(),
+    }),
+    response: environment,
+    errors: write,
+  }),
+  setEnvironmentVariable: route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/environments/:ref/vars',
+    summary: 'Set one variable',
+    params: environmentParams,
+    body: z.strictObject({ key: variableName, value: variableValue }),
+    response: environment,
+    errors: write,
+  }),
+  removeEnvironmentVariable: route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/environments/:ref/vars/:key',
+    summary: 'Remove one variable',
+    params: environmentParams.extend({ key: z.string() }),
+    response: environment,
+    errors: remove,
+  }),
+  setEnvironmentFile: route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/environments/:ref/files',
+    summary: 'Set one secret file',
+    params: environmentParams,
+    body: secretFile,
+    response: environment,
+    errors: write,
+  }),
+  removeEnvironmentFile: route({
+    ...shared,
+    method: 'DELETE',
+    path: '/v1/environments/:ref/files/:path',
+    summary: 'Remove one secret file; its slashes are written %2F',
+    params: environmentParams.extend({ path: z.string() }),
+    response: environment,
+    errors: remove,
+  }),
+  revealEnvironmentSecrets: route({
+    ...shared,
+    method: 'POST',
+    path: '/v1/environments/:ref/secrets:reveal',
+    summary: 'Read the variables and secret files of the current version in plain text',
+    params: environmentParams,
+    response: revealedSecrets,
+    errors: ['validation_error', 'environment_not_found', 'forbidden'],
+    noStore: true,
+  }),
+} as const

@@ -1,0 +1,117 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { environment, environmentVersion, secretsAccess } from '../objects/environments.ts'
+import { operationAnswer } from '../objects/operations.ts'
+import { route } from '../route.ts'
+
+/** `ref` is the id or the name of an Environment. */
+export const environmentParams = z.object({ ref: z.string() })
+
+/** Looked at only when `ref` is a name, and required then, so its form is not checked here. */
+export const environmentQuery = z.object({
+  organizationId: z
+    .string()
+    .optional()
+    .meta({ format: 'uuid', description: 'Required when ref is a name; passed over when ref is an id.' }),
+})
+
+export const environmentRoutes = {
+  listEnvironments: route({
+    method: 'GET',
+    path: '/v1/environments',
+    summary: 'List the Environments of an organization',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'member' },
+    query: field.organizationQuery,
+    response: z.array(environment),
+    errors: ['validation_error', 'organization_not_found'],
+  }),
+  createEnvironment: route({
+    method: 'POST',
+    path: '/v1/environments',
+    summary: 'Create an Environment, empty at version 1',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'admin' },
+    status: 201,
+    body: z.strictObject({
+      organizationId: field.uuid,
+      name: field.environmentName,
+      secretsAccess: secretsAccess.default('admins'),
+    }),
+    response: environment,
+    errors: ['validation_error', 'organization_not_found', 'environment_name_taken', 'forbidden'],
+  }),
+  readEnvironment: route({
+    method: 'GET',
+    path: '/v1/environments/:ref',
+    summary: 'Read an Environment',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'member' },
+    params: environmentParams,
+    query: environmentQuery,
+    response: environment,
+    errors: ['validation_error', 'environment_not_found'],
+    notFound: 'environment_not_found',
+  }),
+  updateEnvironment: route({
+    method: 'PATCH',
+    path: '/v1/environments/:ref',
+    summary: 'Rename an Environment, make it the default, or change what it passes on',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'admin' },
+    params: environmentParams,
+    query: environmentQuery,
+    body: z.strictObject({
+      name: field.environmentName.optional(),
+      isDefault: z.boolean().optional(),
+      secretsAccess: secretsAccess.optional(),
+      safeForThirdParties: z.boolean().optional(),
+      passGithub: z.boolean().optional(),
+      passSecrets: z.boolean().optional(),
+      passDockCredentials: z.boolean().optional(),
+      passAgentsCredentials: z.boolean().optional(),
+    }),
+    response: environment,
+    errors: ['validation_error', 'environment_not_found', 'environment_name_taken', 'conflict', 'forbidden'],
+    notFound: 'environment_not_found',
+  }),
+  deleteEnvironment: route({
+    method: 'DELETE',
+    path: '/v1/environments/:ref',
+    summary: 'Delete an Environment; never the last one',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'admin' },
+    params: environmentParams,
+    query: environmentQuery,
+    response: field.deleted,
+    errors: ['validation_error', 'environment_not_found', 'forbidden'],
+    notFound: 'environment_not_found',
+  }),
+  listEnvironmentVersions: route({
+    method: 'GET',
+    path: '/v1/environments/:ref/versions',
+    summary: 'List the versions of an Environment, newest first',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'member' },
+    params: environmentParams,
+    query: environmentQuery,
+    response: z.array(environmentVersion),
+    errors: ['validation_error', 'environment_not_found'],
+    notFound: 'environment_not_found',
+  }),
+  upgradeEnvironment: route({
+    method: 'POST',
+    path: '/v1/environments/:ref/upgrade',
+    summary: 'Move Docks of an older version to the current one',
+    tag: 'Environments',
+    access: { credentials: 'caller', role: 'admin' },
+    status: 202,
+    params: environmentParams,
+    query: environmentQuery,
+    /** Without `dockIds`, every older Dock. */
+    body: z.strictObject({ dockIds: z.array(field.uuid).optional() }),
+    response: operationAnswer,
+    errors: ['validation_error', 'environment_not_found', 'dock_not_found', 'forbidden'],
+    notFound: 'environment_not_found',
+  }),
+} as const

@@ -1,0 +1,115 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { invitation, invitationPreview } from '../objects/organizations.ts'
+import { route } from '../route.ts'
+import { organizationParams } from './organizations.ts'
+
+const sentParams = organizationParams.extend({ invitationId: field.uuid })
+const ownParams = z.object({ invitationId: field.uuid })
+const tokenParams = z.object({ token: z.string() })
+const accepted = z.strictObject({ organizationId: field.uuid, role: field.role })
+const declined = z.strictObject({ declined: z.literal(true) })
+
+/** Invitations as the organization, the invited person, and the holder of a mailed link see them. */
+export const invitationRoutes = {
+  listInvitations: route({
+    method: 'GET',
+    path: '/v1/organizations/:id/invitations',
+    summary: 'List the open invitations of an organization, expired ones included, newest first',
+    tag: 'Invitations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: organizationParams,
+    response: z.array(invitation),
+    errors: ['organization_not_found', 'forbidden'],
+    notFound: 'organization_not_found',
+  }),
+  revokeInvitation: route({
+    method: 'DELETE',
+    path: '/v1/organizations/:id/invitations/:invitationId',
+    summary: 'Revoke an invitation',
+    tag: 'Invitations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: sentParams,
+    response: z.strictObject({ revoked: z.literal(true) }),
+    errors: ['organization_not_found', 'invitation_not_found', 'forbidden'],
+    notFound: 'organization_not_found',
+    paramNotFound: { invitationId: 'invitation_not_found' },
+  }),
+  resendInvitation: route({
+    method: 'POST',
+    path: '/v1/organizations/:id/invitations/:invitationId/resend',
+    summary: 'Send an invitation again with a fresh link; the old link stops working',
+    tag: 'Invitations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: sentParams,
+    response: invitation,
+    errors: ['organization_not_found', 'invitation_not_found', 'seats_exceeded', 'forbidden'],
+    notFound: 'organization_not_found',
+    paramNotFound: { invitationId: 'invitation_not_found' },
+  }),
+  listOwnInvitations: route({
+    method: 'GET',
+    path: '/v1/me/invitations',
+    summary: "List the invitations to the caller's verified address",
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    response: z.array(invitationPreview),
+    errors: [],
+  }),
+  acceptOwnInvitation: route({
+    method: 'POST',
+    path: '/v1/me/invitations/:invitationId/accept',
+    summary: 'Accept an invitation to the caller',
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    params: ownParams,
+    response: accepted,
+    errors: ['invitation_not_found', 'seats_exceeded'],
+    notFound: 'invitation_not_found',
+  }),
+  declineOwnInvitation: route({
+    method: 'POST',
+    path: '/v1/me/invitations/:invitationId/decline',
+    summary: 'Decline an invitation to the caller',
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    params: ownParams,
+    response: declined,
+    errors: ['invitation_not_found'],
+    notFound: 'invitation_not_found',
+  }),
+  readInvitation: route({
+    method: 'GET',
+    path: '/v1/invitations/:token',
+    summary: 'Read the invitation that a mailed link leads to',
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    params: tokenParams,
+    response: invitationPreview,
+    errors: ['invitation_not_found'],
+    notFound: 'invitation_not_found',
+    noStore: true,
+  }),
+  acceptInvitation: route({
+    method: 'POST',
+    path: '/v1/invitations/:token/accept',
+    summary: 'Accept the invitation of a mailed link',
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    params: tokenParams,
+    response: accepted,
+    errors: ['invitation_not_found', 'seats_exceeded'],
+    notFound: 'invitation_not_found',
+  }),
+  declineInvitation: route({
+    method: 'POST',
+    path: '/v1/invitations/:token/decline',
+    summary: 'Decline the invitation of a mailed link',
+    tag: 'Invitations',
+    access: { credentials: 'caller' },
+    params: tokenParams,
+    response: declined,
+    errors: ['invitation_not_found'],
+    notFound: 'invitation_not_found',
+  }),
+} as const

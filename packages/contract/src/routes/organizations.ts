@@ -1,0 +1,142 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { limits } from '../limits.ts'
+import { member, membership, organization, organizationWithoutRole } from '../objects/organizations.ts'
+import { route } from '../route.ts'
+
+/** `id` is an organization's. */
+export const organizationParams = z.object({ id: field.uuid })
+
+const memberParams = organizationParams.extend({ userId: field.uuid })
+const seats = z.int().min(limits.seats.min).max(2_147_483_647)
+
+export const organizationRoutes = {
+  createOrganization: route({
+    method: 'POST',
+    path: '/v1/organizations',
+    summary: 'Create an organization with its first workspace; the caller becomes owner',
+    tag: 'Organizations',
+    access: { credentials: 'caller' },
+    status: 201,
+    body: z.strictObject({
+      name: field.displayableName,
+      /** Derived from the name when omitted. */
+      slug: field.slug.optional(),
+      seats: seats.default(limits.seats.default),
+    }),
+    response: organization,
+    errors: ['validation_error', 'slug_taken'],
+  }),
+  listOrganizations: route({
+    method: 'GET',
+    path: '/v1/organizations',
+    summary: "List the caller's organizations",
+    tag: 'Organizations',
+    access: { credentials: 'caller' },
+    response: z.array(organization),
+    errors: [],
+  }),
+  readOrganization: route({
+    method: 'GET',
+    path: '/v1/organizations/:id',
+    summary: 'Read an organization',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'member' },
+    params: organizationParams,
+    response: organization,
+    errors: ['organization_not_found'],
+    notFound: 'organization_not_found',
+  }),
+  updateOrganization: route({
+    method: 'PATCH',
+    path: '/v1/organizations/:id',
+    summary: 'Change name, slug or seats of an organization',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: organizationParams,
+    body: z.strictObject({
+      name: field.displayableName.optional(),
+      slug: field.slug.optional(),
+      seats: seats.optional(),
+    }),
+    response: organizationWithoutRole,
+    errors: ['validation_error', 'organization_not_found', 'forbidden', 'slug_taken'],
+    notFound: 'organization_not_found',
+  }),
+  deleteOrganization: route({
+    method: 'DELETE',
+    path: '/v1/organizations/:id',
+    summary: 'Delete an organization',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'owner' },
+    params: organizationParams,
+    response: field.deleted,
+    errors: ['organization_not_found', 'forbidden'],
+    notFound: 'organization_not_found',
+  }),
+  listMembers: route({
+    method: 'GET',
+    path: '/v1/organizations/:id/members',
+    summary: 'List the members of an organization',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'member' },
+    params: organizationParams,
+    response: z.array(member),
+    errors: ['organization_not_found'],
+    notFound: 'organization_not_found',
+  }),
+  inviteMember: route({
+    method: 'POST',
+    path: '/v1/organizations/:id/members',
+    summary: 'Invite somebody by mail; only an owner invites an owner',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'admin' },
+    status: 201,
+    params: organizationParams,
+    body: z
+      .strictObject({
+        email: z.email().max(limits.contact.emailLengthMax).optional(),
+        userId: field.uuid.optional(),
+        role: field.role.default('member'),
+      })
+      .refine((body) => (body.email === undefined) !== (body.userId === undefined), {
+        path: ['email'],
+        message: 'give exactly one of email and userId',
+      }),
+    /** The same whether or not the address has an account or is a member. */
+    response: z.strictObject({ status: z.literal('accepted') }),
+    errors: ['validation_error', 'organization_not_found', 'user_not_found', 'seats_exceeded', 'forbidden'],
+    notFound: 'organization_not_found',
+  }),
+  changeMemberRole: route({
+    method: 'PATCH',
+    path: '/v1/organizations/:id/members/:userId',
+    summary: "Change a member's role; only an owner changes owners",
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: memberParams,
+    body: z.strictObject({ role: field.role }),
+    response: membership,
+    errors: [
+      'validation_error',
+      'organization_not_found',
+      'member_not_found',
+      'cannot_remove_owner',
+      'forbidden',
+    ],
+    notFound: 'organization_not_found',
+    paramNotFound: { userId: 'member_not_found' },
+  }),
+  removeMember: route({
+    method: 'DELETE',
+    path: '/v1/organizations/:id/members/:userId',
+    summary: 'Remove a member; only an owner removes owners',
+    tag: 'Organizations',
+    access: { credentials: 'caller', role: 'admin' },
+    params: memberParams,
+    response: field.removed,
+    errors: ['organization_not_found', 'member_not_found', 'cannot_remove_owner', 'forbidden'],
+    notFound: 'organization_not_found',
+    paramNotFound: { userId: 'member_not_found' },
+  }),
+} as const

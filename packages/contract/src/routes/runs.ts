@@ -1,0 +1,51 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { run, runState } from '../objects/runs.ts'
+import { route } from '../route.ts'
+
+const runParams = z.object({ id: field.uuid })
+const runQuery = z.object({ workspaceId: field.uuid.optional() })
+
+export const runRoutes = {
+  listRuns: route({
+    method: 'GET',
+    path: '/v1/github/runs',
+    summary: 'List the Runs of a workspace, newest first',
+    tag: 'GitHub Runs',
+    access: { credentials: 'caller', role: 'member' },
+    query: z.object({ workspaceId: field.uuid, state: runState.optional() }),
+    response: z.array(run),
+    errors: ['validation_error', 'installation_not_found'],
+  }),
+  readRun: route({
+    method: 'GET',
+    path: '/v1/github/runs/:id',
+    summary: 'Read a Run',
+    tag: 'GitHub Runs',
+    access: { credentials: 'caller', role: 'member' },
+    params: runParams,
+    query: runQuery,
+    response: run,
+    errors: ['validation_error', 'run_not_found'],
+    notFound: 'run_not_found',
+  }),
+  promoteRun: route({
+    method: 'POST',
+    path: '/v1/github/runs/:id/promote',
+    summary: 'Promote a Fast Run to one in a Dock',
+    tag: 'GitHub Runs',
+    access: { credentials: 'caller', role: 'member' },
+    params: runParams,
+    query: runQuery,
+    response: run,
+    errors: [
+      'validation_error',
+      'run_not_found',
+      'run_not_promotable',
+      'fast_run_disabled',
+      'fast_run_concurrency_exceeded',
+      'github_unavailable',
+    ],
+    notFound: 'run_not_found',
+  }),
+} as const

@@ -1,0 +1,63 @@
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { operationAnswer } from '../objects/operations.ts'
+import { template } from '../objects/templates.ts'
+import { route } from '../route.ts'
+
+const templateParams = z.object({ name: z.string() })
+
+export const templateRoutes = {
+  createTemplate: route({
+    method: 'POST',
+    path: '/v1/templates',
+    summary: 'Freeze a Dock as a Template, replacing one of that name',
+    tag: 'Templates',
+    access: { credentials: 'caller', role: 'admin' },
+    status: 202,
+    body: z.strictObject({ dockId: z.string(), name: field.templateName }),
+    response: template,
+    errors: [
+      'validation_error',
+      'forbidden',
+      'dock_not_found',
+      'dock_not_running',
+      'template_limit_reached',
+      'zdr_blocks_templates',
+      'conflict',
+      'service_unavailable',
+    ],
+  }),
+  listTemplates: route({
+    method: 'GET',
+    path: '/v1/templates',
+    summary: "List the Templates of the caller's organizations, newest first",
+    tag: 'Templates',
+    access: { credentials: 'caller', role: 'member' },
+    response: z.array(template),
+    errors: [],
+  }),
+  readTemplate: route({
+    method: 'GET',
+    path: '/v1/templates/:name',
+    summary: 'Read a ready Template',
+    tag: 'Templates',
+    access: { credentials: 'caller', role: 'member' },
+    params: templateParams,
+    query: field.organizationQuery,
+    response: template,
+    errors: ['validation_error', 'organization_not_found', 'template_not_found'],
+    notFound: 'template_not_found',
+  }),
+  deleteTemplate: route({
+    method: 'DELETE',
+    path: '/v1/templates/:name',
+    summary: 'Delete a Template',
+    tag: 'Templates',
+    access: { credentials: 'caller', role: 'admin' },
+    params: templateParams,
+    query: field.organizationQuery,
+    response: operationAnswer,
+    errors: ['validation_error', 'organization_not_found', 'forbidden', 'template_not_found'],
+    notFound: 'template_not_found',
+  }),
+} as const
