@@ -22,7 +22,7 @@ export const createLogger = (name: string, destination?: DestinationStream): Log
   pino(
     {
       name,
-      level: process.env['LOG_LEVEL'] ?? 'info',
+      level: process.env.LOG_LEVEL ?? 'info',
       redact: {
         paths: secretFields.flatMap((field) => [field, `*.${field}`, `*.*.${field}`]),
         censor: '[redacted]',
