@@ -1,0 +1,215 @@
+/**
+ * The host's pool of disks: a btrfs filesystem in which each image, Dock and capture is a subvolume that holds one
+ * ext4 disk. What stands under its final name is whole. The pool's and the mounts' folders are closed to all but
+ * root: the disks in them are readable files, so that an unprivileged reader can be handed one.
+ */
+import { mkdir, readdir, readFile, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '@dock/foundation'
+import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
+import { imagePath, listImages } from '../images/list-images.ts'
+import { readDiskFile, readTree } from './capture-reader.ts'
+import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
+import { type DiskSystem, openDiskSystem } from './disk-system.ts'
+import { readMountTable } from './mount-table.ts'
+import { preparePool } from './prepare-pool.ts'
+import { resetRcuExpedited, withRcuExpedited } from './rcu-expedited.ts'
+import { createSerial } from './serial.ts'
+
+export type DiskPoolOptions = {
+  /** Where the btrfs pool is mounted; its image file `pool.img` stands beside it. */
+  poolDir: string
+  /** Folder for the mounts of the Docks' disks. */
+  mountsDir: string
+  logger: Logger
+  /** Room that is kept free; creates and captures are refused below twice of it. Default max(2 GiB, 5 %). */
+  reserveBytes?: number
+}
+
+const gibibyte = 2 ** 30
+const dirtyBytesMax = 64 * 2 ** 20
+const releaseDeadlineMs = 10_000
+
+const checked = (id: string): string => {
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) throw new Error(`not an id: ${id}`)
+  return id
+}
+
+/** The pool at `poolDir`. `recover` must have run once before anything else is asked of it. */
+export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: DiskPoolOptions): DiskPool => {
+  let opened: Promise<DiskSystem> | undefined
+  const kernel = (): Promise<DiskSystem> => {
+    opened ??= openDiskSystem(logger)
+    return opened
+  }
+  const serial = createSerial()
+  const docksDir = join(poolDir, 'docks')
+  const capturesDir = join(poolDir, 'captures')
+  const dockPath = (id: string) => join(docksDir, checked(id))
+  const capturePath = (id: string) => join(capturesDir, checked(id))
+  const mountPath = (id: string) => join(mountsDir, checked(id))
+
+  const statistics = async () => {
+    const [pool, below] = await Promise.all([statfs(poolDir), statfs(dirname(poolDir))])
+    // The pool's file is sparse: what is free in it can be used only as far as the disk below has room.
+    const freeBytes = Math.min(pool.bavail * pool.bsize, below.bavail * below.bsize)
+    return { totalBytes: pool.blocks * pool.bsize, freeBytes }
+  }
+
+  const requireSpace = async (): Promise<void> => {
+    const { totalBytes, freeBytes } = await statistics()
+    const reserve = reserveBytes ?? Math.max(2 * gibibyte, totalBytes * 0.05)
+    if (freeBytes < 2 * reserve) throw new NoSpace('the pool has no room for another disk or capture')
+  }
+
+  const mounted = async (dockId: string) => (await readMountTable()).get(mountPath(dockId))
+
+  const detach = async (dockId: string): Promise<void> => {
+    const path = mountPath(dockId)
+    const system = await kernel()
+    const deadline = Date.now() + releaseDeadlineMs
+    for (let mount = await mounted(dockId); mount; mount = await mounted(dockId)) {
+      await system.sync(path)
+      try {
+        await system.unmount(path)
+      } catch (error) {
+        if (Date.now() > deadline) throw error
+        await delay(5)
+        continue
+      }
+      // Another mount namespace (a sandbox that is just starting or ending) may hold the filesystem a little longer.
+      while (
+        (await exists(`/sys/fs/ext4/${mount.device}`)) ||
+        (await holds(mount.device, dockPath(dockId)))
+      ) {
+        if (Date.now() > deadline) throw new Error(`the disk of ${dockId} is still held (${mount.device})`)
+        await delay(2)
+      }
+    }
+    await rmdir(path).catch(() => undefined)
+  }
+
+  const limitDirtyMemory = async (device: string): Promise<void> => {
+    try {
+      await writeFile(`/sys/block/${device}/bdi/max_bytes`, `${dirtyBytesMax}`)
+      await writeFile(`/sys/block/${device}/bdi/strict_limit`, '1')
+    } catch (error) {
+      logger.debug({ err: error, device }, 'this kernel has no dirty limit for one device')
+    }
+  }
+
+  const makeDisk = async (dockId: string, wanted: Parameters<DiskPool['create']>[1]): Promise<void> => {
+    if (await exists(dockPath(dockId))) return
+    await requireSpace()
+    const system = await kernel()
+    const { from, diskGiB } = wanted
+    let source: string
+    if ('image' in from) {
+      const image = imagePath(poolDir, from.image)
+      if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`no such image: ${from.image}`)
+      source = await serial(`image ${from.image}`, () =>
+        sizedImage(system, poolDir, image, from.image, diskGiB),
+      )
+    } else {
+      source = capturePath(from.captureId)
+      if (!(await exists(source))) throw new NotInPool(`no such capture: ${from.captureId}`)
+    }
+    await cloneDisk(system, source, docksDir, dockId, diskGiB * gibibyte)
+  }
+
+  const makeCapture = async (dockId: string, target: string): Promise<void> => {
+    if (!(await exists(dockPath(dockId)))) throw new NotInPool(`no disk of ${dockId}`)
+    await requireSpace()
+    const system = await kernel()
+    const snapshot = () => system.snapshot(dockPath(dockId), target, true)
+    if (!(await mounted(dockId))) return await snapshot()
+    const path = mountPath(dockId)
+    // First without a pause: nearly all that is dirty leaves before the freeze.
+    await system.sync(path)
+    await withRcuExpedited(async () => {
+      await system.freeze(path)
+      try {
+        await snapshot()
+      } finally {
+        await system.thaw(path)
+      }
+    })
+  }
+
+  const captured = async (captureId: string): Promise<string> => {
+    const file = join(capturePath(captureId), 'disk.raw')
+    if (!(await exists(file))) throw new NotInPool(`no such capture: ${captureId}`)
+    return file
+  }
+
+  return {
+    create: (dockId, wanted) => serial(checked(dockId), () => makeDisk(dockId, wanted)),
+
+    attach: (dockId) =>
+      serial(checked(dockId), async () => {
+        const rootPath = mountPath(dockId)
+        if (await mounted(dockId)) return { rootPath }
+        const file = join(dockPath(dockId), 'disk.raw')
+        if (!(await exists(file))) throw new NotInPool(`no disk of ${dockId}`)
+        await mkdir(rootPath, { recursive: true })
+        await limitDirtyMemory(await (await kernel()).mount(file, rootPath))
+        return { rootPath }
+      }),
+
+    detach: (dockId) => serial(checked(dockId), () => detach(dockId)),
+
+    capture: (dockId, captureId) =>
+      serial(checked(dockId), async () => {
+        const target = capturePath(captureId)
+        if (!(await exists(target))) await makeCapture(dockId, target)
+        return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
+      }),
+
+    remove: (dockId) =>
+      serial(checked(dockId), async () => {
+        await detach(dockId)
+        if (await exists(dockPath(dockId))) await (await kernel()).destroySubvolume(dockPath(dockId))
+      }),
+
+    removeCapture: (captureId) =>
+      serial(`capture ${captureId}`, async () => {
+        const path = capturePath(captureId)
+        if (await exists(path)) await (await kernel()).destroySubvolume(path)
+      }),
+
+    has: (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
+
+    async list() {
+      const whole = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.'))
+      return { disks: await whole(docksDir), captures: await whole(capturesDir) }
+    },
+
+    images: () => listImages(poolDir),
+    statistics,
+    tree: async (captureId) => readTree(await captured(captureId)),
+    readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
+
+    async recover() {
+      await preparePool(dirname(poolDir), { poolDir })
+      await mkdir(mountsDir, { recursive: true, mode: 0o700 })
+      const system = await kernel()
+      for (const path of (await readMountTable()).keys()) {
+        if (dirname(path) === mountsDir) await system.thaw(path)
+      }
+      await resetRcuExpedited()
+      for (const folder of ['docks', 'captures', 'images', 'variants']) {
+        await mkdir(join(poolDir, folder), { recursive: true })
+        for (const name of await readdir(join(poolDir, folder))) {
+          if (name.startsWith(halfMade)) await system.destroySubvolume(join(poolDir, folder, name))
+        }
+      }
+    },
+  }
+}
+
+/** Whether a loop device still has the disk of this subvolume open. */
+const holds = async (device: string, subvolume: string): Promise<boolean> => {
+  const file = await readFile(`/sys/block/${device}/loop/backing_file`, 'utf8').catch(() => '')
+  return file.trim() === join(subvolume, 'disk.raw')
+}

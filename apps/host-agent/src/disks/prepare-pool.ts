@@ -1,0 +1,81 @@
+/**
+ * Makes the pool's file and filesystem when they are missing and mounts it in this process's mount namespace. Run
+ * by `script/install/pool` and by the agent at its start. An existing pool is kept as it is.
+ */
+import { chmod, mkdir, open, readFile, statfs } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { runCommand, tryCommand } from '@dock/foundation'
+import { exists } from './clone-disk.ts'
+import { readMountTable } from './mount-table.ts'
+
+const gibibyte = 2 ** 30
+const sizeMax = 1024 * gibibyte
+const sizeMin = 8 * gibibyte
+
+export type PreparePoolOptions = {
+  /** Default `<hostDir>/pool`. */
+  poolDir?: string
+  /** Bytes of a new pool. Default: 80 % of what is free, at most 1 TiB; below 8 GiB it is refused. */
+  sizeBytes?: number
+}
+
+const requireBtrfs = async (): Promise<void> => {
+  const known = async () => /\bbtrfs$/m.test(await readFile('/proc/filesystems', 'utf8'))
+  if (await known()) return
+  await tryCommand('modprobe', ['btrfs']).catch(() => undefined)
+  if (!(await known())) throw new Error('this kernel has no btrfs, which the pool of disks needs')
+}
+
+const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | undefined): Promise<void> => {
+  const { bavail, bsize } = await statfs(hostDir)
+  const wanted = sizeBytes ?? Math.min(Math.floor((bavail * bsize * 0.8) / gibibyte) * gibibyte, sizeMax)
+  if (sizeBytes === undefined && wanted < sizeMin) {
+    throw new Error(`${hostDir} has too little room for the pool of disks: 10 GiB must be free`)
+  }
+  const half = `${file}.new`
+  const handle = await open(half, 'w', 0o600)
+  // Matters only where the file itself stands on btrfs: no second copy-on-write.
+  await tryCommand('chattr', ['+C', half]).catch(() => undefined)
+  await handle.truncate(wanted)
+  await handle.close()
+  await runCommand('mkfs.btrfs', ['-q', '-f', half])
+  await runCommand('mv', ['-T', half, file])
+}
+
+/** The device that already carries the file: a second one over the same file would destroy the filesystem. */
+const attachPoolFile = async (file: string): Promise<string> => {
+  const device = (await runCommand('losetup', ['-n', '-O', 'NAME', '-j', file])).trim().split('\n')[0]
+  if (device) return device.trim()
+  return (await runCommand('losetup', ['-f', '--show', '--direct-io=on', file])).trim()
+}
+
+/** Answers where the pool is mounted. Throws with a sentence that says what is wrong with the machine. */
+export const preparePool = async (hostDir: string, options: PreparePoolOptions = {}): Promise<string> => {
+  const poolDir = resolve(options.poolDir ?? join(hostDir, 'pool'))
+  await mkdir(poolDir, { recursive: true, mode: 0o700 })
+  if ((await readMountTable()).has(poolDir)) return poolDir
+  await requireBtrfs()
+  const file = join(resolve(hostDir), 'pool.img')
+  if (!(await exists(file))) await makePoolFile(file, hostDir, options.sizeBytes)
+  const device = await attachPoolFile(file)
+  try {
+    await runCommand('mount', ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async', device, poolDir])
+  } finally {
+    // The device is in use now: this marks it to go away with the last mount.
+    await runCommand('losetup', ['-d', device])
+  }
+  await chmod(poolDir, 0o700)
+  return poolDir
+}
+
+if (import.meta.main) {
+  const hostDir = process.argv[2]
+  try {
+    if (!hostDir) throw new Error('usage: script/install/pool HOST_DIR')
+    await mkdir(hostDir, { recursive: true, mode: 0o700 })
+    process.stderr.write(`pool: mounted at ${await preparePool(hostDir)}\n`)
+  } catch (error) {
+    process.stderr.write(`pool: ${error instanceof Error ? error.message : String(error)}\n`)
+    process.exitCode = 1
+  }
+}
