@@ -4,9 +4,10 @@ export {
   type ExecResult,
   type Fingerprint,
   type RuntimeDriver,
+  SandboxGone,
   type SandboxHandle,
   type SandboxSpec,
   type SandboxState,
-  SandboxGone,
   sandboxHandle,
 } from './driver.ts'
+export { createFakeDriver, type FakeDriver, type FakeMachine } from './fake-driver.ts'

@@ -1,0 +1,32 @@
+/** A process of this machine, told from a later one with the same number by its start time. */
+import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type HostProcess = { pid: number; startTime: string }
+
+const pollMs = 100
+
+/** Start time in clock ticks; undefined when the process is gone or a zombie, which is as dead. */
+const startTimeOf = (pid: number): string | undefined => {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name stands in brackets and may itself hold brackets and spaces.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
+  } catch {
+    return undefined
+  }
+}
+
+/** The process of this number that runs now; undefined when there is none. */
+export const hostProcess = (pid: number): HostProcess | undefined => {
+  const startTime = startTimeOf(pid)
+  return startTime === undefined ? undefined : { pid, startTime }
+}
+
+export const isAlive = (process: HostProcess): boolean => startTimeOf(process.pid) === process.startTime
+
+/** Resolves when the process is dead, within 0.1 s of it. Works for processes that are not our children. */
+export const untilDead = async (process: HostProcess): Promise<void> => {
+  while (isAlive(process)) await delay(pollMs)
+}

@@ -1,0 +1,84 @@
+/** The OCI configuration of a sandbox: what its first process is, what it sees, what it may use. */
+import type { SandboxSpec } from '@dock/runtime'
+
+/** What root inside may do: a container's usual set and what package managers, debuggers and ping need. */
+const capabilityNames = [
+  'CAP_AUDIT_WRITE',
+  'CAP_CHOWN',
+  'CAP_DAC_OVERRIDE',
+  'CAP_DAC_READ_SEARCH',
+  'CAP_FOWNER',
+  'CAP_FSETID',
+  'CAP_KILL',
+  'CAP_MKNOD',
+  'CAP_NET_BIND_SERVICE',
+  'CAP_NET_RAW',
+  'CAP_SETFCAP',
+  'CAP_SETGID',
+  'CAP_SETPCAP',
+  'CAP_SETUID',
+  'CAP_SYS_CHROOT',
+  'CAP_SYS_PTRACE',
+]
+
+/** The five masks for a process of this user: only root holds any, nobody can get more than the bounding set. */
+export const capabilitiesOf = (uid: number): Record<string, string[]> => {
+  const held = uid === 0 ? capabilityNames : []
+  return { bounding: capabilityNames, effective: held, permitted: held, inheritable: [], ambient: [] }
+}
+
+const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+const cpuPeriodUs = 100_000
+/** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
+const hostProcessesMax = 4096
+const processesMax = 2048
+const openFilesMax = 1_048_576
+
+const tmpfs = (destination: string, ...options: string[]) => ({
+  destination,
+  type: 'tmpfs',
+  source: 'tmpfs',
+  options: ['nosuid', 'nodev', ...options],
+})
+
+/** The configuration for one boot. `init` is the command of process 1; `id` the sandbox's id. */
+export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]): object => ({
+  ociVersion: '1.0.2',
+  process: {
+    terminal: false,
+    user: { uid: 0, gid: 0 },
+    args: init,
+    env: [`PATH=${defaultPath}`],
+    cwd: '/',
+    capabilities: capabilitiesOf(0),
+    rlimits: [
+      { type: 'RLIMIT_NPROC', hard: processesMax, soft: processesMax },
+      { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
+    ],
+  },
+  root: { path: spec.rootPath, readonly: false },
+  hostname: spec.hostname,
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
+    { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
+    { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec'] },
+    tmpfs('/dev/shm', 'mode=1777', `size=${Math.max(64, Math.floor(spec.memoryMiB / 4))}m`),
+    tmpfs('/run', 'mode=755', `size=${Math.max(32, Math.floor(spec.memoryMiB / 8))}m`),
+  ],
+  linux: {
+    cgroupsPath: `/dock/${id}`,
+    resources: {
+      cpu: { period: cpuPeriodUs, quota: Math.round(spec.cpus * cpuPeriodUs) },
+      memory: { limit: spec.memoryMiB * 1024 * 1024 },
+      pids: { limit: hostProcessesMax },
+    },
+    namespaces: [
+      { type: 'pid' },
+      { type: 'mount' },
+      { type: 'uts' },
+      { type: 'ipc' },
+      { type: 'network', path: spec.netnsPath },
+    ],
+  },
+})

@@ -1,0 +1,22 @@
+/** Sandbox ids: fixed length, because runsc matches prefixes; they carry Dock and generation, so a list needs no file. */
+
+const pattern = /^d([0-9a-f]{32})g([0-9a-f]{8})$/
+
+/** The id of a Dock's boot. */
+export const sandboxId = (dockId: string, generation: number): string =>
+  `d${dockId.replaceAll('-', '').toLowerCase()}g${generation.toString(16).padStart(8, '0')}`
+
+/** Dock and generation of a sandbox id; undefined for a name that is not one of ours. */
+export const parseSandboxId = (id: string): { dockId: string; generation: number } | undefined => {
+  const match = pattern.exec(id)
+  if (!match?.[1] || !match[2]) return undefined
+  const hex = match[1]
+  const dockId = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    hex.slice(12, 16),
+    hex.slice(16, 20),
+    hex.slice(20),
+  ].join('-')
+  return { dockId, generation: Number.parseInt(match[2], 16) }
+}

@@ -1,0 +1,135 @@
+/** The suite that every runtime driver must pass, run by a vitest file of each. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  ExecRefused,
+  type ExecRequest,
+  type RuntimeDriver,
+  SandboxGone,
+  type SandboxHandle,
+  type SandboxSpec,
+} from './driver.ts'
+
+/** What a driver can only do with a real machine below it; `shell` false leaves out what needs a real shell. */
+export type ConformanceOptions = { shell: boolean }
+
+const request = (script: string, more: Partial<ExecRequest> = {}): ExecRequest => ({
+  argv: ['/bin/bash', '-c', script],
+  env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+  cwd: '/',
+  uid: 0,
+  gid: 0,
+  timeoutMs: 10_000,
+  outputLimitBytes: 1_048_576,
+  ...more,
+})
+
+/** Registers the suite. `makeDriver` makes one more instance on the same state each time it is called. */
+export const describeDriver = (
+  name: string,
+  makeDriver: () => RuntimeDriver,
+  makeSpec: () => Promise<SandboxSpec>,
+  options: ConformanceOptions = { shell: true },
+): void => {
+  describe(`runtime driver ${name}`, () => {
+    let driver: RuntimeDriver
+    let spec: SandboxSpec
+    let handle: SandboxHandle
+    const text = async (script: string, more?: Partial<ExecRequest>) =>
+      (await driver.exec(handle, request(script, more))).stdout.toString()
+
+    beforeAll(async () => {
+      driver = makeDriver()
+      spec = await makeSpec()
+      handle = await driver.start(spec)
+    })
+    afterAll(async () => {
+      if (handle) await driver.destroy(handle)
+    })
+
+    test('fingerprint names the driver', async () => {
+      expect((await driver.fingerprint()).driver).not.toBe('')
+    })
+
+    test('the handle carries Dock and generation and survives JSON', async () => {
+      expect(handle).toMatchObject({ dockId: spec.dockId, generation: spec.generation })
+      expect(await makeDriver().recover(JSON.parse(JSON.stringify(handle)))).toBe('running')
+    })
+
+    test('exec answers exit code and output', async () => {
+      expect(await driver.exec(handle, request('exit 7'))).toMatchObject({ exitCode: 7, timedOut: false })
+      expect(await text('echo hello')).toBe('hello\n')
+    })
+
+    test('another instance runs commands in a recovered sandbox and lists it', async () => {
+      const other = makeDriver()
+      expect((await other.exec(handle, request('echo again'))).stdout.toString()).toBe('again\n')
+      expect(await other.list()).toContainEqual(expect.objectContaining({ dockId: spec.dockId }))
+    })
+
+    test.runIf(options.shell)('stdout and stderr are kept apart, also when opened by name', async () => {
+      const result = await driver.exec(handle, request('echo out >/dev/stdout; echo err >/dev/stderr'))
+      expect([result.stdout.toString(), result.stderr.toString()]).toEqual(['out\n', 'err\n'])
+    })
+
+    test.runIf(options.shell)('environment, folder, user and input reach the command', async () => {
+      const answer = await text('echo "$WORD $PWD $(id -u):$(id -g)"; cat', {
+        env: { PATH: '/usr/bin:/bin', WORD: 'a b' },
+        cwd: '/tmp',
+        uid: 1000,
+        gid: 1000,
+        input: 'line\n',
+      })
+      expect(answer).toBe('a b /tmp 1000:1000\nline\n')
+    })
+
+    test.runIf(options.shell)(
+      'output is clipped at the limit while the command runs to its end',
+      async () => {
+        const result = await driver.exec(
+          handle,
+          request('head -c 300000 /dev/zero; exit 3', { outputLimitBytes: 1000 }),
+        )
+        expect(result).toMatchObject({ exitCode: 3, truncated: true })
+        expect(result.stdout.equals(Buffer.alloc(1000))).toBe(true)
+      },
+    )
+
+    test.runIf(options.shell)('output is bytes', async () => {
+      const result = await driver.exec(handle, request("printf '\\xff\\x00\\xfe'"))
+      expect(result.stdout.equals(Buffer.from([0xff, 0, 0xfe]))).toBe(true)
+      expect(result.truncated).toBe(false)
+    })
+
+    test.runIf(options.shell)('a background process does not hold the answer', async () => {
+      const result = await driver.exec(handle, request('sleep 20 & echo done'))
+      expect(result.stdout.toString()).toBe('done\n')
+      expect(result.durationMs).toBeLessThan(5000)
+    })
+
+    test.runIf(options.shell)('the timeout ends the whole tree, detached processes too', async () => {
+      const script = 'setsid sleep 7771 & nohup sleep 7772 >/dev/null & (sleep 7773 &) ; sleep 7774'
+      const result = await driver.exec(handle, request(script, { timeoutMs: 700 }))
+      expect(result.timedOut).toBe(true)
+      const left =
+        'for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f 2>/dev/null; echo; done | grep -c "^sleep 777"'
+      expect(await text(left)).toBe('0\n')
+    })
+
+    test.runIf(options.shell)('a missing folder or program is refused', async () => {
+      await expect(driver.exec(handle, request('true', { cwd: '/nowhere' }))).rejects.toThrow(ExecRefused)
+      await expect(driver.exec(handle, request('', { argv: ['/nowhere'] }))).rejects.toThrow(ExecRefused)
+      expect((await driver.exec(handle, request('exit 128'))).exitCode).toBe(128)
+    })
+
+    test('destroy ends it, wait resolves, and repeating it is harmless', async () => {
+      const waiting = driver.wait(handle)
+      await driver.destroy(handle)
+      await waiting
+      await driver.wait(handle)
+      await driver.destroy(handle)
+      expect(await makeDriver().recover(handle)).toBe('gone')
+      expect((await driver.list()).filter((each) => each.dockId === spec.dockId)).toEqual([])
+      await expect(driver.exec(handle, request('true'))).rejects.toThrow(SandboxGone)
+    })
+  })
+}

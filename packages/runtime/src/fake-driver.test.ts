@@ -1,0 +1,22 @@
+import { describeDriver } from './conformance.ts'
+import type { SandboxSpec } from './driver.ts'
+import { createFakeDriver, type FakeMachine } from './fake-driver.ts'
+
+const machine: FakeMachine = new Map()
+const spec: SandboxSpec = {
+  dockId: '7f0c1d9e-0000-4000-8000-000000000001',
+  generation: 3,
+  hostname: 'fake',
+  cpus: 1,
+  memoryMiB: 512,
+  rootPath: '/nowhere',
+  netnsPath: '/nowhere',
+  nameserver: '192.0.2.1',
+}
+
+describeDriver(
+  'fake',
+  () => createFakeDriver(machine),
+  async () => spec,
+  { shell: false },
+)
