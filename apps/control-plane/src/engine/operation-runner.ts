@@ -2,7 +2,6 @@
  * Runs operations: one saved by this process at once, one whose lease ran out within a second. A lease is renewed
  * while its saga runs, so that a process that dies or hangs loses it and another goes on from the last record.
  */
-import { randomUUID } from 'node:crypto'
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
 import type { OperationError, OperationRow } from './operation.ts'
@@ -34,9 +33,10 @@ export const createOperationRunner = (options: {
   clock: Clock
   logger: Logger
   sagas: readonly Saga[]
+  /** Names this process on the leases; new at each start. */
+  owner: string
 }): OperationRunner => {
-  const { db, clock, logger } = options
-  const owner = randomUUID()
+  const { db, clock, logger, owner } = options
   const sagas = new Map(options.sagas.map((saga) => [saga.kind, saga]))
   const running = new Map<string, Promise<OperationError | null>>()
 

@@ -23,4 +23,6 @@ export type OperationRow = {
   data: Record<string, unknown>
   cause: Cause
   error: OperationError | null
+  /** What `finish` published, for the caller who waits in this process; not stored. */
+  result?: unknown
 }

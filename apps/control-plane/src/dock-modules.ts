@@ -1,0 +1,116 @@
+/** Joins hosts, Docks, Snapshots, the engine and the fleet gateway. */
+import { randomUUID } from 'node:crypto'
+import type { Clock, Logger } from '@dock/foundation'
+import type { Db } from './database/database.ts'
+import { createOperationRunner, createTimers, type OperationRunner } from './engine/index.ts'
+import {
+  createFleetGateway,
+  createFleetServer,
+  type FleetGateway,
+  type FleetServer,
+} from './gateways/fleet/index.ts'
+import type { Handlers } from './http/handler.ts'
+import { dockHandlers } from './http/routes/docks.ts'
+import { hostHandlers } from './http/routes/hosts.ts'
+import { snapshotHandlers } from './http/routes/snapshots.ts'
+import {
+  createDeleteSaga,
+  createDockReactions,
+  createStartSagas,
+  createStopSaga,
+  type DockContext,
+  stopDueDocks,
+} from './modules/docks/index.ts'
+import {
+  createEnrolment,
+  createHostEvents,
+  type Enrolment,
+  type HostEvents,
+  type HostGateway,
+  type PlacementPolicy,
+  servedImages,
+} from './modules/hosts/index.ts'
+
+export type DockModules = {
+  handlers: Handlers
+  fleet: FleetServer
+  enrolment: Enrolment
+  hostEvents: HostEvents
+  runner: OperationRunner
+  context: DockContext
+  /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
+  start(joinTokenFile: string | null): Promise<void>
+  /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
+  stop(): Promise<void>
+}
+
+export const createDockModules = (options: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  policy: PlacementPolicy
+  defaultImage: string
+  catalog: readonly string[]
+  /** Instead of the links of real hosts: tests only. */
+  hostGateway?: HostGateway
+}): DockModules => {
+  const { db, clock, logger } = options
+  const fleetGateway: FleetGateway = createFleetGateway()
+  const gateway = options.hostGateway ?? fleetGateway
+  const owner = randomUUID()
+  const parts = { db, clock, gateway, owner }
+  const sagas = [...createStartSagas(parts), createStopSaga(parts), createDeleteSaga(parts)]
+  const runner = createOperationRunner({ db, clock, logger, owner, sagas })
+  const context: DockContext = {
+    db,
+    clock,
+    logger,
+    gateway,
+    runner,
+    policy: options.policy,
+    defaultImage: options.defaultImage,
+    images: () => servedImages(db),
+    catalog: options.catalog,
+  }
+  const enrolment = createEnrolment({ db, clock })
+  const reactions = createDockReactions(context)
+  const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions })
+  const fleet = createFleetServer({ db, logger, enrolment, events: hostEvents, gateway: fleetGateway })
+  const timers = createTimers({
+    clock,
+    logger,
+    tasks: [
+      { name: 'ttl', everyMs: 1_000, run: () => stopDueDocks(context) },
+      { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
+    ],
+  })
+  let endTokenFile: () => void = () => undefined
+  return {
+    handlers: {
+      ...dockHandlers(context),
+      ...hostHandlers({ db, enrolment, disconnect: fleetGateway.disconnect }),
+      ...snapshotHandlers(context),
+    },
+    fleet,
+    enrolment,
+    hostEvents,
+    runner,
+    context,
+    start: async (joinTokenFile) => {
+      if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
+      runner.start()
+      timers.start()
+    },
+    stop: async () => {
+      endTokenFile()
+      timers.stop()
+      runner.stop()
+      let cancel: () => void = () => undefined
+      const late = new Promise<void>((resolve) => {
+        cancel = clock.after(5_000, resolve)
+      })
+      await Promise.race([runner.settled(), late]).finally(cancel)
+      fleet.close()
+    },
+  }
+}

@@ -1,0 +1,91 @@
+/** The doors for hosts: registration, and the WebSocket upgrade that carries a link. Not part of the public API. */
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ServiceError } from '@dock/contract'
+import type { Logger } from '@dock/foundation'
+import {
+  type AgentLink,
+  acceptLink,
+  hostEvent,
+  type LinkChannel,
+  type RegisteredHost,
+  registerHost,
+} from '@dock/host-protocol'
+import { WebSocketServer } from 'ws'
+import type { Db } from '../../database/database.ts'
+import { type Enrolment, type HostEvents, saveAddress } from '../../modules/hosts/index.ts'
+import type { FleetGateway } from './fleet-gateway.ts'
+
+export type FleetServer = {
+  /** POST /v1/fleet/register, given the parsed JSON body and the peer's address. */
+  register(body: unknown, address: string): Promise<RegisteredHost>
+  /** GET /v1/fleet/connect: call it for each upgrade of that path. Refusals are answered on the socket. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  close(): void
+}
+
+const refuse = (socket: Duplex, status: string): void => {
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+}
+
+export const createFleetServer = (options: {
+  db: Db
+  logger: Logger
+  enrolment: Enrolment
+  events: HostEvents
+  gateway: FleetGateway
+}): FleetServer => {
+  const { db, logger, enrolment, events, gateway } = options
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+
+  /** Reads the host's stream of events for as long as its control link lives; each is handled before the next. */
+  const follow = async (hostId: string, link: AgentLink): Promise<void> => {
+    const answer = await link.stream('GET', '/events')
+    if (answer.status !== 200) throw new Error(`the host answered ${answer.status} to /events`)
+    let rest = ''
+    for await (const chunk of answer.stream.setEncoding('utf8')) {
+      const lines = (rest + String(chunk)).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) {
+        if (line.trim() === '') continue
+        try {
+          await events.handle(hostId, hostEvent.parse(JSON.parse(line)))
+        } catch (error) {
+          logger.error({ hostId, err: error }, 'event of a host not handled')
+        }
+      }
+    }
+  }
+
+  return {
+    register: async (body, address) => {
+      const request = registerHost.safeParse(body)
+      if (!request.success) throw new ServiceError('validation_error', { detail: request.error })
+      return enrolment.register(request.data, address)
+    },
+    upgrade: async (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      const url = new URL(request.url ?? '/', 'http://localhost')
+      const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
+      const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+      const hostId = credential ? await enrolment.authenticate(credential) : null
+      if (hostId === null) return refuse(socket, '401 Unauthorized')
+      await saveAddress(db, hostId, request.socket.remoteAddress ?? '')
+      sockets.handleUpgrade(request, socket, head, (webSocket) => {
+        const link = acceptLink(webSocket)
+        gateway.attach(hostId, channel, link)
+        logger.info({ hostId, channel }, 'host linked')
+        link.onClose(() => logger.info({ hostId, channel }, 'host link closed'))
+        if (channel === 'control')
+          follow(hostId, link).catch((error: unknown) => {
+            if (!link.isClosed) logger.warn({ hostId, err: error }, 'host events ended')
+            link.close(4002, 'events ended')
+          })
+      })
+    },
+    close: () => {
+      gateway.close()
+      sockets.close()
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/** Routes of hosts, for instance admins; the HTTP layer has checked that they are. */
+import type { Db } from '../../database/database.ts'
+import { type Enrolment, listHosts, readHost } from '../../modules/hosts/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const hostHandlers = (options: {
+  db: Db
+  enrolment: Enrolment
+  /** Closes the live session of a host whose credential was replaced. */
+  disconnect(hostId: string): void
+}): Handlers => ({
+  listHosts: () => listHosts(options.db),
+  readHost: ({ params }) => readHost(options.db, params.id),
+  resetHostCredential: async ({ params }) => {
+    const fresh = await options.enrolment.resetCredential(params.id)
+    options.disconnect(params.id)
+    return fresh
+  },
+})

@@ -1,0 +1,20 @@
+/** Routes of Snapshots that read; deletion comes with its issue. */
+import type { DockContext } from '../../modules/docks/index.ts'
+import {
+  listDockSnapshots,
+  listSnapshots,
+  readLatestSnapshot,
+  readSnapshotDownload,
+  readSnapshotFile,
+  readSnapshotTree,
+} from '../../modules/snapshots/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const snapshotHandlers = (context: DockContext): Handlers => ({
+  listSnapshots: ({ caller, query }) => listSnapshots(context, caller, query),
+  listDockSnapshots: ({ caller, params, query }) => listDockSnapshots(context, caller, params.id, query),
+  readLatestSnapshot: ({ caller, params }) => readLatestSnapshot(context, caller, params.id),
+  readSnapshotTree: ({ caller, params }) => readSnapshotTree(context, caller, params.id),
+  readSnapshotFile: ({ caller, params, query }) => readSnapshotFile(context, caller, params.id, query.path),
+  readSnapshotDownload: ({ caller, params }) => readSnapshotDownload(context, caller, params.id),
+})

@@ -1,0 +1,178 @@
+/**
+ * Saves the intent of a change, each claim one SQL statement and so one transaction: placement, the Dock's row, the
+ * operation with this process's lease, the idempotency key. Nothing of it is there when any part of it is refused.
+ */
+import { ServiceError } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { OperationRow } from '../../engine/index.ts'
+import { hostCandidate, type PlacementPolicy, type PlacementRequest, reserveSize } from '../hosts/index.ts'
+import type { DockRow } from './dock.ts'
+import { insertChanges } from './dock-commit.ts'
+import { checkedMoves, type DockMove } from './dock-state.ts'
+
+export type Lease = { owner: string; until: Date }
+
+/** `name as (…)` that saves an operation; `host` is its host's id where only the statement knows it. */
+export const insertOperation = (
+  operation: OperationRow,
+  lease: Lease,
+  now: Date,
+  options: { driven?: boolean; host?: RawBuilder<unknown>; from: RawBuilder<unknown> },
+): RawBuilder<unknown> => sql`
+  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status,
+    data, cause, driven, lease_owner, lease_until, created_at, updated_at)
+  select ${operation.id}, ${operation.organizationId}::uuid, ${operation.kind}, ${operation.targetType},
+    ${operation.targetId}::uuid, ${operation.dockId}::uuid, ${options.host ?? sql`${operation.hostId}::uuid`},
+    ${operation.generation}::int, 'processing', ${JSON.stringify(operation.data)}::jsonb,
+    ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
+    ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
+
+/** Turns a broken unique index into the answer that it stands for. */
+export const claimError = (error: unknown): unknown => {
+  const failure = error as { code?: string; constraint?: string }
+  if (failure.code !== '23505') return error
+  if (failure.constraint === 'operations_one_active') return new ServiceError('dock_busy')
+  if (failure.constraint === 'docks_name') return new ServiceError('dock_name_taken')
+  return error
+}
+
+export type NewDock = {
+  dock: Pick<
+    DockRow,
+    | 'id'
+    | 'organizationId'
+    | 'workspaceId'
+    | 'name'
+    | 'image'
+    | 'cpus'
+    | 'memoryMiB'
+    | 'diskGiB'
+    | 'ttlSeconds'
+    | 'environment'
+    | 'noEnv'
+    | 'fromTemplate'
+    | 'createdBy'
+  >
+  operation: OperationRow
+  why: 'create' | 'branch'
+  key: { key: string; fingerprint: Buffer; keysSince: Date } | null
+  placement: PlacementRequest
+  policy: PlacementPolicy
+  lease: Lease
+  now: Date
+  /** The operation that holds a branch's source, and the Snapshot that it makes of it. */
+  source?: {
+    operation: OperationRow
+    snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
+  }
+}
+
+export type ClaimOutcome = { kind: 'claimed'; hostId: string } | { kind: 'no_host' } | { kind: 'key_taken' }
+
+/** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken` and, for a branch, `dock_busy`. */
+export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
+  const { dock, operation, key, now, source } = input
+  const move: DockMove = { from: null, to: 'provisioning', why: input.why }
+  const { by, through } = operation.cause
+  const parts = [
+    sql`candidate as (${hostCandidate(input.placement, input.policy)})`,
+    key
+      ? sql`claim as (
+          insert into idempotency_keys as k (organization_id, key, fingerprint, dock_id, operation_id, created_at)
+          select ${dock.organizationId}::uuid, ${key.key}, ${key.fingerprint}::bytea, ${dock.id}::uuid, ${operation.id},
+            ${now}::timestamptz from candidate
+          on conflict (organization_id, key) do update set fingerprint = excluded.fingerprint,
+            dock_id = excluded.dock_id, operation_id = excluded.operation_id, created_at = excluded.created_at
+            where k.created_at <= ${key.keysSince} returning 1)`
+      : sql`claim as (select 1 from candidate)`,
+    sql`placed as (update hosts set ${reserveSize(dock)} from candidate c
+      where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime)`,
+    sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
+        state, state_changed_at, generation, ttl_seconds, environment, no_env, from_template, host_id, placed, has_disk,
+        setup_status, created_by, created_at, updated_at)
+      select ${dock.id}::uuid, ${dock.organizationId}::uuid, ${dock.workspaceId}::uuid, ${dock.name}, ${dock.image},
+        ${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int, placed.runtime, 'provisioning',
+        ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.noEnv}::boolean,
+        ${dock.fromTemplate}, placed.id, true, false, 'pending', ${dock.createdBy}, ${now}::timestamptz,
+        ${now}::timestamptz from placed returning *)`,
+    sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
+    sql`intent as (${insertOperation(operation, input.lease, now, { host: sql`born.host_id`, from: sql`born` })})`,
+  ]
+  if (source) {
+    parts.push(
+      sql`hold as (${insertOperation(source.operation, input.lease, now, { driven: true, from: sql`born` })})`,
+    )
+    const snapshot = source.snapshot
+    if (snapshot)
+      parts.push(sql`saving as (insert into snapshots
+          (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
+        select ${snapshot.id}::uuid, ${snapshot.dockId}::uuid, ${dock.organizationId}::uuid, 'saving',
+          ${snapshot.runtime}, ${snapshot.hostId}::uuid, ${snapshot.diskGiB}::int, ${now}::timestamptz from born)`)
+  }
+  try {
+    const result = await sql<{ candidate: string | null; placed: string | null }>`
+      with ${sql.join(parts, sql`, `)}
+      select (select id from candidate) as candidate, (select id from placed) as placed`.execute(db)
+    const row = result.rows[0]!
+    if (row.candidate === null) return { kind: 'no_host' }
+    return row.placed === null ? { kind: 'key_taken' } : { kind: 'claimed', hostId: row.placed }
+  } catch (error) {
+    throw claimError(error)
+  }
+}
+
+export type ExistingDockClaim = {
+  dock: Pick<DockRow, 'id' | 'generation' | 'state'>
+  operation: OperationRow
+  /** Null where the operation leaves the state alone. */
+  move: DockMove | null
+  set?: RawBuilder<unknown>
+  also?: readonly RawBuilder<unknown>[]
+  /** Room that is reserved on the only host that will do. */
+  placement?: { request: PlacementRequest; policy: PlacementPolicy }
+  lease: Lease
+  now: Date
+}
+
+/** Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it. */
+export const claimDock = async (
+  db: Db,
+  input: ExistingDockClaim,
+): Promise<'claimed' | 'changed' | 'no_host'> => {
+  const { dock, operation, move, placement, now } = input
+  const { by, through } = operation.cause
+  const parts = [
+    placement
+      ? sql`candidate as (${hostCandidate(placement.request, placement.policy)})`
+      : sql`candidate as (select null::uuid as id, null::text as runtime)`,
+    sql`moved as (update docks d set updated_at = ${now}
+      ${move ? sql`, state = ${move.to}, state_changed_at = ${now}` : sql``}
+      ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
+      from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation} and d.state = ${dock.state}
+      returning d.*)`,
+    sql`intent as (${insertOperation(operation, input.lease, now, { from: sql`moved` })})`,
+    ...(placement
+      ? [
+          sql`placed as (update hosts set ${reserveSize(placement.request)} from candidate c
+            where hosts.id = c.id and exists (select 1 from moved))`,
+        ]
+      : []),
+    ...(move
+      ? [sql`changes as (${insertChanges(sql`moved`, checkedMoves([move]), { by, through }, now)})`]
+      : []),
+    ...(input.also ?? []),
+  ]
+  try {
+    const result = await sql<{ candidates: number; moved: number }>`
+      with ${sql.join(parts, sql`, `)}
+      select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved`.execute(
+      db,
+    )
+    const row = result.rows[0]!
+    if (row.candidates === 0) return 'no_host'
+    return row.moved === 0 ? 'changed' : 'claimed'
+  } catch (error) {
+    throw claimError(error)
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Changes of a Dock's state, each one SQL statement and so one transaction: the row, the cause of each move, the event,
+ * the host's reservation and the operation change together or not at all.
+ */
+import type { WebhookEventType } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { type Cause, LeaseLost, type OperationError, type OperationRow } from '../../engine/index.ts'
+import type { DockRow } from './dock.ts'
+import { checkedMoves, type DockMove } from './dock-state.ts'
+import { dockColumns } from './dock-store.ts'
+
+export type DockChange = {
+  dockId: string
+  generation: number
+  moves: readonly DockMove[]
+  cause: Omit<Cause, 'why'>
+  now: Date
+  /** Further columns, as assignments. */
+  set?: RawBuilder<unknown>
+  event?: WebhookEventType
+  /** Give back what the Dock has reserved on its host. */
+  release?: boolean
+  /** Completes this operation in the same transaction; another owner's lease makes it {@link LeaseLost}. */
+  complete?: { operation: OperationRow; owner: string; error: OperationError | null }
+  /** Further statements of the same transaction, as `name as (…)`. */
+  also?: readonly RawBuilder<unknown>[]
+}
+
+const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...parts], sql`, `)
+
+/** `name as (…)` that gives back the reservation of a Dock, counted once however often it is asked for. */
+export const releaseHost = (dockId: string): RawBuilder<unknown> => sql`released as (
+  update hosts set reserved_cpus = hosts.reserved_cpus - d.cpus,
+    reserved_memory_mib = hosts.reserved_memory_mib - d.memory_mib,
+    reserved_disk_gib = hosts.reserved_disk_gib - d.disk_gib, reserved_slots = hosts.reserved_slots - 1
+  from docks d where d.id = ${dockId} and d.placed and d.host_id = hosts.id and exists (select 1 from moved))`
+
+/** `name as (…)` that completes an operation held by `owner`. */
+export const completeOperation = (
+  operation: OperationRow,
+  owner: string,
+  error: OperationError | null,
+  now: Date,
+): RawBuilder<unknown> => sql`
+  update operations set status = 'completed', step = ${operation.step}, data = ${JSON.stringify(operation.data)},
+    error = ${error && JSON.stringify(error)}, lease_until = null, updated_at = ${now}
+  where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' returning id`
+
+/** Rows of `dock_state_changes` for these moves, one behind the other. */
+export const insertChanges = (
+  source: RawBuilder<unknown>,
+  moves: readonly DockMove[],
+  cause: Omit<Cause, 'why'>,
+  now: Date,
+): RawBuilder<unknown> => sql`
+  insert into dock_state_changes (dock_id, organization_id, from_state, to_state, cause, at)
+  select s.id, s.organization_id, m.f, m.t, m.c::jsonb, ${now}::timestamptz from ${source} s, (values ${sql.join(
+    moves.map(
+      (move, index) =>
+        sql`(${index}::int, ${move.from}::text, ${move.to}::text, ${JSON.stringify({ ...cause, why: move.why })}::text)`,
+    ),
+    sql`, `,
+  )}) as m(i, f, t, c) order by m.i`
+
+/** Makes the change if the Dock still has this generation and the first move's state; answers the row, or null. */
+export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | null> => {
+  const moves = checkedMoves(change.moves)
+  const first = moves[0]!.from
+  const last = moves.at(-1)!.to
+  const { complete, now } = change
+  const parts = [
+    complete
+      ? sql`gate as (${completeOperation(complete.operation, complete.owner, complete.error, now)})`
+      : sql`gate as (select 1 as id)`,
+    sql`moved as (update docks d set state = ${last}, state_changed_at = ${now}, updated_at = ${now}
+      ${change.release ? sql`, placed = false` : sql``} ${change.set ? sql`, ${change.set}` : sql``}
+      where d.id = ${change.dockId} and d.generation = ${change.generation} and d.state = ${first}
+        and exists (select 1 from gate) returning d.*)`,
+    sql`changes as (${insertChanges(sql`moved`, moves, change.cause, now)})`,
+    ...(change.release ? [releaseHost(change.dockId)] : []),
+    ...(change.event
+      ? [
+          sql`event as (insert into dock_events
+            (id, type, dock_id, dock_state, organization_id, workspace_id, occurred_at)
+            select ${newUuid()}::uuid, ${change.event}::text, id, state, organization_id, workspace_id,
+              ${now}::timestamptz from moved)`,
+        ]
+      : []),
+    ...(change.also ?? []),
+  ]
+  const result = await sql<DockRow | { id: null }>`
+    with ${joined(parts)} select ${dockColumns} from gate left join moved d on true`.execute(db)
+  const row = result.rows[0]
+  if (!row) throw complete ? new LeaseLost(complete.operation.id) : new Error('a change without a gate')
+  return row.id === null ? null : row
+}

@@ -1,0 +1,66 @@
+/** What every operation on Docks works with; made once by the composition. */
+
+import { ServiceError } from '@dock/contract'
+import type { Clock, Logger } from '@dock/foundation'
+import { newOperationId } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
+import type { Caller } from '../accounts/index.ts'
+import type { HostGateway, PlacementPolicy } from '../hosts/index.ts'
+import type { VisibleDock } from './dock.ts'
+import { findVisibleDock } from './dock-store.ts'
+
+export type DockContext = {
+  db: Db
+  clock: Clock
+  logger: Logger
+  gateway: HostGateway
+  runner: OperationRunner
+  policy: PlacementPolicy
+  /** The image of a Dock that names none. */
+  defaultImage: string
+  /** Images that online hosts serve. */
+  images(): Promise<string[]>
+  /** Images that are known even while no host serves them. */
+  catalog: readonly string[]
+}
+
+/** The Dock, if the caller may see it. Throws `dock_not_found`, the same for absent and foreign. */
+export const requireDock = async (
+  context: Pick<DockContext, 'db'>,
+  caller: Pick<Caller, 'userId'>,
+  id: string,
+): Promise<VisibleDock> => {
+  const dock = await findVisibleDock(context.db, caller.userId, id)
+  if (!dock) throw new ServiceError('dock_not_found')
+  return dock
+}
+
+export const causedBy = (caller: Pick<Caller, 'userId'>, why: string): Cause => ({
+  by: `user:${caller.userId}`,
+  through: 'api',
+  why,
+})
+
+/** A new operation on a Dock, in memory; a claim saves it. */
+export const newDockOperation = (
+  input: Pick<OperationRow, 'kind' | 'organizationId' | 'generation' | 'cause' | 'hostId'> & {
+    dockId: string
+    data: unknown
+  },
+): OperationRow => ({
+  id: newOperationId(),
+  organizationId: input.organizationId,
+  kind: input.kind,
+  targetType: 'dock',
+  targetId: input.dockId,
+  dockId: input.dockId,
+  hostId: input.hostId,
+  generation: input.generation,
+  status: 'processing',
+  step: null,
+  undoing: false,
+  data: input.data as Record<string, unknown>,
+  cause: input.cause,
+  error: null,
+})

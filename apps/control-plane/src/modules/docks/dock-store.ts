@@ -1,0 +1,124 @@
+/** Reads of Docks. A query for a caller joins the caller's memberships: what others own is not found. */
+import type { DockState, Operation, Role } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { DockRow, VisibleDock } from './dock.ts'
+
+/** Columns of a {@link DockRow}, of the table or alias `d`. */
+export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "organizationId",
+  d.workspace_id as "workspaceId", d.name, d.image, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB",
+  d.runtime, d.state, d.state_changed_at as "stateChangedAt", d.generation, d.ttl_seconds as "ttlSeconds",
+  d.environment, d.no_env as "noEnv", d.from_template as "fromTemplate", d.ip, d.host_id as "hostId",
+  d.has_disk as "hasDisk", d.billing_paused_at as "billingPausedAt", d.setup_status as "setupStatus",
+  d.setup_error as "setupError", d.last_snapshot_at as "lastSnapshotAt", d.recoveries, d.created_by as "createdBy",
+  d.created_at as "createdAt", d.updated_at as "updatedAt"`
+
+/** The Dock, if the user is a member of its organization. */
+export const findVisibleDock = async (db: Db, userId: string, id: string): Promise<VisibleDock | null> =>
+  (
+    await sql<VisibleDock>`
+      select ${dockColumns}, m.role from docks d
+      join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
+      where d.id = ${id}`.execute(db)
+  ).rows[0] ?? null
+
+/** For the platform's own work, which acts for no caller: by id and organization. */
+export const findDock = async (db: Db, organizationId: string, id: string): Promise<DockRow | null> =>
+  (
+    await sql<DockRow>`select ${dockColumns} from docks d
+      where d.id = ${id} and d.organization_id = ${organizationId}`.execute(db)
+  ).rows[0] ?? null
+
+/** The user's Docks in these states, or in all when null; newest first. */
+export const listVisibleDocks = async (
+  db: Db,
+  userId: string,
+  states: readonly DockState[] | null,
+): Promise<DockRow[]> =>
+  (
+    await sql<DockRow>`
+      select ${dockColumns} from docks d
+      join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
+      where ${states === null ? sql`true` : sql`d.state = any(${states})`}
+      order by d.created_at desc, d.id desc`.execute(db)
+  ).rows
+
+/** Docks whose ttl has run out. The instance's timer serves every tenant. */
+export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>
+  (
+    await sql<DockRow>`
+      select ${dockColumns} from docks d
+      where d.stop_at <= ${now} and d.state in ('ready', 'idle', 'running')
+        and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')
+      order by d.stop_at limit 20`.execute(db)
+  ).rows
+
+/** The operation, if the user is a member of the organization of the thing it changed. */
+export const findVisibleOperation = async (db: Db, userId: string, id: string): Promise<Operation | null> =>
+  (
+    await sql<Operation>`
+      select o.id, o.target_type as "targetType", o.target_id as "targetId", o.status from operations o
+      join memberships m on m.organization_id = o.organization_id and m.user_id = ${userId}
+      where o.id = ${id}`.execute(db)
+  ).rows[0] ?? null
+
+export type CreateContext = {
+  organizationId: string
+  role: Role
+  environment: string | null
+  keyFingerprint: Buffer | null
+  keyDockId: string | null
+  keyOperationActive: boolean | null
+}
+
+/** All that a create needs to know beforehand, in one query; null when the workspace is not the caller's. */
+export const readCreateContext = async (
+  db: Db,
+  input: {
+    userId: string
+    workspaceId: string
+    environment: string | null
+    key: string | null
+    keysSince: Date
+  },
+): Promise<CreateContext | null> =>
+  (
+    await sql<CreateContext>`
+      select w.organization_id as "organizationId", m.role, e.name as environment, k.fingerprint as "keyFingerprint",
+        k.dock_id as "keyDockId", o.status <> 'completed' as "keyOperationActive"
+      from workspaces w
+      join memberships m on m.organization_id = w.organization_id and m.user_id = ${input.userId}
+      left join environments e on e.organization_id = w.organization_id and case
+        when ${input.environment}::text is null then e.is_default
+        else e.id::text = ${input.environment}::text or e.name = ${input.environment}::text end
+      left join idempotency_keys k on k.organization_id = w.organization_id and k.key = ${input.key}::text
+        and k.created_at > ${input.keysSince}
+      left join operations o on o.id = k.operation_id
+      where w.id = ${input.workspaceId} order by e.id::text = ${input.environment}::text desc nulls last limit 1`.execute(
+      db,
+    )
+  ).rows[0] ?? null
+
+/** The latest completed Snapshot of a Dock: what resume and a branch of an archived Dock start from. */
+export const latestSnapshot = async (
+  db: Db,
+  organizationId: string,
+  dockId: string,
+): Promise<{ id: string; hostId: string; diskGiB: number } | null> =>
+  (
+    await sql<{ id: string; hostId: string; diskGiB: number }>`
+      select id, host_id as "hostId", disk_gib as "diskGiB" from snapshots
+      where dock_id = ${dockId} and organization_id = ${organizationId} and status = 'completed'
+      order by created_at desc, id desc limit 1`.execute(db)
+  ).rows[0] ?? null
+
+/** Every capture that is kept for a Dock, whatever its Snapshot's status. */
+export const dockCaptures = async (
+  db: Db,
+  organizationId: string,
+  dockId: string,
+): Promise<{ id: string; hostId: string }[]> =>
+  (
+    await sql<{ id: string; hostId: string }>`select id, host_id as "hostId" from snapshots
+      where dock_id = ${dockId} and organization_id = ${organizationId}`.execute(db)
+  ).rows

@@ -1,0 +1,68 @@
+/** DELETE /v1/docks/:id */
+import { type Operation, ServiceError } from '@dock/contract'
+import { unblockDock } from '../../../engine/index.ts'
+import type { Caller } from '../../accounts/index.ts'
+import { roleReaches } from '../../organizations/index.ts'
+import { claimDock } from '../dock-claim.ts'
+import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
+import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
+import type { DeleteData } from '../workflows/delete-dock.ts'
+
+/** How long an answer waits for a delete that is as good as done. */
+const answerWithinMs = 5_000
+
+/** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
+export const deleteDock = async (
+  context: DockContext,
+  caller: Caller,
+  id: string,
+  confirmation: string | undefined,
+): Promise<{ operation: Operation }> => {
+  const { db, clock, runner } = context
+  const dock = await requireDock(context, caller, id)
+  if (confirmation !== id) throw new ServiceError('confirm_required')
+  if (dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
+    throw new ServiceError('dock_delete_forbidden')
+  const { organizationId, generation, hostId } = dock
+  const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
+  const cause = causedBy(caller, 'delete')
+  const home = hostId ?? data.captures[0]?.hostId ?? null
+  const operation = newDockOperation({
+    kind: 'delete',
+    organizationId,
+    dockId: id,
+    hostId: home,
+    generation,
+    cause,
+    data,
+  })
+  try {
+    const claimed = await claimDock(db, {
+      dock,
+      operation,
+      move: null,
+      lease: runner.lease(),
+      now: clock.now(),
+    })
+    if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+  } catch (error) {
+    const busy = error instanceof ServiceError && error.code === 'dock_busy'
+    const blocked = busy ? await unblockDock(db, id, 'delete', clock.now()) : null
+    if (blocked === null) throw error
+    await runner.sweep()
+    const again = await findVisibleOperation(db, caller.userId, blocked)
+    if (!again) throw new ServiceError('dock_busy')
+    return { operation: again }
+  }
+  let cancel: () => void = () => undefined
+  const late = new Promise<void>((resolve) => {
+    cancel = clock.after(answerWithinMs, resolve)
+  })
+  // An interrupted run stays in the table and is taken up again: the answer only tells how far it is.
+  const run = runner.run(operation).then(
+    () => undefined,
+    () => undefined,
+  )
+  await Promise.race([run, late]).finally(cancel)
+  return { operation: { id: operation.id, targetType: 'dock', targetId: id, status: operation.status } }
+}

@@ -1,0 +1,109 @@
+/** POST /v1/docks/:id/resume */
+import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { Caller } from '../../accounts/index.ts'
+import { explainNoPlacement } from '../../hosts/index.ts'
+import { claimDock } from '../dock-claim.ts'
+import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
+import { hostnameOf } from '../dock-name.ts'
+import { findDock, latestSnapshot, readCreateContext } from '../dock-store.ts'
+import type { StartData } from '../workflows/start-dock.ts'
+import type { DockStateAnswer } from './stop-dock.ts'
+
+const answerWithinMs = 30_000
+
+/** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
+export const resumeDock = async (
+  context: DockContext,
+  caller: Caller,
+  id: string,
+  body: RouteBody<(typeof routes)['resumeDock']>,
+): Promise<DockStateAnswer> => {
+  const { db, clock, runner } = context
+  const dock = await requireDock(context, caller, id)
+  const { organizationId } = dock
+  if (dock.state === 'provisioning') throw new ServiceError('dock_busy')
+  const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
+  if (!snapshot) throw new ServiceError('conflict')
+  const environment =
+    body.environment === undefined
+      ? dock.environment
+      : await environmentNamed(context, caller, dock.workspaceId, body.environment)
+  const size = {
+    cpus: body.cpus ?? dock.cpus,
+    memoryMiB: body.memoryMiB ?? dock.memoryMiB,
+    diskGiB: body.diskGiB ?? dock.diskGiB,
+  }
+  if (size.diskGiB < snapshot.diskGiB)
+    throw new ServiceError('validation_error', {
+      message: 'diskGiB: below the size of the disk that is kept.',
+    })
+  const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
+  const generation = dock.generation + 1
+  const hostId = snapshot.hostId
+  const data: StartData = {
+    command: {
+      hostname: hostnameOf(dock.name),
+      ...size,
+      source: { kind: 'capture', captureId: snapshot.id },
+      newIdentity: false,
+    },
+    ttlSeconds,
+    event: 'dock.hydrated',
+  }
+  const cause = causedBy(caller, 'resume')
+  const operation = newDockOperation({
+    kind: 'resume',
+    organizationId,
+    dockId: id,
+    hostId,
+    generation,
+    cause,
+    data,
+  })
+  const request = { ...size, image: null, only: hostId, linked: context.gateway.linked() }
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    move: { from: 'archived', to: 'provisioning', why: 'resume' },
+    set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
+      disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, environment = ${environment},
+      no_env = ${body.noEnv ?? dock.noEnv}`,
+    placement: { request, policy: context.policy },
+    lease: runner.lease(),
+    now: clock.now(),
+  })
+  if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
+  if (claimed === 'changed') throw new ServiceError('dock_busy')
+  let cancel: () => void = () => undefined
+  const late = new Promise<'late'>((resolve) => {
+    cancel = clock.after(answerWithinMs, () => resolve('late'))
+  })
+  const run = runner.run(operation)
+  const error = await Promise.race([run, late]).finally(cancel)
+  if (error === 'late') {
+    run.catch(() => undefined)
+    const current = await findDock(db, organizationId, id)
+    return { id, state: current?.state ?? 'provisioning' }
+  }
+  if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
+  return { id, state: 'ready' }
+}
+
+/** The name of an Environment that the caller names. Throws `environment_not_found`. */
+export const environmentNamed = async (
+  context: DockContext,
+  caller: Caller,
+  workspaceId: string,
+  reference: string,
+): Promise<string> => {
+  const found = await readCreateContext(context.db, {
+    userId: caller.userId,
+    workspaceId,
+    environment: reference,
+    key: null,
+    keysSince: context.clock.now(),
+  })
+  if (!found?.environment) throw new ServiceError('environment_not_found')
+  return found.environment
+}

@@ -1,0 +1,63 @@
+/** Removes a Dock for good: sandbox, disk and captures on their hosts, then its rows. What fails is tried again. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
+import { type HostGateway, HostRefused } from '../../hosts/index.ts'
+import { completeOperation, releaseHost } from '../dock-commit.ts'
+import { explainFailure } from './explain-failure.ts'
+
+export type DeleteData = { hostId: string | null; captures: { id: string; hostId: string }[] }
+
+const deleteData = (operation: OperationRow): DeleteData => operation.data as unknown as DeleteData
+
+/** A delete never turns back: whatever the host says, it waits and is repeated. Absent is as good as removed. */
+const orBlocked = async (work: Promise<unknown>): Promise<void> => {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof HostRefused && error.code === 'not_found') return
+    throw new OperationBlocked('the host could not remove it', { cause: error })
+  }
+}
+
+export const createDeleteSaga = (options: {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+}): Saga => {
+  const { db, clock, gateway, owner } = options
+  return {
+    kind: 'delete',
+    explain: explainFailure,
+    steps: [
+      {
+        name: 'disk',
+        do: async (operation) => {
+          const { hostId } = deleteData(operation)
+          const body = { operationId: operation.id, generation: operation.generation }
+          if (hostId !== null) await orBlocked(gateway.destroy(hostId, operation.targetId, body))
+        },
+      },
+      {
+        name: 'captures',
+        do: async (operation) => {
+          for (const capture of deleteData(operation).captures)
+            await orBlocked(gateway.destroyCapture(capture.hostId, capture.id, operation.id))
+        },
+      },
+    ],
+    finish: async (operation) => {
+      const result = await sql<{ id: string }>`
+        with gate as (${completeOperation(operation, owner, null, clock.now())}),
+        moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) returning id),
+        ${releaseHost(operation.targetId)}
+        select id from gate`.execute(db)
+      if (result.rows.length === 0) throw new LeaseLost(operation.id)
+    },
+    fail: async (operation, error) => {
+      await sql`${completeOperation(operation, owner, error, clock.now())}`.execute(db)
+    },
+  }
+}

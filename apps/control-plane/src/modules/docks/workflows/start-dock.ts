@@ -1,0 +1,174 @@
+/**
+ * Brings a Dock up: `create`, `branch`, `resume` and `recover` are one saga with different sources and different ends
+ * of a failure. The host makes disk, network and sandbox in one command and undoes its own half-made parts.
+ */
+import type { WebhookEventType } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
+import type { StartDock } from '@dock/host-protocol'
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { OperationBlocked, type OperationRow, type Saga, type SagaStep } from '../../../engine/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
+import { commitDock } from '../dock-commit.ts'
+import type { DockMove } from '../dock-state.ts'
+import { explainFailure } from './explain-failure.ts'
+
+/** What a start keeps in its operation's row. */
+export type StartData = {
+  command: Omit<StartDock, 'operationId' | 'generation'>
+  ttlSeconds: number | null
+  event: WebhookEventType | null
+  /** The Dock whose disk a branch copies, and what holds it meanwhile. */
+  source?: {
+    dockId: string
+    generation: number
+    snapshotId: string
+    /** The source runs, and is captured first. */
+    live: boolean
+    operationId: string
+    sizeBytes?: number
+  }
+  ip?: string
+}
+
+/** The host that placement chose: only the row knows it from the first moment. */
+const hostOf = (operation: OperationRow): string => {
+  if (operation.hostId === null) throw new Error(`operation ${operation.id} has no host`)
+  return operation.hostId
+}
+
+export const startData = (operation: OperationRow): StartData => operation.data as unknown as StartData
+
+type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string }
+
+const ignoreUnreachable = (error: unknown): void => {
+  // What is left there belongs to no current generation: the fence removes it when the host is back.
+  if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused && error.code === 'not_found'))
+    throw error
+}
+
+export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[] => {
+  const capture: SagaStep = {
+    name: 'capture',
+    do: async (operation) => {
+      const data = startData(operation)
+      const source = data.source!
+      if (source.live) {
+        const body = {
+          operationId: operation.id,
+          generation: source.generation,
+          captureId: source.snapshotId,
+        }
+        source.sizeBytes = (await gateway.capture(hostOf(operation), source.dockId, body)).sizeBytes
+      }
+      await releaseSource(operation, null)
+    },
+  }
+
+  /** Ends the hold on a branch's source, with its Snapshot completed or failed. */
+  const releaseSource = async (
+    operation: OperationRow,
+    failure: { code: string; message: string } | null,
+  ) => {
+    const source = startData(operation).source
+    if (!source) return
+    const now = clock.now()
+    const size = source.sizeBytes ?? 0
+    await sql`
+      with done as (update operations set status = 'completed', updated_at = ${now},
+        error = ${failure && JSON.stringify(failure)}::jsonb
+        where id = ${source.operationId} and driven and status <> 'completed' returning id),
+      snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
+        where id = ${source.snapshotId} and status = 'saving')
+      update docks set last_snapshot_at = ${now}, updated_at = ${now}
+      where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
+  }
+
+  const boot: SagaStep = {
+    name: 'boot',
+    do: async (operation) => {
+      const data = startData(operation)
+      const { id: operationId, generation } = operation
+      try {
+        const started = await gateway.start(hostOf(operation), operation.targetId, {
+          ...data.command,
+          operationId,
+          generation,
+        })
+        data.ip = started.ip
+      } catch (error) {
+        if (operation.kind === 'recover' && error instanceof HostUnreachable)
+          throw new OperationBlocked('the host is silent', { cause: error })
+        throw error
+      }
+    },
+    undo: async (operation) => {
+      const hostId = hostOf(operation)
+      const body = { operationId: operation.id, generation: operation.generation }
+      // A recovery's disk is the only one there is: it is kept.
+      const undone =
+        operation.kind === 'recover'
+          ? gateway.stop(hostId, operation.targetId, { ...body, captureId: null })
+          : gateway.destroy(hostId, operation.targetId, body)
+      await undone.then(() => undefined, ignoreUnreachable)
+    },
+  }
+
+  const finish = async (operation: OperationRow): Promise<void> => {
+    const data = startData(operation)
+    const now = clock.now()
+    const stopAt = data.ttlSeconds === null ? null : new Date(now.getTime() + data.ttlSeconds * 1000)
+    operation.result = await commitDock(db, {
+      dockId: operation.targetId,
+      generation: operation.generation,
+      moves: [
+        { from: 'provisioning', to: 'provisioned', why: 'runtime_up' },
+        { from: 'provisioned', to: 'ready', why: 'started' },
+      ],
+      cause: operation.cause,
+      now,
+      set: sql`ip = ${data.ip ?? null}, has_disk = true, stop_at = ${stopAt}
+        ${operation.kind === 'recover' ? sql`` : sql`, setup_status = 'done'`}`,
+      ...(data.event ? { event: data.event } : {}),
+      complete: { operation, owner, error: null },
+    })
+  }
+
+  const fail: Saga['fail'] = async (operation, error) => {
+    await releaseSource(operation, error)
+    const resumed = operation.kind === 'resume'
+    const move: DockMove = resumed
+      ? { from: 'provisioning', to: 'archived', why: 'resume_failed' }
+      : {
+          from: 'provisioning',
+          to: 'error',
+          why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
+        }
+    const keepsDisk = operation.kind === 'recover'
+    await commitDock(db, {
+      dockId: operation.targetId,
+      generation: operation.generation,
+      moves: [move],
+      cause: operation.cause,
+      now: clock.now(),
+      set: sql`ip = null, stop_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`}`,
+      release: true,
+      ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),
+      complete: { operation, owner, error },
+    })
+  }
+
+  const saga = (kind: string, steps: readonly SagaStep[]): Saga => ({
+    kind,
+    steps,
+    finish,
+    fail,
+    explain: explainFailure,
+  })
+  return [
+    saga('create', [boot]),
+    saga('branch', [capture, boot]),
+    saga('resume', [boot]),
+    saga('recover', [boot]),
+  ]
+}

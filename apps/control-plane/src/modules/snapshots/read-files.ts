@@ -1,0 +1,62 @@
+/** GET /v1/snapshots/:id/tree, …/files, …/download: read by the host that keeps the capture. */
+import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
+import type { Caller } from '../accounts/index.ts'
+import type { DockContext } from '../docks/index.ts'
+import { HostRefused, HostUnreachable } from '../hosts/index.ts'
+import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
+
+type Reader = Pick<DockContext, 'db' | 'gateway'>
+
+const requireCompleted = async (context: Reader, caller: Caller, id: string): Promise<SnapshotRow> => {
+  const row = await findSnapshotRow(context.db, caller.userId, id)
+  if (row?.status !== 'completed') throw new ServiceError('snapshot_not_found')
+  return row
+}
+
+const asked = async <T>(
+  work: Promise<T>,
+  invalid: 'not_a_regular_file' | 'service_unavailable',
+): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof HostUnreachable) throw new ServiceError('service_unavailable', { cause: error })
+    if (!(error instanceof HostRefused)) throw error
+    if (error.code === 'not_found') throw new ServiceError('snapshot_not_found')
+    throw new ServiceError(error.code === 'invalid' ? invalid : 'service_unavailable', { cause: error })
+  }
+}
+
+/** The files of a completed Snapshot with their sizes in bytes. */
+export const readSnapshotTree = async (
+  context: Reader,
+  caller: Caller,
+  id: string,
+): Promise<SnapshotTree> => {
+  const row = await requireCompleted(context, caller, id)
+  const { files } = await asked(context.gateway.tree(row.hostId, id), 'service_unavailable')
+  return { snapshotId: id, files }
+}
+
+/** The bytes of one file, as they come from the host. */
+export const readSnapshotFile = async (
+  context: Reader,
+  caller: Caller,
+  id: string,
+  path: string,
+): Promise<{ body: ReadableStream<Uint8Array>; contentType: string; contentLength?: number }> => {
+  const row = await requireCompleted(context, caller, id)
+  const { size, body } = await asked(context.gateway.file(row.hostId, id, path), 'not_a_regular_file')
+  return { body, contentType: 'application/octet-stream', ...(size === null ? {} : { contentLength: size }) }
+}
+
+/** A relative link to each file of a completed Snapshot. */
+export const readSnapshotDownload = async (
+  context: Reader,
+  caller: Caller,
+  id: string,
+): Promise<SnapshotDownload> => {
+  const { files } = await readSnapshotTree(context, caller, id)
+  const url = (path: string): string => `/v1/snapshots/${id}/files?${new URLSearchParams({ path })}`
+  return { snapshotId: id, files: files.map((file) => ({ ...file, url: url(file.path) })) }
+}

@@ -1,0 +1,74 @@
+/** GET /v1/snapshots, /v1/docks/:id/snapshots and …/latest */
+import { ServiceError, type Snapshot, type SnapshotPage } from '@dock/contract'
+import { isUuid } from '@dock/foundation'
+import type { Caller } from '../accounts/index.ts'
+import { type DockContext, requireDock } from '../docks/index.ts'
+import { latestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
+
+type PageQuery = { limit: number; cursor?: string | undefined }
+
+const view = (row: SnapshotRow): Snapshot => ({
+  id: row.id,
+  dockId: row.dockId,
+  status: row.status,
+  sizeBytes: row.sizeBytes,
+  runtime: row.runtime,
+  createdAt: row.createdAt.toISOString(),
+})
+
+const encodeCursor = (row: SnapshotRow): string =>
+  Buffer.from(`${row.createdAt.toISOString()} ${row.id}`).toString('base64url')
+
+const decodeCursor = (cursor: string): { createdAt: Date; id: string } => {
+  const [time = '', id = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
+  const createdAt = new Date(time)
+  if (Number.isNaN(createdAt.getTime()) || !isUuid(id))
+    throw new ServiceError('validation_error', { message: 'cursor: is not one that this list gave.' })
+  return { createdAt, id }
+}
+
+const page = async (
+  context: Pick<DockContext, 'db'>,
+  caller: Caller,
+  dockId: string | null,
+  query: PageQuery,
+): Promise<SnapshotPage> => {
+  const after = query.cursor === undefined ? null : decodeCursor(query.cursor)
+  const request = { userId: caller.userId, dockId, after, limit: query.limit + 1 }
+  const rows = await listSnapshotRows(context.db, request)
+  const shown = rows.slice(0, query.limit)
+  const last = shown.at(-1)
+  return {
+    snapshots: shown.map(view),
+    nextCursor: rows.length > query.limit && last ? encodeCursor(last) : null,
+  }
+}
+
+/** Snapshots of all the caller's Docks, newest first. */
+export const listSnapshots = (
+  context: Pick<DockContext, 'db'>,
+  caller: Caller,
+  query: PageQuery,
+): Promise<SnapshotPage> => page(context, caller, null, query)
+
+/** Snapshots of one Dock, newest first. Throws `dock_not_found`. */
+export const listDockSnapshots = async (
+  context: Pick<DockContext, 'db'>,
+  caller: Caller,
+  dockId: string,
+  query: PageQuery,
+): Promise<SnapshotPage> => {
+  await requireDock(context, caller, dockId)
+  return page(context, caller, dockId, query)
+}
+
+/** The latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
+export const readLatestSnapshot = async (
+  context: Pick<DockContext, 'db'>,
+  caller: Caller,
+  dockId: string,
+): Promise<Snapshot | null> => {
+  await requireDock(context, caller, dockId)
+  const row = await latestSnapshotRow(context.db, caller.userId, dockId)
+  return row && view(row)
+}

@@ -1,0 +1,55 @@
+/** The SQL that reads Snapshots; every query joins the caller's memberships. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type SnapshotRow = {
+  id: string
+  dockId: string
+  status: 'saving' | 'completed' | 'failed'
+  sizeBytes: number
+  runtime: 'gvisor' | 'microvm' | null
+  hostId: string
+  createdAt: Date
+}
+
+const columns = sql`s.id, s.dock_id as "dockId", s.status, s.size_bytes as "sizeBytes", s.runtime,
+  s.host_id as "hostId", s.created_at as "createdAt"`
+
+export type SnapshotPageRequest = {
+  userId: string
+  dockId: string | null
+  /** Where the page before ended. */
+  after: { createdAt: Date; id: string } | null
+  limit: number
+}
+
+/** Newest first. The times are compared to the millisecond, as the cursor carries them. */
+export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Promise<SnapshotRow[]> => {
+  const { after, dockId } = request
+  const result = await sql<SnapshotRow>`
+    select ${columns} from snapshots s
+    join memberships m on m.organization_id = s.organization_id and m.user_id = ${request.userId}
+    where ${dockId === null ? sql`true` : sql`s.dock_id = ${dockId}`}
+      and ${after ? sql`(s.created_at, s.id) < (${after.createdAt}, ${after.id}::uuid)` : sql`true`}
+    order by s.created_at desc, s.id desc limit ${request.limit}`.execute(db)
+  return result.rows
+}
+
+export const findSnapshotRow = async (db: Db, userId: string, id: string): Promise<SnapshotRow | null> =>
+  (
+    await sql<SnapshotRow>`select ${columns} from snapshots s
+      join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
+      where s.id = ${id}`.execute(db)
+  ).rows[0] ?? null
+
+export const latestSnapshotRow = async (
+  db: Db,
+  userId: string,
+  dockId: string,
+): Promise<SnapshotRow | null> =>
+  (
+    await sql<SnapshotRow>`select ${columns} from snapshots s
+      join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
+      where s.dock_id = ${dockId} and s.status = 'completed'
+      order by s.created_at desc, s.id desc limit 1`.execute(db)
+  ).rows[0] ?? null
