@@ -2,9 +2,9 @@
  * Reads files of a capture without mounting it: debugfs, as nobody, on a descriptor of the disk. Links inside the
  * disk lead nowhere on the host, because no path of the disk is ever opened by the host's kernel.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
+import type { Readable, Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
 
 /** The path leads to a folder, a link or a device. */
@@ -16,20 +16,23 @@ const nobody = 65534
 const deadlineMs = 60_000
 const rootInode = '2'
 
-const startDebugfs = (disk: FileHandle, args: readonly string[]) =>
+const startDebugfs = (
+  disk: FileHandle,
+  args: readonly string[],
+  timeout?: number,
+): ChildProcessByStdio<Writable, Readable, null> =>
   // `-c` leaves the bitmaps unread: only names, inodes and blocks are wanted.
   spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
     uid: nobody,
     gid: nobody,
     env: { PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', DEBUGFS_PAGER: '' },
-    timeout: deadlineMs,
-    killSignal: 'SIGKILL',
-  })
+    ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
+  }) as ChildProcessByStdio<Writable, Readable, null>
 
 const answer = (disk: FileHandle, args: readonly string[], input: string): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = startDebugfs(disk, args)
+    const child = startDebugfs(disk, args, deadlineMs)
     const parts: Buffer[] = []
     child.stdout.on('data', (part: Buffer) => parts.push(part))
     child.stdin.on('error', () => undefined)

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 /** `device`: the kernel's name of the block device (`loop7`) when the source is one. */
 export type Mounted = { device: string; type: string }
 
-const unescape = (text: string): string =>
+const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
 /** Reads /proc/self/mountinfo afresh. */
@@ -15,7 +15,7 @@ export const readMountTable = async (): Promise<Map<string, Mounted>> => {
     const path = left?.split(' ')[4]
     const [type, source] = right?.split(' ') ?? []
     if (!path || !type || !source) continue
-    table.set(unescape(path), { device: unescape(source).replace(/^\/dev\//, ''), type })
+    table.set(unescapeOctal(path), { device: unescapeOctal(source).replace(/^\/dev\//, ''), type })
   }
   return table
 }

@@ -1,0 +1,255 @@
+/** On a real btrfs pool in a loop file, with a small image made here; needs root and a kernel with btrfs. */
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { createLogger } from '@dock/foundation'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
+import { NotRegularFile } from './capture-reader.ts'
+import { createDiskPool } from './disk-pool.ts'
+import { type DiskSystem, openDiskSystem } from './disk-system.ts'
+import { preparePool } from './prepare-pool.ts'
+import { DiskTooSmall } from './resize-disk.ts'
+
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+const logger = createLogger('disk-pool-test')
+let host: string
+let poolDir: string
+let mountsDir: string
+let pool: DiskPool
+let system: DiskSystem
+
+const makeImage = async (): Promise<void> => {
+  const tree = join(host, 'tree')
+  await mkdir(join(tree, 'etc'), { recursive: true })
+  await writeFile(join(tree, 'etc', 'name'), 'image')
+  await mkdir(join(poolDir, 'images'), { recursive: true })
+  await system.createSubvolume(join(poolDir, 'images', 'small'))
+  const disk = join(poolDir, 'images', 'small', 'disk.raw')
+  await writeFile(disk, '')
+  run('chattr', '+C', disk)
+  run('truncate', '-s', '1G', disk)
+  run('mkfs.ext4', '-q', '-F', '-m', '0', '-J', 'size=8', '-d', tree, disk)
+}
+
+const newPool = (reserveBytes = 2 ** 20) => createDiskPool({ poolDir, mountsDir, logger, reserveBytes })
+
+const dock = async (id: string, diskGiB = 1): Promise<string> => {
+  await pool.create(id, { from: { image: 'small' }, diskGiB })
+  return (await pool.attach(id)).rootPath
+}
+
+beforeAll(async () => {
+  host = await mkdtemp(join(tmpdir(), 'dock-pool-'))
+  poolDir = await preparePool(host, { sizeBytes: 3 * 2 ** 30 })
+  mountsDir = join(host, 'mounts')
+  system = await openDiskSystem(logger)
+  await makeImage()
+  pool = newPool()
+  await pool.recover()
+})
+
+afterEach(async () => {
+  const { disks, captures } = await pool.list()
+  for (const id of disks) await pool.remove(id)
+  for (const id of captures) await pool.removeCapture(id)
+})
+
+afterAll(async () => {
+  run('umount', poolDir)
+  await rm(host, { recursive: true })
+})
+
+describe('create and attach', () => {
+  it('clones the image, and repeating either call changes nothing', async () => {
+    const root = await dock('a')
+    await writeFile(join(root, 'mine'), 'x')
+    expect(await dock('a')).toBe(root)
+    expect(await readFile(join(root, 'mine'), 'utf8')).toBe('x')
+    expect(await readFile(join(root, 'etc', 'name'), 'utf8')).toBe('image')
+    expect(await pool.list()).toEqual({ disks: ['a'], captures: [] })
+    expect(await pool.images()).toEqual(['small'])
+  })
+
+  it('mounts without devices and privileged programs, by direct I/O', async () => {
+    const root = await dock('a')
+    const line = run('findmnt', '-n', '-o', 'SOURCE,OPTIONS', root)
+    expect(line).toMatch(/nosuid.*nodev.*noatime.*discard/)
+    const device = /loop\d+/.exec(line)?.[0]
+    expect((await readFile(`/sys/block/${device}/loop/dio`, 'utf8')).trim()).toBe('1')
+    expect((await readFile(`/sys/block/${device}/queue/logical_block_size`, 'utf8')).trim()).toBe('4096')
+  })
+
+  it('gives the size that was asked for, and keeps the sized image for the next', async () => {
+    const sizeOf = (root: string) => Number(run('df', '-B1', '--output=size', root).split('\n')[1])
+    const first = await dock('a', 5)
+    expect(sizeOf(first) / 2 ** 30).toBeGreaterThan(4.7)
+    expect((await stat(join(poolDir, 'docks', 'a', 'disk.raw'))).size).toBe(5 * 2 ** 30)
+    expect(sizeOf(await dock('b', 5))).toBe(sizeOf(first))
+    expect(sizeOf(await dock('c', 1)) / 2 ** 30).toBeLessThan(1)
+    expect(run('ls', join(poolDir, 'variants')).trim().split('\n')).toHaveLength(1)
+  })
+
+  it('holds a Dock to its size', async () => {
+    const root = await dock('a')
+    const file = await open(join(root, 'big'), 'w')
+    const full = (async () => {
+      for (let index = 0; index < 1100; index++) await file.write(Buffer.alloc(2 ** 20, 1))
+      await file.sync()
+    })()
+    await expect(full).rejects.toThrow(/ENOSPC/)
+    await file.close()
+  })
+
+  it('says what is missing or has no room', async () => {
+    await expect(pool.create('a', { from: { image: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
+    await expect(pool.create('a', { from: { captureId: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
+    await expect(pool.attach('a')).rejects.toThrow(NotInPool)
+    const full = newPool(2 * 2 ** 30)
+    await expect(full.create('a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(NoSpace)
+    await expect(pool.create('../a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(/not an id/)
+    expect((await pool.list()).disks).toEqual([])
+  })
+})
+
+describe('detach and remove', () => {
+  it('leaves no mount, device or folder, and may be repeated', async () => {
+    const root = await dock('a')
+    const device = run('findmnt', '-n', '-o', 'SOURCE', root).trim().replace('/dev/', '')
+    await pool.detach('a')
+    await pool.detach('a')
+    expect(existsSync(`/sys/fs/ext4/${device}`)).toBe(false)
+    expect(run('losetup', '-n', '-O', 'BACK-FILE')).not.toContain(join(poolDir, 'docks', 'a'))
+    expect(existsSync(root)).toBe(false)
+    await pool.remove('a')
+    await pool.remove('a')
+    expect(await pool.has('a')).toBe(false)
+  })
+
+  it('keeps what was written', async () => {
+    await writeFile(join(await dock('a'), 'kept'), 'yes')
+    await pool.detach('a')
+    expect(await readFile(join((await pool.attach('a')).rootPath, 'kept'), 'utf8')).toBe('yes')
+  })
+})
+
+describe('capture', () => {
+  it('holds whole records of a writer that does not pause', async () => {
+    const root = await dock('a')
+    const record = `${'r'.repeat(4095)}\n`
+    let writing = true
+    const writer = (async () => {
+      while (writing) await appendFile(join(root, 'log'), record)
+    })()
+    for (const id of ['c1', 'c2', 'c3']) await pool.capture('a', id)
+    writing = false
+    await writer
+    for (const id of ['c1', 'c2', 'c3']) {
+      await pool.create(`from-${id}`, { from: { captureId: id }, diskGiB: 1 })
+      run('e2fsck', '-fn', join(poolDir, 'docks', `from-${id}`, 'disk.raw'))
+      const text = await readFile(join((await pool.attach(`from-${id}`)).rootPath, 'log'), 'utf8')
+      expect(text.replaceAll(record, '')).toMatch(/^r*$/)
+    }
+  })
+
+  it('is read-only, answers the same when repeated, and later writes do not reach it', async () => {
+    const root = await dock('a')
+    await writeFile(join(root, 'state'), 'before')
+    const { sizeBytes } = await pool.capture('a', 'c')
+    expect(sizeBytes).toBeGreaterThan(0)
+    await writeFile(join(root, 'state'), 'after!')
+    expect(await pool.capture('a', 'c')).toEqual({ sizeBytes })
+    await expect(open(join(poolDir, 'captures', 'c', 'disk.raw'), 'r+')).rejects.toThrow(/EROFS/)
+    const { stream } = await pool.readFile('c', '/state')
+    expect((await buffer(stream)).toString()).toBe('before')
+  })
+
+  it('of a detached disk becomes a branch of another size, down to what the data needs', async () => {
+    await writeFile(join(await dock('a', 2), 'mine'), 'x')
+    await pool.detach('a')
+    await pool.capture('a', 'c')
+    await pool.create('smaller', { from: { captureId: 'c' }, diskGiB: 1 })
+    expect(await readFile(join((await pool.attach('smaller')).rootPath, 'mine'), 'utf8')).toBe('x')
+    const root = (await pool.attach('a')).rootPath
+    await writeFile(join(root, 'big'), Buffer.alloc(1100 * 2 ** 20, 1))
+    await pool.capture('a', 'full')
+    const small = pool.create('b', { from: { captureId: 'full' }, diskGiB: 1 })
+    await expect(small).rejects.toThrow(DiskTooSmall)
+    expect(run('ls', '-A', join(poolDir, 'docks'))).not.toContain('.new-')
+  })
+})
+
+describe('reading a capture', () => {
+  it('lists regular files and follows nothing to the host', async () => {
+    const root = await dock('a')
+    const odd = 'with "quotes" and spaces'
+    await mkdir(join(root, 'deep', 'er'), { recursive: true })
+    await writeFile(join(root, 'deep', 'er', odd), '12345')
+    await chmod(join(root, 'deep'), 0o700)
+    await symlink('/etc/shadow', join(root, 'link'))
+    await symlink('/etc', join(root, 'folder-link'))
+    await symlink('../../../../../../../etc', join(root, 'up'))
+    await pool.capture('a', 'c')
+    expect(await pool.tree('c')).toEqual([
+      { path: `/deep/er/${odd}`, size: 5 },
+      { path: '/etc/name', size: 5 },
+    ])
+    const read = async (path: string) => (await buffer((await pool.readFile('c', path)).stream)).toString()
+    expect(await read(`/deep/er/${odd}`)).toBe('12345')
+    await expect(read('/link')).rejects.toThrow(NotRegularFile)
+    await expect(read('/deep')).rejects.toThrow(NotRegularFile)
+    for (const path of ['/folder-link/hostname', '/up/shadow', '/deep/../etc/name', 'etc/name', '/none']) {
+      await expect(read(path), path).rejects.toThrow(NotInPool)
+    }
+    await expect(read('/etc/name\nls')).rejects.toThrow(NotInPool)
+    await expect(read('<2>')).rejects.toThrow(NotInPool)
+    await expect(pool.tree('none')).rejects.toThrow(NotInPool)
+  })
+
+  it('reads a large file byte for byte', async () => {
+    const content = Buffer.alloc(9 * 2 ** 20 + 17, 'abcdefg')
+    await writeFile(join(await dock('a'), 'large'), content)
+    await pool.capture('a', 'c')
+    const { size, stream } = await pool.readFile('c', '/large')
+    expect(size).toBe(content.length)
+    expect((await buffer(stream)).equals(content)).toBe(true)
+  })
+})
+
+describe('recover', () => {
+  it('thaws what a dead process left frozen, drops what is half made, keeps the rest', async () => {
+    const root = await dock('a')
+    await system.freeze(root)
+    await system.snapshot(join(poolDir, 'images', 'small'), join(poolDir, 'docks', '.new-b'), false)
+    const next = newPool()
+    await next.recover()
+    await writeFile(join(root, 'alive'), 'yes')
+    expect(await next.list()).toEqual({ disks: ['a'], captures: [] })
+    expect(existsSync(join(poolDir, 'docks', '.new-b'))).toBe(false)
+    expect((await readFile('/sys/kernel/rcu_expedited', 'utf8')).trim()).toBe('0')
+  })
+
+  it('mounts the pool again after a restart of the machine', async () => {
+    await writeFile(join(await dock('a'), 'kept'), 'yes')
+    await pool.detach('a')
+    run('umount', poolDir)
+    pool = newPool()
+    await pool.recover()
+    expect((await pool.list()).disks).toEqual(['a'])
+    expect((await pool.statistics()).totalBytes).toBe(3 * 2 ** 30)
+  })
+})
