@@ -1,0 +1,35 @@
+/** The agent's configuration, from the environment. */
+import { join, resolve } from 'node:path'
+import * as z from 'zod'
+
+const environment = z.object({
+  DOCK_CONTROL_URL: z.url().default('http://127.0.0.1:8080'),
+  DOCK_HOST_DIR: z.string().min(1).default('.dock/host'),
+  DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
+  DOCK_RUNSC: z.string().min(1).optional(),
+  DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
+})
+
+export type AgentSettings = {
+  controlUrl: string
+  /** Absolute; everything the agent keeps is below it. */
+  hostFolder: string
+  joinTokenFile: string
+  runscPath: string
+  runtime: 'gvisor' | 'fake'
+}
+
+/** Throws, naming the variable, when one is not understood. */
+export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings => {
+  const parsed = environment.safeParse(variables)
+  if (!parsed.success) throw new Error(z.prettifyError(parsed.error))
+  const { data } = parsed
+  const hostFolder = resolve(data.DOCK_HOST_DIR)
+  return {
+    controlUrl: data.DOCK_CONTROL_URL,
+    hostFolder,
+    joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, '../control/run/join-token')),
+    runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
+    runtime: data.DOCK_RUNTIME,
+  }
+}

@@ -1,0 +1,238 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newOperationId, newUuid } from '@dock/foundation'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
+import { NoSpace } from './seams.ts'
+
+const nothing = { sandboxes: [], networks: [], disks: [], attached: [] }
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+let dockId: string
+beforeEach(async () => {
+  host = await createMemoryHost()
+  dockId = newUuid()
+})
+afterEach(() => host.remove())
+
+const dock = () => host.agent.docks.commandable(dockId)
+const command = (generation = 1) => ({ operationId: newOperationId(), generation })
+const exec = (generation = 1) => ({
+  ...{ generation, command: 'true', cwd: '/home/user', env: { A: 'b' }, timeoutMs: 1000 },
+  outputLimitBytes: 1024,
+})
+const refusal = (code: string) => expect.objectContaining({ code })
+
+describe('start', () => {
+  test('makes disk, network and sandbox, and writes the identity as root in one command', async () => {
+    const answer = await dock().start(startCommand())
+    expect(answer).toEqual({ ip: '10.0.0.1' })
+    expect(await host.residue()).toEqual({
+      ...{ sandboxes: [`${dockId}/1`], networks: [dockId], disks: [dockId], attached: [dockId] },
+    })
+    expect(host.driver.executed).toHaveLength(1)
+    expect(host.driver.executed[0]).toMatchObject({ uid: 0, env: { DOCK_HOSTNAME: 'dock-one' } })
+    expect(host.agent.docks.reports()).toEqual([{ dockId, generation: 1, state: 'running', ip: '10.0.0.1' }])
+  })
+
+  test('repeated while under way joins it, repeated afterwards answers the same', async () => {
+    const once = startCommand()
+    const release = host.driver.hold('start')
+    const both = Promise.all([dock().start(once), dock().start(once)])
+    release()
+    expect(await both).toEqual([{ ip: '10.0.0.1' }, { ip: '10.0.0.1' }])
+    expect(await dock().start(once)).toEqual({ ip: '10.0.0.1' })
+    expect(host.driver.executed).toHaveLength(1)
+  })
+
+  test('another one of the same generation is busy, during it and after it', async () => {
+    const release = host.driver.hold('start')
+    const first = dock().start(startCommand())
+    await expect(dock().start(startCommand())).rejects.toEqual(refusal('busy'))
+    release()
+    await first
+    await expect(dock().start(startCommand())).rejects.toEqual(refusal('busy'))
+  })
+
+  test('of a newer generation ends the older sandbox: never two at once', async () => {
+    await dock().start(startCommand())
+    await dock().start(startCommand({ generation: 2, source: { kind: 'own' } }))
+    expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
+    await expect(dock().exec(exec(1))).rejects.toEqual(refusal('stale_generation'))
+  })
+
+  test('is refused when its generation is old, or was destroyed already', async () => {
+    await dock().start(startCommand({ generation: 2 }))
+    await expect(dock().start(startCommand({ generation: 1 }))).rejects.toEqual(refusal('stale_generation'))
+    await dock().destroy(command(2))
+    await expect(dock().start(startCommand({ generation: 2 }))).rejects.toEqual(refusal('stale_generation'))
+    expect(await host.residue()).toEqual(nothing)
+  })
+
+  const failures: [string, string, () => void][] = [
+    ['the disk cannot be cloned', 'NoSpace', () => host.disks.failNext('create', new NoSpace('full'))],
+    ['the disk cannot be attached', 'Error', () => host.disks.failNext('attach', new Error('no loop'))],
+    ['the network fails', 'Error', () => host.networks.failNext('create', new Error('no veth'))],
+    ['the sandbox does not boot', 'Error', () => host.driver.failNext('start', new Error('no boot'))],
+    ['the identity cannot be written', 'Error', () => host.driver.failNext('exec', new Error('no exec'))],
+  ]
+  test.each(failures)('leaves nothing when %s, and the same start succeeds later', async (_, name, arm) => {
+    const once = startCommand()
+    arm()
+    await expect(dock().start(once)).rejects.toMatchObject({ name })
+    expect(await host.residue()).toEqual(nothing)
+    expect(host.agent.docks.reports()).toEqual([])
+    expect(await dock().start(once)).toHaveProperty('ip')
+  })
+
+  test('that fails keeps a disk that was there before', async () => {
+    await dock().start(startCommand())
+    await dock().stop({ ...command(), captureId: null })
+    host.driver.failNext('start', new Error('no boot'))
+    const again = startCommand({ generation: 2, source: { kind: 'own' } })
+    await expect(dock().start(again)).rejects.toThrow('no boot')
+    expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
+  })
+
+  test('from its own disk is not found where there is none', async () => {
+    const own = startCommand({ source: { kind: 'own' } })
+    await expect(dock().start(own)).rejects.toEqual(refusal('not_found'))
+    expect(await host.residue()).toEqual(nothing)
+  })
+})
+
+describe('stop and destroy', () => {
+  test('a stop captures, then nothing but the capture is left; repeating it answers the same', async () => {
+    await dock().start(startCommand())
+    const stop = { ...command(), captureId: newUuid() }
+    const answer = await dock().stop(stop)
+    expect(answer.capture?.sizeBytes).toBeGreaterThan(0)
+    expect(await host.residue()).toEqual(nothing)
+    expect((await host.disks.list()).captures).toEqual([stop.captureId])
+    expect(await dock().stop(stop)).toEqual(answer)
+  })
+
+  test('a stop whose capture fails keeps the disk, and goes through when repeated', async () => {
+    await dock().start(startCommand())
+    const stop = { ...command(), captureId: newUuid() }
+    host.disks.failNext('capture', new NoSpace('full'))
+    await expect(dock().stop(stop)).rejects.toBeInstanceOf(NoSpace)
+    expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
+    expect((await dock().stop(stop)).capture).not.toBeNull()
+    expect(await host.residue()).toEqual(nothing)
+  })
+
+  test('a destroy waits for the start under way and leaves nothing', async () => {
+    const release = host.driver.hold('start')
+    const start = dock().start(startCommand())
+    const destroyed = dock().destroy(command())
+    release()
+    await start
+    expect(await destroyed).toEqual({})
+    expect(await host.residue()).toEqual(nothing)
+    expect(await dock().destroy(command())).toEqual({})
+  })
+
+  test('an ordered end is no death', async () => {
+    const deaths: unknown[] = []
+    const { body } = await host.agent.app.request('/events')
+    const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+    await reader?.read()
+    await dock().start(startCommand())
+    await dock().stop({ ...command(), captureId: null })
+    const other = newUuid()
+    await host.agent.docks.commandable(other).start(startCommand())
+    host.driver.kill(other)
+    deaths.push(JSON.parse((await reader?.read())?.value ?? ''))
+    await reader?.cancel()
+    expect(deaths).toEqual([{ type: 'dock.died', dockId: other, generation: 1 }])
+  })
+})
+
+describe('exec', () => {
+  test('runs a login bash as the Dock user with the variables given', async () => {
+    await dock().start(startCommand())
+    expect(await dock().exec(exec())).toMatchObject({ exitCode: 0, stdout: 'out\n' })
+    expect(host.driver.executed[1]).toMatchObject({
+      ...{ argv: ['/bin/bash', '-lc', 'true'], uid: 1000, gid: 1000, cwd: '/home/user' },
+      env: { HOME: '/home/user', USER: 'user', A: 'b' },
+    })
+  })
+
+  test('the fifth at once is busy, and taken when one has ended', async () => {
+    await dock().start(startCommand())
+    const release = host.driver.hold('exec')
+    const four = Promise.all([1, 2, 3, 4].map(() => dock().exec(exec())))
+    await expect(dock().exec(exec())).rejects.toEqual(refusal('busy'))
+    release()
+    await four
+    expect(await dock().exec(exec())).toHaveProperty('exitCode', 0)
+  })
+
+  test('is not taken by a Dock that died', async () => {
+    await dock().start(startCommand())
+    host.driver.kill(dockId)
+    await expect.poll(() => host.agent.docks.reports()[0]?.state).toBe('dead')
+    await expect(dock().exec(exec())).rejects.toEqual(refusal('not_running'))
+    await expect.poll(() => host.residue()).toEqual({ ...nothing, disks: [dockId] })
+  })
+})
+
+describe('the next agent', () => {
+  test('adopts what runs and goes on answering for it', async () => {
+    const once = startCommand()
+    await dock().start(once)
+    host.agent = await host.startAgent()
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'running', ip: '10.0.0.1' }])
+    expect(await dock().start(once)).toEqual({ ip: '10.0.0.1' })
+    expect(await dock().exec(exec())).toHaveProperty('exitCode', 0)
+    host.driver.kill(dockId)
+    await expect.poll(() => host.agent.docks.reports()[0]?.state).toBe('dead')
+  })
+
+  test('finds what died meanwhile dead, but ended by a reboot stopped', async () => {
+    await dock().start(startCommand())
+    host.driver.kill(dockId)
+    const rebooted = newUuid()
+    host.agent = await host.startAgent()
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'dead' }])
+    await host.agent.docks.commandable(rebooted).start(startCommand())
+    host.driver.kill(rebooted)
+    const later = await host.startAgent('boot-2')
+    expect(later.docks.reports()).toContainEqual(
+      expect.objectContaining({ dockId: rebooted, state: 'stopped' }),
+    )
+  })
+
+  test('takes a start back that was cut off', async () => {
+    host.driver.hold('start')
+    dock()
+      .start(startCommand())
+      .catch(() => undefined)
+    await expect.poll(async () => (await host.residue()).attached).toEqual([dockId])
+    const later = await host.startAgent()
+    expect(later.docks.reports()).toEqual([])
+    expect(await host.residue()).toEqual(nothing)
+  })
+
+  test('removes what no handle owns, but nothing of a Dock whose file it cannot read', async () => {
+    const unreadable = newUuid()
+    for (const id of [dockId, unreadable]) {
+      await host.disks.create(id, { from: { image: 'debian-13' }, diskGiB: 2 })
+      await host.networks.create(id)
+    }
+    await writeFile(join(host.handlesFolder, `${unreadable}.json`), '{"half')
+    await host.startAgent()
+    expect(await host.residue()).toEqual({ ...nothing, disks: [unreadable], networks: [unreadable] })
+  })
+
+  test('after a clean shutdown boots the Docks from their own disks', async () => {
+    await dock().start(startCommand())
+    await host.agent.shutdown()
+    expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
+    expect(() => dock()).toThrow('shutting down')
+    host.agent = await host.startAgent()
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'stopped' }])
+    await dock().start(startCommand({ generation: 2, source: { kind: 'own' }, newIdentity: false }))
+    expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
+  })
+})

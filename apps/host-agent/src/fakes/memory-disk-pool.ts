@@ -1,0 +1,73 @@
+/** A pool of disks in memory, for tests: it knows which disks and captures exist, and can be made to fail. */
+import { Readable } from 'node:stream'
+import { type DiskPool, NotInPool } from '../docks/seams.ts'
+
+export type MemoryDiskPool = DiskPool & {
+  readonly attached: ReadonlySet<string>
+  /** The next call of that name throws the error. */
+  failNext(call: keyof DiskPool, error: Error): void
+}
+
+const captureBytes = 4096
+const totalBytes = 100 * 1024 ** 3
+
+export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13']): MemoryDiskPool => {
+  const disks = new Set<string>()
+  const captures = new Set<string>()
+  const attached = new Set<string>()
+  const failures = new Map<string, Error>()
+  const step = async (call: keyof DiskPool): Promise<void> => {
+    const error = failures.get(call)
+    failures.delete(call)
+    if (error) throw error
+  }
+  const demand = (set: ReadonlySet<string>, name: string) => {
+    if (!set.has(name)) throw new NotInPool(`${name} is not in the pool`)
+  }
+  return {
+    attached,
+    failNext: (call, error) => void failures.set(call, error),
+    create: async (dockId, { from }) => {
+      await step('create')
+      if ('image' in from) demand(new Set(imageNames), from.image)
+      else demand(captures, from.captureId)
+      disks.add(dockId)
+    },
+    attach: async (dockId) => {
+      await step('attach')
+      demand(disks, dockId)
+      attached.add(dockId)
+      return { rootPath: `/memory/${dockId}` }
+    },
+    detach: async (dockId) => {
+      await step('detach')
+      attached.delete(dockId)
+    },
+    capture: async (dockId, captureId) => {
+      await step('capture')
+      if (!captures.has(captureId)) demand(disks, dockId)
+      captures.add(captureId)
+      return { sizeBytes: captureBytes }
+    },
+    remove: async (dockId) => {
+      await step('remove')
+      attached.delete(dockId)
+      disks.delete(dockId)
+    },
+    removeCapture: async (captureId) => void captures.delete(captureId),
+    has: async (dockId) => disks.has(dockId),
+    list: async () => ({ disks: [...disks], captures: [...captures] }),
+    images: async () => [...imageNames],
+    statistics: async () => ({ totalBytes, freeBytes: totalBytes }),
+    tree: async (captureId) => {
+      demand(captures, captureId)
+      return [{ path: '/etc/hostname', size: 5 }]
+    },
+    readFile: async (captureId, path) => {
+      demand(captures, captureId)
+      if (path !== '/etc/hostname') throw new NotInPool(`${path} is not in the capture`)
+      return { size: 5, stream: Readable.from([Buffer.from('dock\n')]) }
+    },
+    recover: async () => undefined,
+  }
+}

@@ -1,0 +1,69 @@
+import { newUuid } from '@dock/foundation'
+import { hostEvent } from '@dock/host-protocol'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
+
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+beforeEach(async () => {
+  host = await createMemoryHost()
+})
+afterEach(() => host.remove())
+
+const post = async (path: string, body: unknown) => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  const response = await host.agent.app.request(path, { method: 'POST', body: text })
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+
+test('commands are taken, and their refusals carry the documented status', async () => {
+  const dockId = newUuid()
+  const captureId = newUuid()
+  expect(await post(`/docks/${dockId}/start`, startCommand())).toEqual({
+    ...{ status: 200, body: { ip: '10.0.0.1' } },
+  })
+  const order = { operationId: 'op_1', generation: 1 }
+  expect((await post(`/docks/${dockId}/capture`, { ...order, captureId })).status).toBe(200)
+  expect(await post(`/docks/${dockId}/start`, startCommand())).toMatchObject({ status: 409 })
+  expect(await post(`/docks/${newUuid()}/capture`, { ...order, captureId })).toMatchObject({
+    ...{ status: 409, body: { code: 'not_running' } },
+  })
+  const unknownImage = startCommand({ source: { kind: 'image', image: 'none' } })
+  expect(await post(`/docks/${newUuid()}/start`, unknownImage)).toMatchObject({ status: 404 })
+  expect((await host.residue()).disks).toEqual([dockId])
+})
+
+test('what is not understood is invalid, and names the field', async () => {
+  const dockId = newUuid()
+  expect(await post(`/docks/${dockId}/start`, '{')).toMatchObject({ status: 400, body: { code: 'invalid' } })
+  const { body } = await post(`/docks/${dockId}/start`, { ...startCommand(), generation: 0 })
+  expect(body).toMatchObject({ code: 'invalid', message: expect.stringContaining('generation') })
+  expect(await post('/docks/not-a-uuid/start', startCommand())).toMatchObject({ status: 400 })
+  expect(await post('/elsewhere', {})).toMatchObject({ status: 404 })
+})
+
+test('a capture can be listed and read', async () => {
+  const dockId = newUuid()
+  const captureId = newUuid()
+  await post(`/docks/${dockId}/start`, startCommand())
+  await post(`/docks/${dockId}/stop`, { operationId: 'op_2', generation: 1, captureId })
+  const tree = await host.agent.app.request(`/captures/${captureId}/tree`)
+  expect(await tree.json()).toEqual({ files: [{ path: '/etc/hostname', size: 5 }] })
+  const file = await host.agent.app.request(`/captures/${captureId}/files?path=/etc/hostname`)
+  expect([file.headers.get('content-length'), await file.text()]).toEqual(['5', 'dock\n'])
+  expect((await post(`/captures/${captureId}/destroy`, { operationId: 'op_3' })).body).toEqual({})
+  expect((await host.agent.app.request(`/captures/${captureId}/tree`)).status).toBe(404)
+})
+
+test('the event stream begins with the inventory and tells of a death at once', async () => {
+  const dockId = newUuid()
+  await post(`/docks/${dockId}/start`, startCommand())
+  const { body } = await host.agent.app.request('/events')
+  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  const next = async () => hostEvent.parse(JSON.parse((await reader?.read())?.value ?? ''))
+  expect(await next()).toMatchObject({
+    ...{ type: 'inventory', runtimes: [{ dockId, state: 'running' }], facts: { images: ['debian-13'] } },
+  })
+  host.driver.kill(dockId)
+  expect(await next()).toEqual({ type: 'dock.died', dockId, generation: 1 })
+  await reader?.cancel()
+})

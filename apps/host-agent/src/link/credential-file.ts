@@ -1,0 +1,21 @@
+/** The host's id and credential in a file of mode 0600: whoever holds it is this host. */
+import { readFile } from 'node:fs/promises'
+import { writeFileDurably } from '@dock/foundation'
+import { type RegisteredHost, registeredHost } from '@dock/host-protocol'
+
+export type CredentialFile = {
+  /** Null when there is none, or one that cannot be understood. */
+  read(): Promise<RegisteredHost | null>
+  write(host: RegisteredHost): Promise<void>
+}
+
+export const createCredentialFile = (path: string): CredentialFile => ({
+  read: async () => {
+    try {
+      return registeredHost.parse(JSON.parse(await readFile(path, 'utf8')))
+    } catch {
+      return null
+    }
+  },
+  write: (host) => writeFileDurably(path, JSON.stringify(host)),
+})
