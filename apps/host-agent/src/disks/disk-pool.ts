@@ -144,9 +144,9 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
   }
 
   return {
-    create: (dockId, wanted) => serial(checked(dockId), () => makeDisk(dockId, wanted)),
+    create: async (dockId, wanted) => serial(checked(dockId), () => makeDisk(dockId, wanted)),
 
-    attach: (dockId) =>
+    attach: async (dockId) =>
       serial(checked(dockId), async () => {
         const rootPath = mountPath(dockId)
         if (await mounted(dockId)) return { rootPath }
@@ -157,16 +157,16 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
         return { rootPath }
       }),
 
-    detach: (dockId) => serial(checked(dockId), () => detach(dockId)),
+    detach: async (dockId) => serial(checked(dockId), () => detach(dockId)),
 
-    capture: (dockId, captureId) =>
+    capture: async (dockId, captureId) =>
       serial(checked(dockId), async () => {
         const target = capturePath(captureId)
         if (!(await exists(target))) await makeCapture(dockId, target)
         return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
       }),
 
-    remove: (dockId) =>
+    remove: async (dockId) =>
       serial(checked(dockId), async () => {
         await detach(dockId)
         if (await exists(dockPath(dockId))) await (await kernel()).destroySubvolume(dockPath(dockId))
@@ -178,7 +178,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
         if (await exists(path)) await (await kernel()).destroySubvolume(path)
       }),
 
-    has: (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
+    has: async (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
 
     async list() {
       const whole = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.'))
