@@ -1,0 +1,222 @@
+/**
+ * The same work done by hand: disk tools, ip and runsc, one program after the other, on a pool of its own. It runs in a
+ * private mount namespace in which /proc/sys/net/core is empty (`bench/raw`), prints its samples as JSON and cleans up.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand, tryCommand } from '@dock/foundation'
+import { type Figure, sample } from './figures.ts'
+
+const [imageDisk, runsc, scratchParent, countText] = process.argv.slice(2)
+if (!imageDisk || !runsc || !scratchParent)
+  throw new Error('usage: raw-machine IMAGE_DISK RUNSC SCRATCH [COUNT]')
+const count = Number(countText ?? '20')
+
+const scratch = await mkdtemp(join(scratchParent, 'dock-raw-'))
+const pool = join(scratch, 'pool')
+const runscFlags = [
+  '--root',
+  join(scratch, 'runsc'),
+  '--platform=systrap',
+  '--network=sandbox',
+  '--overlay2=none',
+]
+
+type Machine = { id: string; disk: string; mount: string; device: string; bundle: string; netns: string }
+
+const capabilities = ['CAP_CHOWN', 'CAP_DAC_OVERRIDE', 'CAP_FOWNER', 'CAP_SETGID', 'CAP_SETUID', 'CAP_KILL']
+
+const ociConfig = (mount: string, id: string, netns: string) => ({
+  ociVersion: '1.0.0',
+  process: {
+    user: { uid: 0, gid: 0 },
+    args: ['/bin/sleep', 'infinity'],
+    env: ['PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'],
+    cwd: '/',
+    capabilities: { bounding: capabilities, effective: capabilities, permitted: capabilities },
+  },
+  root: { path: mount },
+  hostname: id,
+  mounts: [
+    { destination: '/proc', type: 'proc', source: 'proc' },
+    { destination: '/dev', type: 'tmpfs', source: 'tmpfs' },
+    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['ro'] },
+    { destination: '/run', type: 'tmpfs', source: 'tmpfs' },
+  ],
+  linux: {
+    namespaces: [
+      { type: 'pid' },
+      { type: 'ipc' },
+      { type: 'uts' },
+      { type: 'mount' },
+      { type: 'network', path: `/run/netns/${netns}` },
+    ],
+  },
+})
+
+/** `runsc create` hands its standard streams to the sandbox: with pipes it would never be seen to end. */
+const create = async (bundle: string, id: string): Promise<void> => {
+  const args = [...runscFlags, 'create', '--bundle', bundle, '--pid-file', join(bundle, 'pid'), id]
+  const [code] = await once(spawn(runsc, args, { stdio: 'ignore' }), 'exit')
+  if (code !== 0) throw new Error(`runsc create: exit ${code}`)
+}
+
+const boot = async (id: string, from: string): Promise<Machine> => {
+  const disk = join(pool, id)
+  const mount = join(scratch, `m-${id}`)
+  const bundle = join(scratch, `b-${id}`)
+  const netns = `raw-${id}`
+  await runCommand('btrfs', ['subvolume', 'snapshot', from, disk])
+  await Promise.all([mkdir(mount), mkdir(bundle)])
+  const losetup = ['-f', '--show', '--sector-size', '4096', '--direct-io=on', join(disk, 'disk.raw')]
+  const device = (await runCommand('losetup', losetup)).trim()
+  await runCommand('mount', ['-t', 'ext4', '-o', 'nosuid,nodev,noatime,discard', device, mount])
+  await runCommand('ip', ['netns', 'add', netns])
+  await runCommand('ip', ['link', 'add', `r${id}`, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', netns])
+  await runCommand('ip', ['-n', netns, 'addr', 'add', '10.213.0.2/30', 'dev', 'eth0'])
+  await runCommand('ip', ['-n', netns, 'link', 'set', 'eth0', 'up'])
+  await writeFile(join(bundle, 'config.json'), JSON.stringify(ociConfig(mount, id, netns)))
+  await create(bundle, id)
+  await runCommand(runsc, [...runscFlags, 'start', id])
+  return { id, disk, mount, device, bundle, netns }
+}
+
+const execIn = ({ id }: Machine, command: string): Promise<string> =>
+  runCommand(runsc, [...runscFlags, 'exec', '--user', '1000:1000', id, '/bin/bash', '-lc', command])
+
+const endSandbox = async ({ id }: Machine): Promise<void> => {
+  await tryCommand(runsc, [...runscFlags, 'kill', '--all', id, 'KILL'])
+  await runCommand(runsc, [...runscFlags, 'delete', '--force', id])
+}
+
+const detach = async ({ mount, device }: Machine): Promise<void> => {
+  await runCommand('sync', ['-f', mount])
+  await runCommand('umount', [mount])
+  await runCommand('losetup', ['-d', device])
+}
+
+const captureOf = (machine: Machine, name: string): Promise<string> =>
+  runCommand('btrfs', ['subvolume', 'snapshot', '-r', machine.disk, join(pool, name)])
+
+const drop = async (machine: Machine): Promise<void> => {
+  await runCommand('ip', ['netns', 'del', machine.netns])
+  await runCommand('btrfs', ['subvolume', 'delete', machine.disk])
+  await Promise.all([rm(machine.bundle, { recursive: true }), rm(machine.mount, { recursive: true })])
+}
+
+const end = async (machine: Machine): Promise<void> => {
+  await endSandbox(machine)
+  await detach(machine)
+  await drop(machine)
+}
+
+const makePool = async (): Promise<string> => {
+  await mkdir(pool)
+  await runCommand('truncate', ['-s', '60G', join(scratch, 'pool.img')])
+  await runCommand('mkfs.btrfs', ['-q', join(scratch, 'pool.img')])
+  await runCommand('mount', ['-o', 'loop,noatime,discard=async', join(scratch, 'pool.img'), pool])
+  const image = join(pool, 'image')
+  await runCommand('btrfs', ['subvolume', 'create', image])
+  await writeFile(join(image, 'disk.raw'), '')
+  await runCommand('chattr', ['+C', join(image, 'disk.raw')])
+  await runCommand('cp', ['--sparse=always', imageDisk, join(image, 'disk.raw')])
+  await runCommand('sync', [])
+  return image
+}
+
+/** Times `work` on a machine that is made before and ended after each sample, neither of them counted. */
+const sampleOn = async (
+  name: string,
+  image: string,
+  prepare: (machine: Machine) => Promise<unknown>,
+  work: (machine: Machine, index: number) => Promise<void>,
+  cleanUp: (machine: Machine, index: number) => Promise<void>,
+): Promise<Figure> => {
+  const samplesMs: number[] = []
+  for (let index = 0; index < count; index++) {
+    const machine = await boot(`${name.slice(0, 3)}${index}`, image)
+    await prepare(machine)
+    const begin = performance.now()
+    await work(machine, index)
+    samplesMs.push(performance.now() - begin)
+    await cleanUp(machine, index)
+  }
+  return { name, samplesMs }
+}
+
+const write50 = (machine: Machine): Promise<string> =>
+  execIn(machine, 'head -c 50000000 /dev/urandom > ~/data')
+
+const measure = async (): Promise<Figure[]> => {
+  const image = await makePool()
+  const born: Machine[] = []
+  const figures: Figure[] = []
+  const tti: Figure = { name: 'tti', samplesMs: [] }
+  for (let index = 0; index < count; index++) {
+    const begin = performance.now()
+    const machine = await boot(`tti${index}`, image)
+    await execIn(machine, 'echo ready')
+    tti.samplesMs.push(performance.now() - begin)
+    await end(machine)
+  }
+  figures.push(tti)
+  const steady = await boot('steady', image)
+  figures.push(
+    await sample('exec', count * 2, async () => {
+      await execIn(steady, 'true')
+    }),
+  )
+  await end(steady)
+  figures.push(
+    await sampleOn(
+      'stop',
+      image,
+      write50,
+      async (machine, index) => {
+        await endSandbox(machine)
+        await detach(machine)
+        await captureOf(machine, `stopped${index}`)
+      },
+      drop,
+    ),
+  )
+  const resume: Figure = { name: 'resume', samplesMs: [] }
+  for (let index = 0; index < count; index++) {
+    const begin = performance.now()
+    const machine = await boot(`res${index}`, join(pool, `stopped${index}`))
+    await execIn(machine, 'echo ready')
+    resume.samplesMs.push(performance.now() - begin)
+    await end(machine)
+  }
+  figures.push(resume)
+  figures.push(
+    await sampleOn(
+      'branch',
+      image,
+      write50,
+      async (machine, index) => {
+        await runCommand('sync', ['-f', machine.mount])
+        await runCommand('fsfreeze', ['-f', machine.mount])
+        await captureOf(machine, `branched${index}`)
+        await runCommand('fsfreeze', ['-u', machine.mount])
+        const copy = await boot(`copy${index}`, join(pool, `branched${index}`))
+        await execIn(copy, 'echo ready')
+        born.push(copy)
+      },
+      async (machine) => {
+        await end(machine)
+        for (const copy of born.splice(0)) await end(copy)
+      },
+    ),
+  )
+  return figures
+}
+
+try {
+  process.stdout.write(JSON.stringify(await measure()))
+} finally {
+  await tryCommand('umount', ['-l', pool])
+  await rm(scratch, { recursive: true, force: true })
+}
