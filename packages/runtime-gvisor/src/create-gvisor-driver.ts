@@ -36,6 +36,7 @@ const version = 1
 const imageInit = '/usr/lib/dock/init'
 const oldestRelease = 20240101
 const deathTimeoutMs = 5000
+const removalPollMs = 5
 /** Processes inside are to be chosen before the sandbox that holds them: it starts with this and is set back. */
 const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
 
@@ -75,7 +76,7 @@ export const createGvisorDriver = (options: GvisorOptions): RuntimeDriver => {
       const late = setTimeout(() => {
         if (isAlive(sandbox)) process.kill(sandbox.pid, 'SIGKILL')
       }, deathTimeoutMs)
-      await untilDead(sandbox)
+      await untilDead(sandbox, removalPollMs)
       clearTimeout(late)
     }
     if (deleted.code !== 0 && (await readState(id)).pid > 0) {

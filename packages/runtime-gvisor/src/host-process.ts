@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type HostProcess = { pid: number; startTime: string }
 
-const pollMs = 100
+const defaultPollMs = 100
 
 /** Start time in clock ticks; undefined when the process is gone or a zombie, which is as dead. */
 const startTimeOf = (pid: number): string | undefined => {
@@ -26,7 +26,7 @@ export const hostProcess = (pid: number): HostProcess | undefined => {
 
 export const isAlive = (process: HostProcess): boolean => startTimeOf(process.pid) === process.startTime
 
-/** Resolves when the process is dead, within 0.1 s of it. Works for processes that are not our children. */
-export const untilDead = async (process: HostProcess): Promise<void> => {
+/** Resolves when the process is dead, at most `pollMs` after it. Works for processes that are not our children. */
+export const untilDead = async (process: HostProcess, pollMs = defaultPollMs): Promise<void> => {
   while (isAlive(process)) await delay(pollMs)
 }
