@@ -1,0 +1,38 @@
+/** Finds the PostgreSQL programs that the distribution's package installed. */
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** The oldest major version that Dock runs on. */
+export const oldestMajor = 15
+
+const packagesFolder = '/usr/lib/postgresql'
+
+const majorOfCluster = async (dataDir: string): Promise<number | undefined> => {
+  const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  return text === undefined ? undefined : Number.parseInt(text, 10)
+}
+
+/**
+ * The folder of `postgres` and `initdb`: of the cluster's own major version when `dataDir` holds one, else the newest.
+ * Throws with what to install when there is none.
+ */
+export const findPostgresBinaries = async (dataDir: string, folder = packagesFolder): Promise<string> => {
+  const entries = await readdir(folder).catch(() => [])
+  const majors = entries
+    .map(Number)
+    .filter((major) => Number.isInteger(major) && major >= oldestMajor)
+    .sort((a, b) => b - a)
+  const wanted = await majorOfCluster(dataDir)
+  for (const major of wanted === undefined ? majors : majors.filter((found) => found === wanted)) {
+    const binaries = join(folder, String(major), 'bin')
+    const complete = await Promise.all(['postgres', 'initdb'].map((name) => access(join(binaries, name)))).catch(
+      () => undefined,
+    )
+    if (complete) return binaries
+  }
+  throw new Error(
+    wanted === undefined
+      ? `PostgreSQL ${oldestMajor} or newer is not installed (looked in ${folder}). Install it with: apt-get install postgresql, or set DATABASE_URL to a server.`
+      : `The database in ${dataDir} was made by PostgreSQL ${wanted}, which is not installed (looked in ${folder}). Install it with: apt-get install postgresql-${wanted}.`,
+  )
+}

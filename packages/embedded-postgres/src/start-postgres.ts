@@ -1,0 +1,164 @@
+/**
+ * A private PostgreSQL cluster in a folder, reached through a Unix socket alone, never as root. The cluster is made
+ * whole or not at all (initdb beside, then rename), and at most one server runs on it.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chown, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import pg from 'pg'
+import { findPostgresBinaries } from './find-binaries.ts'
+import { endServer, findServer } from './leftover.ts'
+import { type Identity, identityFor } from './system-user.ts'
+
+export type PostgresOptions = {
+  /** The cluster's folder; made when absent. */
+  dataDir: string
+  /** Folder of the socket, made 0700; with the socket's name it must stay within 107 bytes. */
+  socketDir: string
+  /** Who the server runs as when the caller is root; user `dock` when omitted. */
+  uid?: number
+  gid?: number
+  /** Where the server's log is appended. */
+  logPath: string
+  /** Off only for throw-away test clusters. Default on. */
+  fsync?: boolean
+  /** Extra settings, `name=value`. */
+  settings?: readonly string[]
+}
+
+export type RunningPostgres = {
+  /** Connection string of database `postgres`, with the socket's folder as host. */
+  url: string
+  pid: number
+  /** Resolves once the server has ended by whatever cause, with its exit code. */
+  ended: Promise<number | null>
+  /** Fast shutdown, then immediate shutdown; resolves when the server is gone. Repeating it is harmless. */
+  stop(): Promise<void>
+}
+
+const superuser = 'dock'
+const socketName = '.s.PGSQL.5432'
+const socketPathMax = 107
+const readyTimeoutMs = 60_000
+
+const makeFolder = async (path: string, identity: Identity | undefined): Promise<void> => {
+  await mkdir(path, { recursive: true, mode: 0o700 })
+  if (identity) await chown(path, identity.uid, identity.gid)
+}
+
+const runToEnd = (child: ChildProcess): Promise<number | null> =>
+  new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', resolve)
+  })
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+const logTail = async (path: string): Promise<string> =>
+  (await readFile(path, 'utf8').catch(() => '')).trimEnd().split('\n').slice(-8).join('\n')
+
+const initialise = async (options: PostgresOptions, binaries: string, identity: Identity | undefined, log: number) => {
+  if (await exists(join(options.dataDir, 'PG_VERSION'))) return
+  const fresh = `${options.dataDir}.new`
+  await rm(fresh, { recursive: true, force: true })
+  await makeFolder(fresh, identity)
+  const args = ['-D', fresh, '-U', superuser, '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions']
+  // The socket's folder is 0700: whoever can enter it is the owner or root.
+  args.push('--auth-local=trust', '--auth-host=reject', ...(options.fsync === false ? ['--no-sync'] : []))
+  const child = spawn(join(binaries, 'initdb'), args, { ...identity, cwd: fresh, stdio: ['ignore', log, log] })
+  if ((await runToEnd(child)) !== 0) throw new Error(`initdb failed:\n${await logTail(options.logPath)}`)
+  await rm(options.dataDir, { recursive: true, force: true })
+  await rename(fresh, options.dataDir)
+}
+
+const canConnect = async (url: string): Promise<boolean> => {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+  client.on('error', () => undefined)
+  try {
+    await client.connect()
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => undefined)
+  }
+}
+
+const serverArguments = (options: PostgresOptions): string[] => {
+  const settings = [
+    'listen_addresses=',
+    'unix_socket_permissions=0700',
+    'max_connections=100',
+    'shared_buffers=64MB',
+    'log_timezone=UTC',
+    'timezone=UTC',
+    ...(options.fsync === false ? ['fsync=off', 'synchronous_commit=off', 'full_page_writes=off'] : []),
+    ...(options.settings ?? []),
+  ]
+  return ['-D', options.dataDir, '-k', options.socketDir, ...settings.flatMap((setting) => ['-c', setting])]
+}
+
+/** The connection string of `database` on the socket in `socketDir`. */
+const socketUrl = (socketDir: string, database: string): string =>
+  `postgresql://${superuser}@/${database}?host=${encodeURIComponent(socketDir)}`
+
+/**
+ * Starts the server and waits until it takes connections. A server left over on the same cluster is ended first.
+ * Throws with the end of the log when it does not start; it is not started again when it ends later.
+ */
+export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
+  const socketPath = join(options.socketDir, socketName)
+  if (Buffer.byteLength(socketPath) > socketPathMax) {
+    throw new Error(`The socket path is longer than ${socketPathMax} bytes: ${socketPath}. Use a shorter folder.`)
+  }
+  const identity = await identityFor(options)
+  const binaries = await findPostgresBinaries(options.dataDir)
+  await makeFolder(options.socketDir, identity)
+  const logFile = await open(options.logPath, 'a', 0o600)
+  try {
+    const leftover = await findServer(options.dataDir)
+    if (leftover !== undefined) await endServer(leftover)
+    await initialise(options, binaries, identity, logFile.fd)
+    // A session of its own: Ctrl-C reaches the caller alone, which stops the server when it is done with it.
+    const child = spawn(join(binaries, 'postgres'), serverArguments(options), {
+      ...identity,
+      cwd: options.dataDir,
+      detached: true,
+      stdio: ['ignore', logFile.fd, logFile.fd],
+    })
+    const ended = runToEnd(child)
+    let alive = true
+    const gone = ended.then(
+      () => {
+        alive = false
+      },
+      () => {
+        alive = false
+      },
+    )
+    const url = socketUrl(options.socketDir, 'postgres')
+    const deadline = Date.now() + readyTimeoutMs
+    while (!(await canConnect(url))) {
+      if (!alive) throw new Error(`PostgreSQL did not start:\n${await logTail(options.logPath)}`)
+      if (Date.now() > deadline) {
+        if (child.pid !== undefined) await endServer(child.pid, 2_000)
+        throw new Error(`PostgreSQL took no connection within ${readyTimeoutMs / 1000} s`)
+      }
+      await Promise.race([delay(25), gone])
+    }
+    const pid = child.pid
+    if (pid === undefined) throw new Error('PostgreSQL has no process id')
+    const stop = async (): Promise<void> => {
+      if (alive) await endServer(pid)
+      await gone
+    }
+    return { url, pid, ended, stop }
+  } finally {
+    await logFile.close()
+  }
+}

@@ -1,0 +1,19 @@
+/** Whom the server runs as: PostgreSQL refuses root, so root hands it to an unprivileged user. */
+import { readFile } from 'node:fs/promises'
+
+export type Identity = { uid: number; gid: number }
+
+const defaultUser = 'dock'
+
+/** The identity to switch to, or undefined when the caller is not root and simply keeps its own. */
+export const identityFor = async (given: { uid?: number; gid?: number }): Promise<Identity | undefined> => {
+  if (process.getuid?.() !== 0) return undefined
+  if (given.uid !== undefined) return { uid: given.uid, gid: given.gid ?? given.uid }
+  for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
+    const [name, , uid, gid] = line.split(':')
+    if (name === defaultUser) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error(
+    `PostgreSQL cannot run as root and there is no user '${defaultUser}'. Make it with: useradd --system --shell /usr/sbin/nologin ${defaultUser}`,
+  )
+}
