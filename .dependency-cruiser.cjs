@@ -1,0 +1,102 @@
+/** The import rules of docs/architecture.md: one direction, no circles. Run by script/test. */
+const ours = '^(packages|apps|tests|bench)/'
+const app = '^apps/control-plane/src'
+const tests = '\\.test\\.ts$'
+
+/** What a folder of ours may import of ours, besides itself; tests may also use the testkit. */
+const only = (name, from, allowed) => ({
+  name,
+  severity: 'error',
+  comment: `${name} may import only: ${allowed.join(', ') || 'nothing of ours'}`,
+  from: { path: from, pathNot: tests },
+  to: { path: ours, pathNot: [from, ...allowed] },
+})
+
+const contract = '^packages/contract/'
+const foundation = '^packages/foundation/'
+const hostProtocol = '^packages/host-protocol/'
+const runtime = '^packages/runtime/'
+const sdk = '^packages/sdk/'
+const engine = `${app}/engine/`
+const database = `${app}/database/`
+const moduleFaces = `${app}/modules/[^/]+/index\\.ts$`
+
+module.exports = {
+  forbidden: [
+    { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
+    { name: 'no-unresolvable', severity: 'error', from: { path: ours }, to: { couldNotResolve: true } },
+    {
+      name: 'no-tests-in-programs',
+      severity: 'error',
+      from: { path: '^(packages|apps)/', pathNot: [tests, '^packages/testkit/', '/conformance'] },
+      to: { path: [tests, '^packages/testkit/', '^tests/', '^bench/'] },
+    },
+
+    only('contract', '^packages/contract/', []),
+    only('foundation', '^packages/foundation/', []),
+    only('sdk', '^packages/sdk/', [contract, foundation]),
+    only('host-protocol', '^packages/host-protocol/', [contract, foundation]),
+    only('runtime', '^packages/runtime/', [foundation]),
+    only('driver', '^packages/runtime-[^/]+/', [runtime, foundation]),
+    only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
+
+    only('supervisor', '^apps/server/', ['^packages/embedded-postgres/', foundation]),
+    only('host-agent', '^apps/host-agent/', [runtime, '^packages/runtime-[^/]+/', hostProtocol, foundation]),
+    only('clients', '^apps/(dashboard|cli)/', [sdk]),
+    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol]),
+    {
+      name: 'only-the-composition-names-a-driver',
+      severity: 'error',
+      from: { path: '^apps/host-agent/', pathNot: [tests, '/composition[^/]*\\.ts$'] },
+      to: { path: '^packages/runtime-[^/]+/' },
+    },
+    {
+      name: 'host-protocol-stays-at-the-hosts',
+      severity: 'error',
+      from: {
+        path: `${app}/`,
+        pathNot: [tests, `${app}/(modules/hosts|gateways/fleet)/`, `${app}/composition`],
+      },
+      to: { path: hostProtocol },
+    },
+
+    {
+      name: 'nobody-imports-http',
+      severity: 'error',
+      from: { path: ours, pathNot: [tests, `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`] },
+      to: { path: `${app}/http/` },
+    },
+    only('engine', engine, [foundation, database]),
+    only('database', database, [contract, foundation]),
+    {
+      name: 'modules-meet-through-their-index',
+      severity: 'error',
+      from: { path: `${app}/modules/([^/]+)/`, pathNot: tests },
+      to: { path: `${app}/modules/`, pathNot: [`${app}/modules/$1/`, moduleFaces] },
+    },
+    {
+      name: 'modules-are-reached-through-their-index',
+      severity: 'error',
+      from: { path: `${app}/(http|gateways)/`, pathNot: tests },
+      to: { path: `${app}/modules/`, pathNot: moduleFaces },
+    },
+    {
+      name: 'modules-know-no-gateway',
+      severity: 'error',
+      from: { path: `${app}/modules/`, pathNot: tests },
+      to: { path: `${app}/(gateways|http|composition|main)` },
+    },
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(^|/)node_modules/' },
+    tsPreCompilationDeps: true,
+    combinedDependencies: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default', 'types'],
+      extensions: ['.ts', '.js', '.mjs', '.cjs'],
+    },
+  },
+}

@@ -1,0 +1,63 @@
+/** How control plane and PostgreSQL are started: as user `dock`, inside the view. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startPostgres } from '@dock/embedded-postgres'
+import type { Program, Running } from './running.ts'
+import type { Settings } from './settings.ts'
+import type { View } from './view.ts'
+
+export type Identity = { uid: number; gid: number }
+
+const user = 'dock'
+
+/** Numbers of the system user `dock`. Throws when script/bootstrap has not made it. */
+export const readIdentity = async (): Promise<Identity> => {
+  for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
+    const [name, , uid, gid] = line.split(':')
+    if (name === user) return { uid: Number(uid), gid: Number(gid) }
+  }
+  throw new Error(`There is no system user '${user}'. Make it with: script/bootstrap`)
+}
+
+/** Starts the private cluster; its socket is in the control folder. */
+export const startDatabase = (
+  settings: Settings,
+  view: View,
+  identity: Identity,
+): Promise<Running & { url: string }> =>
+  startPostgres({
+    dataDir: join(view.controlDir, 'pg'),
+    socketDir: join(view.controlDir, 'run'),
+    ...identity,
+    logPath: join(settings.dataDir, 'logs/postgres.log'),
+  })
+
+/** The control plane as a program of the supervisor. The database's address is passed in the environment. */
+export const controlPlaneProgram = (
+  settings: Settings,
+  view: View,
+  identity: Identity,
+  databaseUrl: string,
+): Program => ({
+  command: [
+    'setpriv',
+    ...['--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
+    ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],
+    view.node,
+    join(view.checkoutDir, 'apps/control-plane/src/main.ts'),
+  ],
+  cwd: view.checkoutDir,
+  environment: {
+    ...settings.environment,
+    HOME: view.controlDir,
+    NODE_ENV: 'production',
+    PORT: String(settings.port),
+    DOCK_BIND: settings.bind,
+    DOCK_CONTROL_DIR: view.controlDir,
+    DATABASE_URL: databaseUrl,
+  },
+  logPath: join(settings.dataDir, 'logs/control-plane.log'),
+  pidPath: join(settings.dataDir, 'run/control-plane.pid'),
+  stopSignal: 'SIGTERM',
+  stopPatienceMs: 20_000,
+})

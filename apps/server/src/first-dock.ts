@@ -1,0 +1,33 @@
+/** The proof at the very first start: a Dock is made through the public API and tells what it is. */
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeFileDurably } from '@dock/foundation'
+import { type Admin, call } from './readiness.ts'
+
+export type FirstDock = { id: string; name: string; uname: string; elapsedMs: number }
+
+/** Makes the first Dock, or answers undefined when an earlier start has. Rejects with the API's own sentence. */
+export const makeFirstDock = async (
+  baseUrl: string,
+  admin: Admin,
+  dataDir: string,
+): Promise<FirstDock | undefined> => {
+  const marker = join(dataDir, 'first-dock.json')
+  const made = await access(marker).then(
+    () => true,
+    () => false,
+  )
+  if (made) return undefined
+  const startedAt = Date.now()
+  const dock = await call<{ id: string; name: string }>(baseUrl, admin, 'POST', '/v1/docks', {
+    workspaceId: admin.workspaceId,
+    image: admin.image,
+    name: 'first',
+  })
+  const result = await call<{ stdout: string }>(baseUrl, admin, 'POST', `/v1/docks/${dock.id}/exec`, {
+    command: 'uname -a',
+  })
+  const elapsedMs = Date.now() - startedAt
+  await writeFileDurably(marker, `${JSON.stringify({ id: dock.id })}\n`)
+  return { id: dock.id, name: dock.name, uname: result.stdout.trim(), elapsedMs }
+}

@@ -1,0 +1,58 @@
+/** How the host agent is started and ended: as root, in the machine's own mount namespace. */
+import { join } from 'node:path'
+import { runCommand, tryCommand } from '@dock/foundation'
+import { inOuterNamespace } from './outer-namespace.ts'
+import type { Program } from './running.ts'
+import type { Settings } from './settings.ts'
+
+/** Settings of the control plane that hold secrets stay out of the agent's environment. */
+const passedOn = /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_).*)$/
+
+/** Loopback as seen from this machine, whatever addresses the control plane listens on. */
+export const controlUrl = (settings: Settings): string => {
+  const everywhere = ['0.0.0.0', '::', '']
+  const address = everywhere.includes(settings.bind) ? '127.0.0.1' : settings.bind
+  return `http://${address.includes(':') ? `[${address}]` : address}:${settings.port}`
+}
+
+/** The agent as a program of the supervisor. Its orderly end also ends the sandboxes; their disks stay. */
+export const hostAgentProgram = (settings: Settings): Program => {
+  const environment = Object.fromEntries(
+    Object.entries(settings.environment).filter(([name]) => passedOn.test(name)),
+  )
+  // script/server has put a runsc that works into the host folder; the agent takes it from there.
+  delete environment['DOCK_RUNSC']
+  return {
+    command: inOuterNamespace([join(settings.checkout, 'apps/host-agent/launch')]),
+    cwd: settings.checkout,
+    environment: {
+      ...environment,
+      DOCK_NODE: process.execPath,
+      DOCK_HOST_DIR: settings.hostDir,
+      DOCK_CONTROL_URL: controlUrl(settings),
+      DOCK_JOIN_TOKEN_FILE: join(settings.controlDir, 'run/join-token'),
+    },
+    logPath: join(settings.dataDir, 'logs/host-agent.log'),
+    pidPath: join(settings.dataDir, 'run/host-agent.pid'),
+    stopSignal: 'SIGUSR2',
+    stopPatienceMs: 90_000,
+  }
+}
+
+const poolDir = (settings: Settings): string => join(settings.hostDir, 'pool')
+
+const runOutside = (command: readonly string[], environment: NodeJS.ProcessEnv = process.env) => {
+  const [program, ...args] = inOuterNamespace(command)
+  return tryCommand(program, args, { env: environment })
+}
+
+/** After the agent's orderly end: removes its pinned namespace and unmounts the pool. Throws with what is left. */
+export const cleanUpHost = async (settings: Settings): Promise<void> => {
+  await runOutside([join(settings.checkout, 'apps/host-agent/unpin')], {
+    ...process.env,
+    DOCK_HOST_DIR: settings.hostDir,
+  })
+  if ((await runOutside(['mountpoint', '-q', poolDir(settings)])).code !== 0) return
+  const [program, ...args] = inOuterNamespace(['umount', poolDir(settings)])
+  await runCommand(program, args)
+}

@@ -1,0 +1,89 @@
+import type { Clock } from '@dock/foundation'
+import { describe, expect, it } from 'vitest'
+import { keepRunning } from './keep-running.ts'
+import type { Running } from './running.ts'
+
+/** A clock that runs when told, and remembers the delays asked for. */
+const manualClock = () => {
+  let nowMs = 0
+  const waiting: { delayMs: number; callback: () => void }[] = []
+  const clock: Clock = {
+    now: () => new Date(nowMs),
+    after: (delayMs, callback) => {
+      waiting.push({ delayMs, callback })
+      return () => undefined
+    },
+  }
+  return {
+    clock,
+    waiting,
+    pass: (ms: number) => {
+      nowMs += ms
+    },
+  }
+}
+
+/** Something startable that the test ends. */
+const startable = () => {
+  const runs: { end: (code: number) => void; stops: number }[] = []
+  const start = async (): Promise<Running> => {
+    const ending = Promise.withResolvers<number | null>()
+    const run = { end: ending.resolve, stops: 0 }
+    runs.push(run)
+    return {
+      pid: 100 + runs.length,
+      ended: ending.promise,
+      stop: async () => {
+        run.stops += 1
+        ending.resolve(0)
+      },
+    }
+  }
+  return { runs, start }
+}
+
+const settle = () => new Promise((resolve) => setImmediate(resolve))
+
+describe('keepRunning', () => {
+  it('starts again what ended, more slowly each time, and fast again after a good run', async () => {
+    const { clock, waiting, pass } = manualClock()
+    const { runs, start } = startable()
+    const kept = await keepRunning('agent', start, clock, () => undefined)
+    const endAndRestart = async (): Promise<number> => {
+      runs.at(-1)!.end(1)
+      await settle()
+      const next = waiting.shift()!
+      next.callback()
+      await settle()
+      return next.delayMs
+    }
+    expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([200, 400, 800])
+    expect(kept.failures()).toBe(3)
+    expect(kept.pid()).toBe(104)
+    pass(60_000)
+    expect(await endAndRestart()).toBe(200)
+  })
+
+  it('starts nothing after stop', async () => {
+    const { clock, waiting } = manualClock()
+    const { runs, start } = startable()
+    const kept = await keepRunning('agent', start, clock, () => undefined)
+    await kept.stop()
+    await settle()
+    expect(runs).toHaveLength(1)
+    expect(runs[0]!.stops).toBe(1)
+    expect(waiting).toHaveLength(0)
+  })
+
+  it('starts nothing when it ended just before stop', async () => {
+    const { clock, waiting } = manualClock()
+    const { runs, start } = startable()
+    const kept = await keepRunning('agent', start, clock, () => undefined)
+    runs[0]!.end(1)
+    await settle()
+    await kept.stop()
+    for (const { callback } of waiting) callback()
+    await settle()
+    expect(runs).toHaveLength(1)
+  })
+})

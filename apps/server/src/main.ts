@@ -1,0 +1,42 @@
+/** Started by script/server as root, in a mount namespace of its own, with the lock of the data folder held. */
+import { resolve } from 'node:path'
+import { readSettings } from './settings.ts'
+import { createSupervisor } from './supervisor.ts'
+
+const say = (text: string): void => {
+  process.stdout.write(`${text}\n`)
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+const run = async (): Promise<void> => {
+  const settings = await readSettings(process.env, resolve(import.meta.dirname, '../../..'))
+  const supervisor = createSupervisor(settings, Number(process.env['DOCK_STARTED_AT'] ?? Date.now()), say)
+  let ending: Promise<void> | undefined
+  const end = (exitCode: number): Promise<void> => {
+    ending ??= supervisor.stop().then(
+      () => process.exit(exitCode),
+      (error: unknown) => {
+        say(`Dock could not stop cleanly: ${messageOf(error)}`)
+        process.exit(1)
+      },
+    )
+    return ending
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      say(ending ? 'Still stopping.' : 'Stopping Dock: the disks of running Docks are kept.')
+      void end(0)
+    })
+  }
+  // Timers of the supervisor do not keep the process alive; this does, also while everything is being restarted.
+  setInterval(() => undefined, 60_000)
+  try {
+    await supervisor.start()
+  } catch (error) {
+    if (!ending) say(`Dock did not start. ${messageOf(error)}`)
+    await end(1)
+  }
+}
+
+await run()

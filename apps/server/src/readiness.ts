@@ -1,0 +1,71 @@
+/** Waits until the control plane answers and the embedded host is online. */
+import { readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type Admin = {
+  baseUrl: string
+  email: string
+  password: string
+  apiKey: string
+  organizationId: string
+  workspaceId: string
+  image: string
+}
+
+const periodMs = 50
+
+/** Asks again and again until the answer is there. `giveUp` says why waiting has no sense any more. */
+export const waitUntil = async <T>(
+  what: string,
+  ask: () => Promise<T | undefined>,
+  timeoutMs: number,
+  giveUp: () => string | undefined,
+): Promise<T> => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const answer = await ask().catch(() => undefined)
+    if (answer !== undefined) return answer
+    const reason = giveUp() ?? (Date.now() > deadline ? `nothing after ${timeoutMs / 1000} s` : undefined)
+    if (reason) throw new Error(`${what}: ${reason}`)
+    await delay(periodMs)
+  }
+}
+
+/** True once `GET /health` answers 200. */
+export const askHealth = async (baseUrl: string): Promise<true | undefined> => {
+  const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })
+  await response.body?.cancel()
+  return response.status === 200 ? true : undefined
+}
+
+/** The first person's account as the control plane wrote it. */
+export const readAdmin = async (path: string): Promise<Admin> =>
+  JSON.parse(await readFile(path, 'utf8')) as Admin
+
+/** One request with the first person's key; throws the public sentence of an error. */
+export const call = async <T>(
+  baseUrl: string,
+  admin: Admin,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> => {
+  const response = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: {
+      authorization: `Bearer ${admin.apiKey}`,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+    },
+    ...(body ? { body: JSON.stringify(body) } : {}),
+    signal: AbortSignal.timeout(120_000),
+  })
+  const answer = (await response.json()) as { ok: boolean; code?: string; message?: string; data?: T } & T
+  if (!response.ok) throw new Error(`${answer.code ?? response.status}: ${answer.message ?? method} ${path}`)
+  return answer.data ?? answer
+}
+
+/** True once a host of this instance is online. */
+export const askHostOnline = async (baseUrl: string, admin: Admin): Promise<true | undefined> => {
+  const hosts = await call<{ state: string }[]>(baseUrl, admin, 'GET', '/v1/hosts')
+  return hosts.some(({ state }) => state === 'online') ? true : undefined
+}

@@ -1,0 +1,74 @@
+/** A process that runs: started here, or found running and adopted. */
+import { spawn } from 'node:child_process'
+import { open } from 'node:fs/promises'
+import {
+  endProcess,
+  identify,
+  type ProcessIdentity,
+  readPidFile,
+  removePidFile,
+  waitForEnd,
+  writePidFile,
+} from './process-identity.ts'
+
+export type Running = {
+  pid: number
+  /** Resolves once it has ended by whatever cause; null when the exit code is not known. */
+  ended: Promise<number | null>
+  /** Ends it in order and resolves when it is gone. Repeating it is harmless. */
+  stop(): Promise<void>
+}
+
+export type Program = {
+  command: readonly [string, ...string[]]
+  cwd: string
+  environment: NodeJS.ProcessEnv
+  /** Both output streams are appended here. */
+  logPath: string
+  pidPath: string
+  /** The signal that asks for an orderly end, and how long that may take. */
+  stopSignal: NodeJS.Signals
+  stopPatienceMs: number
+}
+
+const watchPeriodMs = 250
+
+const runningOf = (program: Program, identity: ProcessIdentity, ended: Promise<number | null>): Running => ({
+  pid: identity.pid,
+  ended,
+  stop: async () => {
+    await endProcess(identity, program.stopPatienceMs, program.stopSignal)
+    await ended
+    await removePidFile(program.pidPath)
+  },
+})
+
+/** Starts a program in a session of its own, so that Ctrl-C reaches the supervisor alone. Rejects when it cannot. */
+export const startProgram = async (program: Program): Promise<Running> => {
+  const log = await open(program.logPath, 'a', 0o600)
+  try {
+    const [file, ...args] = program.command
+    const child = spawn(file, args, {
+      cwd: program.cwd,
+      env: program.environment,
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    })
+    const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
+    await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))
+    const pid = child.pid!
+    const identity = (await identify(pid)) ?? { pid, startTicks: '', boot: '' }
+    await writePidFile(program.pidPath, identity)
+    return runningOf(program, identity, ended)
+  } finally {
+    await log.close()
+  }
+}
+
+/** The program that an earlier supervisor left running, or undefined. */
+export const adoptProgram = async (program: Program): Promise<Running | undefined> => {
+  const identity = await readPidFile(program.pidPath)
+  if (!identity) return undefined
+  const ended = waitForEnd(identity, Number.POSITIVE_INFINITY, watchPeriodMs).then(() => null)
+  return runningOf(program, identity, ended)
+}

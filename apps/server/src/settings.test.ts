@@ -1,0 +1,43 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { parseConfiguration, readSettings } from './settings.ts'
+
+let dataDir: string
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'dock-settings-'))
+})
+afterEach(() => rm(dataDir, { recursive: true }))
+
+describe('settings', () => {
+  it('come from config.env, and the environment wins', async () => {
+    await writeFile(
+      join(dataDir, 'config.env'),
+      '# chosen by script/server\nDEFAULT_IMAGE=debian-13\nPORT=9000\n',
+    )
+    const settings = await readSettings({ DOCK_DATA_DIR: dataDir, PORT: '9100' }, '/checkout')
+    expect(settings).toMatchObject({
+      port: 9100,
+      bind: '127.0.0.1',
+      embeddedHost: true,
+      controlDir: `${dataDir}/control`,
+    })
+    expect(settings.environment['DEFAULT_IMAGE']).toBe('debian-13')
+  })
+
+  it('keep sockets short whatever the length of the data folder', async () => {
+    const settings = await readSettings({ DOCK_DATA_DIR: `/root/${'long/'.repeat(60)}` }, '/checkout')
+    expect(settings.viewDir.length).toBeLessThan(30)
+  })
+
+  it('refuse a port that is none', async () => {
+    await expect(readSettings({ DOCK_DATA_DIR: dataDir, PORT: 'http' }, '/checkout')).rejects.toThrow(
+      /PORT must be/,
+    )
+  })
+
+  it('take a value as it stands, with its = signs', () => {
+    expect(parseConfiguration('SMTP_URL=smtp://a?b=c \n#X=1\n')).toEqual({ SMTP_URL: 'smtp://a?b=c' })
+  })
+})

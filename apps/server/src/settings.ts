@@ -1,0 +1,59 @@
+/** What the supervisor itself must know; everything else is passed on to the processes it starts. */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+
+export type Settings = {
+  /** The data folder. */
+  dataDir: string
+  /** The control plane's part of it. */
+  controlDir: string
+  /** The host agent's part of it, root's alone. */
+  hostDir: string
+  /** The short folder under /run where control plane and PostgreSQL see what is theirs. */
+  viewDir: string
+  checkout: string
+  bind: string
+  port: number
+  embeddedHost: boolean
+  databaseUrl: string | undefined
+  /** Environment of this process, completed by the data folder's config.env. */
+  environment: NodeJS.ProcessEnv
+}
+
+/** KEY=value lines; empty lines and those that begin with # are passed over. */
+export const parseConfiguration = (text: string): Record<string, string> => {
+  const values: Record<string, string> = {}
+  for (const line of text.split('\n')) {
+    const match = /^\s*([A-Z_][A-Z0-9_]*)=(.*)$/.exec(line)
+    if (match) values[match[1]!] = match[2]!.trim()
+  }
+  return values
+}
+
+const readPort = (text: string | undefined): number => {
+  const port = Number(text ?? '8080')
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    throw new Error(`PORT must be a number from 1 to 65535, not '${text}'.`)
+  return port
+}
+
+/** Reads the environment and <data>/config.env; the environment wins. Throws with what to correct. */
+export const readSettings = async (environment: NodeJS.ProcessEnv, checkout: string): Promise<Settings> => {
+  const dataDir = resolve(environment['DOCK_DATA_DIR'] ?? join(checkout, '.dock'))
+  const stored = await readFile(join(dataDir, 'config.env'), 'utf8').catch(() => '')
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const all: NodeJS.ProcessEnv = { ...parseConfiguration(stored), ...given }
+  return {
+    dataDir,
+    controlDir: join(dataDir, 'control'),
+    hostDir: join(dataDir, 'host'),
+    viewDir: `/run/dock-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`,
+    checkout,
+    bind: all['DOCK_BIND'] ?? '127.0.0.1',
+    port: readPort(all['PORT']),
+    embeddedHost: all['DOCK_EMBEDDED_HOST'] !== 'off',
+    databaseUrl: all['DATABASE_URL'],
+    environment: all,
+  }
+}
