@@ -1,1 +1,14 @@
+export {
+  type AgentAnswer,
+  type AgentLink,
+  type AgentStream,
+  acceptLink,
+  type RequestOptions,
+  type StreamOptions,
+} from './accept-link.ts'
+export { type CallOptions, callAgent, refusalOf } from './call-agent.ts'
+export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
+export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
+export type { LivenessTimes } from './link-liveness.ts'
 export * from './messages.ts'
+export { type LinkHandler, serveLink } from './serve-link.ts'

@@ -102,7 +102,10 @@ export const hostFacts = z.strictObject({
 })
 export type HostFacts = z.infer<typeof hostFacts>
 
-export const pressure = z.strictObject({ memAvailableBytes: z.number().int(), diskFreeBytes: z.number().int() })
+export const pressure = z.strictObject({
+  memAvailableBytes: z.number().int(),
+  diskFreeBytes: z.number().int(),
+})
 export type Pressure = z.infer<typeof pressure>
 
 /**
@@ -140,7 +143,11 @@ export type AgentErrorCode = z.infer<typeof agentErrorCode>
 export const agentError = z.strictObject({ code: agentErrorCode, message: z.string() })
 
 /** POST {control plane}/v1/fleet/register by the agent: a join token for a credential. */
-export const registerHost = z.strictObject({ joinToken: z.string(), hostId: z.string().optional(), facts: hostFacts })
+export const registerHost = z.strictObject({
+  joinToken: z.string(),
+  hostId: z.string().optional(),
+  facts: hostFacts,
+})
 export type RegisterHost = z.infer<typeof registerHost>
 export const registeredHost = z.strictObject({ hostId: z.string(), credential: z.string() })
 export type RegisteredHost = z.infer<typeof registeredHost>

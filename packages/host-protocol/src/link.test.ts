@@ -1,0 +1,306 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { createLogger } from '@dock/foundation'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
+import * as z from 'zod'
+import { type AgentLink, acceptLink } from './accept-link.ts'
+import { callAgent } from './call-agent.ts'
+import { type DialEnd, dialLink, type LinkChannel } from './dial-link.ts'
+import { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
+import type { LinkHandler } from './serve-link.ts'
+
+let server: Server
+let stop: AbortController
+let accepted: { channel: string; link: AgentLink; raw: Socket; session: string }[]
+let waiting: (() => void)[]
+let refuseWith: string | undefined
+const logger = createLogger('test')
+logger.level = 'silent'
+
+beforeEach(async () => {
+  accepted = []
+  waiting = []
+  refuseWith = undefined
+  stop = new AbortController()
+  const sockets = new WebSocketServer({ noServer: true })
+  server = createServer()
+  server.on('upgrade', (request, raw, head) => {
+    if (refuseWith || request.headers.authorization !== 'Bearer right') {
+      raw.end(
+        `HTTP/1.1 ${refuseWith ?? '401 Unauthorized'}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      )
+      return
+    }
+    sockets.handleUpgrade(request, raw, head, (socket) => {
+      const channel = new URL(request.url ?? '', 'http://x').searchParams.get('channel') ?? ''
+      const link = acceptLink(socket, { pingEveryMs: 50, silentAfterMs: 300 })
+      const session = `${request.headers['x-dock-host']}/${request.headers['x-dock-session']}`
+      accepted.push({ channel, link, raw: raw as Socket, session })
+      for (const wake of waiting.splice(0)) wake()
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+
+afterEach(async () => {
+  stop.abort()
+  for (const { link } of accepted) link.close()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+const dial = (
+  handler: LinkHandler,
+  channel: LinkChannel = 'control',
+  credential = 'right',
+): Promise<DialEnd> =>
+  dialLink({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    credential,
+    hostId: 'host-1',
+    session: 'session-1',
+    channel,
+    handler,
+    signal: stop.signal,
+    logger,
+    times: { pingEveryMs: 50, silentAfterMs: 300 },
+  })
+
+/** The `index`th accepted connection, waited for. */
+const arrival = async (index: number) => {
+  for (;;) {
+    const found = accepted[index]
+    if (found) return found
+    await new Promise<void>((wake) => waiting.push(wake))
+  }
+}
+
+const chunkBytes = 64 * 1024
+/** A body of `total` bytes that is made only as it is pulled. */
+const produce = (total: number, made: { bytes: number; cancelled?: boolean }): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (made.bytes >= total) return controller.close()
+      controller.enqueue(new Uint8Array(chunkBytes).fill(made.bytes & 0xff))
+      made.bytes += chunkBytes
+    },
+    cancel: () => {
+      made.cancelled = true
+    },
+  })
+
+test('small calls carry bodies, statuses and the names of host and session', async () => {
+  void dial(async (request) => {
+    const { pathname, search } = new URL(request.url)
+    if (pathname === '/refuse') return Response.json({ code: 'busy', message: 'wait' }, { status: 409 })
+    if (pathname === '/nonsense') return new Response('<html>', { status: 502 })
+    if (pathname === '/throws') throw new Error('broken handler')
+    const body = request.method === 'GET' ? null : await request.json()
+    return Response.json({ path: pathname + search, body })
+  })
+  const { link, session, channel } = await arrival(0)
+  expect([session, channel]).toEqual(['host-1/session-1', 'control'])
+  const answer = await link.request('GET', '/a?b=%20c')
+  expect([answer.status, answer.json()]).toEqual([200, { path: '/a?b=%20c', body: null }])
+
+  const echo = z.strictObject({ path: z.string(), body: z.strictObject({ n: z.number() }) })
+  const sent = z.strictObject({ n: z.number() })
+  expect(await callAgent(link, '/echo', sent, echo, { n: 7 })).toEqual({ path: '/echo', body: { n: 7 } })
+  const refused = await callAgent(link, '/refuse', sent, echo, { n: 7 }).catch((error) => error)
+  expect(refused).toBeInstanceOf(AgentRefusal)
+  expect(refused).toMatchObject({ code: 'busy', message: 'wait', status: 409 })
+  await expect(callAgent(link, '/nonsense', sent, echo, { n: 7 })).rejects.toMatchObject({ code: 'failed' })
+  await expect(callAgent(link, '/x', sent, sent, { n: 7 })).rejects.toMatchObject({ code: 'failed' })
+  await expect(link.request('GET', '/throws')).rejects.toBeInstanceOf(LinkLost)
+  expect((await link.request('GET', '/still-there')).status).toBe(200)
+})
+
+test('a thousand calls at once are each answered with their own body', async () => {
+  void dial(async (request) => new Response(await request.text()))
+  const { link } = await arrival(0)
+  const answers = await Promise.all(
+    Array.from({ length: 1000 }, (_, n) => link.request('POST', '/echo', { body: { n } })),
+  )
+  expect(answers.map((answer) => answer.json())).toEqual(Array.from({ length: 1000 }, (_, n) => ({ n })))
+})
+
+test('a stream of 100 MB arrives whole, while events flow on the other channel', async () => {
+  const total = 100 * 1024 * 1024
+  let tick: (() => void) | undefined
+  const handler: LinkHandler = (request) => {
+    if (new URL(request.url).pathname === '/bulk') return new Response(produce(total, { bytes: 0 }))
+    const lines = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        let n = 0
+        tick = () => controller.enqueue(new TextEncoder().encode(`${JSON.stringify({ n: n++ })}\n`))
+      },
+    })
+    return new Response(lines)
+  }
+  void dial(handler, 'control')
+  const control = await arrival(0)
+  void dial(handler, 'bulk')
+  const bulk = await arrival(1)
+  expect(bulk.channel).toBe('bulk')
+
+  const events = createInterface({ input: (await control.link.stream('GET', '/events')).stream })
+  const { stream } = await bulk.link.stream('GET', '/bulk')
+  let received = 0
+  let longestMs = 0
+  const whole = (async () => {
+    for await (const chunk of stream) received += (chunk as Buffer).length
+  })()
+  let over = false
+  void whole.then(() => {
+    over = true
+  })
+  const lines = events[Symbol.asyncIterator]()
+  let count = 0
+  while (!over) {
+    const before = performance.now()
+    tick?.()
+    const line = await lines.next()
+    expect(JSON.parse(line.value as string)).toEqual({ n: count++ })
+    longestMs = Math.max(longestMs, performance.now() - before)
+  }
+  await whole
+  expect(received).toBe(total)
+  expect(count).toBeGreaterThan(10)
+  expect(longestMs).toBeLessThan(1000)
+})
+
+test('a reader that does not read holds the producer back, and leaving cancels it', async () => {
+  const made: { bytes: number; cancelled?: boolean } = { bytes: 0 }
+  let aborted: (() => void) | undefined
+  const wasAborted = new Promise<void>((resolve) => {
+    aborted = resolve
+  })
+  void dial((request) => {
+    request.signal.addEventListener('abort', () => aborted?.())
+    return new Response(produce(Number.POSITIVE_INFINITY, made))
+  })
+  const { link } = await arrival(0)
+  const { stream } = await link.stream('GET', '/endless')
+  let before = -1
+  while (before !== made.bytes) {
+    before = made.bytes
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  expect(made.bytes).toBeGreaterThan(0)
+  expect(made.bytes).toBeLessThan(16 * 1024 * 1024)
+  stream.destroy()
+  await wasAborted
+  await expect.poll(() => made.cancelled).toBe(true)
+})
+
+test('a body sent as a stream is held back by an agent that does not read, then arrives whole', async () => {
+  let release: (() => void) | undefined
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  void dial(async (request) => {
+    await released
+    let size = 0
+    for await (const chunk of request.body ?? []) size += chunk.length
+    return Response.json({ size })
+  })
+  const { link } = await arrival(0)
+  const total = 32 * 1024 * 1024
+  const made = { bytes: 0 }
+  const answer = link.request('POST', '/upload', { body: Readable.from(produce(total, made)) })
+  let before = -1
+  while (before !== made.bytes) {
+    before = made.bytes
+    await new Promise((resolve) => setTimeout(resolve, 200))
+  }
+  expect(made.bytes).toBeGreaterThan(0)
+  expect(made.bytes).toBeLessThan(16 * 1024 * 1024)
+  release?.()
+  expect((await answer).json()).toEqual({ size: total })
+})
+
+test('an answer may come before the body was read', async () => {
+  void dial(() => Response.json({ early: true }))
+  const { link } = await arrival(0)
+  const answer = await link.request('POST', '/early', { body: { text: 'x'.repeat(100_000) } })
+  expect(answer.json()).toEqual({ early: true })
+})
+
+test('a signal and a timeout end a call and reach the handler', async () => {
+  const aborted: string[] = []
+  void dial((request) => {
+    const { pathname } = new URL(request.url)
+    return new Promise((resolve) => {
+      request.signal.addEventListener('abort', () => {
+        aborted.push(pathname)
+        resolve(new Response())
+      })
+    })
+  })
+  const { link } = await arrival(0)
+  await expect(link.request('GET', '/slow', { timeoutMs: 100 })).rejects.toBeInstanceOf(LinkTimeout)
+  const leaving = new AbortController()
+  const call = link.request('GET', '/left', { signal: leaving.signal })
+  setTimeout(() => leaving.abort(new Error('left')), 100)
+  await expect(call).rejects.toThrow('left')
+  await expect.poll(() => aborted).toEqual(['/slow', '/left'])
+})
+
+test('a cut socket rejects what waits, ends the streams, and the agent dials again', async () => {
+  let aborts = 0
+  void dial((request) => {
+    if (new URL(request.url).pathname === '/now') return new Response('here')
+    request.signal.addEventListener('abort', () => aborts++)
+    if (new URL(request.url).pathname === '/stream') return new Response(new ReadableStream())
+    return new Promise(() => undefined)
+  })
+  const { link, raw } = await arrival(0)
+  const calls = Array.from({ length: 20 }, () => link.request('GET', '/never').catch((error) => error))
+  const { stream } = await link.stream('GET', '/stream')
+  const streamEnd = new Promise((resolve) => stream.once('error', resolve))
+  stream.resume()
+  let told = false
+  link.onClose(() => {
+    told = true
+  })
+  raw.destroy()
+  for (const outcome of await Promise.all(calls)) expect(outcome).toBeInstanceOf(LinkLost)
+  expect(await streamEnd).toBeInstanceOf(LinkLost)
+  await link.closed
+  expect([told, link.isClosed]).toEqual([true, true])
+  await expect(link.request('GET', '/now')).rejects.toBeInstanceOf(LinkLost)
+  await expect.poll(() => aborts).toBe(21)
+
+  const next = await arrival(1)
+  expect((await next.link.request('GET', '/now')).body.toString()).toBe('here')
+  next.link.close(4000, 'replaced')
+  const third = await arrival(2)
+  expect((await third.link.request('GET', '/now')).status).toBe(200)
+})
+
+test('a peer that fell silent is found and dialled again', async () => {
+  void dial(() => new Response('here'))
+  const { link, raw } = await arrival(0)
+  const call = link.request('GET', '/never-answered')
+  await call
+  raw.pause()
+  await expect(link.request('GET', '/lost')).rejects.toBeInstanceOf(LinkLost)
+  const next = await arrival(1)
+  expect((await next.link.request('GET', '/')).status).toBe(200)
+})
+
+test('a refused credential ends the dialling, a failing server does not', async () => {
+  expect(await dial(() => new Response(), 'control', 'wrong')).toBe('refused')
+  refuseWith = '503 Service Unavailable'
+  const dialled = dial(() => new Response('here'))
+  setTimeout(() => {
+    refuseWith = undefined
+  }, 250)
+  const { link } = await arrival(0)
+  expect((await link.request('GET', '/')).status).toBe(200)
+  stop.abort()
+  expect(await dialled).toBe('stopped')
+  await link.closed
+})

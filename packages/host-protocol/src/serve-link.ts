@@ -1,0 +1,136 @@
+/** The agent's end of a link: an HTTP/2 server over a stream, calling a web-standard handler. */
+
+import type { IncomingHttpHeaders } from 'node:http2'
+import {
+  constants,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2'
+import type { Duplex } from 'node:stream'
+import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
+
+/** A handler as in the Fetch standard, for instance `app.fetch` of a Hono application. */
+export type LinkHandler = (request: Request) => Response | Promise<Response>
+
+const requestBufferBytes = 256 * 1024
+
+/** The request's body with backpressure. Cancelling it reads the rest away: the response must outlive it. */
+const bodyOf = (stream: ServerHttp2Stream): ReadableStream<Uint8Array> => {
+  let isOver = false
+  return new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        const over = (settle: () => void): void => {
+          if (isOver) return
+          isOver = true
+          settle()
+        }
+        stream.on('data', (chunk: Buffer) => {
+          if (isOver) return
+          controller.enqueue(chunk)
+          if ((controller.desiredSize ?? 0) <= 0) stream.pause()
+        })
+        stream.pause()
+        stream.once('end', () => over(() => controller.close()))
+        stream.once('close', () => over(() => controller.error(new Error('the caller went away'))))
+      },
+      pull: () => {
+        stream.resume()
+      },
+      cancel: () => {
+        isOver = true
+        stream.resume()
+      },
+    },
+    new ByteLengthQueuingStrategy({ highWaterMark: requestBufferBytes }),
+  )
+}
+
+const requestOf = (stream: ServerHttp2Stream, head: IncomingHttpHeaders, signal: AbortSignal): Request => {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(head)) {
+    if (name.startsWith(':') || value === undefined) continue
+    headers.set(name, Array.isArray(value) ? value.join(', ') : value)
+  }
+  const method = head[':method'] ?? 'GET'
+  const hasBody = method !== 'GET' && method !== 'HEAD' && !stream.endAfterHeaders
+  if (!hasBody) stream.resume()
+  return new Request(new URL(head[':path'] ?? '/', 'http://agent'), {
+    method,
+    headers,
+    signal,
+    ...(hasBody ? { body: bodyOf(stream), duplex: 'half' as const } : {}),
+  })
+}
+
+const drained = (stream: ServerHttp2Stream): Promise<void> =>
+  new Promise((resolve) => {
+    const done = (): void => {
+      stream.off('drain', done)
+      stream.off('close', done)
+      resolve()
+    }
+    stream.on('drain', done)
+    stream.on('close', done)
+  })
+
+const respond = async (stream: ServerHttp2Stream, response: Response): Promise<void> => {
+  if (stream.destroyed) {
+    await response.body?.cancel()
+    return
+  }
+  const headers = { ...Object.fromEntries(response.headers), ':status': response.status }
+  if (!response.body) {
+    stream.respond(headers, { endStream: true })
+    return
+  }
+  stream.respond(headers)
+  const reader = response.body.getReader()
+  // A body that is waiting for its next chunk would not notice that the caller left.
+  stream.once('close', () => void reader.cancel().catch(() => undefined))
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (stream.destroyed) return
+    if (done) break
+    if (!stream.write(value)) await drained(stream)
+  }
+  stream.end()
+}
+
+const serveStream = async (
+  stream: ServerHttp2Stream,
+  head: IncomingHttpHeaders,
+  handler: LinkHandler,
+): Promise<void> => {
+  const gone = new AbortController()
+  let isAnswered = false
+  stream.on('error', () => undefined)
+  stream.once('close', () => {
+    if (!isAnswered) gone.abort(new Error('the caller went away'))
+  })
+  try {
+    await respond(stream, await handler(requestOf(stream, head, gone.signal)))
+    isAnswered = true
+    // What the handler left unread would keep the stream open.
+    stream.resume()
+  } catch (error) {
+    isAnswered = true
+    // Never a quiet end: the caller must not take half an answer for a whole one.
+    if (!stream.destroyed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
+    throw error
+  }
+}
+
+/** Serves `handler` over a connected stream until it ends. `onFailure` gets what a handler threw. */
+export const serveLink = (
+  duplex: Duplex,
+  handler: LinkHandler,
+  onFailure: (error: unknown) => void,
+): ServerHttp2Session => {
+  const session = performServerHandshake(duplex, sessionOptions)
+  session.setLocalWindowSize(connectionWindowBytes)
+  session.on('error', () => undefined)
+  session.on('stream', (stream, head) => void serveStream(stream, head, handler).catch(onFailure))
+  return session
+}
