@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, expectTypeOf, test } from 'vitest'
+import { createClient, type Dock, DockApiError } from './index.ts'
+
+type Seen = { method: string; url: string; headers: IncomingMessage['headers']; body: string }
+let seen: Seen
+let answer: { status: number; body: string }
+const server = createServer(async (request, response) => {
+  let body = ''
+  for await (const chunk of request) body += String(chunk)
+  seen = { method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }
+  response.writeHead(answer.status).end(answer.body)
+})
+let client: ReturnType<typeof createClient>
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  client = createClient({ baseUrl: `http://127.0.0.1:${port}/`, apiKey: 'dock_example' })
+})
+afterAll(() => server.close())
+
+const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
+const success = (data: unknown) => ({ status: 200, body: JSON.stringify({ ok: true, data }) })
+
+test('sends method, path, key, headers and body, and answers the data', async () => {
+  answer = success({ exitCode: 0 })
+  const result = await client.call('execInDock', {
+    params: { id },
+    body: { command: 'true' },
+    headers: { 'idempotency-key': 'k' },
+  })
+  expect(result).toEqual({ exitCode: 0 })
+  expect(seen).toMatchObject({ method: 'POST', url: `/v1/docks/${id}/exec`, body: '{"command":"true"}' })
+  expect(seen.headers).toMatchObject({ authorization: 'Bearer dock_example', 'idempotency-key': 'k' })
+})
+
+test('writes queries and escapes parameters, keeping a literal colon', async () => {
+  answer = success([])
+  const docks = await client.call('listDocks', { query: { all: true } })
+  expectTypeOf(docks).toEqualTypeOf<Dock[]>()
+  expect(seen.url).toBe('/v1/docks?all=true')
+  await client.call('revealEnvironmentSecrets', { params: { ref: 'a/b' } })
+  expect(seen.url).toBe('/v1/environments/a%2Fb/secrets:reveal')
+  await client.call('readMe')
+  expect(seen).toMatchObject({ url: '/v1/me', body: '' })
+})
+
+test('answers the bytes of a raw route', async () => {
+  answer = { status: 200, body: 'bytes' }
+  const bytes = await client.call('readSnapshotFile', { params: { id }, query: { path: 'etc/x y' } })
+  expect(Buffer.from(bytes).toString()).toBe('bytes')
+  expect(seen.url).toBe(`/v1/snapshots/${id}/files?path=etc%2Fx+y`)
+})
+
+test('throws the code, status and message of a failure', async () => {
+  answer = { status: 409, body: JSON.stringify({ ok: false, code: 'dock_busy', message: 'Retry.' }) }
+  const failure = await client.call('readMe').catch((error: unknown) => error)
+  expect(failure).toBeInstanceOf(DockApiError)
+  expect(failure).toMatchObject({ code: 'dock_busy', status: 409, message: 'Retry.' })
+})
+
+test('throws bad_response when the answer is not an envelope', async () => {
+  for (const status of [200, 502]) {
+    answer = { status, body: '<html>' }
+    await expect(client.call('readMe')).rejects.toMatchObject({ code: 'bad_response', status })
+  }
+})
