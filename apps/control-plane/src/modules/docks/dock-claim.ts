@@ -8,7 +8,7 @@ import type { Db } from '../../database/database.ts'
 import type { OperationRow } from '../../engine/index.ts'
 import { hostCandidate, type PlacementPolicy, type PlacementRequest, reserveSize } from '../hosts/index.ts'
 import type { DockRow } from './dock.ts'
-import { insertChanges } from './dock-commit.ts'
+import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 
 export type Lease = { owner: string; until: Date }
@@ -64,11 +64,15 @@ export type NewDock = {
   /** The operation that holds a branch's source, and the Snapshot that it makes of it. */
   source?: {
     operation: OperationRow
+    /** As it was read; a source that has changed since is refused. */
+    state: DockRow['state']
     snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
   }
 }
 
-export type ClaimOutcome = { kind: 'claimed'; hostId: string } | { kind: 'no_host' } | { kind: 'key_taken' }
+export type ClaimOutcome =
+  | { kind: 'claimed'; hostId: string }
+  | { kind: 'no_host' | 'key_taken' | 'source_changed' }
 
 /** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken` and, for a branch, `dock_busy`. */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
@@ -76,7 +80,11 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }
   const { by, through } = operation.cause
   const parts = [
-    sql`candidate as (${hostCandidate(input.placement, input.policy)})`,
+    source
+      ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
+          and state = ${source.state} and generation = ${source.operation.generation} for update)`
+      : sql`held as (select 1 as id)`,
+    sql`candidate as (${hostCandidate(input.placement, input.policy, sql<boolean>`exists (select 1 from held)`)})`,
     key
       ? sql`claim as (
           insert into idempotency_keys as k (organization_id, key, fingerprint, dock_id, operation_id, created_at)
@@ -111,10 +119,13 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
           ${snapshot.runtime}, ${snapshot.hostId}::uuid, ${snapshot.diskGiB}::int, ${now}::timestamptz from born)`)
   }
   try {
-    const result = await sql<{ candidate: string | null; placed: string | null }>`
+    const result = await sql<{ held: number; candidate: string | null; placed: string | null }>`
       with ${sql.join(parts, sql`, `)}
-      select (select id from candidate) as candidate, (select id from placed) as placed`.execute(db)
+      select (select count(*) from held)::int as held, (select id from candidate) as candidate, (select id from placed) as placed`.execute(
+      db,
+    )
     const row = result.rows[0]!
+    if (row.held === 0) return { kind: 'source_changed' }
     if (row.candidate === null) return { kind: 'no_host' }
     return row.placed === null ? { kind: 'key_taken' } : { kind: 'claimed', hostId: row.placed }
   } catch (error) {
@@ -143,8 +154,9 @@ export const claimDock = async (
   const { dock, operation, move, placement, now } = input
   const { by, through } = operation.cause
   const parts = [
+    holdDock(dock.id),
     placement
-      ? sql`candidate as (${hostCandidate(placement.request, placement.policy)})`
+      ? sql`candidate as (${hostCandidate(placement.request, placement.policy, afterHeld)})`
       : sql`candidate as (select null::uuid as id, null::text as runtime)`,
     sql`moved as (update docks d set updated_at = ${now}
       ${move ? sql`, state = ${move.to}, state_changed_at = ${now}` : sql``}

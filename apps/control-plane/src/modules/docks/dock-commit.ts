@@ -37,7 +37,15 @@ export const releaseHost = (dockId: string): RawBuilder<unknown> => sql`released
     reserved_disk_gib = hosts.reserved_disk_gib - d.disk_gib, reserved_slots = hosts.reserved_slots - 1
   from docks d where d.id = ${dockId} and d.placed and d.host_id = hosts.id and exists (select 1 from moved))`
 
-/** `name as (…)` that completes an operation held by `owner`. */
+/**
+ * `held as (…)`: the Dock's row is locked before its operation's and its host's, in claims and commits alike, so that
+ * two of them never wait for each other in a circle. {@link afterHeld} makes a part wait for it.
+ */
+export const holdDock = (dockId: string | null): RawBuilder<unknown> =>
+  sql`held as (select id from docks where id = ${dockId}::uuid for update)`
+export const afterHeld: RawBuilder<boolean> = sql<boolean>`(select count(*) from held) >= 0`
+
+/** `name as (…)` that completes an operation held by `owner`; {@link holdDock} goes before it. */
 export const completeOperation = (
   operation: OperationRow,
   owner: string,
@@ -46,7 +54,7 @@ export const completeOperation = (
 ): RawBuilder<unknown> => sql`
   update operations set status = 'completed', step = ${operation.step}, data = ${JSON.stringify(operation.data)},
     error = ${error && JSON.stringify(error)}, lease_until = null, updated_at = ${now}
-  where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' returning id`
+  where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' and ${afterHeld} returning id`
 
 /** Rows of `dock_state_changes` for these moves, one behind the other. */
 export const insertChanges = (
@@ -71,6 +79,7 @@ export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | 
   const last = moves.at(-1)!.to
   const { complete, now } = change
   const parts = [
+    holdDock(change.dockId),
     complete
       ? sql`gate as (${completeOperation(complete.operation, complete.owner, complete.error, now)})`
       : sql`gate as (select 1 as id)`,

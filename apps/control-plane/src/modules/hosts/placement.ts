@@ -29,11 +29,15 @@ const serves = (r: PlacementRequest): RawBuilder<boolean> =>
 
 /**
  * `select` of one host with room, its row locked. Sizes are limits, so cores and memory are overcommitted; real
- * pressure (under 10 % of memory or pool left) keeps new Docks away.
+ * pressure (under 10 % of memory or pool left) keeps new Docks away. `after` is true, and awaits the locks that go first.
  */
-export const hostCandidate = (r: PlacementRequest, policy: PlacementPolicy): RawBuilder<unknown> => sql`
+export const hostCandidate = (
+  r: PlacementRequest,
+  policy: PlacementPolicy,
+  after: RawBuilder<boolean>,
+): RawBuilder<unknown> => sql`
   select h.id, h.runtime from hosts h
-  where ${online(r)} and ${serves(r)} and ${fitsSize(r)}
+  where ${after} and ${online(r)} and ${serves(r)} and ${fitsSize(r)}
     and h.reserved_slots < h.max_docks
     and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
     and (h.reserved_memory_mib + ${r.memoryMiB}) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8

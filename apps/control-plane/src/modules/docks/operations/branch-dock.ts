@@ -107,6 +107,7 @@ export const branchDock = async (
     placement: { ...size, image: null, only: hostId, linked: context.gateway.linked() },
     source: {
       operation: hold,
+      state: source.state,
       snapshot: live
         ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
         : null,

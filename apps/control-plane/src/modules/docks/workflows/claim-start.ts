@@ -36,6 +36,7 @@ export const claimAndStart = async (context: DockContext, request: StartRequest)
   }
   const outcome = await claim(0)
   if (outcome.kind === 'no_host') return explainNoPlacement(context.db, request.placement, context.catalog)
+  if (outcome.kind === 'source_changed') throw new ServiceError('dock_busy')
   if (outcome.kind === 'key_taken') return null
   operation.hostId = outcome.hostId
   return viewDock(await runStart(context, operation))

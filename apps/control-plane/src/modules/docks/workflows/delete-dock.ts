@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
 import { type HostGateway, HostRefused } from '../../hosts/index.ts'
-import { completeOperation, releaseHost } from '../dock-commit.ts'
+import { completeOperation, holdDock, releaseHost } from '../dock-commit.ts'
 import { explainFailure } from './explain-failure.ts'
 
 export type DeleteData = { hostId: string | null; captures: { id: string; hostId: string }[] }
@@ -50,14 +50,16 @@ export const createDeleteSaga = (options: {
     ],
     finish: async (operation) => {
       const result = await sql<{ id: string }>`
-        with gate as (${completeOperation(operation, owner, null, clock.now())}),
+        with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, null, clock.now())}),
         moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) returning id),
         ${releaseHost(operation.targetId)}
         select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)
     },
     fail: async (operation, error) => {
-      await sql`${completeOperation(operation, owner, error, clock.now())}`.execute(db)
+      await sql`with ${holdDock(operation.targetId)} ${completeOperation(operation, owner, error, clock.now())}`.execute(
+        db,
+      )
     },
   }
 }

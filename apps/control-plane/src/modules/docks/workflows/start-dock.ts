@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow, type Saga, type SagaStep } from '../../../engine/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
-import { commitDock } from '../dock-commit.ts'
+import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
 import { explainFailure } from './explain-failure.ts'
 
@@ -75,9 +75,9 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
     const now = clock.now()
     const size = source.sizeBytes ?? 0
     await sql`
-      with done as (update operations set status = 'completed', updated_at = ${now},
+      with ${holdDock(source.dockId)}, done as (update operations set status = 'completed', updated_at = ${now},
         error = ${failure && JSON.stringify(failure)}::jsonb
-        where id = ${source.operationId} and driven and status <> 'completed' returning id),
+        where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
         where id = ${source.snapshotId} and status = 'saving')
       update docks set last_snapshot_at = ${now}, updated_at = ${now}

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import type { OperationRow } from './operation.ts'
+import { OperationBlocked, runSaga, type Saga, type SagaRecords } from './saga.ts'
+
+const operation = (over: Partial<OperationRow> = {}): OperationRow => ({
+  id: 'op_test',
+  organizationId: 'o',
+  kind: 'test',
+  targetType: 'dock',
+  targetId: 't',
+  dockId: 't',
+  hostId: null,
+  generation: 1,
+  status: 'processing',
+  step: null,
+  undoing: false,
+  data: {},
+  cause: { by: 'test', through: 'api', why: 'test' },
+  error: null,
+  ...over,
+})
+
+/** A saga of three steps that writes down all that happens; `failing` steps throw. */
+const written = (failing: Record<string, Error> = {}) => {
+  const log: string[] = []
+  const act = (name: string): void => {
+    log.push(name)
+    const error = failing[name]
+    if (error) throw error
+  }
+  const step = (name: string) => ({
+    name,
+    do: async () => act(`do ${name}`),
+    undo: async () => act(`undo ${name}`),
+  })
+  const saga: Saga = {
+    kind: 'test',
+    steps: [step('a'), step('b'), step('c')],
+    finish: async () => act('finish'),
+    fail: async (_operation, error) => act(`fail ${error.code}`),
+    explain: () => ({ code: 'explained', message: '' }),
+  }
+  const records: SagaRecords = {
+    stepDone: async ({ step: done }) => act(`record ${done}`),
+    undoing: async () => act('record undoing'),
+    blocked: async () => act('record blocked'),
+  }
+  return { log, saga, records }
+}
+
+describe('a saga', () => {
+  it('records each step before the next, the last with its finish', async () => {
+    const { log, saga, records } = written()
+    expect(await runSaga(saga, operation(), records)).toBeNull()
+    expect(log).toEqual(['do a', 'record a', 'do b', 'record b', 'do c', 'finish'])
+  })
+
+  it.each([
+    ['a', ['do a', 'record undoing', 'undo a', 'fail explained']],
+    ['b', ['do a', 'record a', 'do b', 'record undoing', 'undo b', 'undo a', 'fail explained']],
+    [
+      'c',
+      [
+        'do a',
+        'record a',
+        'do b',
+        'record b',
+        'do c',
+        'record undoing',
+        'undo c',
+        'undo b',
+        'undo a',
+        'fail explained',
+      ],
+    ],
+  ])('undoes in reverse what was done when %s fails', async (name, expected) => {
+    const { log, saga, records } = written({ [`do ${name}`]: new Error('no') })
+    const failed = operation()
+    expect(await runSaga(saga, failed, records)).toEqual({ code: 'explained', message: '' })
+    expect(log).toEqual(expected)
+    expect(failed.status).toBe('completed')
+  })
+
+  it('goes on after its last record, forward or back', async () => {
+    const forward = written()
+    await runSaga(forward.saga, operation({ step: 'a' }), forward.records)
+    expect(forward.log).toEqual(['do b', 'record b', 'do c', 'finish'])
+    const back = written()
+    const error = { code: 'kept', message: '' }
+    await runSaga(back.saga, operation({ step: 'a', undoing: true, error }), back.records)
+    expect(back.log).toEqual(['undo b', 'undo a', 'fail kept'])
+  })
+
+  it('waits as blocked without undoing', async () => {
+    const { log, saga, records } = written({ 'do b': new OperationBlocked('silent') })
+    const blocked = operation()
+    expect(await runSaga(saga, blocked, records)).toBeNull()
+    expect(log).toEqual(['do a', 'record a', 'do b', 'record blocked'])
+    expect(blocked.status).toBe('blocked')
+  })
+
+  it('stays unfinished when an undo or the finish fails, to be taken up again', async () => {
+    const undo = written({ 'do b': new Error('no'), 'undo b': new Error('nor back') })
+    const failed = operation()
+    await expect(runSaga(undo.saga, failed, undo.records)).rejects.toThrow('nor back')
+    expect(failed).toMatchObject({ status: 'processing', undoing: true })
+    const finish = written({ finish: new Error('lease lost') })
+    await expect(runSaga(finish.saga, operation(), finish.records)).rejects.toThrow('lease lost')
+  })
+})

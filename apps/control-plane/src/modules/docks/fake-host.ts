@@ -1,0 +1,115 @@
+/** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
+import type { HostFacts, RuntimeReport } from '@dock/host-protocol'
+import { type HostGateway, HostRefused, HostUnreachable } from '../hosts/index.ts'
+
+type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
+type Failure = 'lost' | 'lost-after' | 'failed' | 'busy' | 'no_space'
+
+const gib = 1024 ** 3
+
+export const hostFacts = (over: Partial<HostFacts> = {}): HostFacts => ({
+  runtime: 'gvisor',
+  cpuFamily: 'x86_64',
+  kernel: 'linux',
+  kernelRelease: '6.1',
+  bootId: 'boot-1',
+  vcpuTotal: 8,
+  memTotalBytes: 16 * gib,
+  diskTotalBytes: 100 * gib,
+  maxDocks: 50,
+  images: ['debian-13'],
+  ...over,
+})
+
+export type FakeHost = HostGateway & {
+  sandboxes: Map<string, RuntimeReport>
+  captures: Set<string>
+  calls: { method: Method; dockId: string; body: unknown }[]
+  /** Fails the next calls of a method, one entry a call. */
+  failures: Map<Method, Failure[]>
+  /** Awaited before a method does anything: a test holds a call open with it. */
+  gate: Map<Method, Promise<void>>
+  online: boolean
+}
+
+export const createFakeHost = (hostId: string): FakeHost => {
+  const sandboxes: FakeHost['sandboxes'] = new Map()
+  const captures = new Set<string>()
+  const calls: FakeHost['calls'] = []
+  const failures: FakeHost['failures'] = new Map()
+  const gate: FakeHost['gate'] = new Map()
+
+  const command = async <T>(method: Method, dockId: string, body: unknown, work: () => T): Promise<T> => {
+    calls.push({ method, dockId, body })
+    await gate.get(method)
+    const failure = failures.get(method)?.shift()
+    if (!host.online || failure === 'lost') throw new HostUnreachable('the link broke')
+    if (failure && failure !== 'lost-after') throw new HostRefused(failure, `told to fail: ${failure}`)
+    const result = work()
+    if (failure === 'lost-after') throw new HostUnreachable('the link broke after the command')
+    return result
+  }
+  const refuseOld = (dockId: string, generation: number): void => {
+    const known = sandboxes.get(dockId)
+    if (known && known.generation > generation) throw new HostRefused('stale_generation', 'old')
+  }
+
+  const host: FakeHost = {
+    sandboxes,
+    captures,
+    calls,
+    failures,
+    gate,
+    online: true,
+    linked: () => (host.online ? [hostId] : []),
+    start: (_host, dockId, body) =>
+      command('start', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
+          throw new HostRefused('not_found', 'no such capture')
+        if (body.source.kind === 'own' && !sandboxes.has(dockId))
+          throw new HostRefused('not_found', 'no disk')
+        sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
+        return { ip: '10.0.0.2' }
+      }),
+    stop: (_host, dockId, body) =>
+      command('stop', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (body.captureId === null) {
+          const kept = sandboxes.get(dockId)
+          if (kept) sandboxes.set(dockId, { ...kept, state: 'stopped' })
+          return { capture: null }
+        }
+        if (!captures.has(body.captureId)) {
+          if (!sandboxes.has(dockId)) throw new HostRefused('not_found', 'no disk')
+          captures.add(body.captureId)
+        }
+        sandboxes.delete(dockId)
+        return { capture: { sizeBytes: 1234 } }
+      }),
+    capture: (_host, dockId, body) =>
+      command('capture', dockId, body, () => {
+        if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
+        captures.add(body.captureId)
+        return { sizeBytes: 1234 }
+      }),
+    destroy: (_host, dockId, body) =>
+      command('destroy', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        sandboxes.delete(dockId)
+      }),
+    destroyCapture: (_host, captureId) =>
+      command('destroyCapture', captureId, null, () => {
+        captures.delete(captureId)
+      }),
+    exec: (_host, dockId, body) =>
+      command('exec', dockId, body, () => {
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+        const timedOut = body.command === 'sleep'
+        return { exitCode: 0, stdout: body.command, stderr: '', durationMs: 1, truncated: false, timedOut }
+      }),
+    tree: async () => ({ files: [{ path: 'etc/hostname', size: 5 }] }),
+    file: async () => ({ size: null, body: new ReadableStream() }),
+  }
+  return host
+}
