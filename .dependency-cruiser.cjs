@@ -63,7 +63,10 @@ module.exports = {
     {
       name: 'nobody-imports-http',
       severity: 'error',
-      from: { path: ours, pathNot: [tests, `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`] },
+      from: {
+        path: ours,
+        pathNot: [tests, `${app}/http/`, `${app}/(composition|main|dock-modules)[^/]*\\.ts$`],
+      },
       to: { path: `${app}/http/` },
     },
     only('engine', engine, [foundation, database]),
@@ -90,7 +93,7 @@ module.exports = {
   options: {
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '(^|/)node_modules/' },
-    tsPreCompilationDeps: true,
+    parser: 'swc',
     combinedDependencies: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {
