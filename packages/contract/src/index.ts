@@ -23,6 +23,13 @@ export * from './objects/runs.ts'
 export * from './objects/snapshots.ts'
 export * from './objects/templates.ts'
 export * from './objects/webhooks.ts'
+export {
+  errorCodesByStatus,
+  type OpenApiDocument,
+  type OpenApiOptions,
+  openApiDocument,
+  openApiPath,
+} from './openapi.ts'
 export type {
   Access,
   Method,
