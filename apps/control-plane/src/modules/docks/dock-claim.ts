@@ -72,7 +72,9 @@ export type NewDock = {
 
 export type ClaimOutcome =
   | { kind: 'claimed'; hostId: string }
-  | { kind: 'no_host' | 'key_taken' | 'source_changed' }
+  | { kind: 'no_host' }
+  | { kind: 'key_taken' }
+  | { kind: 'source_changed' }
 
 /** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken` and, for a branch, `dock_busy`. */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {

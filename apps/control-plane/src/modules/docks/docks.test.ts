@@ -1,0 +1,416 @@
+import { ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import {
+  branchDock,
+  deleteDock,
+  execInDock,
+  readDock,
+  readOperation,
+  resumeDock,
+  stopDock,
+  updateDock,
+} from './index.ts'
+import { createTestWorld, type TestWorld } from './test-world.ts'
+
+let database: Awaited<ReturnType<typeof freshDatabase>>
+let world: TestWorld
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  world = await createTestWorld(database.db)
+})
+
+const code = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work
+    return 'succeeded'
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+}
+const context = () => world.modules.context
+const read = (id: string) => readDock(context(), world.caller, id)
+const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
+const resume = (id: string) => resumeDock(context(), world.caller, id, {})
+const branch = (id: string, key?: string) =>
+  branchDock(context(), world.caller, id, { ttlSeconds: null }, key)
+const remove = (id: string) => deleteDock(context(), world.caller, id, id)
+const exec = (id: string, command = 'echo', key?: string) =>
+  execInDock(context(), world.caller, id, { command, timeoutSeconds: 60, env: {}, cwd: '/' }, key)
+const countActive = async (): Promise<number> =>
+  (
+    await sql<{ n: number }>`select count(*)::int as n from operations
+      where organization_id = ${world.organizationId} and status <> 'completed'`.execute(world.db)
+  ).rows[0]!.n
+const eventsOf = async (id: string): Promise<string[]> =>
+  (
+    await sql<{
+      type: string
+    }>`select type from dock_events where dock_id = ${id} order by occurred_at`.execute(world.db)
+  ).rows.map((row) => row.type)
+const consistent = async (slots: number): Promise<void> => {
+  const counted = await world.reserved()
+  expect(counted).toMatchObject({ slots, recounted: slots })
+  expect(await countActive()).toBe(0)
+}
+
+describe('create', () => {
+  it('answers a ready Dock, with its causes and its event', async () => {
+    const dock = await world.create({ name: 'one', ttlSeconds: 60 })
+    expect(dock).toMatchObject({
+      state: 'ready',
+      name: 'one',
+      ip: '10.0.0.2',
+      hostId: world.hostId,
+      environment: 'default',
+    })
+    expect(await read(dock.id)).toEqual(dock)
+    const changes = await sql<{ to_state: string }>`select to_state from dock_state_changes
+      where dock_id = ${dock.id} order by id`.execute(world.db)
+    expect(changes.rows.map((row) => row.to_state)).toEqual(['provisioning', 'provisioned', 'ready'])
+    expect(await eventsOf(dock.id)).toEqual(['dock.ready'])
+    await consistent(1)
+  })
+
+  it('gives names that people can say', async () => {
+    expect((await world.create()).name).toMatch(/^[a-z]+-[a-z]+$/)
+  })
+
+  it('refuses a taken name and leaves nothing', async () => {
+    await world.create({ name: 'same' })
+    expect(await code(world.create({ name: 'same' }, 'key'))).toBe('dock_name_taken')
+    await consistent(1)
+    expect(await code(world.create({ name: 'other' }, 'key'))).toBe('succeeded')
+  })
+
+  it('knows no workspace of others', async () => {
+    expect(await code(world.create({ workspaceId: newUuid() }))).toBe('dock_not_found')
+    const dock = await world.create()
+    expect(await code(readDock(context(), world.stranger, dock.id))).toBe('dock_not_found')
+    expect(await code(world.create({ environment: 'none' }))).toBe('environment_not_found')
+    expect(await code(world.create({ setupScript: 'true' }))).toBe('not_implemented')
+  })
+
+  it('leaves a Dock in error without residue when the host fails', async () => {
+    world.host.failures.set('start', ['failed'])
+    expect(await code(world.create({ name: 'broken' }, 'k'))).toBe('service_unavailable')
+    const again = await world.create({ name: 'broken' }, 'k')
+    expect(again).toMatchObject({ state: 'error', hostId: null })
+    expect(await eventsOf(again.id)).toEqual(['dock.error'])
+    expect(world.host.sandboxes.size).toBe(0)
+    await consistent(0)
+    expect((await remove(again.id)).operation.status).toBe('completed')
+  })
+
+  it('fences what a host made whose link broke', async () => {
+    world.host.failures.set('start', ['lost-after'])
+    world.host.failures.set('destroy', ['lost'])
+    expect(await code(world.create())).toBe('service_unavailable')
+    expect(world.host.sandboxes.size).toBe(1)
+    await world.report()
+    expect(world.host.sandboxes.size).toBe(0)
+    await consistent(0)
+  })
+
+  it('makes one Dock for 20 racers with one key', async () => {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => code(world.create({ name: 'raced' }, 'race'))),
+    )
+    expect(answers.filter((answer) => answer === 'succeeded').length).toBeGreaterThan(0)
+    expect(
+      answers.filter((answer) => answer !== 'succeeded' && answer !== 'idempotency_in_progress'),
+    ).toEqual([])
+    expect(world.host.sandboxes.size).toBe(1)
+    expect((await world.create({ name: 'raced' }, 'race')).state).toBe('ready')
+    expect(await code(world.create({ name: 'changed' }, 'race'))).toBe('idempotency_key_reused')
+    await consistent(1)
+    world.clock.advance(24 * 3600_000 + 1)
+    await world.report()
+    expect(await code(world.create({ name: 'changed' }, 'race'))).toBe('succeeded')
+  })
+
+  it('says why there is no room', async () => {
+    expect(await code(world.create({ image: 'nothing' }))).toBe('image_unknown')
+    expect(await code(world.create({ image: 'ubuntu-24.04' }))).toBe('image_unavailable')
+    expect(await code(world.create({ cpus: 64 }))).toBe('validation_error')
+    await sql`update hosts set max_docks = 1 where id = ${world.hostId}`.execute(world.db)
+    await world.create()
+    expect(await code(world.create({}, 'k'))).toBe('capacity_exhausted')
+    world.host.online = false
+    expect(await code(world.create({ image: 'nothing' }))).toBe('no_host_capacity')
+    await consistent(1)
+  })
+
+  it('never gives the last place twice', async () => {
+    await sql`update hosts set max_docks = 3 where id = ${world.hostId}`.execute(world.db)
+    const answers = await Promise.all(Array.from({ length: 10 }, () => code(world.create())))
+    expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(3)
+    expect(answers.filter((answer) => answer === 'capacity_exhausted')).toHaveLength(7)
+    await consistent(3)
+  })
+})
+
+describe('stop and resume', () => {
+  it('keeps the disk as a Snapshot and boots from it with the next generation', async () => {
+    const dock = await world.create()
+    expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
+    expect(await read(dock.id)).toMatchObject({ state: 'archived', hostId: null, ip: null })
+    expect(world.host.captures.size).toBe(1)
+    await consistent(0)
+    expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
+    expect(await resume(dock.id)).toEqual({ id: dock.id, state: 'ready' })
+    expect(world.host.sandboxes.get(dock.id)?.generation).toBe(2)
+    expect(await eventsOf(dock.id)).toEqual(['dock.ready', 'dock.archived', 'dock.hydrated'])
+    expect(await code(resume(dock.id))).toBe('conflict')
+    await consistent(1)
+  })
+
+  it('runs on when the capture fails', async () => {
+    const dock = await world.create()
+    world.host.failures.set('stop', ['failed'])
+    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    const after = await read(dock.id)
+    expect(after.state).toBe('ready')
+    expect(after.billingPausedAt).not.toBeNull()
+    expect(await code(exec(dock.id))).toBe('succeeded')
+    await consistent(1)
+    expect((await stop(dock.id)).state).toBe('archived')
+    expect((await read(dock.id)).billingPausedAt).toBeNull()
+  })
+
+  it('goes on with a stop when the silent host is back', async () => {
+    const dock = await world.create()
+    world.host.failures.set('stop', ['lost-after'])
+    expect((await stop(dock.id)).state).toBe('archiving')
+    expect(await code(remove(dock.id))).toBe('dock_busy')
+    await world.report()
+    await world.modules.runner.sweep()
+    await world.modules.runner.settled()
+    expect((await read(dock.id)).state).toBe('archived')
+    await consistent(0)
+  })
+
+  it('forced, keeps nothing, and cannot be resumed', async () => {
+    const dock = await world.create()
+    expect((await stop(dock.id, true)).state).toBe('archived')
+    expect(world.host.sandboxes.size + world.host.captures.size).toBe(0)
+    expect(await code(resume(dock.id))).toBe('conflict')
+    await consistent(0)
+  })
+
+  it('undoes a resume that fails, its Snapshot untouched', async () => {
+    const dock = await world.create()
+    await stop(dock.id)
+    world.host.failures.set('start', ['no_space'])
+    expect(await code(resume(dock.id))).toBe('capacity_exhausted')
+    expect((await read(dock.id)).state).toBe('archived')
+    await consistent(0)
+    expect((await resume(dock.id)).state).toBe('ready')
+  })
+
+  it('lets one operation at a time hold a Dock', async () => {
+    const dock = await world.create()
+    const answers = await Promise.all([code(stop(dock.id)), code(branch(dock.id)), code(remove(dock.id))])
+    expect(answers.filter((answer) => answer === 'succeeded').length).toBeGreaterThan(0)
+    expect(
+      answers.filter((answer) => !['succeeded', 'dock_busy', 'dock_not_found', 'conflict'].includes(answer)),
+    ).toEqual([])
+    expect(await countActive()).toBe(0)
+  })
+
+  it('stops by ttl, counted from ready', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    world.clock.advance(59_000)
+    const { stopDueDocks } = await import('./index.ts')
+    await stopDueDocks(context())
+    expect((await read(dock.id)).state).toBe('ready')
+    world.clock.advance(1_000)
+    await stopDueDocks(context())
+    expect((await read(dock.id)).state).toBe('archived')
+    await resume(dock.id)
+    await updateDock(context(), world.caller, dock.id, { ttlSeconds: null })
+    world.clock.advance(100_000)
+    await stopDueDocks(context())
+    expect((await read(dock.id)).state).toBe('ready')
+  })
+})
+
+describe('branch', () => {
+  it('copies a running Dock, which runs on', async () => {
+    const source = await world.create({ name: 'source' })
+    const copy = await branch(source.id, 'k')
+    expect(copy).toMatchObject({ state: 'ready', image: source.image })
+    expect(copy.id).not.toBe(source.id)
+    expect((await read(source.id)).state).toBe('ready')
+    expect((await read(source.id)).lastSnapshotAt).not.toBeNull()
+    expect((await branch(source.id, 'k')).id).toBe(copy.id)
+    await consistent(2)
+    await stop(source.id)
+    expect((await branch(source.id)).state).toBe('ready')
+    await consistent(2)
+  })
+
+  it.each(['capture', 'start'] as const)('frees its source when the step %s fails', async (step) => {
+    const source = await world.create()
+    world.host.failures.set(step, ['failed'])
+    expect(await code(branch(source.id))).toBe('service_unavailable')
+    await consistent(1)
+    expect(world.host.sandboxes.size).toBe(1)
+    expect((await branch(source.id)).state).toBe('ready')
+  })
+
+  it('is taken over by another process, once its lease is over', async () => {
+    const source = await world.create()
+    let open: () => void = () => undefined
+    world.host.gate.set(
+      'start',
+      new Promise<void>((resolve) => {
+        open = resolve
+      }),
+    )
+    const first = code(branch(source.id))
+    await expect.poll(() => world.host.calls.filter((call) => call.method === 'start').length).toBe(2)
+    const other = world.another()
+    await other.runner.sweep()
+    expect(world.host.calls.filter((call) => call.method === 'start')).toHaveLength(2)
+    world.clock.advance(16_000)
+    await other.runner.sweep()
+    await expect.poll(() => world.host.calls.filter((call) => call.method === 'start').length).toBe(3)
+    open()
+    await other.runner.settled()
+    await first
+    await consistent(2)
+    expect(world.host.calls.filter((call) => call.method === 'capture')).toHaveLength(1)
+    const ids = [...world.host.sandboxes.keys()]
+    expect(await Promise.all(ids.map(async (id) => (await read(id)).state))).toEqual(['ready', 'ready'])
+  })
+})
+
+describe('delete', () => {
+  it('removes Dock, disk and captures, and its operation can be read', async () => {
+    const dock = await world.create()
+    await branch(dock.id)
+    expect(await code(deleteDock(context(), world.caller, dock.id, undefined))).toBe('confirm_required')
+    const { operation } = await remove(dock.id)
+    expect(operation).toMatchObject({ targetId: dock.id, status: 'completed' })
+    expect(await readOperation(context(), world.caller, operation.id)).toEqual(operation)
+    expect(await code(readOperation(context(), world.stranger, operation.id))).toBe('operation_not_found')
+    expect(await code(read(dock.id))).toBe('dock_not_found')
+    expect(world.host.sandboxes.has(dock.id)).toBe(false)
+    expect(world.host.captures.size).toBe(0)
+    await consistent(1)
+  })
+
+  it('waits as blocked for a silent host, and goes on when asked again', async () => {
+    const dock = await world.create()
+    world.host.failures.set('destroy', ['lost'])
+    const { operation } = await remove(dock.id)
+    expect(operation.status).toBe('blocked')
+    expect(await code(stop(dock.id))).toBe('dock_busy')
+    expect((await remove(dock.id)).operation.id).toBe(operation.id)
+    await world.modules.runner.settled()
+    expect(await code(read(dock.id))).toBe('dock_not_found')
+    await consistent(0)
+  })
+})
+
+describe('exec', () => {
+  it('runs in a ready Dock only, and says what went wrong', async () => {
+    const dock = await world.create()
+    expect(await exec(dock.id, 'hello')).toMatchObject({ exitCode: 0, stdout: 'hello' })
+    expect(await code(exec(dock.id, 'sleep'))).toBe('exec_timeout')
+    world.host.failures.set('exec', ['busy', 'lost', 'failed'])
+    expect(await code(exec(dock.id))).toBe('rate_limited')
+    expect(await code(exec(dock.id))).toBe('exec_failed')
+    expect(await code(exec(dock.id))).toBe('exec_failed')
+    await stop(dock.id)
+    expect(await code(exec(dock.id))).toBe('dock_not_running')
+  })
+
+  it('runs a keyed command once', async () => {
+    const dock = await world.create()
+    const results = await Promise.all([exec(dock.id, 'first', 'k'), exec(dock.id, 'second', 'k')])
+    expect(results[1]).toEqual(results[0])
+    expect(await exec(dock.id, 'third', 'k')).toEqual(results[0])
+    expect(world.host.calls.filter((call) => call.method === 'exec')).toHaveLength(1)
+    world.host.failures.set('exec', ['lost-after'])
+    expect(await code(exec(dock.id, 'lost', 'l'))).toBe('exec_failed')
+    expect(await code(exec(dock.id, 'lost', 'l'))).toBe('exec_result_expired')
+  })
+})
+
+describe('hosts', () => {
+  it('turns Docks of a silent host unreachable, and back', async () => {
+    const dock = await world.create()
+    world.clock.advance(31_000)
+    await world.modules.hostEvents.noticeSilence()
+    expect((await read(dock.id)).state).toBe('unreachable')
+    expect(await code(stop(dock.id))).toBe('conflict')
+    await world.report()
+    expect((await read(dock.id)).state).toBe('ready')
+    await consistent(1)
+  })
+
+  it('boots a Dock again whose sandbox is gone, three times', async () => {
+    const dock = await world.create()
+    for (const generation of [2, 3, 4]) {
+      await world.modules.hostEvents.handle(world.hostId, {
+        type: 'dock.died',
+        dockId: dock.id,
+        generation: generation - 1,
+      })
+      await world.modules.runner.settled()
+      expect((await read(dock.id)).state).toBe('ready')
+      expect(world.host.sandboxes.get(dock.id)?.generation).toBe(generation)
+    }
+    await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: dock.id, generation: 4 })
+    expect((await read(dock.id)).state).toBe('error')
+    expect(await eventsOf(dock.id)).toEqual(['dock.ready'])
+    expect((await stop(dock.id)).state).toBe('archived')
+    expect((await resume(dock.id)).state).toBe('ready')
+    await consistent(1)
+  })
+
+  it('boots again what an ordered end stopped, without counting it', async () => {
+    const dock = await world.create()
+    world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 1, state: 'stopped', ip: null })
+    world.clock.advance(10_000)
+    await world.report()
+    await world.modules.runner.settled()
+    expect(world.host.sandboxes.get(dock.id)).toMatchObject({ generation: 2, state: 'running' })
+    expect((await read(dock.id)).state).toBe('ready')
+  })
+
+  it('fences runtimes and captures that nobody owns, and leaves generation 0 alone', async () => {
+    const [pool, stray, capture] = [newUuid(), newUuid(), newUuid()]
+    world.host.sandboxes.set(pool, { dockId: pool, generation: 0, state: 'running', ip: null })
+    world.host.sandboxes.set(stray, { dockId: stray, generation: 1, state: 'running', ip: null })
+    world.host.captures.add(capture)
+    await world.report()
+    expect([...world.host.sandboxes.keys()]).toEqual([pool])
+    expect(world.host.captures.size).toBe(0)
+  })
+})
+
+describe('the hot path', () => {
+  it('costs three statements a create and one an exec', async () => {
+    const query = vi.spyOn(pg.Client.prototype, 'query')
+    try {
+      await world.create({}, 'counted')
+      expect(query).toHaveBeenCalledTimes(3)
+      const dock = await world.create()
+      query.mockClear()
+      await exec(dock.id)
+      expect(query).toHaveBeenCalledTimes(1)
+    } finally {
+      query.mockRestore()
+    }
+  })
+})

@@ -1,0 +1,142 @@
+/** One instance for tests: a real database, a fake host, a clock that the test drives, one organization. */
+import type { RouteBody, routes } from '@dock/contract'
+import { type Clock, createLogger, newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { createDockModules, type DockModules } from '../../dock-modules.ts'
+import type { Caller } from '../accounts/index.ts'
+import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
+import { createDock } from './operations/create-dock.ts'
+
+export type DrivenClock = Clock & { advance(ms: number): void }
+
+/** Stands still until it is advanced; what came due is called then. */
+export const createDrivenClock = (): DrivenClock => {
+  let now = Date.parse('2026-01-01T00:00:00.000Z')
+  const timers = new Set<{ at: number; callback: () => void }>()
+  return {
+    now: () => new Date(now),
+    after: (delayMs, callback) => {
+      const timer = { at: now + delayMs, callback }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+    advance: (ms) => {
+      now += ms
+      for (const timer of [...timers].filter((each) => each.at <= now)) {
+        timers.delete(timer)
+        timer.callback()
+      }
+    },
+  }
+}
+
+export type TestWorld = {
+  db: Db
+  clock: DrivenClock
+  host: FakeHost
+  hostId: string
+  modules: DockModules
+  caller: Caller
+  stranger: Caller
+  organizationId: string
+  workspaceId: string
+  body(over?: Partial<RouteBody<(typeof routes)['createDock']>>): RouteBody<(typeof routes)['createDock']>
+  create(
+    over?: Partial<RouteBody<(typeof routes)['createDock']>>,
+    key?: string,
+  ): ReturnType<typeof createDock>
+  /** Another process on the same database and host. */
+  another(): DockModules
+  report(): Promise<void>
+  /** What placement counts, beside a recount of the rows: the two must agree. */
+  reserved(): Promise<{ slots: number; cpus: number; recounted: number }>
+}
+
+const callerOf = (userId: string): Caller => ({
+  kind: 'api_key',
+  userId,
+  email: 'somebody@example.test',
+  emailVerified: true,
+  credentialId: newUuid(),
+  instanceAdmin: false,
+})
+
+export const createTestWorld = async (db: Db): Promise<TestWorld> => {
+  const clock = createDrivenClock()
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  const hostId = newUuid()
+  const host = createFakeHost(hostId)
+  const policy = { cpuOvercommit: 128, memoryOvercommit: 24 }
+  const another = (): DockModules =>
+    createDockModules({
+      db,
+      clock,
+      logger,
+      policy,
+      defaultImage: 'debian-13',
+      catalog: ['debian-13', 'ubuntu-24.04'],
+      hostGateway: host,
+    })
+  const modules = another()
+  const [userId, strangerId, organizationId, workspaceId] = [newUuid(), newUuid(), newUuid(), newUuid()]
+  for (const id of [userId, strangerId])
+    await sql`insert into users (id, name, email) values (${id}, 'Somebody', ${`${id}@example.test`})`.execute(
+      db,
+    )
+  await sql`insert into organizations (id, name, slug) values (${organizationId}, 'Org', ${`org-${organizationId}`})`.execute(
+    db,
+  )
+  await sql`insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, 'member')`.execute(
+    db,
+  )
+  await sql`insert into workspaces (id, organization_id, name, slug)
+    values (${workspaceId}, ${organizationId}, 'Main', 'main')`.execute(db)
+  await sql`insert into environments (organization_id, name, is_default)
+    values (${organizationId}, 'default', true)`.execute(db)
+  const joinToken = await modules.enrolment.issueJoinToken()
+  await modules.enrolment.register({ joinToken, hostId, facts: hostFacts() }, '127.0.0.1')
+
+  const caller = callerOf(userId)
+  const body: TestWorld['body'] = (over = {}) => ({
+    workspaceId,
+    cpus: 1,
+    memoryMiB: 512,
+    diskGiB: 1,
+    ttlSeconds: null,
+    noEnv: false,
+    ...over,
+  })
+  const world: TestWorld = {
+    db,
+    clock,
+    host,
+    hostId,
+    modules,
+    caller,
+    stranger: callerOf(strangerId),
+    organizationId,
+    workspaceId,
+    body,
+    create: (over, key) => createDock(modules.context, caller, body(over), key),
+    another,
+    report: () =>
+      modules.hostEvents.handle(hostId, {
+        type: 'inventory',
+        facts: hostFacts(),
+        pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+        runtimes: [...host.sandboxes.values()],
+        captures: [...host.captures],
+      }),
+    reserved: async () => {
+      const result = await sql<{ slots: number; cpus: number; recounted: number }>`
+        select h.reserved_slots as slots, h.reserved_cpus as cpus,
+          (select count(*) from docks d where d.placed and d.host_id = h.id)::int as recounted
+        from hosts h where h.id = ${hostId}`.execute(db)
+      return result.rows[0]!
+    },
+  }
+  await world.report()
+  return world
+}
