@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest'
+import { type ErrorCode, errorCodes, ServiceError } from './errors.ts'
+import type { Route } from './route.ts'
+import { routes } from './routes.ts'
+
+const beyondTheSpecification = ['not_implemented']
+const all = Object.entries(errorCodes)
+
+test('there are the 88 codes of the specification, each with a failure status and whole sentences', () => {
+  expect(all.filter(([code]) => !beyondTheSpecification.includes(code))).toHaveLength(88)
+  for (const [code, { status, message }] of all) {
+    expect(code).toMatch(/^[a-z0-9_]+$/)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(message).toMatch(/^[A-Z].+\.$/)
+  }
+})
+
+test('every not-found code of a route answers 404', () => {
+  for (const route of Object.values(routes) as Route[]) {
+    const codes: ErrorCode[] = [
+      ...(route.notFound ? [route.notFound] : []),
+      ...Object.values(route.paramNotFound ?? {}),
+    ]
+    for (const code of codes) expect(errorCodes[code].status, route.path).toBe(404)
+  }
+})
+
+test('an error carries the status and sentence of its code unless told otherwise', () => {
+  expect(new ServiceError('dock_busy')).toMatchObject({ status: 409, message: errorCodes.dock_busy.message })
+  expect(new ServiceError('account_closed', { status: 410, message: 'Erased.' })).toMatchObject({
+    code: 'account_closed',
+    status: 410,
+    message: 'Erased.',
+  })
+})

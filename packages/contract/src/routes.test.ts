@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import type { Route } from './route.ts'
+import { routes } from './routes.ts'
+
+const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
+const create = (body: object) => routes.createDock.body.safeParse({ workspaceId: id, ...body })
+const exec = (body: object) => routes.execInDock.body.safeParse({ command: 'true', ...body }).success
+
+test('there are 110 routes, no two alike, all under /v1', () => {
+  const all = (Object.values(routes) as Route[]).map((route) => `${route.method} ${route.path}`)
+  expect(new Set(all).size).toBe(110)
+  expect(all.filter((route) => !route.includes(' /v1/'))).toEqual([])
+})
+
+test('every body refuses a field that it does not know', () => {
+  for (const [name, route] of Object.entries(routes) as [string, Route][]) {
+    if (!route.body) continue
+    const result = route.body.safeParse({ unheardOf: 1 })
+    expect(
+      result.error?.issues.map((issue) => issue.code),
+      name,
+    ).toContain('unrecognized_keys')
+  }
+})
+
+test('a create has its defaults and leaves the image to the server', () => {
+  expect(create({}).data).toEqual({
+    workspaceId: id,
+    cpus: 2,
+    memoryMiB: 4096,
+    diskGiB: 20,
+    ttlSeconds: null,
+    noEnv: false,
+  })
+})
+
+test.each([
+  [{ cpus: 0 }, { cpus: 64 }],
+  [{ cpus: 1.5 }, { cpus: 1 }],
+  [{ memoryMiB: 511 }, { memoryMiB: 512 }],
+  [{ diskGiB: 2049 }, { diskGiB: 2048 }],
+  [{ ttlSeconds: 59 }, { ttlSeconds: 60 }],
+  [{ ttlSeconds: 2_592_001 }, { ttlSeconds: 2_592_000 }],
+  [{ name: 'x'.repeat(101) }, { name: 'x'.repeat(100) }],
+  [{ env: { DOCK_X: '1' } }, { env: { DOCKX: '1' } }],
+  [{ env: { PATH: '1' } }, { env: { PATHS: '1' } }],
+  [{ env: { '1A': '1' } }, { env: { A1: '1' } }],
+  [{ env: { A: 'x'.repeat(65_536) } }, { env: { A: 'x'.repeat(65_535) } }],
+])('a create refuses %o and takes its neighbour', (refused, taken) => {
+  expect(create(refused).success).toBe(false)
+  expect(create(taken).success).toBe(true)
+})
+
+test('exec counts bytes, not characters', () => {
+  expect(exec({ command: 'é'.repeat(32_768) })).toBe(true)
+  expect(exec({ command: 'é'.repeat(32_769) })).toBe(false)
+  expect(exec({ command: '' })).toBe(false)
+  expect(exec({ cwd: 'tmp' })).toBe(false)
+  expect(exec({ timeoutSeconds: 601 })).toBe(false)
+  expect(routes.execInDock.body.parse({ command: 'x' })).toMatchObject({
+    timeoutSeconds: 60,
+    cwd: '/home/user/work',
+  })
+})
+
+test('lists read numbers, booleans and filters from the text of a query', () => {
+  expect(routes.listSnapshots.query.parse({ limit: '7' })).toEqual({ limit: 7 })
+  expect(routes.listSnapshots.query.parse({})).toEqual({ limit: 50 })
+  for (const limit of ['0', '101', 'x', '1.5', ''])
+    expect(routes.listSnapshots.query.safeParse({ limit }).success).toBe(false)
+  const { query } = routes.listDocks
+  expect(query.parse({})).toEqual({ filter: 'r', all: false })
+  expect(query.parse({ all: 'true', filter: 'x' })).toMatchObject({ all: true })
+  expect(query.safeParse({ filter: 'x' }).error?.issues[0]?.path).toEqual(['filter'])
+  expect(query.safeParse({ all: 'yes' }).success).toBe(false)
+})
+
+test('names, paths and ports keep to their rules', () => {
+  const template = (name: string) => routes.createTemplate.body.safeParse({ dockId: id, name })
+  expect(template(' base-1 ').data?.name).toBe('base-1')
+  for (const name of ['ab', '-abc', 'abc_', 'Abc']) expect(template(name).success).toBe(false)
+  const file = (path: string) => routes.setEnvironmentFile.body.safeParse({ path, contents: '' }).success
+  expect(file('config/app.json')).toBe(true)
+  for (const path of ['/etc/x', 'a/../b', '.dock/x', './.dock/x', '']) expect(file(path)).toBe(false)
+  const port = (value: unknown) => routes.exposePort.body.safeParse({ port: value }).success
+  expect([1, 65_535].every(port)).toBe(true)
+  expect([0, 65_536, 2222, '80'].some(port)).toBe(false)
+  const invite = (body: object) => routes.inviteMember.body.safeParse(body).success
+  expect(invite({ email: 'a@b.example' })).toBe(true)
+  expect(invite({}) || invite({ email: 'a@b.example', userId: id })).toBe(false)
+})
