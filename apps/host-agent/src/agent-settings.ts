@@ -7,6 +7,7 @@ const environment = z.object({
   DOCK_HOST_DIR: z.string().min(1).default('.dock/host'),
   DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
   DOCK_RUNSC: z.string().min(1).optional(),
+  DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
 })
 
@@ -16,6 +17,8 @@ export type AgentSettings = {
   hostFolder: string
   joinTokenFile: string
   runscPath: string
+  /** For what need not outlive the machine's boot. */
+  runFolder: string
   runtime: 'gvisor' | 'fake'
 }
 
@@ -30,6 +33,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     hostFolder,
     joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, '../control/run/join-token')),
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
+    runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
     runtime: data.DOCK_RUNTIME,
   }
 }

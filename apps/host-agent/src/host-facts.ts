@@ -1,6 +1,6 @@
 /** What this machine is and has, as the control plane is told. */
 import { readFile } from 'node:fs/promises'
-import { cpus, release, totalmem, version } from 'node:os'
+import { cpus, release, totalmem, type } from 'node:os'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { RuntimeDriver } from '@dock/runtime'
 import type { DiskPool } from './docks/seams.ts'
@@ -36,7 +36,7 @@ export const readHostFacts = async (
   return {
     runtime: driver.name,
     cpuFamily,
-    kernel: version(),
+    kernel: type(),
     kernelRelease: release(),
     bootId,
     vcpuTotal: cpus().length,

@@ -1,0 +1,46 @@
+/** The only place that knows which runtime, disks and networks this host has. */
+import { join } from 'node:path'
+import { type Logger, systemClock } from '@dock/foundation'
+import { createFakeDriver } from '@dock/runtime'
+import { createGvisorDriver } from '@dock/runtime-gvisor'
+import { type Agent, createAgent } from './agent.ts'
+import type { AgentSettings } from './agent-settings.ts'
+import { createDiskPool } from './disks/disk-pool.ts'
+import type { Networks } from './docks/seams.ts'
+import { createMemoryDiskPool } from './fakes/memory-disk-pool.ts'
+import { createMemoryNetworks } from './fakes/memory-networks.ts'
+import { readBootId } from './host-facts.ts'
+
+/** The real networks of Docks are not part of this program yet: without them no Dock may run on this machine. */
+const machineNetworks = (): Networks => {
+  throw new Error('this build has no networks for Docks: only DOCK_RUNTIME=fake can run')
+}
+
+const machineParts = (settings: AgentSettings, logger: Logger) => {
+  if (settings.runtime === 'fake') {
+    return { driver: createFakeDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() }
+  }
+  const { hostFolder, runFolder, runscPath } = settings
+  return {
+    driver: createGvisorDriver({
+      runscPath,
+      rootDir: join(hostFolder, 'runsc'),
+      stateDir: join(runFolder, 'sandboxes'),
+      logger,
+    }),
+    disks: createDiskPool({
+      poolDir: join(hostFolder, 'pool'),
+      mountsDir: join(hostFolder, 'mounts'),
+      logger,
+    }),
+    networks: machineNetworks(),
+  }
+}
+
+/** Builds the agent. Throws, with what to do, when the runtime does not work on this machine. */
+export const composeAgent = async (settings: AgentSettings, logger: Logger): Promise<Agent> => {
+  const parts = machineParts(settings, logger)
+  logger.info(await parts.driver.fingerprint(), 'runtime')
+  const handlesFolder = join(settings.hostFolder, 'handles')
+  return createAgent({ ...parts, bootId: await readBootId(), clock: systemClock, logger, handlesFolder })
+}
