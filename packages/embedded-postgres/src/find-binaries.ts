@@ -25,9 +25,9 @@ export const findPostgresBinaries = async (dataDir: string, folder = packagesFol
   const wanted = await majorOfCluster(dataDir)
   for (const major of wanted === undefined ? majors : majors.filter((found) => found === wanted)) {
     const binaries = join(folder, String(major), 'bin')
-    const complete = await Promise.all(['postgres', 'initdb'].map((name) => access(join(binaries, name)))).catch(
-      () => undefined,
-    )
+    const complete = await Promise.all(
+      ['postgres', 'initdb'].map((name) => access(join(binaries, name))),
+    ).catch(() => undefined)
     if (complete) return binaries
   }
   throw new Error(

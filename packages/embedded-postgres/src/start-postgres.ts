@@ -62,7 +62,12 @@ const exists = (path: string): Promise<boolean> =>
 const logTail = async (path: string): Promise<string> =>
   (await readFile(path, 'utf8').catch(() => '')).trimEnd().split('\n').slice(-8).join('\n')
 
-const initialise = async (options: PostgresOptions, binaries: string, identity: Identity | undefined, log: number) => {
+const initialise = async (
+  options: PostgresOptions,
+  binaries: string,
+  identity: Identity | undefined,
+  log: number,
+) => {
   if (await exists(join(options.dataDir, 'PG_VERSION'))) return
   const fresh = `${options.dataDir}.new`
   await rm(fresh, { recursive: true, force: true })
@@ -70,7 +75,11 @@ const initialise = async (options: PostgresOptions, binaries: string, identity: 
   const args = ['-D', fresh, '-U', superuser, '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions']
   // The socket's folder is 0700: whoever can enter it is the owner or root.
   args.push('--auth-local=trust', '--auth-host=reject', ...(options.fsync === false ? ['--no-sync'] : []))
-  const child = spawn(join(binaries, 'initdb'), args, { ...identity, cwd: fresh, stdio: ['ignore', log, log] })
+  const child = spawn(join(binaries, 'initdb'), args, {
+    ...identity,
+    cwd: fresh,
+    stdio: ['ignore', log, log],
+  })
   if ((await runToEnd(child)) !== 0) throw new Error(`initdb failed:\n${await logTail(options.logPath)}`)
   await rm(options.dataDir, { recursive: true, force: true })
   await rename(fresh, options.dataDir)
@@ -114,7 +123,9 @@ const socketUrl = (socketDir: string, database: string): string =>
 export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
   const socketPath = join(options.socketDir, socketName)
   if (Buffer.byteLength(socketPath) > socketPathMax) {
-    throw new Error(`The socket path is longer than ${socketPathMax} bytes: ${socketPath}. Use a shorter folder.`)
+    throw new Error(
+      `The socket path is longer than ${socketPathMax} bytes: ${socketPath}. Use a shorter folder.`,
+    )
   }
   const identity = await identityFor(options)
   const binaries = await findPostgresBinaries(options.dataDir)

@@ -11,9 +11,6 @@ export type Database = AccountTables & DockTables
 export type Db = Kysely<Database>
 export type Tx = Transaction<Database>
 
-// Counts and sizes are bigint in SQL and safely below 2^53 here; a string would only invite bugs.
-pg.types.setTypeParser(pg.types.builtins.INT8, (text) => Number(text))
-
 export type DatabaseConnection = { db: Db; pool: pg.Pool; close(): Promise<void> }
 
 /** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */

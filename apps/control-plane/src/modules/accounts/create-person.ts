@@ -1,0 +1,32 @@
+import { newUuid } from '@dock/foundation'
+import { hashPassword } from 'better-auth/crypto'
+import type { Tx } from '../../database/database.ts'
+
+/** Makes a person with a password, as the sign-in library would have, in the caller's transaction. Answers the id. */
+export const createPerson = async (
+  tx: Tx,
+  person: { name: string; email: string; password: string; emailVerified: boolean; instanceAdmin: boolean },
+): Promise<string> => {
+  const id = newUuid()
+  await tx
+    .insertInto('users')
+    .values({
+      id,
+      name: person.name,
+      // The sign-in library looks addresses up in lower case.
+      email: person.email.toLowerCase(),
+      email_verified: person.emailVerified,
+      instance_admin: person.instanceAdmin,
+    })
+    .execute()
+  await tx
+    .insertInto('login_accounts')
+    .values({
+      user_id: id,
+      account_id: id,
+      provider_id: 'credential',
+      password: await hashPassword(person.password),
+    })
+    .execute()
+  return id
+}

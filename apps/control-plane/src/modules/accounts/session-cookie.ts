@@ -1,0 +1,17 @@
+/** The signed session cookie of the sign-in library, checked without going through it. */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+const separator = '.'
+
+/** Name of the session cookie; over https it carries the prefix that browsers bind to secure origins. */
+export const sessionCookieName = (secure: boolean): string => `${secure ? '__Secure-' : ''}dock.session_token`
+
+/** The token inside a cookie's value (URL-decoded: `<token>.<base64 HMAC-SHA256 of it>`), or undefined when forged. */
+export const readSessionCookie = (value: string, secret: string): string | undefined => {
+  const at = value.lastIndexOf(separator)
+  if (at <= 0) return undefined
+  const token = value.slice(0, at)
+  const signature = Buffer.from(value.slice(at + 1), 'base64')
+  const expected = createHmac('sha256', secret).update(token).digest()
+  return signature.length === expected.length && timingSafeEqual(signature, expected) ? token : undefined
+}

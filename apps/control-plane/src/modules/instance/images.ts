@@ -1,0 +1,21 @@
+import type { Image } from '@dock/contract'
+
+/** Names of the images that Docks can start from. */
+export const imageCatalog = ['ubuntu-24.04', 'debian-13'] as const
+export type ImageName = (typeof imageCatalog)[number]
+
+export type ImagesContext = {
+  defaultImage: ImageName
+  /** Images that an online host serves. */
+  servedImages(): Promise<readonly string[]>
+}
+
+/** The catalog, each image with whether a Dock can be started from it now. */
+export const listImages = async (context: ImagesContext): Promise<Image[]> => {
+  const served = await context.servedImages()
+  return imageCatalog.map((name) => ({
+    name,
+    isDefault: name === context.defaultImage,
+    available: served.includes(name),
+  }))
+}

@@ -1,0 +1,4 @@
+/** Public face of the instance: what it offers, its images, its first person. */
+export { type AdminFile, ensureFirstPerson } from './first-person.ts'
+export { type ImageName, type ImagesContext, imageCatalog, listImages } from './images.ts'
+export { type InstanceFacts, readConfig } from './read-config.ts'

@@ -1,0 +1,29 @@
+import { type CreatedApiKey, limits, ServiceError } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
+import { type Db, withTransaction } from '../../../database/database.ts'
+import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
+import type { Caller } from '../../accounts/index.ts'
+import { countActiveApiKeys, insertApiKey } from '../api-key-store.ts'
+import { apiKeyView } from '../api-key-view.ts'
+
+export type KeysContext = { db: Db; clock: Clock; rateLimits: RateLimits }
+
+/** Makes a key that acts as the caller. The raw value is in this answer and nowhere else. */
+export const createApiKey = async (
+  context: KeysContext,
+  caller: Caller,
+  body: { name: string; expiresAt?: string | undefined },
+): Promise<CreatedApiKey> => {
+  const now = context.clock.now()
+  const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt)
+  if (expiresAt && !(expiresAt > now)) {
+    throw new ServiceError('validation_error', { message: 'expiresAt: must be in the future' })
+  }
+  await context.rateLimits.consume('apiKeyCreations', caller.userId)
+  return withTransaction(context.db, async (tx) => {
+    const active = await countActiveApiKeys(tx, caller.userId, now)
+    if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')
+    const { row, raw } = await insertApiKey(tx, { userId: caller.userId, name: body.name, expiresAt, now })
+    return { ...apiKeyView(row), apiKey: raw }
+  })
+}

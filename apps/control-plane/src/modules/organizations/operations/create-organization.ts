@@ -1,0 +1,62 @@
+import { type Organization, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
+import { slugFromName, withSuffix } from '../organization-slug.ts'
+import { organizationWithRole } from '../organization-view.ts'
+
+export type NewOrganization = { name: string; slug?: string | undefined; seats?: number | undefined }
+export type MadeOrganization = { organization: Organization; workspaceId: string; environmentId: string }
+
+const insertOrganization = async (tx: Tx, wanted: NewOrganization) => {
+  const derived = slugFromName(wanted.name)
+  // A slug that was asked for is taken or refused; one that we derive gives way.
+  for (const slug of wanted.slug === undefined ? [derived, withSuffix(derived)] : [wanted.slug]) {
+    const row = await tx
+      .insertInto('organizations')
+      .values({
+        id: newUuid(),
+        name: wanted.name,
+        slug,
+        ...(wanted.seats === undefined ? {} : { seats: wanted.seats }),
+      })
+      .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())
+      .returningAll()
+      .executeTakeFirst()
+    if (row) return row
+  }
+  throw new ServiceError('slug_taken')
+}
+
+/** Everything an organization begins with: its owner, a workspace, and the empty Environment `default`, version 1. */
+export const insertWholeOrganization = async (
+  tx: Tx,
+  ownerId: string,
+  wanted: NewOrganization,
+): Promise<MadeOrganization> => {
+  const row = await insertOrganization(tx, wanted)
+  const [workspaceId, environmentId] = [newUuid(), newUuid()]
+  await tx
+    .insertInto('memberships')
+    .values({ organization_id: row.id, user_id: ownerId, role: 'owner' })
+    .execute()
+  await tx
+    .insertInto('workspaces')
+    .values({ id: workspaceId, organization_id: row.id, name: 'Default', slug: 'default' })
+    .execute()
+  await tx
+    .insertInto('environments')
+    .values({ id: environmentId, organization_id: row.id, name: 'default', is_default: true })
+    .execute()
+  await tx.insertInto('environment_versions').values({ environment_id: environmentId, version: 1 }).execute()
+  return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
+}
+
+/** Makes an organization that the caller owns. Throws `slug_taken`. */
+export const createOrganization = async (
+  db: Db,
+  caller: { userId: string },
+  wanted: NewOrganization,
+): Promise<Organization> => {
+  const made = await withTransaction(db, (tx) => insertWholeOrganization(tx, caller.userId, wanted))
+  return made.organization
+}

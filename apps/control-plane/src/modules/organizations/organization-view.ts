@@ -1,0 +1,29 @@
+import type { Organization, OrganizationWithoutRole, Role, Workspace } from '@dock/contract'
+import type { Selectable } from 'kysely'
+import type { OrganizationsTable, WorkspacesTable } from '../../database/tables/accounts.ts'
+
+/** An organization as it is shown, without the caller's role. */
+export const organizationView = (row: Selectable<OrganizationsTable>): OrganizationWithoutRole => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  seats: row.seats,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
+
+/** An organization with the caller's role in it. */
+export const organizationWithRole = (row: Selectable<OrganizationsTable>, role: Role): Organization => ({
+  ...organizationView(row),
+  role,
+})
+
+/** A workspace as it is shown. */
+export const workspaceView = (row: Selectable<WorkspacesTable>): Workspace => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  name: row.name,
+  slug: row.slug,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
