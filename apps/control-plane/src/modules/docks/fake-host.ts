@@ -1,6 +1,11 @@
 /** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
-import type { HostFacts, RuntimeReport } from '@dock/host-protocol'
-import { type HostGateway, HostRefused, HostUnreachable } from '../hosts/index.ts'
+import {
+  type HostFacts,
+  type HostGateway,
+  HostRefused,
+  HostUnreachable,
+  type RuntimeReport,
+} from '../hosts/index.ts'
 
 type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
 type Failure = 'lost' | 'lost-after' | 'failed' | 'busy' | 'no_space'

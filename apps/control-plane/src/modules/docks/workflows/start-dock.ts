@@ -4,11 +4,10 @@
  */
 import type { WebhookEventType } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
-import type { StartDock } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow, type Saga, type SagaStep } from '../../../engine/index.ts'
-import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '../../hosts/index.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
 import { explainFailure } from './explain-failure.ts'
