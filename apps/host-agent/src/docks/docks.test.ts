@@ -191,12 +191,12 @@ describe('the next agent', () => {
 
   test('finds what died meanwhile dead, but ended by a reboot stopped', async () => {
     await dock().start(startCommand())
-    host.driver.kill(dockId)
+    host.driver.killUnseen(dockId)
     const rebooted = newUuid()
     host.agent = await host.startAgent()
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'dead' }])
     await host.agent.docks.commandable(rebooted).start(startCommand())
-    host.driver.kill(rebooted)
+    host.driver.killUnseen(rebooted)
     const later = await host.startAgent('boot-2')
     expect(later.docks.reports()).toContainEqual(
       expect.objectContaining({ dockId: rebooted, state: 'stopped' }),

@@ -18,6 +18,8 @@ export type MemoryDriver = RuntimeDriver & {
   hold(call: Call): () => void
   /** The sandbox of the Dock dies without an order. */
   kill(dockId: string): void
+  /** The sandbox of the Dock dies while no agent is there to see it. */
+  killUnseen(dockId: string): void
 }
 
 type Sandbox = { handle: SandboxHandle; die: () => void; dead: Promise<void> }
@@ -54,6 +56,9 @@ export const createMemoryDriver = (): MemoryDriver => {
     },
     kill: (dockId) => {
       for (const key of [...sandboxes.keys()]) if (key.startsWith(dockId)) end(key)
+    },
+    killUnseen: (dockId) => {
+      for (const key of [...sandboxes.keys()]) if (key.startsWith(dockId)) sandboxes.delete(key)
     },
     fingerprint: async () => ({ driver: 'memory', version: '1', detail: {} }),
     start: async ({ dockId, generation }) => {
