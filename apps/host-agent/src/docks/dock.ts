@@ -102,6 +102,8 @@ export class Dock {
     logger.warn({ generation }, 'sandbox died without an order')
     // The queue may be long: what reads the record in between sees the death already.
     const recorded = this.#state.save({ phase: 'dead', ip: null })
+    // Looked at when its turn comes; until then its failure is nobody's.
+    recorded.catch(() => undefined)
     parts.events.emit({ type: 'dock.died', dockId, generation })
     const cleanedUp = this.#lane.exclusively(async () => {
       await recorded

@@ -34,7 +34,8 @@ export const createMemoryHost = async () => {
       disks: (await parts.disks.list()).disks,
       attached: [...parts.disks.attached],
     }),
-    remove: () => rm(folder, { recursive: true, force: true }),
+    /** Patient: the record of a death may still be being written. */
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }),
   }
 }
 
