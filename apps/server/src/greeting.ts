@@ -7,8 +7,8 @@ const quote = (text: string): string =>
 
 /** Three lines to copy: create, exec, stop. The key is read from admin.json, so that no shell history keeps it. */
 export const curlLines = (baseUrl: string, admin: Admin, adminPath: string): string[] => {
-  const field = `"$(sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)})"`
-  const curl = `curl -sS -H "authorization: Bearer "${field} -H 'content-type: application/json'`
+  const key = `$(sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)})`
+  const curl = `curl -sS -H "authorization: Bearer ${key}" -H 'content-type: application/json'`
   return [
     `${curl} ${baseUrl}/v1/docks -d '{"workspaceId":"${admin.workspaceId}"}'`,
     `${curl} ${baseUrl}/v1/docks/DOCK_ID/exec -d '{"command":"uname -a"}'`,

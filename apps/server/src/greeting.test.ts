@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { expect, it } from 'vitest'
+import { curlLines } from './greeting.ts'
+
+it('gives lines that a shell can run, with the key taken from admin.json', async () => {
+  const folder = await mkdtemp(join(tmpdir(), "dock it's "))
+  const path = join(folder, 'admin.json')
+  const admin = {
+    baseUrl: 'http://127.0.0.1:8080',
+    email: 'admin@dock.localhost',
+    password: 'not shown',
+    apiKey: 'dock_abc',
+    organizationId: 'o',
+    workspaceId: 'w',
+    image: 'debian-13',
+  }
+  await writeFile(path, JSON.stringify(admin, null, 2))
+  const lines = curlLines(admin.baseUrl, admin, path)
+  expect(lines).toHaveLength(3)
+  expect(lines.join('\n')).not.toContain(admin.apiKey)
+  const script = `curl() { printf '%s\\n' "$@"; }; ${lines[0]}`
+  const { stdout } = await promisify(execFile)('bash', ['-c', script])
+  expect(stdout).toContain('authorization: Bearer dock_abc\n')
+  expect(stdout).toContain('{"workspaceId":"w"}\n')
+  await rm(folder, { recursive: true })
+})
