@@ -1,4 +1,5 @@
 /** At most one control plane works on a database: a lock that lives exactly as long as its session. */
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
 /** Keys of the advisory locks this program takes, each with one meaning. */
@@ -7,12 +8,14 @@ export const advisoryLocks = { migrations: 710_001, instance: 710_002, firstPers
 export type InstanceLock = { release(): Promise<void> }
 
 /**
- * Takes the lock on a connection of its own. Throws when another control plane holds it. `onLost` is called when the
+ * Takes the lock on a connection of its own. Throws when another control plane
+ * still holds it after `patienceMs`. `onLost` is called when the
  * connection breaks, since another one may start from then on: the caller must stop working.
  */
 export const holdInstanceLock = async (
   url: string,
   onLost: (error: Error) => void,
+  patienceMs = 3_000,
 ): Promise<InstanceLock> => {
   const client = new pg.Client({
     connectionString: url,
@@ -24,14 +27,24 @@ export const holdInstanceLock = async (
     if (!released) onLost(error)
   })
   await client.connect()
-  const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
-    advisoryLocks.instance,
-  ])
+  const tryLock = async (): Promise<boolean> => {
+    const { rows } = await client.query<{ taken: boolean }>('select pg_try_advisory_lock($1) as taken', [
+      advisoryLocks.instance,
+    ])
+    return rows[0]?.taken ?? false
+  }
+  // The server notices the end of a killed process a moment later than its supervisor does.
+  const deadline = Date.now() + patienceMs
+  let taken = await tryLock()
+  while (!taken && Date.now() < deadline) {
+    await delay(100)
+    taken = await tryLock()
+  }
   const release = async (): Promise<void> => {
     released = true
     await client.end()
   }
-  if (!rows[0]?.taken) {
+  if (!taken) {
     await release()
     throw new Error(
       'Another control plane works on this database. Stop it first: two of them are not supported yet.',

@@ -1,0 +1,20 @@
+/** The secret that signs session cookies: kept in a file, made at the first start. */
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { writeFileDurably } from '@dock/foundation'
+
+/** Reads `keys/auth-secret` in the control folder, or makes it (mode 0600). */
+export const ensureAuthSecret = async (controlDir: string): Promise<string> => {
+  const folder = join(controlDir, 'keys')
+  const path = join(folder, 'auth-secret')
+  const stored = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (stored !== undefined && stored.trim() !== '') return stored.trim()
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const secret = randomBytes(32).toString('base64url')
+  await writeFileDurably(path, `${secret}\n`)
+  return secret
+}

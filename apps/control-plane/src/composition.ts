@@ -1,0 +1,133 @@
+/** The only place where the parts of the control plane are constructed and joined. */
+import { join } from 'node:path'
+import type { Clock, Logger } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Config } from './config.ts'
+import type { DatabaseConnection } from './database/database.ts'
+import { createDockModules, type DockModules } from './dock-modules.ts'
+import { createHttpApp, type HttpApp } from './http/app.ts'
+import { createCredentials } from './http/credentials.ts'
+import type { Handlers } from './http/handler.ts'
+import { createMetrics, type Metrics } from './http/metrics.ts'
+import { accountHandlers, keyHandlers, organizationHandlers } from './http/routes/accounts.ts'
+import { instanceHandlers } from './http/routes/instance.ts'
+import type { Upgrade } from './http/serve.ts'
+import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
+import { createMailer, saveMail } from './mail/outbox.ts'
+import {
+  clientAddressHeader,
+  createSessionAuthentication,
+  createSignIn,
+  sessionCookieName,
+} from './modules/accounts/index.ts'
+import { imageCatalog } from './modules/instance/index.ts'
+import { createApiKeyAuthentication } from './modules/keys/index.ts'
+import { createRateLimits } from './rate-limits/rate-limits.ts'
+
+export type ControlPlane = {
+  app: HttpApp
+  /** WebSocket upgrades by exact path. */
+  upgrades: Readonly<Record<string, Upgrade>>
+  handlers: Handlers
+  docks: DockModules
+  metrics: Metrics
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type CompositionOptions = {
+  config: Config
+  database: DatabaseConnection
+  clock: Clock
+  logger: Logger
+  authSecret: string
+  /** Instead of the links of real hosts: tests only. */
+  hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
+}
+
+const healthTimeoutMs = 2_000
+
+export const composeControlPlane = (options: CompositionOptions): ControlPlane => {
+  const { config, clock, logger, authSecret } = options
+  const { db, pool } = options.database
+  const docks = createDockModules({
+    db,
+    clock,
+    logger,
+    policy: config.placement,
+    defaultImage: config.defaultImage,
+    catalog: imageCatalog,
+    ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
+  })
+  const transport = config.smtpUrl
+    ? createSmtpTransport(config.smtpUrl, config.mailFrom)
+    : createFileTransport(join(config.controlDir, 'outbox'), config.mailFrom)
+  const mailer = createMailer({ db, clock, logger, transport })
+  const signIn = createSignIn({
+    pool,
+    apiUrl: config.apiUrl,
+    appUrl: config.appUrl,
+    secret: authSecret,
+    openSignUp: config.openSignUp,
+    sendMail: async (mail) => {
+      await saveMail(db, mail)
+      mailer.wake()
+    },
+  })
+  const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
+  const metrics = createMetrics()
+  const handlers: Handlers = {
+    ...accountHandlers(db),
+    ...keyHandlers({ db, clock, rateLimits: createRateLimits() }),
+    ...organizationHandlers(db),
+    ...instanceHandlers({
+      defaultImage: config.defaultImage,
+      servedImages: docks.context.images,
+      facts: { apiUrl: config.apiUrl, appUrl: config.appUrl, mailDelivery: transport.delivery },
+    }),
+    ...docks.handlers,
+  }
+  const app = createHttpApp({
+    handlers,
+    credentials: createCredentials({
+      authenticateApiKey: createApiKeyAuthentication({ db, clock, logger }),
+      authenticateSession: createSessionAuthentication({ db, clock, secret: authSecret }),
+      cookieName,
+      origins: [new URL(config.apiUrl).origin, new URL(config.appUrl).origin],
+      adminEmails: config.adminEmails,
+    }),
+    logger,
+    metrics,
+    apiUrl: config.apiUrl,
+    cookieName,
+    signIn: (request, clientAddress) => {
+      const headers = new Headers(request.headers)
+      headers.set(clientAddressHeader, clientAddress)
+      return signIn.handle(new Request(request, { headers }))
+    },
+    registerHost: docks.fleet.register,
+    checkHealth: () => {
+      const late = Promise.withResolvers<never>()
+      const cancel = clock.after(healthTimeoutMs, () =>
+        late.reject(new Error('the database does not answer')),
+      )
+      const answered = sql`select 1`.execute(db).then(() => undefined)
+      return Promise.race([answered, late.promise]).finally(cancel)
+    },
+  })
+  return {
+    app,
+    upgrades: { '/v1/fleet/connect': docks.fleet.upgrade },
+    handlers,
+    docks,
+    metrics,
+    start: async () => {
+      mailer.start()
+      await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
+    },
+    stop: async () => {
+      await docks.stop()
+      await mailer.stop()
+    },
+  }
+}

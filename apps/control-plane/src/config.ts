@@ -1,0 +1,93 @@
+/** Everything an operator can set for the control plane, read once from the environment. */
+import { resolve } from 'node:path'
+import * as z from 'zod'
+import { imageCatalog } from './modules/instance/index.ts'
+
+const port = z.coerce.number().int().min(0).max(65_535)
+const overcommit = z.coerce.number().min(1)
+
+const schema = z.object({
+  PORT: port.default(8080),
+  DOCK_BIND: z.string().default('127.0.0.1'),
+  DOCK_CONTROL_DIR: z.string().default('.dock/control'),
+  DATABASE_URL: z.string('must name a PostgreSQL database; script/server sets it'),
+  DOCK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DOCK_APP_URL: z.url({ protocol: /^https?$/ }).optional(),
+  DEFAULT_IMAGE: z.enum(imageCatalog).default('ubuntu-24.04'),
+  DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
+  DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
+  INSTANCE_ADMIN_EMAILS: z.string().default(''),
+  DOCK_SIGNUP: z.enum(['invite', 'open']).default('invite'),
+  DOCK_AUTH_SECRET: z.string().min(32).optional(),
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
+  DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
+  DOCK_METRICS_PORT: port.optional(),
+  DOCK_CPU_OVERCOMMIT: overcommit.default(128),
+  DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),
+})
+
+export type Config = {
+  port: number
+  bind: string
+  controlDir: string
+  databaseUrl: string
+  /** Where callers reach the service, without a slash at the end. */
+  apiUrl: string
+  appUrl: string
+  defaultImage: (typeof imageCatalog)[number]
+  admin: { email: string; password: string | undefined }
+  /** In lower case. */
+  adminEmails: string[]
+  openSignUp: boolean
+  authSecret: string | undefined
+  smtpUrl: string | undefined
+  mailFrom: string
+  embeddedHost: boolean
+  /** Undefined: the usual one where it is free. */
+  metricsPort: number | undefined
+  placement: { cpuOvercommit: number; memoryOvercommit: number }
+}
+
+const everywhere = new Set(['0.0.0.0', '::', ''])
+
+const addressUrl = (bind: string, listenPort: number): string => {
+  const address = everywhere.has(bind) ? '127.0.0.1' : bind
+  return `http://${address.includes(':') ? `[${address}]` : address}:${listenPort}`
+}
+
+/** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
+export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const result = schema.safeParse(given)
+  if (!result.success) {
+    throw new Error(
+      result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('\n'),
+    )
+  }
+  const values = result.data
+  const apiUrl = (values.DOCK_PUBLIC_URL ?? addressUrl(values.DOCK_BIND, values.PORT)).replace(/\/+$/, '')
+  return {
+    port: values.PORT,
+    bind: values.DOCK_BIND,
+    controlDir: resolve(values.DOCK_CONTROL_DIR),
+    databaseUrl: values.DATABASE_URL,
+    apiUrl,
+    appUrl: (values.DOCK_APP_URL ?? apiUrl).replace(/\/+$/, ''),
+    defaultImage: values.DEFAULT_IMAGE,
+    admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
+    adminEmails: values.INSTANCE_ADMIN_EMAILS.split(',')
+      .map((email) => email.trim().toLowerCase())
+      .filter((email) => email !== ''),
+    openSignUp: values.DOCK_SIGNUP === 'open',
+    authSecret: values.DOCK_AUTH_SECRET,
+    smtpUrl: values.SMTP_URL,
+    mailFrom: values.DOCK_MAIL_FROM,
+    embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
+    metricsPort: values.DOCK_METRICS_PORT,
+    placement: {
+      cpuOvercommit: values.DOCK_CPU_OVERCOMMIT,
+      memoryOvercommit: values.DOCK_MEMORY_OVERCOMMIT,
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/** The HTTP face: every route of the contract, sign-in, the contract itself, health, and the door for hosts. */
+import { type Route, routes, ServiceError } from '@dock/contract'
+import type { Logger } from '@dock/foundation'
+import { Hono } from 'hono'
+import { answerRoute, type BoundHandler, honoPath } from './bind-route.ts'
+import type { Credentials } from './credentials.ts'
+import { failure, success, toServiceError } from './envelope.ts'
+import type { Handlers } from './handler.ts'
+import type { Metrics } from './metrics.ts'
+import { openApiDocument } from './openapi.ts'
+import { checkAnnouncedLength, readJsonBody } from './read-body.ts'
+import { type HttpEnvironment, observeRequests } from './request-context.ts'
+
+export type HttpOptions = {
+  handlers: Handlers
+  credentials: Credentials
+  logger: Logger
+  metrics: Metrics
+  apiUrl: string
+  cookieName: string
+  /** Answers a request under /api/auth. */
+  signIn(request: Request, clientAddress: string): Promise<Response>
+  /** Registration of hosts, given the parsed body and the peer's address. */
+  registerHost(body: unknown, clientAddress: string): Promise<unknown>
+  /** Rejects while the instance cannot serve. */
+  checkHealth(): Promise<void>
+}
+
+export type HttpApp = Hono<HttpEnvironment>
+
+export const createHttpApp = (options: HttpOptions): HttpApp => {
+  const { handlers, credentials, logger } = options
+  const app: HttpApp = new Hono<HttpEnvironment>()
+  app.use('*', observeRequests(logger, options.metrics))
+  app.onError((error, context) =>
+    failure(toServiceError(error, logger.child({ requestId: context.get('requestId') }))),
+  )
+  app.notFound(() => failure(new ServiceError('not_found')))
+
+  for (const [name, route] of Object.entries<Route>(routes)) {
+    const handler = handlers[name as keyof Handlers] as unknown as BoundHandler | undefined
+    app.on(route.method, honoPath(route.path), (context) => {
+      context.set('route', route.path)
+      return answerRoute(context, route, handler, credentials)
+    })
+  }
+
+  app.on(['GET', 'POST'], '/api/auth/*', (context) => {
+    context.set('route', '/api/auth/*')
+    checkAnnouncedLength(context.req.raw)
+    return options.signIn(context.req.raw, context.get('clientAddress'))
+  })
+
+  app.post('/v1/fleet/register', async (context) => {
+    context.set('route', '/v1/fleet/register')
+    const body = await readJsonBody(context.req.raw)
+    return success(await options.registerHost(body, context.get('clientAddress')), 201, true)
+  })
+
+  let document: string | undefined
+  app.get('/openapi.json', (context) => {
+    context.set('route', '/openapi.json')
+    document ??= JSON.stringify(openApiDocument(options.apiUrl, options.cookieName))
+    return context.body(document, 200, { 'content-type': 'application/json; charset=utf-8' })
+  })
+
+  app.get('/health', async (context) => {
+    context.set('route', '/health')
+    try {
+      await options.checkHealth()
+    } catch (error) {
+      throw new ServiceError('service_unavailable', { cause: error })
+    }
+    return success({ status: 'ready' }, 200, true)
+  })
+  return app
+}

@@ -1,0 +1,62 @@
+/** One route of the contract as an HTTP handler: credentials, then parameters, query, body, then the operation. */
+import { type Route, ServiceError } from '@dock/contract'
+import type { Context } from 'hono'
+import type { Credentials } from './credentials.ts'
+import { success } from './envelope.ts'
+import type { RawResponse } from './handler.ts'
+import { readJsonBody } from './read-body.ts'
+import type { HttpEnvironment } from './request-context.ts'
+import { validateBody, validateIdempotencyKey, validateParams, validateQuery } from './validate.ts'
+
+/** A handler as the binding sees it: what it is given was validated against the same contract it is typed by. */
+export type BoundHandler = (request: object) => Promise<unknown>
+
+const rawResponse = (raw: RawResponse, status: number): Response =>
+  new Response(raw.body as ConstructorParameters<typeof Response>[0], {
+    status,
+    headers: {
+      'content-type': raw.contentType,
+      // Bytes come from inside Docks: no browser may take them for a page of ours.
+      'content-disposition': 'attachment',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      ...(raw.contentLength === undefined ? {} : { 'content-length': String(raw.contentLength) }),
+    },
+  })
+
+/** Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. */
+export const honoPath = (path: string): string =>
+  path.replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
+
+/** Answers one request of the route; throws what the error mapping turns into an answer. */
+export const answerRoute = async (
+  context: Context<HttpEnvironment>,
+  route: Route,
+  handler: BoundHandler | undefined,
+  credentials: Credentials,
+): Promise<Response> => {
+  if (!handler) throw new ServiceError('not_implemented')
+  const request = context.req.raw
+  const rawParams = context.req.param() as Record<string, string>
+  const caller =
+    route.access.credentials === 'public' ? null : await credentials.check(request, route.access, rawParams)
+  if (caller) context.set('callerId', caller.userId)
+  const params = validateParams(route, rawParams)
+  const query = validateQuery(route, new URL(request.url).searchParams)
+  const idempotencyKey = validateIdempotencyKey(route, request.headers)
+  const body =
+    route.body || route.method !== 'GET' ? validateBody(route, await readJsonBody(request)) : undefined
+  const result = await handler({
+    caller,
+    params,
+    query,
+    body,
+    idempotencyKey,
+    confirmDelete: request.headers.get('x-confirm-delete') ?? undefined,
+    requestId: context.get('requestId'),
+    clientAddress: context.get('clientAddress'),
+  })
+  const status = route.status ?? 200
+  if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
+  return success(result, status, route.noStore)
+}

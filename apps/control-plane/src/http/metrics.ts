@@ -1,0 +1,55 @@
+/** What Prometheus reads: the process, and how long each route takes. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+
+export type Metrics = {
+  registry: Registry
+  /** `route` is the pattern of the contract, never the path: ids and tickets stay out. */
+  observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
+}
+
+export const createMetrics = (): Metrics => {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const duration = new Histogram({
+    name: 'dock_http_request_duration_seconds',
+    help: 'Time from the request to its answer.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
+    registers: [registry],
+  })
+  return {
+    registry,
+    observeRequest: ({ method, route, status, seconds }) =>
+      duration.observe({ method, route, status: String(status) }, seconds),
+  }
+}
+
+/** Serves `GET /metrics` on the loopback address alone. Rejects when the port is taken. */
+export const serveMetrics = async (
+  registry: Registry,
+  port: number,
+): Promise<{ port: number; close(): void }> => {
+  const server = createServer((request, response) => {
+    if (request.method !== 'GET' || request.url !== '/metrics') {
+      response.writeHead(404).end()
+      return
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    )
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+/** What is known of a request from its first moment: its id, its peer; and what is logged and measured at its end. */
+
+import type { Logger } from '@dock/foundation'
+import { newUuid } from '@dock/foundation'
+import type { HttpBindings } from '@hono/node-server'
+import type { MiddlewareHandler } from 'hono'
+import type { Metrics } from './metrics.ts'
+
+export type RequestVariables = {
+  requestId: string
+  clientAddress: string
+  /** Pattern of the contract; `unknown` until a route has matched. */
+  route: string
+  callerId: string | undefined
+}
+
+export type HttpEnvironment = { Variables: RequestVariables; Bindings: Partial<HttpBindings> }
+
+/** Logs carry the pattern and never the path or query, which may hold tickets and tokens. */
+export const observeRequests =
+  (logger: Logger, metrics: Metrics): MiddlewareHandler<HttpEnvironment> =>
+  async (context, next) => {
+    const startedAt = performance.now()
+    const requestId = newUuid()
+    context.set('requestId', requestId)
+    context.set('clientAddress', context.env?.incoming?.socket.remoteAddress ?? 'local')
+    context.set('route', 'unknown')
+    await next()
+    context.res.headers.set('x-request-id', requestId)
+    const seconds = (performance.now() - startedAt) / 1000
+    const { method } = context.req
+    const { status } = context.res
+    const route = context.get('route')
+    metrics.observeRequest({ method, route, status, seconds })
+    logger.info(
+      {
+        requestId,
+        method,
+        route,
+        status,
+        durationMs: Math.round(seconds * 1e5) / 100,
+        callerId: context.get('callerId'),
+      },
+      'request',
+    )
+  }

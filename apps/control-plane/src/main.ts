@@ -1,0 +1,100 @@
+/** Starts one control plane and ends it in order: no new request, requests answered, work let go, database closed. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createLogger, type Logger, systemClock } from '@dock/foundation'
+import { ensureAuthSecret } from './auth-secret.ts'
+import { composeControlPlane } from './composition.ts'
+import { type Config, readConfig } from './config.ts'
+import { openDatabase } from './database/database.ts'
+import { holdInstanceLock } from './database/instance-lock.ts'
+import { migrate } from './database/migrate.ts'
+import { serveMetrics } from './http/metrics.ts'
+import { serveHttp } from './http/serve.ts'
+import { ensureFirstPerson } from './modules/instance/index.ts'
+
+const usualMetricsPort = 9464
+const drainMs = 10_000
+
+const listenForMetrics = async (
+  config: Config,
+  registry: Parameters<typeof serveMetrics>[0],
+  logger: Logger,
+) => {
+  try {
+    return await serveMetrics(registry, config.metricsPort ?? usualMetricsPort)
+  } catch (error) {
+    if (config.metricsPort !== undefined) throw error
+    logger.warn({ port: usualMetricsPort }, 'metrics are off: port taken; set DOCK_METRICS_PORT')
+    return undefined
+  }
+}
+
+const run = async (logger: Logger): Promise<void> => {
+  const config = readConfig(process.env)
+  // The password is only for the first start; what runs inside this process has no need to read it.
+  delete process.env.DOCK_ADMIN_PASSWORD
+  await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
+  let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
+  const lock = await holdInstanceLock(config.databaseUrl, (error) => {
+    logger.fatal({ err: error }, 'the lock on the database is lost')
+    end(1)
+  })
+  const applied = await migrate(config.databaseUrl)
+  if (applied.length > 0) logger.info({ applied }, 'database migrated')
+  const database = openDatabase({
+    url: config.databaseUrl,
+    onIdleError: (error) => logger.warn({ err: error }, 'connection to the database lost'),
+  })
+  const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))
+  const controlPlane = composeControlPlane({ config, database, clock: systemClock, logger, authSecret })
+  const made = await ensureFirstPerson(database.db, {
+    controlDir: config.controlDir,
+    baseUrl: config.apiUrl,
+    image: config.defaultImage,
+    email: config.admin.email,
+    password: config.admin.password,
+    now: systemClock.now(),
+  })
+  if (made) logger.info({ file: join(config.controlDir, 'admin.json') }, 'first person made')
+  await controlPlane.start()
+  const metricsServer = await listenForMetrics(config, controlPlane.metrics.registry, logger)
+  const server = await serveHttp({
+    app: controlPlane.app,
+    upgrades: controlPlane.upgrades,
+    bind: config.bind,
+    port: config.port,
+    onUpgradeError: (error) => logger.warn({ err: error }, 'upgrade failed'),
+  })
+  logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
+
+  let ending = false
+  end = (exitCode) => {
+    if (ending) return
+    ending = true
+    const stop = async (): Promise<void> => {
+      await server.drain(exitCode === 0 ? drainMs : 0)
+      await controlPlane.stop()
+      server.close()
+      metricsServer?.close()
+      await database.close()
+      await lock.release()
+    }
+    stop().then(
+      () => {
+        logger.info('control plane ended')
+        process.exit(exitCode)
+      },
+      (error: unknown) => {
+        logger.error({ err: error }, 'control plane did not end cleanly')
+        process.exit(1)
+      },
+    )
+  }
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(0))
+}
+
+const logger = createLogger('control-plane')
+run(logger).catch((error: unknown) => {
+  logger.fatal({ err: error }, 'control plane did not start')
+  process.exit(1)
+})

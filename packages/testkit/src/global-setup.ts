@@ -1,0 +1,38 @@
+/** One throw-away PostgreSQL cluster for a whole test run, with a migrated database that test files clone. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { migrate } from '@dock/control-plane/migrate'
+import { startPostgres } from '@dock/embedded-postgres'
+import pg from 'pg'
+import type { TestProject } from 'vitest/node'
+import { databaseUrl, templateDatabase } from './cluster.ts'
+
+/** Starts the cluster and tells its address to the test files; answers what ends it. */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-test-'))
+  // The server runs as another user, who must be able to pass through.
+  await chmod(folder, 0o755)
+  const postgres = await startPostgres({
+    dataDir: join(folder, 'pg'),
+    socketDir: join(folder, 'run'),
+    logPath: join(folder, 'postgres.log'),
+    fsync: false,
+  })
+  const stop = async (): Promise<void> => {
+    await postgres.stop()
+    await rm(folder, { recursive: true, force: true })
+  }
+  try {
+    const client = new pg.Client({ connectionString: postgres.url })
+    await client.connect()
+    await client.query(`create database ${templateDatabase}`)
+    await client.end()
+    await migrate(databaseUrl(postgres.url, templateDatabase))
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  project.provide('postgresUrl', postgres.url)
+  return stop
+}

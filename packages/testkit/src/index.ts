@@ -1,0 +1,7 @@
+export { createEmptyDatabase, dropDatabase, type FreshDatabase, freshDatabase } from './fresh-database.ts'
+export {
+  type Answer,
+  type TestControlPlane,
+  type TestControlPlaneOptions,
+  testControlPlane,
+} from './test-control-plane.ts'

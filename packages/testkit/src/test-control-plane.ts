@@ -1,0 +1,118 @@
+/** The whole control plane in the test's process, on a database of its own, with a first person to call as. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import {
+  type CompositionOptions,
+  type ControlPlane,
+  composeControlPlane,
+} from '@dock/control-plane/composition'
+import { type Config, readConfig } from '@dock/control-plane/config'
+import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-person'
+import { type HttpServer, serveHttp } from '@dock/control-plane/serve'
+import { type Clock, createLogger, systemClock } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
+
+export type Answer = {
+  status: number
+  headers: Headers
+  body: { ok: boolean; code?: string; message?: string; data?: unknown }
+}
+
+export type TestControlPlane = {
+  controlPlane: ControlPlane
+  database: FreshDatabase
+  config: Config
+  admin: AdminFile
+  /** A request without any port; `key` defaults to none. */
+  fetch(path: string, init?: RequestInit): Promise<Response>
+  /** A JSON request as the first person, or with another key, or with null for no credentials. */
+  call(method: string, path: string, body?: unknown, key?: string | null): Promise<Answer>
+  /** Listens on a free loopback port until {@link stop}. */
+  listen(): Promise<HttpServer>
+  stop(): Promise<void>
+}
+
+export type TestControlPlaneOptions = {
+  environment?: Record<string, string>
+  clock?: Clock
+  hostGateway?: CompositionOptions['hostGateway']
+}
+
+const testPassword = 'correct horse battery'
+
+/** Composes, makes the first person and starts; ends with `stop`. */
+export const testControlPlane = async (options: TestControlPlaneOptions = {}): Promise<TestControlPlane> => {
+  const database = await freshDatabase()
+  const controlDir = await mkdtemp(join(tmpdir(), 'dock-control-'))
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    DOCK_CONTROL_DIR: controlDir,
+    DOCK_ADMIN_PASSWORD: testPassword,
+    DOCK_EMBEDDED_HOST: 'off',
+    DEFAULT_IMAGE: 'debian-13',
+    ...options.environment,
+  })
+  const clock = options.clock ?? systemClock
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  const controlPlane = composeControlPlane({
+    config,
+    database,
+    clock,
+    logger,
+    authSecret: 'a secret of tests, at least 32 characters',
+    ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
+  })
+  await ensureFirstPerson(database.db, {
+    controlDir,
+    baseUrl: config.apiUrl,
+    image: config.defaultImage,
+    email: config.admin.email,
+    password: config.admin.password,
+    now: clock.now(),
+  })
+  const admin = JSON.parse(await readFile(join(controlDir, 'admin.json'), 'utf8')) as AdminFile
+  await controlPlane.start()
+  const servers: HttpServer[] = []
+  const send = async (path: string, init?: RequestInit): Promise<Response> =>
+    controlPlane.app.fetch(new Request(`${config.apiUrl}${path}`, init))
+  return {
+    controlPlane,
+    database,
+    config,
+    admin,
+    fetch: send,
+    call: async (method, path, body, key = admin.apiKey) => {
+      const response = await send(path, {
+        method,
+        headers: {
+          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      return { status: response.status, headers: response.headers, body: await response.json() } as Answer
+    },
+    listen: async () => {
+      const server = await serveHttp({
+        app: controlPlane.app,
+        upgrades: controlPlane.upgrades,
+        bind: '127.0.0.1',
+        port: 0,
+        onUpgradeError: (error) => {
+          throw error
+        },
+      })
+      servers.push(server)
+      return server
+    },
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.drain(1_000)))
+      await controlPlane.stop()
+      for (const server of servers) server.close()
+      await database.drop()
+      await rm(controlDir, { recursive: true, force: true })
+    },
+  }
+}
