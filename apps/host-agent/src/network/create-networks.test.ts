@@ -1,0 +1,339 @@
+/** Real namespaces, real packets. Plain processes in a Dock's namespace stand for its sandbox. Needs root. */
+import { createSocket } from 'node:dgram'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer, type Server } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { DockNetwork, Networks } from '../docks/seams.ts'
+import { createNetworks } from './create-networks.ts'
+import { parseCidrList } from './ipv4.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+const outside = `dkt-outside-${process.pid}`
+const outsideLink = `dkto${process.pid}`
+/** A public address (of a range for documentation) behind a router, which is what the outside is to a Dock. */
+const server4 = '198.51.100.77'
+/** Private addresses behind the same router: closed, and opened by the operator. */
+const private4 = '10.201.7.7'
+const allowed4 = '10.202.7.7'
+const metadata = '169.254.169.254'
+const answering = [server4, private4, allowed4, metadata]
+
+let folder: string
+let networks: Networks
+let a: DockNetwork
+let b: DockNetwork
+const dockA = newUuid()
+const dockB = newUuid()
+const processes: AbortController[] = []
+let hostServer: Server
+
+const options = () => ({
+  instance: folder,
+  subnetFile: join(folder, 'network.json'),
+  logger,
+  allowedEgress: parseCidrList(`${allowed4}/32`),
+})
+
+const inside = (network: DockNetwork, args: string[]) =>
+  tryCommand('nsenter', [`--net=${network.netnsPath}`, ...args], { timeoutMs: 20_000 })
+
+/** Whether a TCP connection from the Dock brings the greeting of a listener there. */
+const reaches = async (network: DockNetwork, address: string, port: number): Promise<boolean> => {
+  const script = `
+    const s = require('net').connect(${port}, '${address}')
+    s.setTimeout(700, () => process.exit(1)).on('error', () => process.exit(1)).on('data', () => process.exit(0))`
+  return (await inside(network, [process.execPath, '-e', script])).code === 0
+}
+
+const pings = async (network: DockNetwork, address: string, from?: string): Promise<boolean> => {
+  const script = `
+import socket, struct, sys, os
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+s.settimeout(0.7)
+if len(sys.argv) > 2: s.bind((sys.argv[2], 0))
+body = struct.pack('!BBHHH', 8, 0, 0, 7, 1) + b'dock'
+if len(body) % 2: body += b'\\0'
+total = sum(struct.unpack('!%dH' % (len(body) // 2), body))
+total = (total >> 16) + (total & 0xffff); total += total >> 16
+body = body[:2] + struct.pack('!H', ~total & 0xffff) + body[4:]
+try:
+  s.sendto(body, (sys.argv[1], 0))
+  while True:
+    got = s.recv(1500)
+    if got[20] == 0: sys.exit(0)
+except OSError: sys.exit(1)
+`
+  const args = ['python3', '-c', script, address, ...(from ? [from] : [])]
+  return (await inside(network, args)).code === 0
+}
+
+/** Starts a greeter on every address of a namespace, and answers when it listens. */
+const greet = async (netnsPath: string, port: number): Promise<void> => {
+  const { spawn } = await import('node:child_process')
+  const stop = new AbortController()
+  processes.push(stop)
+  const script = `require('net').createServer((s) => s.on('error', () => 0).end('hello'))
+    .listen(${port}, '::', () => console.log('up'))`
+  const child = spawn('nsenter', [`--net=${netnsPath}`, process.execPath, '-e', script], {
+    signal: stop.signal,
+  })
+  child.on('error', () => undefined)
+  await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+}
+
+const hostAddress = async (): Promise<string> => {
+  const text = await runCommand('ip', ['-json', '-4', 'address', 'show', 'scope', 'global'])
+  const links = JSON.parse(text) as { ifname: string; addr_info: { local: string }[] }[]
+  const found = links.find(
+    ({ ifname }) => !ifname.startsWith('gvh') && !ifname.startsWith('dkt') && ifname !== 'lo',
+  )
+  return found?.addr_info[0]?.local ?? '127.0.0.1'
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dock-networks-'))
+  await runCommand('ip', ['-batch', '-'], {
+    input: `netns add ${outside}
+link add ${outsideLink} type veth peer name up0 netns ${outside}
+addr add 198.51.100.1/30 dev ${outsideLink}
+addr add fd77::1/64 dev ${outsideLink} nodad
+link set ${outsideLink} up
+`,
+  })
+  await runCommand('ip', ['-netns', outside, '-batch', '-'], {
+    input: `link set lo up
+link set up0 up
+addr add 198.51.100.2/30 dev up0
+addr add fd77::2/64 dev up0 nodad
+route add default via 198.51.100.1
+${answering.map((address) => `addr add ${address}/32 dev lo`).join('\n')}
+`,
+  })
+  for (const address of answering) {
+    await runCommand('ip', ['route', 'add', `${address}/32`, 'via', '198.51.100.2', 'dev', outsideLink])
+  }
+  await greet(`/run/netns/${outside}`, 7001)
+  hostServer = createServer((socket) => socket.on('error', () => undefined).end('hello'))
+  await new Promise<void>((resolve) => hostServer.listen(7002, '::', resolve))
+
+  networks = createNetworks(options())
+  await networks.setUp()
+  a = await networks.create(dockA)
+  b = await networks.create(dockB)
+  await greet(b.netnsPath, 7003)
+})
+
+afterAll(async () => {
+  await networks.destroy(dockA)
+  await networks.destroy(dockB)
+  await networks.tearDown()
+  for (const stop of processes) stop.abort()
+  hostServer.close()
+  await tryCommand('ip', ['link', 'delete', outsideLink])
+  await tryCommand('ip', ['netns', 'delete', outside])
+  await rm(folder, { recursive: true })
+})
+
+test('the outside is reached, by TCP and ICMP, with the address of the host', async () => {
+  expect(await reaches(a, server4, 7001)).toBe(true)
+  expect(await pings(a, server4)).toBe(true)
+  expect(await reaches(b, server4, 7001)).toBe(true)
+})
+
+test('a private range is reached only where the operator allows it', async () => {
+  expect(await reaches(a, allowed4, 7001)).toBe(true)
+  expect(await reaches(a, private4, 7001)).toBe(false)
+  expect(await pings(a, private4)).toBe(false)
+})
+
+test('the host itself reaches a Dock, and the Dock answers', async () => {
+  const { connect } = await import('node:net')
+  const text = await new Promise<string>((resolve, reject) => {
+    connect(7003, b.ip)
+      .once('data', (bytes) => resolve(bytes.toString()))
+      .once('error', reject)
+  })
+  expect(text).toBe('hello')
+})
+
+test('metadata addresses, the host, its neighbours and other Docks are closed', async () => {
+  // Each of these would answer: what stops it is the rules.
+  const own = await hostAddress()
+  expect(await reaches(a, metadata, 7001)).toBe(false)
+  expect(await reaches(a, own, 7002)).toBe(false)
+  expect(await reaches(a, a.gateway, 7002)).toBe(false)
+  expect(await reaches(a, a.nameserver, 7002)).toBe(false)
+  expect(await reaches(a, b.gateway, 7002)).toBe(false)
+  expect(await reaches(a, b.ip, 7003)).toBe(false)
+  expect(await reaches(a, '198.51.100.2', 7001)).toBe(false)
+  expect(await reaches(a, '127.0.0.1', 7002)).toBe(false)
+  for (const address of [metadata, own, a.gateway, a.nameserver, b.gateway, b.ip]) {
+    expect([address, await pings(a, address)]).toEqual([address, false])
+  }
+  await runCommand('nsenter', [`--net=${a.netnsPath}`, 'ip', 'link', 'set', 'dev', 'lo', 'down'])
+  await inside(a, ['ip', 'route', 'replace', '127.0.0.0/8', 'via', a.gateway, 'dev', 'eth0', 'src', a.ip])
+  expect(await reaches(a, '127.0.0.1', 7002)).toBe(false)
+  await networks.restore(dockA)
+})
+
+test('the outside does not reach into a Dock', async () => {
+  await runCommand('ip', ['-netns', outside, 'route', 'replace', `${b.ip}/32`, 'via', '198.51.100.1'])
+  const fromOutside = { ...a, netnsPath: `/run/netns/${outside}` }
+  expect(await reaches(fromOutside, '198.51.100.1', 7002)).toBe(true)
+  expect(await reaches(fromOutside, b.ip, 7003)).toBe(false)
+  expect(await reaches(fromOutside, b.nameserver, 53)).toBe(false)
+})
+
+test('a packet with the address of another leaves no Dock', async () => {
+  // Listens in the outside for anything that arrives, whatever its source.
+  const heard = createListener()
+  await heard.started
+  for (const from of ['203.0.113.9', b.ip, b.gateway, '198.51.100.9']) {
+    await inside(a, ['ip', 'address', 'add', `${from}/32`, 'dev', 'eth0'])
+    await pings(a, server4, from)
+    await inside(a, ['ip', 'address', 'delete', `${from}/32`, 'dev', 'eth0'])
+  }
+  await networks.restore(dockA)
+  expect(await pings(a, server4)).toBe(true)
+  expect(await heard.stop()).toEqual(['198.51.100.1'])
+})
+
+/** The sources of all echo requests that reach the outside. */
+const createListener = () => {
+  const script = `
+import socket, sys, select
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+print('up', flush=True)
+seen = set()
+while True:
+  ready, _, _ = select.select([s, sys.stdin], [], [])
+  if s in ready:
+    got = s.recv(1500)
+    if got[20] == 8: seen.add(socket.inet_ntoa(got[12:16]))
+  elif sys.stdin in ready: break
+print('\\n'.join(sorted(seen)), flush=True)
+`
+  const started = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<string[]>()
+  const child = import('node:child_process').then(({ spawn }) => {
+    const listener = spawn('nsenter', [`--net=/run/netns/${outside}`, 'python3', '-c', script])
+    let text = ''
+    listener.stdout.setEncoding('utf8').on('data', (part: string) => {
+      text += part
+      started.resolve()
+    })
+    listener.once('close', () => ended.resolve(text.trim().split('\n').slice(1)))
+    return listener
+  })
+  return {
+    started: started.promise,
+    stop: async () => {
+      const listener = await child
+      listener.stdin.end()
+      return ended.promise
+    },
+  }
+}
+
+test('IPv6 goes nowhere', async () => {
+  // The host answers there: the outside, which is no Dock, gets its greeting.
+  expect(await reaches({ ...a, netnsPath: `/run/netns/${outside}` }, 'fd77::1', 7002)).toBe(true)
+  const links = await runCommand('ip', ['-json', '-6', 'address', 'show'])
+  const docksWithV6 = (JSON.parse(links) as { ifname?: string }[]).filter((link) =>
+    link.ifname?.startsWith('gvh'),
+  )
+  expect(docksWithV6).toEqual([])
+  const mac = await runCommand('ip', ['-json', 'neighbor', 'show', a.ip])
+  const device = (JSON.parse(mac) as { dev: string }[])[0]?.dev ?? ''
+  const lladdr = (
+    JSON.parse(await runCommand('ip', ['-json', 'link', 'show', 'dev', device])) as { address: string }[]
+  )[0]
+  await inside(a, ['ip', '-6', 'address', 'add', 'fd99::2/64', 'dev', 'eth0', 'nodad'])
+  await inside(a, ['ip', '-6', 'route', 'add', 'default', 'via', 'fd99::1', 'dev', 'eth0'])
+  await inside(a, ['ip', 'neighbor', 'add', 'fd99::1', 'lladdr', lladdr?.address ?? '', 'dev', 'eth0'])
+  expect(await reaches(a, 'fd77::1', 7002)).toBe(false)
+  expect(await reaches(a, 'fd77::2', 7001)).toBe(false)
+})
+
+test('the name forwarder is there by UDP and TCP', async () => {
+  // Whoever resolves for this host may be silent: that a connection is taken is what the rules decide.
+  const script = `require('net').connect(53, '${a.nameserver}').on('connect', () => process.exit(0)).on('error', () => process.exit(1))`
+  expect((await inside(a, [process.execPath, '-e', script])).code).toBe(0)
+  const taken = createSocket('udp4')
+  const outcome = await new Promise((resolve) => {
+    taken.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    taken.bind({ port: 53, address: a.nameserver, exclusive: true }, () => resolve('free'))
+  })
+  expect(outcome).toBe('EADDRINUSE')
+})
+
+test('create is idempotent, restore puts back what a sandbox took', async () => {
+  expect(await networks.create(dockA)).toEqual(a)
+  await inside(a, ['ip', 'address', 'flush', 'dev', 'eth0'])
+  expect(await reaches(a, server4, 7001)).toBe(false)
+  expect(await networks.restore(dockA)).toEqual(a)
+  expect(await reaches(a, server4, 7001)).toBe(true)
+})
+
+test('another agent on the machine gets another subnet, and its Docks are as far as any', async () => {
+  const other = createNetworks({
+    ...options(),
+    instance: `${folder}/2`,
+    subnetFile: join(folder, '2.json'),
+    spares: 0,
+  })
+  await other.setUp()
+  const dock = newUuid()
+  try {
+    const network = await other.create(dock)
+    expect(network.ip.split('.').slice(0, 2)).not.toEqual(a.ip.split('.').slice(0, 2))
+    expect(await reaches(network, server4, 7001)).toBe(true)
+    expect(await reaches(network, b.ip, 7003)).toBe(false)
+    expect(await reaches(network, a.nameserver, 53)).toBe(false)
+    expect(await other.list()).toEqual([dock])
+  } finally {
+    await other.destroy(dock)
+    await other.tearDown()
+  }
+})
+
+test('the next agent takes over the Docks, and what is destroyed and torn down leaves nothing', async () => {
+  const own = { ...options(), instance: `${folder}/3`, subnetFile: join(folder, '3.json') }
+  const before = await traces()
+  const first = createNetworks({ ...own, spares: 2 })
+  await first.setUp()
+  const docks = [newUuid(), newUuid(), newUuid()]
+  const made = await Promise.all(docks.map((dock) => first.create(dock)))
+  expect(new Set(made.map(({ ip }) => ip)).size).toBe(3)
+  // The first ends as by a crash, but for its port, which the kernel would free.
+  await first.tearDown()
+
+  const second = createNetworks({ ...own, spares: 2 })
+  await second.setUp()
+  expect((await second.list()).sort()).toEqual([...docks].sort())
+  expect(await Promise.all(docks.map((dock) => second.create(dock)))).toEqual(made)
+  expect(await reaches(made[1] as DockNetwork, server4, 7001)).toBe(true)
+  for (const dock of docks) {
+    await second.destroy(dock)
+    await second.destroy(dock)
+  }
+  expect(await second.list()).toEqual([])
+  await second.tearDown()
+  expect(await traces()).toEqual(before)
+})
+
+/** What networks leave on the machine, but for what comes and goes by itself. */
+const traces = async () => {
+  const outputs = await Promise.all([
+    runCommand('ip', ['-json', 'netns', 'list']),
+    runCommand('nft', ['list', 'tables']),
+    runCommand('ip', ['-json', 'route', 'show', 'type', 'blackhole']),
+    runCommand('ip', ['-brief', 'address', 'show', 'dev', 'lo']),
+  ])
+  const links = await runCommand('ip', ['-json', 'link', 'show', 'type', 'veth'])
+  return [...outputs, (JSON.parse(links) as { ifname: string }[]).map(({ ifname }) => ifname).sort()]
+}

@@ -1,0 +1,207 @@
+/**
+ * The host's networks of Docks: a network namespace each, NAT outward, everything else closed. A few spare namespaces
+ * are kept ready, so that a Dock's network is there by giving one its name.
+ */
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { isUuid, type Logger, runCommand, tryCommand, writeFileDurably } from '@dock/foundation'
+import * as z from 'zod'
+import { createSerial } from '../disks/serial.ts'
+import type { DockNetwork, Networks } from '../docks/seams.ts'
+import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.ts'
+import { enableForwarding } from './enable-forwarding.ts'
+import { filterRules, interfaceFamily } from './filter-rules.ts'
+import { readHostRoutes } from './host-routes.ts'
+import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
+import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
+import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
+
+export type NetworksOptions = {
+  /** Told apart from other agents of this machine by it, for instance the path of the host folder. */
+  instance: string
+  /** Keeps the chosen subnet from start to start. */
+  subnetFile: string
+  logger: Logger
+  /** A /16 for the Docks, `10.9.0.0/16`; chosen when left out. */
+  subnet?: string
+  /** Ranges that Docks may reach although they are private. */
+  allowedEgress?: readonly Cidr[]
+  /** Namespaces kept ready. */
+  spares?: number
+}
+
+const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
+
+/** Needs root. `setUp` comes before every other call, and takes over what an earlier agent left. */
+export const createNetworks = (options: NetworksOptions): Networks => {
+  const { instance, logger, subnetFile, spares = 4, allowedEgress = [] } = options
+  const digest = createHash('sha256').update(instance).digest()
+  const tag = digest.toString('hex').slice(0, 5)
+  const prefix = `${interfaceFamily}${tag}-`
+  const table = `dock_${tag}`
+  const namespaces = createNetworkNamespaces(prefix)
+  const inTurn = createSerial()
+
+  const slots = new Map<string, number>()
+  const ready: number[] = []
+  /** Every slot that is in use, being made or being removed. */
+  const held = new Set<number>()
+  let lastSlot = 0
+  let mtu = 1500
+  let state: { subnet: Cidr; names: NameForwarder } | undefined
+  let refill: Promise<void> | undefined
+
+  const started = () => {
+    if (!state) throw new Error('the networks are not set up')
+    return state
+  }
+
+  const networkOf = (slot: number): DockNetwork => {
+    const { subnet } = started()
+    const { gateway, ip } = addressesOf(subnet, slot)
+    return { netnsPath: namespaces.pathOf(slot), ip, gateway, nameserver: nameserverOf(subnet) }
+  }
+
+  /** Goes round, so that an address is not another Dock's right after it was one's. */
+  const takeSlot = (): number => {
+    for (let step = 0; step < slotMax; step += 1) {
+      lastSlot = (lastSlot % slotMax) + 1
+      if (held.has(lastSlot)) continue
+      held.add(lastSlot)
+      return lastSlot
+    }
+    throw new Error('no address is left for another Dock')
+  }
+
+  const makeSpare = async (): Promise<number> => {
+    const slot = takeSlot()
+    try {
+      await namespaces.make(slot, addressesOf(started().subnet, slot), mtu)
+      return slot
+    } catch (error) {
+      held.delete(slot)
+      throw error
+    }
+  }
+
+  const fill = async (): Promise<void> => {
+    try {
+      while (state && ready.length < spares) ready.push(await makeSpare())
+    } catch (error) {
+      logger.warn({ err: error }, 'no spare network could be made')
+    } finally {
+      refill = undefined
+    }
+  }
+
+  const removeSlot = async (slot: number): Promise<void> => {
+    await namespaces.remove([slot])
+    held.delete(slot)
+  }
+
+  /** The subnet of the last start, while it is still free, or while Docks have addresses of it. */
+  const settleSubnet = async (hasDocks: boolean): Promise<Cidr> => {
+    const text = await readFile(subnetFile, 'utf8').catch(() => '{}')
+    const record = subnetRecord.safeParse(JSON.parse(text))
+    const kept = record.success && record.data.instance === instance ? record.data.subnet : undefined
+    const routes = await readHostRoutes(prefix, kept)
+    mtu = routes.mtu
+    const taken = [...routes.taken, ...allowedEgress]
+    if (options.subnet !== undefined) {
+      const wanted = parseCidr(options.subnet)
+      if (wanted?.bits !== 16) throw new Error(`${options.subnet} is not a /16`)
+      return wanted
+    }
+    const known = kept === undefined ? undefined : parseCidr(kept)
+    if (known && (hasDocks || !taken.some((range) => overlaps(known, range)))) return known
+    if (kept !== undefined) await tryCommand('ip', ['route', 'delete', 'blackhole', kept])
+    const subnet = chooseSubnet(digest.readUInt16BE(0), taken)
+    await writeFileDurably(subnetFile, JSON.stringify({ instance, subnet: formatCidr(subnet) }))
+    return subnet
+  }
+
+  const adopt = async (): Promise<void> => {
+    const found = await namespaces.find()
+    const lost = found.filter((each) => each.owner === null || !(isSpare(each) || isUuid(each.owner)))
+    await namespaces.remove(lost.map(({ slot }) => slot))
+    for (const each of found) {
+      if (lost.includes(each)) continue
+      held.add(each.slot)
+      lastSlot = Math.max(lastSlot, each.slot)
+      if (isSpare(each)) ready.push(each.slot)
+      else if (each.owner !== null) slots.set(each.owner, each.slot)
+    }
+  }
+
+  return {
+    setUp: async () => {
+      if (state) return
+      await adopt()
+      const subnet = await settleSubnet(slots.size > 0)
+      if (slots.size === 0) {
+        // They may have addresses of another subnet.
+        await namespaces.remove(ready)
+        for (const slot of ready.splice(0)) held.delete(slot)
+      }
+      await enableForwarding()
+      const nameserver = nameserverOf(subnet)
+      const { neighbours } = await readHostRoutes(prefix, formatCidr(subnet))
+      const rules = { table, interfacePrefix: prefix, subnet, nameserver, neighbours, allowed: allowedEgress }
+      await runCommand('nft', ['-f', '-'], { input: filterRules(rules) })
+      // Says to other agents that the range is taken, and keeps packets to Docks that are gone from leaving the host.
+      await runCommand('ip', ['route', 'replace', 'blackhole', formatCidr(subnet)])
+      await runCommand('ip', ['address', 'replace', `${nameserver}/32`, 'dev', 'lo'])
+      state = { subnet, names: await startNameForwarder({ address: nameserver, logger }) }
+      logger.info({ subnet: formatCidr(subnet), table, docks: slots.size }, 'networks')
+      refill = fill()
+    },
+
+    create: (dockId) =>
+      inTurn(dockId, async () => {
+        started()
+        const known = slots.get(dockId)
+        if (known !== undefined) return networkOf(known)
+        const slot = ready.shift() ?? (await makeSpare())
+        refill ??= fill()
+        try {
+          await namespaces.claim(slot, dockId)
+        } catch (error) {
+          await removeSlot(slot).catch(() => undefined)
+          throw error
+        }
+        slots.set(dockId, slot)
+        return networkOf(slot)
+      }),
+
+    destroy: (dockId) =>
+      inTurn(dockId, async () => {
+        const slot = slots.get(dockId)
+        if (slot === undefined) return
+        await removeSlot(slot)
+        slots.delete(dockId)
+      }),
+
+    restore: (dockId) =>
+      inTurn(dockId, async () => {
+        const slot = slots.get(dockId)
+        if (slot === undefined) throw new Error(`Dock ${dockId} has no network`)
+        await namespaces.address(slot, addressesOf(started().subnet, slot))
+        return networkOf(slot)
+      }),
+
+    list: async () => [...slots.keys()],
+
+    tearDown: async () => {
+      if (!state) return
+      const { subnet, names } = state
+      state = undefined
+      await refill
+      await namespaces.remove(ready)
+      for (const slot of ready.splice(0)) held.delete(slot)
+      await names.close()
+      await tryCommand('ip', ['address', 'delete', `${nameserverOf(subnet)}/32`, 'dev', 'lo'])
+      await tryCommand('ip', ['route', 'delete', 'blackhole', formatCidr(subnet)])
+      await tryCommand('nft', ['delete', 'table', 'inet', table])
+    },
+  }
+}

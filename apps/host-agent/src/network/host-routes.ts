@@ -1,0 +1,55 @@
+/** What the host's own network looks like: read before the Docks' addresses are chosen and closed off. */
+import { readFile } from 'node:fs/promises'
+import { runCommand } from '@dock/foundation'
+import { interfaceFamily } from './filter-rules.ts'
+import { type Cidr, parseCidr } from './ipv4.ts'
+
+type Route = { type?: string; dst: string; dev?: string; gateway?: string; via?: unknown; scope?: string }
+
+export type HostRoutes = {
+  /** Every range that a route, an address or a resolver of the host lies in, but for Docks' own interfaces. */
+  taken: Cidr[]
+  /** Ranges the host is attached to without a router between. */
+  neighbours: Cidr[]
+  /** Of the way outward, bytes. */
+  mtu: number
+}
+
+const readJson = async <T>(args: readonly string[]): Promise<T[]> => {
+  const text = await runCommand('ip', ['-json', ...args])
+  return JSON.parse(text.trim() || '[]') as T[]
+}
+
+const toCidrs = (texts: readonly string[]): Cidr[] =>
+  texts.map(parseCidr).filter((cidr) => cidr !== undefined)
+
+/** `ownInterfaces`: the prefix of the instance's own interfaces; `ownSubnet`: its range as text, when it has one. */
+export const readHostRoutes = async (ownInterfaces: string, ownSubnet?: string): Promise<HostRoutes> => {
+  const routes = await readJson<Route>(['-4', 'route', 'show', 'table', 'all'])
+  const links = await readJson<{ ifname: string; mtu: number }>(['link', 'show'])
+  const resolvConf = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')
+  const resolvers = [...resolvConf.matchAll(/^\s*nameserver\s+(\S+)/gm)].map((match) => match[1] ?? '')
+  const own = ownSubnet === undefined ? undefined : parseCidr(ownSubnet)
+  const isOwn = ({ dev, dst, type }: Route): boolean => {
+    if (dev?.startsWith(ownInterfaces)) return true
+    if (type === 'blackhole') return dst === ownSubnet
+    // The name forwarder's address.
+    return dev === 'lo' && own !== undefined && parseCidr(dst)?.base === own.base + 1
+  }
+  const foreign = routes.filter((route) => !isOwn(route))
+  const attached = foreign.filter(
+    ({ scope, type = 'unicast', dev = '', gateway, via }) =>
+      type === 'unicast' &&
+      scope === 'link' &&
+      !gateway &&
+      !via &&
+      dev !== 'lo' &&
+      !dev.startsWith(interfaceFamily),
+  )
+  const outward = routes.find(({ dst }) => dst === 'default')?.dev
+  return {
+    taken: toCidrs([...foreign.map(({ dst }) => dst), ...resolvers]),
+    neighbours: toCidrs(attached.map(({ dst }) => dst)),
+    mtu: Math.min(1500, links.find(({ ifname }) => ifname === outward)?.mtu ?? 1500),
+  }
+}

@@ -1,0 +1,72 @@
+import { createSocket } from 'node:dgram'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger } from '@dock/foundation'
+import { expect, test } from 'vitest'
+import { startNameForwarder } from './name-forwarder.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+const resolverPort = 20_053
+const port = 20_054
+
+test('questions and answers pass as they are, by UDP and TCP, and a silent resolver is passed over', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
+  const resolvConf = join(folder, 'resolv.conf')
+  // Nobody listens at the first one.
+  await writeFile(resolvConf, '# x\nnameserver 127.0.0.7\nnameserver 127.0.0.8\n')
+  const udp = createSocket('udp4')
+  udp.on('message', (query, from) =>
+    udp.send(Buffer.concat([Buffer.from('re:'), query]), from.port, from.address),
+  )
+  await new Promise<void>((resolve) => udp.bind(resolverPort, '127.0.0.8', resolve))
+  const tcp = createServer((socket) => socket.on('data', (bytes) => socket.write(`re:${bytes}`)))
+  await new Promise<void>((resolve) => tcp.listen(resolverPort, '127.0.0.7', resolve))
+  const forwarder = await startNameForwarder({ address: '127.0.0.9', port, resolverPort, resolvConf, logger })
+  try {
+    const asker = createSocket('udp4')
+    const answers = new Promise<string[]>((resolve) => {
+      const got: string[] = []
+      asker.on('message', (bytes) => {
+        got.push(bytes.toString())
+        if (got.length === 64) resolve(got)
+      })
+    })
+    const asked = Array.from({ length: 64 }, (_, index) => `question ${index}`)
+    for (const question of asked) asker.send(question, port, '127.0.0.9')
+    expect((await answers).sort()).toEqual(asked.map((question) => `re:${question}`).sort())
+    asker.close()
+
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(port, '127.0.0.9', () => socket.write('by tcp'))
+      socket.once('data', (bytes) => {
+        resolve(bytes.toString())
+        socket.destroy()
+      })
+      socket.once('error', reject)
+    })
+    expect(text).toBe('re:by tcp')
+
+    const open = Array.from({ length: 20 }, () => connect(port, '127.0.0.9'))
+    const outcomes = await Promise.all(
+      open.map(
+        (socket) =>
+          new Promise<string>((resolve) => {
+            socket.once('error', () => resolve('closed')).once('close', () => resolve('closed'))
+            socket.once('data', () => resolve('open'))
+            socket.write('x')
+          }),
+      ),
+    )
+    expect(outcomes.filter((outcome) => outcome === 'open').length).toBeLessThanOrEqual(16)
+    expect(outcomes.filter((outcome) => outcome === 'closed').length).toBeGreaterThanOrEqual(4)
+    for (const socket of open) socket.destroy()
+  } finally {
+    await forwarder.close()
+    udp.close()
+    tcp.close()
+    await rm(folder, { recursive: true })
+  }
+})

@@ -1,0 +1,115 @@
+/**
+ * Network namespaces with their veth pairs, through `ip`. The kernel itself holds what is known of them: the host's
+ * interface carries the Dock's id as its alias, so nothing has to be written down and nothing can disagree.
+ */
+import { lstat, readdir, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand, tryCommand } from '@dock/foundation'
+import type { SlotAddresses } from './addressing.ts'
+
+const namespacesFolder = '/run/netns'
+/** The alias of a namespace that is ready and no Dock's yet. It comes last: without alias, one is half made. */
+const spareAlias = 'spare'
+
+/** `owner`: a Dock's id, `spare`, or null for one that is half made or whose namespace is gone. */
+export type FoundNamespace = { slot: number; owner: string | null }
+
+export const isSpare = ({ owner }: FoundNamespace): boolean => owner === spareAlias
+
+const batch = async (commands: readonly string[], before: readonly string[] = []): Promise<void> => {
+  await runCommand('ip', [...before, '-batch', '-'], { input: `${commands.join('\n')}\n`, timeoutMs: 20_000 })
+}
+
+/** The namespaces whose names, and host interfaces, start with `prefix` (at most 11 characters). */
+export const createNetworkNamespaces = (prefix: string) => {
+  const nameOf = (slot: number): string => `${prefix}${slot.toString(16)}`
+  const slotOf = (name: string): number | undefined => {
+    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : ''
+    return /^[0-9a-f]{1,4}$/.test(rest) ? Number.parseInt(rest, 16) : undefined
+  }
+  const pathOf = (slot: number): string => join(namespacesFolder, nameOf(slot))
+
+  /** Whether a namespace, not an empty file of an earlier mount, stands under the name. */
+  const isMounted = async (slot: number): Promise<boolean> => {
+    const [file, folder] = await Promise.all([
+      lstat(pathOf(slot)).catch(() => undefined),
+      lstat(namespacesFolder).catch(() => undefined),
+    ])
+    return file !== undefined && folder !== undefined && file.dev !== folder.dev
+  }
+
+  const address = async (slot: number, { ip, gateway }: SlotAddresses): Promise<void> =>
+    batch(
+      [
+        'link set dev lo up',
+        'link set dev eth0 addrgenmode none',
+        'link set dev eth0 up',
+        `addr replace ${ip}/30 dev eth0`,
+        `route replace default via ${gateway} dev eth0`,
+      ],
+      ['-netns', nameOf(slot)],
+    )
+
+  const remove = async (slots: readonly number[]): Promise<void> => {
+    if (slots.length === 0) return
+    const names = slots.map(nameOf)
+    // Absent parts are fine; what must be gone is looked at afterwards.
+    await tryCommand('ip', ['-force', '-batch', '-'], {
+      input: names.map((name) => `link delete dev ${name}\nnetns delete ${name}\n`).join(''),
+      timeoutMs: 60_000,
+    })
+    for (const slot of slots) {
+      if (!(await isMounted(slot))) await unlink(pathOf(slot)).catch(() => undefined)
+    }
+    const left = (await find()).filter(({ slot }) => slots.includes(slot))
+    if (left.length > 0)
+      throw new Error(`network of slot ${left.map(({ slot }) => slot).join(', ')} does not go`)
+  }
+
+  const find = async (): Promise<FoundNamespace[]> => {
+    const text = await runCommand('ip', ['-json', 'link', 'show', 'type', 'veth'])
+    const links = JSON.parse(text.trim() || '[]') as { ifname: string; ifalias?: string }[]
+    const owners = new Map<number, string | null>()
+    for (const { ifname, ifalias } of links) {
+      const slot = slotOf(ifname)
+      if (slot !== undefined) owners.set(slot, (await isMounted(slot)) ? (ifalias ?? null) : null)
+    }
+    for (const name of await readdir(namespacesFolder).catch(() => [])) {
+      const slot = slotOf(name)
+      if (slot !== undefined && !owners.has(slot)) owners.set(slot, null)
+    }
+    return [...owners].map(([slot, owner]) => ({ slot, owner }))
+  }
+
+  return {
+    pathOf,
+    find,
+    remove,
+    /** Puts the addresses and routes inside (back). */
+    address,
+    /** Makes a spare one, whole or not at all. */
+    make: async (slot: number, addresses: SlotAddresses, mtu: number): Promise<void> => {
+      const name = nameOf(slot)
+      try {
+        await batch([
+          `netns add ${name}`,
+          `link add name ${name} mtu ${mtu} type veth peer name eth0 mtu ${mtu} netns ${name}`,
+          `link set dev ${name} addrgenmode none`,
+          `addr add ${addresses.gateway}/30 dev ${name}`,
+          `link set dev ${name} up`,
+        ])
+        await address(slot, addresses)
+        await runCommand('ip', ['link', 'set', 'dev', name, 'alias', spareAlias])
+      } catch (error) {
+        await remove([slot]).catch(() => undefined)
+        throw error
+      }
+    },
+    /** Gives a spare one to a Dock. */
+    claim: async (slot: number, dockId: string): Promise<void> => {
+      await runCommand('ip', ['link', 'set', 'dev', nameOf(slot), 'alias', dockId])
+    },
+  }
+}
+
+export type NetworkNamespaces = ReturnType<typeof createNetworkNamespaces>
