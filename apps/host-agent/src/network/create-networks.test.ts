@@ -1,13 +1,13 @@
 /** Real namespaces, real packets. Plain processes in a Dock's namespace stand for its sandbox. Needs root. */
 import { createSocket } from 'node:dgram'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { DockNetwork, Networks } from '../docks/seams.ts'
-import { createNetworks } from './create-networks.ts'
+import { createNetworks, instanceTag } from './create-networks.ts'
 import { parseCidrList } from './ipv4.ts'
 
 const logger = createLogger('test')
@@ -247,14 +247,25 @@ test('IPv6 goes nowhere', async () => {
     link.ifname?.startsWith('gvh'),
   )
   expect(docksWithV6).toEqual([])
-  const mac = await runCommand('ip', ['-json', 'neighbor', 'show', a.ip])
-  const device = (JSON.parse(mac) as { dev: string }[])[0]?.dev ?? ''
-  const lladdr = (
-    JSON.parse(await runCommand('ip', ['-json', 'link', 'show', 'dev', device])) as { address: string }[]
-  )[0]
-  await inside(a, ['ip', '-6', 'address', 'add', 'fd99::2/64', 'dev', 'eth0', 'nodad'])
-  await inside(a, ['ip', '-6', 'route', 'add', 'default', 'via', 'fd99::1', 'dev', 'eth0'])
-  await inside(a, ['ip', 'neighbor', 'add', 'fd99::1', 'lladdr', lladdr?.address ?? '', 'dev', 'eth0'])
+  // Ways there and back by hand, so that only the rules stand between.
+  const readJson = async (text: Promise<string>) => JSON.parse(await text) as Record<string, string>[]
+  const [way] = await readJson(runCommand('ip', ['-json', 'route', 'get', a.ip]))
+  const device = way?.['dev'] ?? ''
+  const [hostEnd] = await readJson(runCommand('ip', ['-json', 'link', 'show', 'dev', device]))
+  const [dockEnd] = await readJson(
+    inside(a, ['ip', '-json', 'link', 'show', 'dev', 'eth0']).then((it) => it.stdout),
+  )
+  await runCommand('ip', ['-batch', '-'], {
+    input: `route add fd99::2/128 dev ${device}
+neighbor add fd99::2 lladdr ${dockEnd?.['address']} dev ${device}
+`,
+  })
+  await runCommand('ip', ['-netns', device, '-batch', '-'], {
+    input: `addr add fd99::2/64 dev eth0 nodad
+route add default via fd99::1 dev eth0
+neighbor add fd99::1 lladdr ${hostEnd?.['address']} dev eth0
+`,
+  })
   expect(await reaches(a, 'fd77::1', 7002)).toBe(false)
   expect(await reaches(a, 'fd77::2', 7001)).toBe(false)
 })
@@ -303,12 +314,12 @@ test('another agent on the machine gets another subnet, and its Docks are as far
 
 test('the next agent takes over the Docks, and what is destroyed and torn down leaves nothing', async () => {
   const own = { ...options(), instance: `${folder}/3`, subnetFile: join(folder, '3.json') }
-  const before = await traces()
   const first = createNetworks({ ...own, spares: 2 })
   await first.setUp()
   const docks = [newUuid(), newUuid(), newUuid()]
   const made = await Promise.all(docks.map((dock) => first.create(dock)))
   expect(new Set(made.map(({ ip }) => ip)).size).toBe(3)
+  expect((await traces(own.instance, own.subnetFile)).length).toBeGreaterThan(6)
   // The first ends as by a crash, but for its port, which the kernel would free.
   await first.tearDown()
 
@@ -323,17 +334,21 @@ test('the next agent takes over the Docks, and what is destroyed and torn down l
   }
   expect(await second.list()).toEqual([])
   await second.tearDown()
-  expect(await traces()).toEqual(before)
+  expect(await traces(own.instance, own.subnetFile)).toEqual([])
 })
 
-/** What networks leave on the machine, but for what comes and goes by itself. */
-const traces = async () => {
+/** What an instance has left on the machine. */
+const traces = async (instance: string, subnetFile: string): Promise<string[]> => {
   const outputs = await Promise.all([
-    runCommand('ip', ['-json', 'netns', 'list']),
+    readdir('/run/netns').then((names) => names.join('\n')),
+    runCommand('ip', ['-oneline', 'link', 'show']),
     runCommand('nft', ['list', 'tables']),
-    runCommand('ip', ['-json', 'route', 'show', 'type', 'blackhole']),
-    runCommand('ip', ['-brief', 'address', 'show', 'dev', 'lo']),
+    runCommand('ip', ['-4', 'route', 'show', 'table', 'all']),
   ])
-  const links = await runCommand('ip', ['-json', 'link', 'show', 'type', 'veth'])
-  return [...outputs, (JSON.parse(links) as { ifname: string }[]).map(({ ifname }) => ifname).sort()]
+  const { subnet } = JSON.parse(await readFile(subnetFile, 'utf8')) as { subnet: string }
+  const start = subnet.slice(0, subnet.indexOf('.', 3) + 1)
+  return outputs
+    .join('\n')
+    .split('\n')
+    .filter((line) => line.includes(instanceTag(instance)) || line.includes(` ${start}`))
 }

@@ -32,11 +32,14 @@ export type NetworksOptions = {
 
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
 
+/** Five hex digits in the names of all that an instance makes on the machine. */
+export const instanceTag = (instance: string): string =>
+  createHash('sha256').update(instance).digest('hex').slice(0, 5)
+
 /** Needs root. `setUp` comes before every other call, and takes over what an earlier agent left. */
 export const createNetworks = (options: NetworksOptions): Networks => {
   const { instance, logger, subnetFile, spares = 4, allowedEgress = [] } = options
-  const digest = createHash('sha256').update(instance).digest()
-  const tag = digest.toString('hex').slice(0, 5)
+  const tag = instanceTag(instance)
   const prefix = `${interfaceFamily}${tag}-`
   const table = `dock_${tag}`
   const namespaces = createNetworkNamespaces(prefix)
@@ -115,7 +118,7 @@ export const createNetworks = (options: NetworksOptions): Networks => {
     const known = kept === undefined ? undefined : parseCidr(kept)
     if (known && (hasDocks || !taken.some((range) => overlaps(known, range)))) return known
     if (kept !== undefined) await tryCommand('ip', ['route', 'delete', 'blackhole', kept])
-    const subnet = chooseSubnet(digest.readUInt16BE(0), taken)
+    const subnet = chooseSubnet(Number.parseInt(tag, 16), taken)
     await writeFileDurably(subnetFile, JSON.stringify({ instance, subnet: formatCidr(subnet) }))
     return subnet
   }
