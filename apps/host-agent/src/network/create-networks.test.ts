@@ -248,22 +248,23 @@ test('IPv6 goes nowhere', async () => {
   )
   expect(docksWithV6).toEqual([])
   // Ways there and back by hand, so that only the rules stand between.
-  const readJson = async (text: Promise<string>) => JSON.parse(await text) as Record<string, string>[]
+  const readJson = async (text: Promise<string>) =>
+    JSON.parse(await text) as { dev?: string; address?: string }[]
   const [way] = await readJson(runCommand('ip', ['-json', 'route', 'get', a.ip]))
-  const device = way?.['dev'] ?? ''
+  const device = way?.dev ?? ''
   const [hostEnd] = await readJson(runCommand('ip', ['-json', 'link', 'show', 'dev', device]))
   const [dockEnd] = await readJson(
     inside(a, ['ip', '-json', 'link', 'show', 'dev', 'eth0']).then((it) => it.stdout),
   )
   await runCommand('ip', ['-batch', '-'], {
     input: `route add fd99::2/128 dev ${device}
-neighbor add fd99::2 lladdr ${dockEnd?.['address']} dev ${device}
+neighbor add fd99::2 lladdr ${dockEnd?.address} dev ${device}
 `,
   })
   await runCommand('ip', ['-netns', device, '-batch', '-'], {
     input: `addr add fd99::2/64 dev eth0 nodad
 route add default via fd99::1 dev eth0
-neighbor add fd99::1 lladdr ${hostEnd?.['address']} dev eth0
+neighbor add fd99::1 lladdr ${hostEnd?.address} dev eth0
 `,
   })
   expect(await reaches(a, 'fd77::1', 7002)).toBe(false)
