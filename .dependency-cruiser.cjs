@@ -65,7 +65,12 @@ module.exports = {
       severity: 'error',
       from: {
         path: ours,
-        pathNot: [tests, `${app}/http/`, `${app}/(composition|main|dock-modules)[^/]*\\.ts$`],
+        pathNot: [
+          tests,
+          '^packages/testkit/',
+          `${app}/http/`,
+          `${app}/(composition|main|dock-modules)[^/]*\\.ts$`,
+        ],
       },
       to: { path: `${app}/http/` },
     },

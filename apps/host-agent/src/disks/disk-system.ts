@@ -2,9 +2,6 @@
  * What the disk pool asks of the kernel. Two implementations: by system calls (no process is made, some
  * milliseconds less each) and by the usual commands, where the system-call library cannot be loaded.
  */
-import type { Logger } from '@dock/foundation'
-import { commandDiskSystem } from './command-disk-system.ts'
-import { openNativeDiskSystem } from './native-disk-system.ts'
 
 export type DiskSystem = {
   /** Clones the btrfs subvolume `source` as `destination`, which must not exist. Committed when it answers. */
@@ -27,13 +24,3 @@ export type DiskSystem = {
 
 /** Options of every Dock's mount: nothing on it may become a device or a privileged program of the host. */
 export const diskMountOptions = 'nosuid,nodev,noatime,discard'
-
-/** System calls where the library loads, commands otherwise (with a warning). */
-export const openDiskSystem = async (logger: Logger): Promise<DiskSystem> => {
-  try {
-    return await openNativeDiskSystem()
-  } catch (error) {
-    logger.warn({ err: error }, 'system calls are not available; disks are handled by commands, more slowly')
-    return commandDiskSystem
-  }
-}

@@ -1,0 +1,15 @@
+/** Chooses how this machine's disks are handled. */
+import type { Logger } from '@dock/foundation'
+import { commandDiskSystem } from './command-disk-system.ts'
+import type { DiskSystem } from './disk-system.ts'
+import { openNativeDiskSystem } from './native-disk-system.ts'
+
+/** System calls where the library loads, commands otherwise (with a warning). */
+export const openDiskSystem = async (logger: Logger): Promise<DiskSystem> => {
+  try {
+    return await openNativeDiskSystem()
+  } catch (error) {
+    logger.warn({ err: error }, 'system calls are not available; disks are handled by commands, more slowly')
+    return commandDiskSystem
+  }
+}
