@@ -6,15 +6,10 @@ import { createGvisorDriver } from '@dock/runtime-gvisor'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
-import type { Networks } from './docks/seams.ts'
 import { createMemoryDiskPool } from './fakes/memory-disk-pool.ts'
 import { createMemoryNetworks } from './fakes/memory-networks.ts'
 import { readBootId } from './host-facts.ts'
-
-/** The real networks of Docks are not part of this program yet: without them no Dock may run on this machine. */
-const machineNetworks = (): Networks => {
-  throw new Error('this build has no networks for Docks: only DOCK_RUNTIME=fake can run')
-}
+import { createNetworks } from './network/create-networks.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
   if (settings.runtime === 'fake') {
@@ -33,7 +28,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
       mountsDir: join(hostFolder, 'mounts'),
       logger,
     }),
-    networks: machineNetworks(),
+    networks: createNetworks({ instance: hostFolder, subnetFile: join(hostFolder, 'subnet'), logger }),
   }
 }
 

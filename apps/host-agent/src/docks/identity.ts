@@ -35,9 +35,12 @@ if [ -r /etc/machine-id ]; then read -r machine_id </etc/machine-id; fi
 if [ -n "$DOCK_NEW_IDENTITY" ] || [ "\${#machine_id}" -ne 32 ]; then
   replace /etc/machine-id "$DOCK_MACHINE_ID" || exit 14
 fi
-if [ -n "$DOCK_NEW_IDENTITY" ] && [ -x /usr/bin/ssh-keygen ] && [ -d /etc/ssh ]; then
-  rm -f /etc/ssh/ssh_host_*_key /etc/ssh/ssh_host_*_key.pub
-  /usr/bin/ssh-keygen -q -A || exit 15
+# Keys take a third of a second to make: only for a server that would use them. A package that brings one later makes
+# its first keys itself, where none of another Dock are left.
+if [ -n "$DOCK_NEW_IDENTITY" ]; then
+  keys=(/etc/ssh/ssh_host_*_key*)
+  if [ -e "\${keys[0]}" ]; then rm -f "\${keys[@]}"; fi
+  if [ -x /usr/sbin/sshd ]; then /usr/bin/ssh-keygen -q -A || exit 15; fi
 fi
 exit 0
 `
