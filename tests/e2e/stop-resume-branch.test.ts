@@ -24,7 +24,12 @@ describe('stop and resume', () => {
       state: 'archived',
     })
     const snapshot = await server.client.call('readLatestSnapshot', { params: { id: dock.id } })
-    expect(snapshot).toMatchObject({ dockId: dock.id, status: 'completed', runtime: 'gvisor' })
+    expect(snapshot).toMatchObject({
+      dockId: dock.id,
+      status: 'completed',
+      runtime: 'gvisor',
+      sizeBytes: expect.any(Number),
+    })
     await expect(exec(server, dock.id, 'true')).rejects.toMatchObject({ code: 'dock_not_running' })
     await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
     await untilState(server, dock.id, ['ready'])

@@ -11,6 +11,12 @@ export type Database = AccountTables & DockTables
 export type Db = Kysely<Database>
 export type Tx = Transaction<Database>
 
+/** Counts of bytes are `bigint` columns; none comes near 2^53, so they are read as numbers, as the contract has them. */
+const numbersForBigints: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
+}
+
 export type DatabaseConnection = { db: Db; pool: pg.Pool; close(): Promise<void> }
 
 /** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */
@@ -24,6 +30,7 @@ export const openDatabase = (options: {
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: 5_000,
     application_name: 'dock-control-plane',
+    types: numbersForBigints,
   })
   pool.on('error', (error) => options.onIdleError?.(error))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
