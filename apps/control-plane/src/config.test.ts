@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest'
+import { readConfig } from './config.ts'
+
+const database = { DATABASE_URL: 'postgresql://x/y' }
+
+it('has a default for everything but the database', () => {
+  expect(readConfig(database)).toMatchObject({
+    port: 8080,
+    bind: '127.0.0.1',
+    apiUrl: 'http://127.0.0.1:8080',
+    defaultImage: 'ubuntu-24.04',
+    embeddedHost: true,
+    openSignUp: false,
+    adminEmails: [],
+  })
+})
+
+it('names the variable to correct', () => {
+  expect(() => readConfig({})).toThrow('DATABASE_URL')
+  expect(() => readConfig({ ...database, PORT: '70000' })).toThrow('PORT')
+  expect(() => readConfig({ ...database, DEFAULT_IMAGE: 'arch' })).toThrow('DEFAULT_IMAGE')
+})
+
+it('reads lists, addresses and empty values', () => {
+  const config = readConfig({
+    ...database,
+    INSTANCE_ADMIN_EMAILS: ' A@x.test, b@x.test,,',
+    DOCK_BIND: '::',
+    PORT: '81',
+    SMTP_URL: '',
+    DOCK_APP_URL: 'https://dock.example.test/',
+  })
+  expect(config.adminEmails).toEqual(['a@x.test', 'b@x.test'])
+  expect(config.apiUrl).toBe('http://127.0.0.1:81')
+  expect(config.appUrl).toBe('https://dock.example.test')
+  expect(config.smtpUrl).toBeUndefined()
+})

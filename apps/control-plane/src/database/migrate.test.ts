@@ -1,0 +1,77 @@
+import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createEmptyDatabase, dropDatabase } from '@dock/testkit'
+import pg from 'pg'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { holdInstanceLock } from './instance-lock.ts'
+import { migrate, migrationsFolder } from './migrate.ts'
+
+let url: string
+let folder: string
+
+beforeEach(async () => {
+  url = await createEmptyDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'dock-migrations-'))
+  await cp(migrationsFolder, folder, { recursive: true })
+})
+afterEach(async () => {
+  await dropDatabase(url)
+  await rm(folder, { recursive: true, force: true })
+})
+
+const tableExists = async (name: string): Promise<boolean> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ found: boolean }>('select to_regclass($1) is not null as found', [
+      name,
+    ])
+    return rows[0]?.found ?? false
+  } finally {
+    await client.end()
+  }
+}
+
+describe('migrate', () => {
+  it('applies everything once', async () => {
+    expect(await migrate(url)).toContain('001_accounts.sql')
+    expect(await migrate(url)).toEqual([])
+  })
+
+  it('lets two processes start at once', async () => {
+    const [first, second] = await Promise.all([migrate(url), migrate(url)])
+    expect([first.length, second.length].sort()[0]).toBe(0)
+    expect(await tableExists('users')).toBe(true)
+  })
+
+  it('refuses a database that is newer than the program', async () => {
+    await writeFile(join(folder, '999_future.sql'), 'create table future ()')
+    await migrate(url, folder)
+    await expect(migrate(url)).rejects.toThrow('newer than this program')
+  })
+
+  it('refuses a migration that was edited after it was applied', async () => {
+    await writeFile(join(folder, '998_mine.sql'), 'create table mine ()')
+    await migrate(url, folder)
+    await writeFile(join(folder, '998_mine.sql'), 'create table mine (n int)')
+    await expect(migrate(url, folder)).rejects.toThrow('998_mine.sql is not the one')
+  })
+
+  it('leaves nothing of a migration that fails', async () => {
+    await writeFile(join(folder, '998_broken.sql'), 'create table half (); select 1/0')
+    await expect(migrate(url, folder)).rejects.toThrow('998_broken.sql failed')
+    expect(await tableExists('half')).toBe(false)
+    expect(await tableExists('users')).toBe(true)
+  })
+})
+
+describe('holdInstanceLock', () => {
+  it('refuses a second control plane until the first has ended', async () => {
+    const first = await holdInstanceLock(url, () => undefined)
+    await expect(holdInstanceLock(url, () => undefined, 0)).rejects.toThrow('Another control plane')
+    const waiting = holdInstanceLock(url, () => undefined, 5_000)
+    await first.release()
+    await (await waiting).release()
+  })
+})

@@ -1,0 +1,253 @@
+import { errorCodes, type Route, routes } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import * as z from 'zod'
+
+/** Routes of the contract that nothing answers yet. It only falls. */
+const routesNotBuilt = 81
+
+let server: TestControlPlane
+beforeAll(async () => {
+  server = await testControlPlane()
+})
+afterAll(() => server.stop())
+
+const allRoutes = Object.entries<Route>(routes)
+const examplePath = (route: Route, id = newUuid()): string => route.path.replace(/\/:[A-Za-z]+/g, `/${id}`)
+const isBuilt = (name: string): boolean => name in server.controlPlane.handlers
+
+describe('every route', () => {
+  it('is built, or answers 501 with its code; how many are left only falls', async () => {
+    const left = allRoutes.filter(([name]) => !isBuilt(name))
+    for (const [, route] of left) {
+      const answer = await server.call(route.method, examplePath(route))
+      expect([route.path, answer.status, answer.body.code]).toEqual([route.path, 501, 'not_implemented'])
+    }
+    expect(left.length).toBe(routesNotBuilt)
+  })
+
+  it('answers 401 without credentials, unless it is public', async () => {
+    for (const [name, route] of allRoutes) {
+      if (!isBuilt(name) || route.access.credentials === 'public') continue
+      const answer = await server.call(route.method, examplePath(route), undefined, null)
+      expect([name, answer.status, answer.body.code]).toEqual([name, 401, 'unauthorized'])
+    }
+  })
+
+  it('answers a malformed id exactly as an absent one', async () => {
+    for (const [name, route] of allRoutes) {
+      if (!isBuilt(name) || !route.path.includes('/:') || !route.notFound) continue
+      if (route.access.credentials === 'instance-admin-session') continue
+      const absent = await server.call(route.method, examplePath(route))
+      const malformed = await server.call(route.method, examplePath(route, 'nonsense'))
+      expect([name, malformed.status]).toEqual([name, 404])
+      if (absent.status === 404) expect([name, malformed.body]).toEqual([name, absent.body])
+    }
+  })
+})
+
+describe('credentials', () => {
+  let session: Awaited<ReturnType<typeof signIn>>
+  beforeAll(async () => {
+    session = await signIn()
+  })
+
+  it('names the caller of a key', async () => {
+    const answer = await server.call('GET', '/v1/me')
+    expect(answer.status).toBe(200)
+    expect(routes.readMe.response.parse(answer.body.data)).toMatchObject({
+      email: server.admin.email,
+      emailVerified: true,
+      providers: ['credential'],
+      instanceAdmin: true,
+    })
+  })
+
+  it('takes no cookie beside an Authorization header, and no other scheme', async () => {
+    const { cookie } = session
+    for (const authorization of ['Bearer dock_wrong', 'Basic eDp5', 'Bearer']) {
+      const response = await server.fetch('/v1/me', { headers: { cookie, authorization } })
+      expect([authorization, response.status]).toEqual([authorization, 401])
+    }
+  })
+
+  it('lets a session read, and write from its own site only', async () => {
+    const { cookie } = session
+    expect((await server.fetch('/v1/me', { headers: { cookie } })).status).toBe(200)
+    const write = (headers: Record<string, string>) =>
+      server.fetch('/v1/organizations', {
+        method: 'POST',
+        headers: { cookie, ...headers },
+        body: JSON.stringify({ name: 'Mine' }),
+      })
+    expect((await write({})).status).toBe(403)
+    expect((await write({ origin: 'https://evil.test' })).status).toBe(403)
+    expect((await write({ 'sec-fetch-site': 'same-site', origin: server.config.apiUrl })).status).toBe(403)
+    expect((await write({ origin: server.config.apiUrl })).status).toBe(201)
+    expect((await write({ 'sec-fetch-site': 'same-origin' })).status).toBe(201)
+  })
+
+  it('refuses a forged, an expired and an ended session', async () => {
+    const forged = session.cookie.replace(/\.[^.]*$/, `.${Buffer.alloc(32).toString('base64url')}%3D`)
+    const statusOf = async (cookie: string): Promise<number> =>
+      (await server.fetch('/v1/me', { headers: { cookie } })).status
+    expect(await statusOf(forged)).toBe(401)
+    const { db } = server.database
+    const expireAt = (at: Date) =>
+      db.updateTable('sessions').set({ expires_at: at }).where('token', '=', session.token).execute()
+    await expireAt(new Date(Date.now() - 1))
+    expect(await statusOf(session.cookie)).toBe(401)
+    await expireAt(new Date(Date.now() + 60_000))
+    expect(await statusOf(session.cookie)).toBe(200)
+    await server.fetch('/api/auth/sign-out', {
+      method: 'POST',
+      headers: { cookie: session.cookie, origin: server.config.apiUrl },
+    })
+    expect(await statusOf(session.cookie)).toBe(401)
+  })
+
+  it('lets only sessions and instance admins where the contract says so', async () => {
+    const reset = `/v1/hosts/${newUuid()}/reset-credential`
+    expect((await server.call('POST', reset)).body.code).toBe('session_required')
+    await setAdmin({ instance_admin: false })
+    expect((await server.call('GET', '/v1/hosts')).body.code).toBe('instance_admin_required')
+    await setAdmin({ instance_admin: true, email_verified: false })
+    expect((await server.call('GET', '/v1/hosts')).body.code).toBe('email_verification_required')
+    await setAdmin({ instance_admin: true, email_verified: true })
+    expect((await server.call('GET', '/v1/hosts')).status).toBe(200)
+  })
+
+  it('lets a closed account do nothing, and tells an erased one that it is gone', async () => {
+    await setAdmin({ closed_at: new Date() })
+    const closed = await server.call('GET', '/v1/me')
+    expect([closed.status, closed.body.code]).toEqual([403, 'account_closed'])
+    await setAdmin({ erased_at: new Date() })
+    expect((await server.call('GET', '/v1/me')).status).toBe(410)
+    await setAdmin({ closed_at: null, erased_at: null })
+    expect((await server.call('GET', '/v1/me')).status).toBe(200)
+  })
+})
+
+describe('requests', () => {
+  it.each([
+    ['{"name":"x","nope":1}', 'nope: unknown field'],
+    ['{}', 'name: '],
+    ['{"name":', 'Body is not valid JSON.'],
+    ['{"name":"a\\u0000b"}', 'Body holds the character NUL.'],
+    [JSON.stringify({ name: 'x'.repeat(3 * 1024 * 1024) }), 'Body is larger'],
+  ])('refuses the body %.20s', async (body, message) => {
+    const response = await server.fetch('/v1/api-keys', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.admin.apiKey}` },
+      body,
+    })
+    const answer = (await response.json()) as { code: string; message: string }
+    expect([response.status, answer.code]).toEqual([400, 'validation_error'])
+    expect(answer.message).toContain(message)
+  })
+
+  it('answers an unknown path and an unknown method alike', async () => {
+    const path = await server.call('GET', '/v1/nothing-here', undefined, null)
+    const method = await server.call('PUT', '/v1/me')
+    expect(path.status).toBe(404)
+    expect(method.status).toBe(404)
+    expect(method.body).toEqual(path.body)
+    expect(path.body).toEqual({ ok: false, code: 'not_found', message: errorCodes.not_found.message })
+  })
+
+  it('has an id of its own, in a header only', async () => {
+    const [one, two] = [await server.call('GET', '/v1/me'), await server.call('GET', '/v1/me')]
+    const id = one.headers.get('x-request-id') ?? ''
+    expect(z.uuid().safeParse(id).success).toBe(true)
+    expect(two.headers.get('x-request-id')).not.toBe(id)
+    expect(JSON.stringify(one.body)).not.toContain(id)
+  })
+})
+
+describe('the instance', () => {
+  it('serves its contract with every route', async () => {
+    const document = (await (await server.fetch('/openapi.json')).json()) as {
+      openapi: string
+      paths: Record<string, Record<string, { operationId: string; responses: object }>>
+    }
+    expect(document.openapi).toBe('3.1.0')
+    const operations = Object.values(document.paths).flatMap((path) => Object.values(path))
+    expect(operations.map(({ operationId }) => operationId).sort()).toEqual(Object.keys(routes).sort())
+    expect(document.paths['/v1/environments/{ref}/secrets:reveal']).toHaveProperty('post')
+    expect(JSON.stringify(document)).not.toContain('#/$defs/')
+  })
+
+  it('tells what it offers, and its images', async () => {
+    const config = await server.call('GET', '/v1/config', undefined, null)
+    expect(routes.readConfig.response.parse(config.body.data)).toMatchObject({
+      mailDelivery: 'log',
+      ssh: null,
+    })
+    expect((await server.call('GET', '/v1/images')).body.data).toEqual([
+      { name: 'ubuntu-24.04', isDefault: false, available: false },
+      { name: 'debian-13', isDefault: true, available: false },
+    ])
+  })
+
+  it('listens, answers health, lets a request under way finish, and measures by route', async () => {
+    const listening = await server.listen()
+    const base = `http://127.0.0.1:${listening.port}`
+    const health = await fetch(`${base}/health`)
+    expect([health.status, await health.json()]).toEqual([200, { ok: true, data: { status: 'ready' } }])
+    const headers = { authorization: `Bearer ${server.admin.apiKey}`, 'x-large': 'x'.repeat(20_000) }
+    expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
+    const underWay = fetch(`${base}/v1/me`, { headers: { authorization: headers.authorization } })
+    await new Promise((resolve) => setImmediate(resolve))
+    await listening.drain(5_000)
+    const finished = await underWay.then(
+      (response) => response.status,
+      () => 'refused before it was accepted',
+    )
+    expect([200, 'refused before it was accepted']).toContain(finished)
+    await expect(fetch(`${base}/health`)).rejects.toThrow()
+    const text = await server.controlPlane.metrics.registry.metrics()
+    expect(text).toContain(
+      'dock_http_request_duration_seconds_count{method="GET",route="/health",status="200"} 1',
+    )
+  })
+
+  it('answers 503 while its database is away, and recovers', async () => {
+    const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    const connect = vi
+      .spyOn(server.database.pool, 'connect')
+      .mockImplementation(() => Promise.reject(refused))
+    try {
+      for (const path of ['/health', '/v1/me']) {
+        const answer = await server.call('GET', path)
+        expect([path, answer.status, answer.body.code]).toEqual([path, 503, 'service_unavailable'])
+        expect(answer.body.message).not.toContain('ECONNREFUSED')
+      }
+    } finally {
+      connect.mockRestore()
+    }
+    expect((await server.call('GET', '/health')).status).toBe(200)
+  })
+})
+
+const setAdmin = (values: {
+  instance_admin?: boolean
+  email_verified?: boolean
+  closed_at?: Date | null
+  erased_at?: Date | null
+}) => server.database.db.updateTable('users').set(values).where('email', '=', server.admin.email).execute()
+
+const signIn = async (): Promise<{ cookie: string; token: string }> => {
+  const response = await server.fetch('/api/auth/sign-in/email', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
+    body: JSON.stringify({ email: server.admin.email, password: server.admin.password }),
+  })
+  expect(response.status).toBe(200)
+  const { token } = (await response.json()) as { token: string }
+  const cookie = response.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ')
+  return { cookie, token }
+}

@@ -1,0 +1,79 @@
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, systemClock } from '@dock/foundation'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createFileTransport } from './mail-transport.ts'
+import { createMailer, saveMail } from './outbox.ts'
+
+let server: TestControlPlane
+let folder: string
+beforeEach(async () => {
+  server = await testControlPlane({ environment: { DOCK_SIGNUP: 'open' } })
+  folder = await mkdtemp(join(tmpdir(), 'dock-mail-'))
+})
+afterEach(async () => {
+  await server.stop()
+  await rm(folder, { recursive: true, force: true })
+})
+
+it('writes the verification mail of a new person as a file, and its link verifies', async () => {
+  const answer = await server.fetch('/api/auth/sign-up/email', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
+    body: JSON.stringify({ email: 'new@example.test', password: 'a long password', name: 'New' }),
+  })
+  expect(answer.status).toBe(200)
+  const outbox = join(server.config.controlDir, 'outbox')
+  const name = await vi.waitFor(async () => {
+    const mails = (await readdir(outbox)).filter((each) => each.endsWith('.eml'))
+    expect(mails).toHaveLength(1)
+    return mails[0]!
+  })
+  expect((await stat(join(outbox, name))).mode & 0o777).toBe(0o600)
+  const mail = (await readFile(join(outbox, name), 'utf8')).replaceAll('=\n', '').replaceAll('=3D', '=')
+  expect(mail).toContain('To: new@example.test')
+  const link = /http:\/\/\S+\/api\/auth\/verify-email\?token=\S+/.exec(mail)?.[0]
+  expect(link).toBeDefined()
+  const { pathname, search } = new URL(link!)
+  await server.fetch(pathname + search)
+  const row = await server.database.db
+    .selectFrom('users')
+    .select('email_verified')
+    .where('email', '=', 'new@example.test')
+    .executeTakeFirstOrThrow()
+  expect(row.email_verified).toBe(true)
+})
+
+it('keeps a mail that could not be sent, with the reason, for a later attempt', async () => {
+  const { db } = server.database
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  await server.controlPlane.stop()
+  await saveMail(db, { recipient: 'a@example.test', subject: 'S', body: 'B' })
+  const failing = createMailer({
+    db,
+    clock: systemClock,
+    logger,
+    transport: { delivery: 'smtp', send: () => Promise.reject(new Error('no route')) },
+  })
+  failing.start()
+  await failing.stop()
+  const after = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
+  expect(after).toMatchObject({ attempts: 1, sent_at: null, error: 'no route' })
+  expect(after.next_attempt_at.getTime()).toBeGreaterThan(Date.now())
+
+  await db.updateTable('outbox_mails').set({ next_attempt_at: new Date() }).execute()
+  const working = createMailer({
+    db,
+    clock: systemClock,
+    logger,
+    transport: createFileTransport(folder, 'dock@example.test'),
+  })
+  working.start()
+  await working.stop()
+  expect(await readdir(folder)).toEqual([`${after.id}.eml`])
+  const sent = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
+  expect(sent.sent_at).not.toBeNull()
+})

@@ -1,0 +1,105 @@
+import { type CreatedApiKey, routes } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+
+let server: TestControlPlane
+beforeEach(async () => {
+  server = await testControlPlane()
+})
+afterEach(() => server.stop())
+
+const create = (name = 'ci', extra: object = {}) => server.call('POST', '/v1/api-keys', { name, ...extra })
+const made = async (extra: object = {}): Promise<CreatedApiKey> =>
+  routes.createApiKey.response.parse((await create('ci', extra)).body.data)
+const statusWith = async (key: string): Promise<number> =>
+  (await server.call('GET', '/v1/me', undefined, key)).status
+
+it('shows the raw key once, and keeps only its hash', async () => {
+  const answer = await create()
+  expect(answer.status).toBe(201)
+  expect(answer.headers.get('cache-control')).toBe('no-store')
+  const key = routes.createApiKey.response.parse(answer.body.data)
+  expect(await statusWith(key.apiKey)).toBe(200)
+  const listed = routes.listApiKeys.response.parse((await server.call('GET', '/v1/api-keys')).body.data)
+  expect(listed.map(({ name }) => name)).toEqual(['ci', 'first start'])
+  expect(listed[0]).not.toHaveProperty('apiKey')
+  const rows = await sql`select api_keys::text as row from api_keys`.execute(server.database.db)
+  expect(JSON.stringify(rows.rows)).not.toContain(key.apiKey)
+})
+
+it('stops working when revoked, at its expiry, and never before', async () => {
+  const key = await made({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
+  expect(await statusWith(key.apiKey)).toBe(200)
+  await sql`update api_keys set expires_at = now() where id = ${key.id}`.execute(server.database.db)
+  expect(await statusWith(key.apiKey)).toBe(401)
+  const other = await made()
+  const revoked = await server.call('DELETE', `/v1/api-keys/${other.id}`)
+  expect(revoked.body).toEqual({ ok: true, data: { revoked: true } })
+  expect(await statusWith(other.apiKey)).toBe(401)
+})
+
+it('refuses an expiry in the past, and a key that is not the caller’s', async () => {
+  const past = await create('ci', { expiresAt: '2020-01-01T00:00:00Z' })
+  expect([past.body.code, past.body.message]).toEqual([
+    'validation_error',
+    'expiresAt: must be in the future',
+  ])
+  const db = server.database.db
+  const userId = newUuid()
+  await db.insertInto('users').values({ id: userId, name: 'Other', email: 'other@example.test' }).execute()
+  const foreign = await db
+    .insertInto('api_keys')
+    .values({ user_id: userId, name: 'theirs', key_prefix: 'dock_x', key_hash: Buffer.from('x') })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  const answer = await server.call('DELETE', `/v1/api-keys/${foreign.id}`)
+  expect([answer.status, answer.body.code]).toEqual([404, 'api_key_not_found'])
+})
+
+it('allows ten creations an hour', async () => {
+  const statuses: number[] = []
+  for (let n = 0; n < 11; n += 1) statuses.push((await create(`key ${n}`)).status)
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429])
+})
+
+it('allows twenty active keys, also when two are asked for at once', async () => {
+  await sql`insert into api_keys (user_id, name, key_prefix, key_hash)
+    select id, 'k' || n, 'dock_' || n, ('h' || n)::bytea from users, generate_series(1, 18) n`.execute(
+    server.database.db,
+  )
+  const codes = (await Promise.all([create(), create()])).map(({ status, body }) => body.code ?? status)
+  expect(codes.sort()).toEqual([201, 'api_key_limit_reached'])
+})
+
+it('notes the use of a key, at most once a minute', async () => {
+  const lastUsed = async (): Promise<Date | null> => {
+    const row = await server.database.db
+      .selectFrom('api_keys')
+      .select('last_used_at')
+      .executeTakeFirstOrThrow()
+    return row.last_used_at
+  }
+  await server.call('GET', '/v1/me')
+  const first = await vi.waitFor(async () => {
+    const at = await lastUsed()
+    expect(at).not.toBeNull()
+    return at
+  })
+  await server.call('GET', '/v1/me')
+  await server.call('GET', '/v1/api-keys')
+  expect(await lastUsed()).toEqual(first)
+})
+
+it('lets a key issued to a Dock reach that Dock alone', async () => {
+  const key = await made()
+  const dockId = newUuid()
+  await sql`update api_keys set dock_id = ${dockId} where id = ${key.id}`.execute(server.database.db)
+  const codeOf = async (path: string): Promise<string | undefined> =>
+    (await server.call('GET', path, undefined, key.apiKey)).body.code
+  expect(await codeOf('/v1/me')).toBe('dock_key_forbidden')
+  expect(await codeOf('/v1/docks')).toBe('dock_key_forbidden')
+  expect(await codeOf(`/v1/docks/${newUuid()}`)).toBe('dock_key_forbidden')
+  expect(await codeOf(`/v1/docks/${dockId}`)).toBe('dock_not_found')
+})

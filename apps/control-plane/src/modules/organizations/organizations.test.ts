@@ -1,0 +1,95 @@
+import { type Organization, routes } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { slugFromName } from './organization-slug.ts'
+import { requireRole } from './require-role.ts'
+
+let server: TestControlPlane
+beforeAll(async () => {
+  server = await testControlPlane()
+})
+afterAll(() => server.stop())
+
+const create = (body: object) => server.call('POST', '/v1/organizations', body)
+
+describe('an organization', () => {
+  it('begins with its owner, a workspace and an empty Environment, version 1', async () => {
+    const answer = await create({ name: 'Acme & Söhne' })
+    expect(answer.status).toBe(201)
+    const organization: Organization = routes.createOrganization.response.parse(answer.body.data)
+    expect(organization).toMatchObject({ slug: 'acme-sohne', seats: 5, role: 'owner' })
+    const workspaces = await server.call('GET', `/v1/organizations/${organization.id}/workspaces`)
+    expect(routes.listWorkspaces.response.parse(workspaces.body.data)).toHaveLength(1)
+    const environments = await server.database.db
+      .selectFrom('environments')
+      .innerJoin('environment_versions', 'environment_versions.environment_id', 'environments.id')
+      .where('organization_id', '=', organization.id)
+      .select(['name', 'is_default', 'current_version', 'version', 'pass_secrets', 'pass_github'])
+      .select(['safe_for_third_parties', 'pass_dock_credentials', 'pass_agents_credentials'])
+      .execute()
+    expect(environments).toEqual([
+      {
+        name: 'default',
+        is_default: true,
+        current_version: 1,
+        version: 1,
+        pass_secrets: true,
+        pass_github: true,
+        safe_for_third_parties: false,
+        pass_dock_credentials: false,
+        pass_agents_credentials: false,
+      },
+    ])
+  })
+
+  it('takes the slug asked for or refuses, and finds another where none was asked for', async () => {
+    expect((await create({ name: 'One', slug: 'taken' })).status).toBe(201)
+    expect((await create({ name: 'Two', slug: 'taken' })).body.code).toBe('slug_taken')
+    const derived = await create({ name: 'Taken' })
+    expect((derived.body.data as Organization).slug).toMatch(/^taken-[a-z2-7]{6}$/)
+  })
+
+  it('is invisible to who is no member', async () => {
+    const id = newUuid()
+    await server.database.db
+      .insertInto('organizations')
+      .values({ id, name: 'Foreign', slug: 'foreign' })
+      .execute()
+    for (const path of [`/v1/organizations/${id}`, `/v1/organizations/${id}/workspaces`]) {
+      const foreign = await server.call('GET', path)
+      const absent = await server.call('GET', path.replace(id, newUuid()))
+      expect([foreign.status, foreign.body.code]).toEqual([404, 'organization_not_found'])
+      expect(foreign.body).toEqual(absent.body)
+    }
+    const listed = await server.call('GET', '/v1/organizations')
+    expect(JSON.stringify(listed.body.data)).not.toContain(id)
+  })
+
+  it('lets a member do what the role allows', async () => {
+    const { db } = server.database
+    const userId = newUuid()
+    const id = server.admin.organizationId
+    await db.insertInto('users').values({ id: userId, name: 'M', email: 'm@example.test' }).execute()
+    await db
+      .insertInto('memberships')
+      .values({ organization_id: id, user_id: userId, role: 'admin' })
+      .execute()
+    const require = (role: 'member' | 'admin' | 'owner') =>
+      requireRole(db, { userId }, id, role, 'organization_not_found')
+    expect(await require('member')).toBe('admin')
+    expect(await require('admin')).toBe('admin')
+    await expect(require('owner')).rejects.toMatchObject({ code: 'forbidden' })
+  })
+})
+
+describe('slugFromName', () => {
+  it.each([
+    ['Hello,  World!', /^hello-world$/],
+    ['é', /^e-[a-z2-7]{6}$/],
+    ['日本', /^org-[a-z2-7]{6}$/],
+    ['x'.repeat(100), /^x{63}$/],
+  ])('of %s', (name, slug) => {
+    expect(slugFromName(name)).toMatch(slug)
+  })
+})
