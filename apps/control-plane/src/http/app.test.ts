@@ -197,14 +197,21 @@ describe('the instance', () => {
     expect([health.status, await health.json()]).toEqual([200, { ok: true, data: { status: 'ready' } }])
     const headers = { authorization: `Bearer ${server.admin.apiKey}`, 'x-large': 'x'.repeat(20_000) }
     expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
+    const { pool } = server.database
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const original = pool.connect.bind(pool)
+    const connect = vi.spyOn(pool, 'connect').mockImplementation(async () => {
+      reached.resolve()
+      await released.promise
+      return original()
+    })
     const underWay = fetch(`${base}/v1/me`, { headers: { authorization: headers.authorization } })
-    await new Promise((resolve) => setImmediate(resolve))
-    await listening.drain(5_000)
-    const finished = await underWay.then(
-      (response) => response.status,
-      () => 'refused before it was accepted',
-    )
-    expect([200, 'refused before it was accepted']).toContain(finished)
+    await reached.promise
+    const drained = listening.drain(10_000)
+    released.resolve()
+    expect((await underWay).status).toBe(200)
+    await drained
+    connect.mockRestore()
     await expect(fetch(`${base}/health`)).rejects.toThrow()
     const text = await server.controlPlane.metrics.registry.metrics()
     expect(text).toContain(

@@ -75,11 +75,11 @@ describe('an organization', () => {
       .insertInto('memberships')
       .values({ organization_id: id, user_id: userId, role: 'admin' })
       .execute()
-    const require = (role: 'member' | 'admin' | 'owner') =>
+    const roleFor = (role: 'member' | 'admin' | 'owner') =>
       requireRole(db, { userId }, id, role, 'organization_not_found')
-    expect(await require('member')).toBe('admin')
-    expect(await require('admin')).toBe('admin')
-    await expect(require('owner')).rejects.toMatchObject({ code: 'forbidden' })
+    expect(await roleFor('member')).toBe('admin')
+    expect(await roleFor('admin')).toBe('admin')
+    await expect(roleFor('owner')).rejects.toMatchObject({ code: 'forbidden' })
   })
 })
 
