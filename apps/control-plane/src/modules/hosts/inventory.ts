@@ -56,7 +56,10 @@ export const judgeInventory = (input: {
       if (state === 'unreachable') findings.push({ kind: 'back', dock })
       continue
     }
-    if (input.now.getTime() - dock.stateChangedAt.getTime() < settleMs && !input.rebooted) continue
+    // An end reported of this very generation is certain; an absence may be a report older than the Dock's start.
+    const reportedEnd = runtime?.generation === dock.generation
+    const settling = input.now.getTime() - dock.stateChangedAt.getTime() < settleMs
+    if (settling && !reportedEnd && !input.rebooted) continue
     findings.push({ kind: 'lost', dock, died: runtime?.state === 'dead' && !input.rebooted })
   }
   return findings

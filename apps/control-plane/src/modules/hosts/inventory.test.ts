@@ -1,0 +1,67 @@
+import type { RuntimeReport } from '@dock/host-protocol'
+import { describe, expect, it } from 'vitest'
+import { judgeInventory } from './inventory.ts'
+
+const hostId = 'b7b7bd0a-06d5-4a0e-93f3-6d6a1b1f7c01'
+const dockId = '0b0b4c4e-6f43-4b54-8f6f-0d6f4d8d5a02'
+const now = new Date('2026-01-01T12:00:00Z')
+const before = (ms: number): Date => new Date(now.getTime() - ms)
+
+const dock = {
+  id: dockId,
+  organizationId: '',
+  workspaceId: '',
+  state: 'ready',
+  generation: 3,
+  stateChangedAt: before(60_000),
+  hasDisk: true,
+  busy: false,
+  recoveries: [],
+  hostId,
+}
+const runtime: RuntimeReport = { dockId, generation: 3, state: 'running', ip: null }
+
+const judge = (
+  docks: readonly (typeof dock)[],
+  runtimes: readonly RuntimeReport[],
+  rebooted = false,
+): (string | [string, boolean])[] =>
+  judgeInventory({ hostId, runtimes, expected: docks, rebooted, now }).map((finding) =>
+    finding.kind === 'lost' ? ['lost', finding.died] : finding.kind,
+  )
+
+describe('an inventory', () => {
+  it('says nothing of a Dock that runs as recorded', () => {
+    expect(judge([dock], [runtime])).toEqual([])
+  })
+
+  it('fences an old generation and what nobody recorded, but never the warm pool', () => {
+    expect(judge([dock], [{ ...runtime, generation: 2 }])).toContain('orphan')
+    expect(judge([], [runtime])).toEqual(['orphan'])
+    expect(judge([], [{ ...runtime, generation: 0 }])).toEqual([])
+  })
+
+  it('finds a lost Dock, and tells a death from an ordered end', () => {
+    expect(judge([dock], [])).toEqual([['lost', false]])
+    expect(judge([dock], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])
+    expect(judge([dock], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])
+    expect(judge([dock], [{ ...runtime, state: 'dead' }], true)).toEqual([['lost', false]])
+  })
+
+  it('waits with a Dock that became ready a moment ago and is absent from the report', () => {
+    expect(judge([{ ...dock, stateChangedAt: before(1_000) }], [])).toEqual([])
+  })
+
+  it('believes a reported end of the current generation at once', () => {
+    const young = { ...dock, stateChangedAt: before(1_000) }
+    expect(judge([young], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])
+  })
+
+  it('leaves a Dock with an operation under way alone', () => {
+    expect(judge([{ ...dock, busy: true }], [])).toEqual([])
+  })
+
+  it('brings an unreachable Dock back', () => {
+    expect(judge([{ ...dock, state: 'unreachable' }], [runtime])).toEqual(['back'])
+  })
+})
