@@ -26,11 +26,14 @@ it('writes the verification mail of a new person as a file, and its link verifie
   })
   expect(answer.status).toBe(200)
   const outbox = join(server.config.controlDir, 'outbox')
-  const name = await vi.waitFor(async () => {
-    const mails = (await readdir(outbox)).filter((each) => each.endsWith('.eml'))
-    expect(mails).toHaveLength(1)
-    return mails[0]!
-  })
+  const name = await vi.waitFor(
+    async () => {
+      const mails = (await readdir(outbox)).filter((each) => each.endsWith('.eml'))
+      expect(mails).toHaveLength(1)
+      return mails[0]!
+    },
+    { timeout: 15_000 },
+  )
   expect((await stat(join(outbox, name))).mode & 0o777).toBe(0o600)
   const mail = (await readFile(join(outbox, name), 'utf8')).replaceAll('=\n', '').replaceAll('=3D', '=')
   expect(mail).toContain('To: new@example.test')

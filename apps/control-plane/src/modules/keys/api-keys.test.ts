@@ -82,11 +82,14 @@ it('notes the use of a key, at most once a minute', async () => {
     return row.last_used_at
   }
   await server.call('GET', '/v1/me')
-  const first = await vi.waitFor(async () => {
-    const at = await lastUsed()
-    expect(at).not.toBeNull()
-    return at
-  })
+  const first = await vi.waitFor(
+    async () => {
+      const at = await lastUsed()
+      expect(at).not.toBeNull()
+      return at
+    },
+    { timeout: 15_000 },
+  )
   await server.call('GET', '/v1/me')
   await server.call('GET', '/v1/api-keys')
   expect(await lastUsed()).toEqual(first)
