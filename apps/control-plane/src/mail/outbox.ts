@@ -1,5 +1,6 @@
 /** Mails as rows: written with what they tell about, sent afterwards with growing pauses until it works. */
 import type { Clock, Logger } from '@dock/foundation'
+import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { MailTransport } from './mail-transport.ts'
 
@@ -43,7 +44,8 @@ export const createMailer = (options: {
       .selectFrom('outbox_mails')
       .selectAll()
       .where('sent_at', 'is', null)
-      .where('next_attempt_at', '<=', clock.now())
+      // The column counts microseconds, the clock milliseconds: a mail saved in this very millisecond is due.
+      .where(sql<Date>`date_trunc('milliseconds', next_attempt_at)`, '<=', clock.now())
       .where('attempts', '<', attemptsMax)
       .orderBy('created_at')
       .limit(batch)
