@@ -7,8 +7,8 @@ import { describeDriver } from '@dock/runtime/conformance'
 import { afterAll, describe, test } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
 
-const runsc = process.env['DOCK_TEST_RUNSC']
-const rootfs = process.env['DOCK_TEST_ROOTFS']
+const runsc = process.env.DOCK_TEST_RUNSC
+const rootfs = process.env.DOCK_TEST_ROOTFS
 
 // Hides net/core from runsc in a mount namespace of its own, as the agent's launcher does for all its calls.
 const launcher = (path: string): string => `#!/bin/bash

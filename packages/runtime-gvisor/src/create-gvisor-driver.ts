@@ -2,8 +2,6 @@
  * Sandboxes by gVisor. What the driver makes for a sandbox is a folder `<stateDir>/<sandbox id>` and what runsc
  * keeps in `rootDir`; both are named by Dock and generation, so leftovers are found without any handle.
  */
-import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync } from 'node:fs'
 import { access, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Logger, runCommand } from '@dock/foundation'
@@ -16,8 +14,10 @@ import {
   type SandboxHandle,
   type SandboxSpec,
 } from '@dock/runtime'
+import { firstProcess } from './first-process.ts'
 import { type HostProcess, hostProcess, isAlive, untilDead } from './host-process.ts'
 import { ociConfig } from './oci-config.ts'
+import { runDetached } from './run-detached.ts'
 import { createRunsc } from './runsc.ts'
 import { createRunscExec } from './runsc-exec.ts'
 import { parseSandboxId, sandboxId } from './sandbox-id.ts'
@@ -33,12 +33,9 @@ export type GvisorOptions = {
 }
 
 const version = 1
-const imageInit = '/usr/lib/dock/init'
 const oldestRelease = 20240101
 const deathTimeoutMs = 5000
 const removalPollMs = 5
-/** Processes inside are to be chosen before the sandbox that holds them: it starts with this and is set back. */
-const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
 
 /** A driver on this machine's runsc. Nothing is probed until `fingerprint`. */
 export const createGvisorDriver = (options: GvisorOptions): RuntimeDriver => {
@@ -89,11 +86,9 @@ export const createGvisorDriver = (options: GvisorOptions): RuntimeDriver => {
     const folder = folderOf(id)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     await mkdir(rootDir, { recursive: true, mode: 0o700 })
-    const hasInit = existsSync(join(spec.rootPath, imageInit))
-    const config = ociConfig(spec, id, hasInit ? [imageInit] : ['/bin/sleep', 'infinity'])
+    const config = ociConfig(spec, id, firstProcess(spec.prepare))
     await writeFile(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 })
-    const args = runsc.args('run', '--detach', `--bundle=${folder}`, id)
-    await runDetached(['-c', launch, runsc.path, ...args], join(folder, 'start.log'))
+    await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id))
     const { pid, goferPid } = await readState(id)
     const sandbox = hostProcess(pid)
     if (!sandbox) throw new Error(`sandbox ${id} died while it started`)
@@ -173,20 +168,5 @@ export const createGvisorDriver = (options: GvisorOptions): RuntimeDriver => {
       }
       return handles
     },
-  }
-}
-
-/** Runs a shell that leaves a daemon behind: waits for its exit, not for its streams, which the daemon keeps. */
-const runDetached = async (args: readonly string[], logPath: string): Promise<void> => {
-  const log = openSync(logPath, 'w', 0o600)
-  try {
-    const code = await new Promise<number>((resolve, reject) => {
-      const child = spawn('/bin/sh', args, { stdio: ['ignore', 'ignore', log] })
-      child.once('error', reject)
-      child.once('exit', (exitCode) => resolve(exitCode ?? 128))
-    })
-    if (code !== 0) throw new Error(`runsc run: ${(await readFile(logPath, 'utf8')).trim().slice(-1000)}`)
-  } finally {
-    closeSync(log)
   }
 }

@@ -48,7 +48,10 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     terminal: false,
     user: { uid: 0, gid: 0 },
     args: init,
-    env: [`PATH=${defaultPath}`],
+    env: [
+      `PATH=${defaultPath}`,
+      ...Object.entries(spec.prepare?.env ?? {}).map(([name, value]) => `${name}=${value}`),
+    ],
     cwd: '/',
     capabilities: capabilitiesOf(0),
     rlimits: [

@@ -55,6 +55,24 @@ export const describeDriver = (
       expect(await makeDriver().recover(JSON.parse(JSON.stringify(handle)))).toBe('running')
     })
 
+    test.runIf(options.shell)('prepare has run inside, as root, before any command', async () => {
+      const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
+      const prepared = await driver.start({ ...spec, generation: spec.generation + 1, prepare })
+      const { stdout } = await driver.exec(prepared, request('cat /run/prepared; printenv WANTED || echo gone'))
+      await driver.destroy(prepared)
+      expect(stdout.toString()).toBe('this 0\ngone\n')
+    })
+
+    test.runIf(options.shell)(
+      'a preparation that fails fails the start, says why and leaves nothing',
+      async () => {
+        const prepare = { script: 'echo because >&2; return 12', env: {} }
+        const generation = spec.generation + 2
+        await expect(driver.start({ ...spec, generation, prepare })).rejects.toThrow(/12.*because/)
+        expect((await driver.list()).map((each) => each.generation)).not.toContain(generation)
+      },
+    )
+
     test('exec answers exit code and output', async () => {
       expect(await driver.exec(handle, request('exit 7'))).toMatchObject({ exitCode: 7, timedOut: false })
       expect(await text('echo hello')).toBe('hello\n')

@@ -19,6 +19,11 @@ export type SandboxSpec = {
   netnsPath: string
   /** Nameserver the sandbox should use. */
   nameserver: string
+  /**
+   * The body of a bash function that runs inside as root, with `env`, before anything else does. The sandbox is up when
+   * it has returned 0; any other code fails the start.
+   */
+  prepare?: { script: string; env: Readonly<Record<string, string>> }
 }
 
 /** Written to a file by the agent, so that a later agent can adopt the sandbox. `data` belongs to the driver. */

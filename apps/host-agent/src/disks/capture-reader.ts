@@ -26,7 +26,7 @@ const startDebugfs = (
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
     uid: nobody,
     gid: nobody,
-    env: { PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin', DEBUGFS_PAGER: '' },
+    env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', DEBUGFS_PAGER: '' },
     ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
   }) as ChildProcessByStdio<Writable, Readable, null>
 

@@ -1,11 +1,9 @@
 /**
- * A Dock's host name, hosts file, nameserver, machine-id and SSH host keys, written by one command inside the sandbox.
+ * A Dock's host name, hosts file, nameserver, machine-id and SSH host keys, written by the first process inside the sandbox.
  * The host never writes into a disk that a tenant has used: its links could lead out.
  */
 import { randomUUID } from 'node:crypto'
-import type { ExecRequest } from '@dock/runtime'
-
-const identityTimeoutMs = 20_000
+import type { SandboxSpec } from '@dock/runtime'
 
 // Bash builtins wherever possible: a fork costs 18 ms in a sandbox. The tenant's own lines in /etc/hosts are kept.
 const script = `
@@ -16,7 +14,7 @@ replace() { # path, content: writes only what differs, in place of a link rather
   if [ -r "$1" ]; then IFS= read -rd '' now <"$1"; fi
   [ "$now" = "$2"$'\\n' ] || printf '%s\\n' "$2" >"$1"
 }
-replace /etc/hostname "$DOCK_HOSTNAME" || exit 11
+replace /etc/hostname "$DOCK_HOSTNAME" || return 11
 lines=()
 if [ -r /etc/hosts ]; then mapfile -t lines </etc/hosts; fi
 hosts='' local_seen=
@@ -28,41 +26,35 @@ for line in "\${lines[@]}"; do
   hosts+="$line"$'\\n'
 done
 [ -n "$local_seen" ] || hosts="127.0.0.1 localhost"$'\\n'"::1 localhost ip6-localhost ip6-loopback"$'\\n'"$hosts"
-replace /etc/hosts "\${hosts}127.0.1.1 $DOCK_HOSTNAME" || exit 12
-replace /etc/resolv.conf "nameserver $DOCK_NAMESERVER" || exit 13
+replace /etc/hosts "\${hosts}127.0.1.1 $DOCK_HOSTNAME" || return 12
+replace /etc/resolv.conf "nameserver $DOCK_NAMESERVER" || return 13
 machine_id=
 if [ -r /etc/machine-id ]; then read -r machine_id </etc/machine-id; fi
 if [ -n "$DOCK_NEW_IDENTITY" ] || [ "\${#machine_id}" -ne 32 ]; then
-  replace /etc/machine-id "$DOCK_MACHINE_ID" || exit 14
+  replace /etc/machine-id "$DOCK_MACHINE_ID" || return 14
 fi
 # Keys take a third of a second to make: only for a server that would use them. A package that brings one later makes
 # its first keys itself, where none of another Dock are left.
 if [ -n "$DOCK_NEW_IDENTITY" ]; then
   keys=(/etc/ssh/ssh_host_*_key*)
   if [ -e "\${keys[0]}" ]; then rm -f "\${keys[@]}"; fi
-  if [ -x /usr/sbin/sshd ]; then /usr/bin/ssh-keygen -q -A || exit 15; fi
+  if [ -x /usr/sbin/sshd ]; then /usr/bin/ssh-keygen -q -A || return 15; fi
 fi
-exit 0
+return 0
 `
 
-/** The command that gives a sandbox its identity. It runs as root and exits with 0 when all is written. */
-export const identityRequest = (wanted: {
+/** What the first process of a sandbox does before all else to give it its identity. */
+export const identityPreparation = (wanted: {
   hostname: string
   nameserver: string
   newIdentity: boolean
-}): ExecRequest => ({
-  argv: ['/bin/bash', '-c', script],
+}): NonNullable<SandboxSpec['prepare']> => ({
+  script,
   env: {
-    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
     HOME: '/root',
     DOCK_HOSTNAME: wanted.hostname,
     DOCK_NAMESERVER: wanted.nameserver,
     DOCK_NEW_IDENTITY: wanted.newIdentity ? '1' : '',
     DOCK_MACHINE_ID: randomUUID().replaceAll('-', ''),
   },
-  cwd: '/',
-  uid: 0,
-  gid: 0,
-  timeoutMs: identityTimeoutMs,
-  outputLimitBytes: 4096,
 })

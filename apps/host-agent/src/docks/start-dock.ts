@@ -1,9 +1,8 @@
-/** Start: disk and network side by side, then the sandbox, then its identity. A failure takes all of it back. */
+/** Start: disk and network side by side, then the sandbox, which gives itself its identity. A failure takes all of it back. */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
-import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DockState } from './dock-state.ts'
-import { identityRequest } from './identity.ts'
+import { identityPreparation } from './identity.ts'
 import type { DockNetwork } from './seams.ts'
 import { UndoStack } from './undo-stack.ts'
 
@@ -39,19 +38,6 @@ const settleAll = async <Results extends unknown[]>(
   return (await Promise.all(work)) as Results
 }
 
-const giveIdentity = async (
-  dock: DockState,
-  handle: SandboxHandle,
-  command: StartDock,
-  nameserver: string,
-): Promise<void> => {
-  const { hostname, newIdentity } = command
-  const result = await dock.parts.driver.exec(handle, identityRequest({ hostname, nameserver, newIdentity }))
-  if (result.exitCode === 0) return
-  const said = result.stderr.toString('utf8').trim().slice(0, 500)
-  throw new AgentRefusal('failed', `giving the Dock its identity ended with ${result.exitCode}: ${said}`)
-}
-
 /** Runs one start. Afterwards the Dock runs, or nothing of this start is left. */
 export const startDock = async (dock: DockState, command: StartDock): Promise<StartedDock> => {
   const { driver, disks } = dock.parts
@@ -72,14 +58,14 @@ export const startDock = async (dock: DockState, command: StartDock): Promise<St
       prepareDisk(dock, command, undo),
       makeNetwork(dock, undo),
     ])
-    const { cpus, memoryMiB, hostname } = command
+    const { cpus, memoryMiB, hostname, newIdentity } = command
     const { netnsPath, nameserver, ip } = network
     const sandbox = await driver.start({
       ...{ dockId, generation, hostname, cpus, memoryMiB },
       ...{ rootPath, netnsPath, nameserver },
+      prepare: identityPreparation({ hostname, nameserver, newIdentity }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
-    await giveIdentity(dock, sandbox, command, nameserver)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation })

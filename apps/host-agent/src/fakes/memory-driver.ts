@@ -5,6 +5,7 @@ import {
   type RuntimeDriver,
   SandboxGone,
   type SandboxHandle,
+  type SandboxSpec,
 } from '@dock/runtime'
 
 type Call = 'start' | 'exec' | 'destroy'
@@ -12,6 +13,8 @@ type Call = 'start' | 'exec' | 'destroy'
 export type MemoryDriver = RuntimeDriver & {
   /** Commands that were run, oldest first. */
   readonly executed: readonly ExecRequest[]
+  /** What was started, oldest first. */
+  readonly started: readonly SandboxSpec[]
   /** The next call of that name throws the error. */
   failNext(call: Call, error: Error): void
   /** Calls of that name wait until the answer is called. */
@@ -27,6 +30,7 @@ type Sandbox = { handle: SandboxHandle; die: () => void; dead: Promise<void> }
 export const createMemoryDriver = (): MemoryDriver => {
   const sandboxes = new Map<string, Sandbox>()
   const executed: ExecRequest[] = []
+  const started: SandboxSpec[] = []
   const failures = new Map<Call, Error>()
   const gates = new Map<Call, Promise<void>>()
   const step = async (call: Call): Promise<void> => {
@@ -45,6 +49,7 @@ export const createMemoryDriver = (): MemoryDriver => {
   return {
     name: 'gvisor',
     executed,
+    started,
     failNext: (call, error) => void failures.set(call, error),
     hold: (call) => {
       let open = () => {}
@@ -61,8 +66,10 @@ export const createMemoryDriver = (): MemoryDriver => {
       for (const key of [...sandboxes.keys()]) if (key.startsWith(dockId)) sandboxes.delete(key)
     },
     fingerprint: async () => ({ driver: 'memory', version: '1', detail: {} }),
-    start: async ({ dockId, generation }) => {
+    start: async (spec) => {
       await step('start')
+      started.push(spec)
+      const { dockId, generation } = spec
       const handle = { driver: 'memory', version: 1, dockId, generation, data: {} }
       let die = () => {}
       const dead = new Promise<void>((resolve) => (die = resolve))

@@ -1,0 +1,50 @@
+/** Starts a sandbox that outlives the program which starts it, and waits until its first process says it is ready. */
+import { spawn } from 'node:child_process'
+
+const readyTimeoutMs = 30_000
+const saidBytesMax = 4096
+/** Processes inside are to be chosen before the sandbox that holds them: it starts with this and is set back. */
+const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
+
+/**
+ * Runs `program` with `args`. Resolves when it has ended well and the sandbox wrote `0` and a line end to its standard
+ * output. The streams are closed then: nothing in the sandbox can make the host keep its output. Throws with what was
+ * said on standard error otherwise.
+ */
+export const runDetached = (program: string, args: readonly string[]): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const child = spawn('/bin/sh', ['-c', launch, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    let answer = ''
+    let said = ''
+    let exitCode: number | undefined
+    const late = setTimeout(() => end(new Error('the sandbox did not become ready in time')), readyTimeoutMs)
+    const end = (error?: Error): void => {
+      clearTimeout(late)
+      child.stdout.destroy()
+      child.stderr.destroy()
+      if (error) reject(error)
+      else resolve()
+    }
+    const look = (): void => {
+      const failure = exitCode !== undefined && exitCode !== 0 ? `runsc run: exit ${exitCode}` : undefined
+      if (failure) end(new Error(`${failure}: ${said.trim()}`))
+      else if (answer.includes('\n') && answer !== '0\n')
+        end(new Error(`preparing the sandbox ended with ${answer.trim()}: ${said.trim()}`))
+      else if (answer === '0\n' && exitCode === 0) end()
+    }
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      answer = (answer + text).slice(0, saidBytesMax)
+      look()
+    })
+    child.stdout.once('end', () => {
+      if (answer === '') end(new Error(`the sandbox ended while it started: ${said.trim()}`))
+    })
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, saidBytesMax)
+    })
+    child.once('error', end)
+    child.once('exit', (code) => {
+      exitCode = code ?? 128
+      look()
+    })
+  })
