@@ -58,7 +58,10 @@ export const describeDriver = (
     test.runIf(options.shell)('prepare has run inside, as root, before any command', async () => {
       const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
       const prepared = await driver.start({ ...spec, generation: spec.generation + 1, prepare })
-      const { stdout } = await driver.exec(prepared, request('cat /run/prepared; printenv WANTED || echo gone'))
+      const { stdout } = await driver.exec(
+        prepared,
+        request('cat /run/prepared; printenv WANTED || echo gone'),
+      )
       await driver.destroy(prepared)
       expect(stdout.toString()).toBe('this 0\ngone\n')
     })
