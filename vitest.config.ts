@@ -19,7 +19,7 @@ export default defineConfig({
           testTimeout: 120_000,
           hookTimeout: 600_000,
           fileParallelism: false,
-          // After the unit tests: a product that is measured by waiting should have the machine to itself.
+          // A group of its own: what is judged by waiting has the machine to itself.
           sequence: { groupOrder: 1 },
         },
       },
