@@ -142,6 +142,47 @@ export const describeDriver = (
       expect((await driver.exec(handle, request('exit 128'))).exitCode).toBe(128)
     })
 
+    test('a frozen sandbox takes commands again once it is thawed; repeating either is harmless', async ({
+      skip,
+    }) => {
+      if (!driver.freeze || !driver.thaw) return skip()
+      await driver.freeze(handle)
+      await driver.freeze(handle)
+      let answered = false
+      const waiting = driver.exec(handle, request('echo thawed')).finally(() => (answered = true))
+      await driver.usage?.(handle)
+      expect(answered).toBe(false)
+      await driver.thaw(handle)
+      await driver.thaw(handle)
+      expect((await waiting).stdout.toString()).toBe('thawed\n')
+    })
+
+    test('process 1 is listed as the platform’s own', async ({ skip }) => {
+      if (!driver.processes) return skip()
+      expect(await driver.processes(handle)).toContainEqual(
+        expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
+      )
+    })
+
+    test('a terminal carries bytes both ways and tells its end', async ({ skip }) => {
+      if (!driver.openTerminal) return skip()
+      const env = { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', HOME: '/tmp' }
+      const size = { cols: 80, rows: 24 }
+      const terminal = await driver.openTerminal(handle, { env, cwd: '/', uid: 1000, gid: 1000, ...size })
+      let seen = ''
+      const echoed = new Promise<void>((resolve) => {
+        terminal.onData((chunk) => {
+          seen += chunk.toString()
+          if (seen.includes('mark-1')) resolve()
+        })
+      })
+      terminal.write('echo mark-$((2 - 1)) mark-1\r')
+      await echoed
+      terminal.write('exit 5\r')
+      expect(await terminal.exited).toEqual({ exitCode: 5 })
+      terminal.kill()
+    })
+
     test('destroy ends it, wait resolves, and repeating it is harmless', async () => {
       const waiting = driver.wait(handle)
       await driver.destroy(handle)

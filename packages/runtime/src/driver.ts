@@ -49,7 +49,17 @@ export type ExecRequest = {
   outputLimitBytes: number
   /** Written to standard input, which is closed after it. Empty when omitted. */
   input?: string
+  /** Told of each piece of output within the limit as it arrives. The result holds it all the same. */
+  onOutput?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void
+  /** Told once when the command runs, so that what finds it again can be stored. */
+  onStarted?: (reference: ExecReference) => void
+  /** Ends the command and its whole process tree when aborted; the result is then as of any that a signal ended. */
+  signal?: AbortSignal
 }
+
+/** What finds a command again after the agent that started it is gone: plain data, to be stored. */
+export const execReference = z.strictObject({ pid: z.number().int().positive(), mark: z.string() })
+export type ExecReference = z.infer<typeof execReference>
 
 export type ExecResult = {
   /** Exit code, or 128 + signal number when a signal ended it. */
@@ -64,6 +74,48 @@ export type ExecResult = {
 }
 
 export type SandboxState = 'running' | 'gone'
+
+/** One process inside a sandbox, as the runtime itself lists it. */
+export type SandboxProcess = {
+  pid: number
+  parentPid: number
+  uid: number
+  /** Name of the program, at most 15 bytes; chosen by the process itself. */
+  name: string
+  /** Whether it is one of those that each sandbox has from its start: process 1 and the services below it. */
+  isPlatform: boolean
+}
+
+/** What a sandbox uses of its host. */
+export type SandboxUsage = {
+  /** Processor time since its start. */
+  cpuUsec: number
+  memoryBytes: number
+}
+
+export type TerminalRequest = {
+  env: Readonly<Record<string, string>>
+  cwd: string
+  uid: number
+  gid: number
+  cols: number
+  rows: number
+}
+
+/** A login shell on a pseudo-terminal. Bytes both ways, in whatever pieces they come. */
+export type Terminal = {
+  write(data: string | Buffer): void
+  resize(cols: number, rows: number): void
+  /** One listener; what came before it was set is kept for it. */
+  onData(listener: (chunk: Buffer) => void): void
+  /** Stops reading, so that a command that writes faster than its reader waits. */
+  pause(): void
+  resume(): void
+  /** Resolves when the shell has ended; never rejects. */
+  readonly exited: Promise<{ exitCode: number }>
+  /** Hangs up: the shell and what runs in the foreground end. Repeating it is harmless. */
+  kill(): void
+}
 
 /** A command could not be started: the request is at fault (no such folder, no such program). */
 export class ExecRefused extends Error {
@@ -93,4 +145,21 @@ export type RuntimeDriver = {
   destroy(handle: SandboxHandle): Promise<void>
   /** Sandboxes that the driver finds on this machine, with or without a handle, to clean up what nobody owns. */
   list(): Promise<SandboxHandle[]>
+
+  // What not every runtime can do.
+
+  /** Stops every process of the sandbox where it stands. Calls into it wait until {@link thaw}. Idempotent. */
+  freeze?(handle: SandboxHandle): Promise<void>
+  /** Lets a frozen sandbox go on. Idempotent. */
+  thaw?(handle: SandboxHandle): Promise<void>
+  /** The processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
+  processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
+  /** What it uses now, frozen or not. Throws {@link SandboxGone}. */
+  usage?(handle: SandboxHandle): Promise<SandboxUsage>
+  /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
+  openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
+  /** Exit code of a command that an earlier agent started; undefined when nobody knows it. Once for each command. */
+  waitForExec?(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
+  /** Ends what is left of a command: its whole process tree. */
+  endExec?(handle: SandboxHandle, reference: ExecReference): Promise<void>
 }

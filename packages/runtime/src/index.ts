@@ -1,13 +1,20 @@
 export {
+  type ExecReference,
   ExecRefused,
   type ExecRequest,
   type ExecResult,
+  execReference,
   type Fingerprint,
   type RuntimeDriver,
   SandboxGone,
   type SandboxHandle,
+  type SandboxProcess,
   type SandboxSpec,
   type SandboxState,
+  type SandboxUsage,
   sandboxHandle,
+  type Terminal,
+  type TerminalRequest,
 } from './driver.ts'
 export { createFakeDriver, type FakeDriver, type FakeMachine } from './fake-driver.ts'
+export type { FakeTerminal } from './fake-terminal.ts'
