@@ -16,6 +16,7 @@ const contract = '^packages/contract/'
 const foundation = '^packages/foundation/'
 const hostProtocol = '^packages/host-protocol/'
 const runtime = '^packages/runtime/'
+const copyFormat = '^packages/copy-format/'
 const sdk = '^packages/sdk/'
 const engine = `${app}/engine/`
 const database = `${app}/database/`
@@ -36,14 +37,21 @@ module.exports = {
     only('foundation', '^packages/foundation/', []),
     only('sdk', '^packages/sdk/', [contract, foundation]),
     only('host-protocol', '^packages/host-protocol/', [contract, foundation]),
+    only('copy-format', '^packages/copy-format/', []),
     only('runtime', '^packages/runtime/', [foundation]),
     only('driver', '^packages/runtime-[^/]+/', [runtime, foundation]),
     only('embedded-postgres', '^packages/embedded-postgres/', [foundation]),
 
     only('supervisor', '^apps/server/', ['^packages/embedded-postgres/', foundation]),
-    only('host-agent', '^apps/host-agent/', [runtime, '^packages/runtime-[^/]+/', hostProtocol, foundation]),
+    only('host-agent', '^apps/host-agent/', [
+      runtime,
+      '^packages/runtime-[^/]+/',
+      hostProtocol,
+      copyFormat,
+      foundation,
+    ]),
     only('clients', '^apps/(dashboard|cli)/', [sdk]),
-    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol]),
+    only('control-plane', '^apps/control-plane/', [contract, foundation, hostProtocol, copyFormat]),
     {
       name: 'only-the-composition-names-a-driver',
       severity: 'error',
@@ -75,6 +83,7 @@ module.exports = {
       to: { path: `${app}/http/` },
     },
     only('engine', engine, [foundation, database]),
+    only('object-store', `${app}/object-store/`, [foundation]),
     only('database', database, [contract, foundation]),
     {
       name: 'modules-meet-through-their-index',

@@ -1,0 +1,93 @@
+/** Objects as files below a folder: the default on one machine. Whole or absent after a crash. */
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { checkedKey, ObjectMissing, type ObjectStore, type StoredObject } from './object-store.ts'
+
+const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
+
+const syncFolder = async (path: string): Promise<void> => {
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+/** A file that is being written; its name is no key, so it is never taken for an object. */
+const halfWritten = '.new-'
+
+async function* filesBelow(folder: string): AsyncGenerator<string> {
+  const entries = await opendir(folder).catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
+  if (!entries) return
+  for await (const entry of entries) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) yield* filesBelow(path)
+    else if (!entry.name.startsWith(halfWritten)) yield path
+  }
+}
+
+/** The folder is made at the first write, closed to all but the process's own user. */
+export const createFolderStore = (root: string): ObjectStore => {
+  const pathOf = (key: string): string => join(root, checkedKey(key))
+
+  /** Makes the folder and those above it, each entry synced, so that a name that was acknowledged is not lost. */
+  const makeFolder = async (folder: string): Promise<void> => {
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 })
+    if (made === undefined) return
+    for (let each = folder; each.length >= made.length; each = dirname(each)) await syncFolder(dirname(each))
+  }
+
+  const modified = async (path: string): Promise<StoredObject | null> => {
+    const found = await stat(path).catch((error: unknown) => {
+      if (isMissing(error)) return null
+      throw error
+    })
+    return found && { key: relative(root, path), sizeBytes: found.size, modifiedAt: found.mtime }
+  }
+
+  return {
+    description: `folder ${root}`,
+    put: async (key, bytes) => {
+      const path = pathOf(key)
+      const folder = dirname(path)
+      await makeFolder(folder)
+      const temporary = join(folder, `${halfWritten}${randomUUID()}`)
+      try {
+        const file = await open(temporary, 'wx', 0o600)
+        try {
+          await file.writeFile(bytes)
+          await file.sync()
+        } finally {
+          await file.close()
+        }
+        await rename(temporary, path)
+      } catch (error) {
+        await rm(temporary, { force: true })
+        throw error
+      }
+      await syncFolder(folder)
+    },
+    get: async (key) => {
+      try {
+        return await readFile(pathOf(key))
+      } catch (error) {
+        if (isMissing(error)) throw new ObjectMissing(key)
+        throw error
+      }
+    },
+    delete: async (key) => rm(pathOf(key), { force: true }),
+    async *list(prefix) {
+      // Keys are paths: only folders that can hold a key with this prefix are walked.
+      const folder = prefix.includes('/') ? join(root, dirname(`${prefix}x`)) : root
+      for await (const path of filesBelow(folder)) {
+        const object = relative(root, path).startsWith(prefix) ? await modified(path) : null
+        if (object) yield object
+      }
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, it } from 'vitest'
+import {
+  ChunkDamaged,
+  chunkBytes,
+  chunkName,
+  newCopyKeys,
+  openChunk,
+  openManifest,
+  parseCopyKeys,
+  sealChunk,
+  sealManifest,
+  serialiseCopyKeys,
+} from './index.ts'
+
+const keys = newCopyKeys()
+
+describe('a chunk', () => {
+  it('comes back as it was, with keys that were written down and read again', async () => {
+    const content = randomBytes(chunkBytes)
+    const name = chunkName(keys, content)
+    const sealed = await sealChunk(keys, name, content)
+    const again = parseCopyKeys(serialiseCopyKeys(keys))
+    expect((await openChunk(again, name, sealed)).equals(content)).toBe(true)
+  })
+
+  it('has the same name for the same content, another under other keys, and shows nothing of it', async () => {
+    const content = Buffer.from('canary '.repeat(1000))
+    const name = chunkName(keys, content)
+    expect(chunkName(keys, Buffer.from(content))).toBe(name)
+    expect(chunkName(newCopyKeys(), content)).not.toBe(name)
+    const sealed = await sealChunk(keys, name, content)
+    expect(sealed.includes('canary')).toBe(false)
+    expect(sealed.length).toBeLessThan(content.length)
+  })
+
+  it('is refused with one bit turned, cut short, or in the place of another', async () => {
+    const content = randomBytes(100_000)
+    const name = chunkName(keys, content)
+    const sealed = await sealChunk(keys, name, content)
+    for (const at of [0, 13, 29, sealed.length - 1]) {
+      const turned = Buffer.from(sealed)
+      turned[at] = (turned[at] ?? 0) ^ 1
+      await expect(openChunk(keys, name, turned)).rejects.toThrow(ChunkDamaged)
+    }
+    await expect(openChunk(keys, name, sealed.subarray(0, 1000))).rejects.toThrow(ChunkDamaged)
+    await expect(openChunk(keys, name, sealed.subarray(0, 5))).rejects.toThrow(ChunkDamaged)
+    const other = randomBytes(100_000)
+    await expect(openChunk(keys, chunkName(keys, other), sealed)).rejects.toThrow(ChunkDamaged)
+    await expect(openChunk(newCopyKeys(), name, sealed)).rejects.toThrow(ChunkDamaged)
+  })
+})
+
+describe('a manifest', () => {
+  it('comes back under its own key only', async () => {
+    const manifest = {
+      version: 1 as const,
+      diskBytes: 20 * 2 ** 30,
+      chunkBytes,
+      chunks: [[7, chunkName(keys, Buffer.from('seven'))] as [number, string]],
+      indexParts: 0,
+    }
+    const sealed = await sealManifest(keys, 'copies/a/manifest', manifest)
+    expect(await openManifest(keys, 'copies/a/manifest', sealed)).toEqual(manifest)
+    await expect(openManifest(keys, 'copies/b/manifest', sealed)).rejects.toThrow(ChunkDamaged)
+  })
+})

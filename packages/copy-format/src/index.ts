@@ -1,0 +1,13 @@
+/** What a durable copy of a disk is made of: sealed chunks and a sealed manifest. Shared by hosts and control plane. */
+export {
+  ChunkDamaged,
+  type CopyKeys,
+  chunkBytes,
+  chunkName,
+  newCopyKeys,
+  openChunk,
+  parseCopyKeys,
+  sealChunk,
+  serialiseCopyKeys,
+} from './chunk.ts'
+export { type Manifest, openManifest, openPart, sealManifest, sealPart } from './manifest.ts'
