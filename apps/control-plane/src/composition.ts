@@ -4,6 +4,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Config } from './config.ts'
 import type { DatabaseConnection } from './database/database.ts'
+import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
 import { createCredentials } from './http/credentials.ts'
@@ -115,6 +116,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       return Promise.race([answered, late.promise]).finally(cancel)
     },
   })
+  let listener: Listener | undefined
   return {
     app,
     upgrades: { '/v1/fleet/connect': docks.fleet.upgrade },
@@ -123,9 +125,17 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     metrics,
     start: async () => {
       mailer.start()
+      listener = listen({
+        url: options.database.url,
+        channel: 'dock_engine',
+        clock,
+        onNotice: docks.runner.wake,
+        onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
+      })
       await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
     },
     stop: async () => {
+      await listener?.close()
       await docks.stop()
       await mailer.stop()
     },

@@ -17,7 +17,7 @@ const numbersForBigints: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
 }
 
-export type DatabaseConnection = { db: Db; pool: pg.Pool; close(): Promise<void> }
+export type DatabaseConnection = { url: string; db: Db; pool: pg.Pool; close(): Promise<void> }
 
 /** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */
 export const openDatabase = (options: {
@@ -34,7 +34,7 @@ export const openDatabase = (options: {
   })
   pool.on('error', (error) => options.onIdleError?.(error))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
-  return { db, pool, close: () => db.destroy() }
+  return { url: options.url, db, pool, close: () => db.destroy() }
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */

@@ -1,5 +1,4 @@
 /** Public face of the engine: operations, sagas, the runner. */
-export { faultPoint } from './fault-point.ts'
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
 export { LeaseLost, unblockDock, unblockHost } from './operation-store.ts'

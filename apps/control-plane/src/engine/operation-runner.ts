@@ -1,6 +1,7 @@
 /**
- * Runs operations: one saved by this process at once, one whose lease ran out within a second. A lease is renewed
- * while its saga runs, so that a process that dies or hangs loses it and another goes on from the last record.
+ * Runs operations: one saved by this process at once, one that waits for a taker as soon as a notice wakes this process,
+ * one whose lease ran out within a second. A lease is renewed while its saga runs, so that a process that dies or hangs
+ * loses it and another goes on from the last record.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
@@ -22,6 +23,8 @@ export type OperationRunner = {
   run(operation: OperationRow): Promise<OperationError | null>
   /** Takes over what is due; called each second once started. */
   sweep(): Promise<void>
+  /** Sweeps soon, without waiting for it: something became due. */
+  wake(): void
   /** Resolves when no operation runs in this process. */
   settled(): Promise<void>
   start(): void
@@ -81,6 +84,25 @@ export const createOperationRunner = (options: {
     for (const operation of due) run(operation).catch(() => undefined)
   }
 
+  let sweeping = false
+  let again = false
+  const wake = (): void => {
+    again = true
+    if (sweeping) return
+    sweeping = true
+    const untilQuiet = async (): Promise<void> => {
+      while (again) {
+        again = false
+        await sweep()
+      }
+    }
+    untilQuiet()
+      .catch((error: unknown) => logger.error({ err: error }, 'operation sweep failed'))
+      .finally(() => {
+        sweeping = false
+      })
+  }
+
   const renew = async (): Promise<void> => {
     const ids = [...running.keys()]
     if (ids.length > 0) await renewLeases(db, { owner, until: later(leaseMs), ids })
@@ -99,12 +121,13 @@ export const createOperationRunner = (options: {
     lease: () => ({ owner, until: later(leaseMs) }),
     run,
     sweep,
+    wake,
     settled: async () => {
       while (running.size > 0) await Promise.allSettled([...running.values()])
     },
     start: () => {
       timers.start()
-      sweep().catch((error: unknown) => logger.error({ err: error }, 'operation sweep failed'))
+      wake()
     },
     stop: () => timers.stop(),
   }

@@ -51,16 +51,17 @@ export const recordProgress = async (
   const result = await sql`
     update operations set step = ${operation.step}, undoing = ${operation.undoing}, status = ${operation.status},
       data = ${JSON.stringify(operation.data)}, error = ${operation.error && JSON.stringify(operation.error)},
+      waits_for = ${operation.status === 'blocked' ? (operation.waitsFor ?? null) : null}::uuid,
       lease_until = ${at.leaseUntil}, updated_at = ${at.now}
     where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed'`.execute(db)
   if (result.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
 }
 
-/** Blocked operations of a host are free to be taken again. Answers how many. */
+/** Operations that are blocked for this host are free to be taken again. Answers how many. */
 export const unblockHost = async (db: Db, hostId: string, now: Date): Promise<number> => {
   const result = await sql`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
-    where host_id = ${hostId} and status = 'blocked' and not driven`.execute(db)
+    where waits_for = ${hostId} and status = 'blocked'`.execute(db)
   return Number(result.numAffectedRows ?? 0n)
 }
 

@@ -18,6 +18,8 @@ export type OperationRow = {
   hostId: string | null
   generation: number
   status: OperationStatus
+  /** The host for which it is `blocked`. */
+  waitsFor?: string
   step: string | null
   undoing: boolean
   data: Record<string, unknown>

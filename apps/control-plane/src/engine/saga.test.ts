@@ -92,11 +92,11 @@ describe('a saga', () => {
   })
 
   it('waits as blocked without undoing', async () => {
-    const { log, saga, records } = written({ 'do b': new OperationBlocked('silent') })
+    const { log, saga, records } = written({ 'do b': new OperationBlocked('host', 'silent') })
     const blocked = operation()
     expect(await runSaga(saga, blocked, records)).toBeNull()
     expect(log).toEqual(['do a', 'record a', 'do b', 'record blocked'])
-    expect(blocked.status).toBe('blocked')
+    expect(blocked).toMatchObject({ status: 'blocked', waitsFor: 'host' })
   })
 
   it('stays unfinished when an undo or the finish fails, to be taken up again', async () => {

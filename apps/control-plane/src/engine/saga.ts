@@ -3,7 +3,7 @@
  * begins; `finish` and `fail` close the operation in the same transaction as the change that they publish, so the
  * record of the last step is written with them (repeating a step is harmless: commands carry operation and generation).
  */
-import { faultPoint } from './fault-point.ts'
+import { faultPoint } from '@dock/foundation'
 import type { OperationError, OperationRow } from './operation.ts'
 
 export type SagaStep = {
@@ -24,9 +24,14 @@ export type Saga = {
   explain(error: unknown): OperationError
 }
 
-/** Thrown by a step that can go on later (its host is silent): the operation waits as `blocked`. */
+/** Thrown by a step that can go on once this host answers again: the operation waits as `blocked`. */
 export class OperationBlocked extends Error {
   override readonly name = 'OperationBlocked'
+  readonly waitsFor: string
+  constructor(waitsFor: string, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.waitsFor = waitsFor
+  }
 }
 
 /** Durable records of a saga's progress. Each throws when another process has taken the lease. */
@@ -58,6 +63,7 @@ export const runSaga = async (
     } catch (error) {
       if (error instanceof OperationBlocked) {
         operation.status = 'blocked'
+        operation.waitsFor = error.waitsFor
         await records.blocked(operation)
         return null
       }

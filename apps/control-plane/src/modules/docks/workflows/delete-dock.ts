@@ -12,12 +12,12 @@ export type DeleteData = { hostId: string | null; captures: { id: string; hostId
 const deleteData = (operation: OperationRow): DeleteData => operation.data as unknown as DeleteData
 
 /** A delete never turns back: whatever the host says, it waits and is repeated. Absent is as good as removed. */
-const orBlocked = async (work: Promise<unknown>): Promise<void> => {
+const orBlocked = async (hostId: string, work: Promise<unknown>): Promise<void> => {
   try {
     await work
   } catch (error) {
     if (error instanceof HostRefused && error.code === 'not_found') return
-    throw new OperationBlocked('the host could not remove it', { cause: error })
+    throw new OperationBlocked(hostId, 'the host could not remove it', { cause: error })
   }
 }
 
@@ -37,14 +37,14 @@ export const createDeleteSaga = (options: {
         do: async (operation) => {
           const { hostId } = deleteData(operation)
           const body = { operationId: operation.id, generation: operation.generation }
-          if (hostId !== null) await orBlocked(gateway.destroy(hostId, operation.targetId, body))
+          if (hostId !== null) await orBlocked(hostId, gateway.destroy(hostId, operation.targetId, body))
         },
       },
       {
         name: 'captures',
         do: async (operation) => {
           for (const capture of deleteData(operation).captures)
-            await orBlocked(gateway.destroyCapture(capture.hostId, capture.id, operation.id))
+            await orBlocked(capture.hostId, gateway.destroyCapture(capture.hostId, capture.id, operation.id))
         },
       },
     ],

@@ -97,7 +97,7 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
         data.ip = started.ip
       } catch (error) {
         if (operation.kind === 'recover' && error instanceof HostUnreachable)
-          throw new OperationBlocked('the host is silent', { cause: error })
+          throw new OperationBlocked(hostOf(operation), 'the host is silent', { cause: error })
         throw error
       }
     },

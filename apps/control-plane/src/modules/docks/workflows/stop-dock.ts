@@ -45,7 +45,7 @@ export const createStopSaga = (options: {
           } catch (error) {
             // Whether it was done is unknown; the command is repeated when the host is back.
             if (error instanceof HostUnreachable)
-              throw new OperationBlocked('the host is silent', { cause: error })
+              throw new OperationBlocked(data.hostId, 'the host is silent', { cause: error })
             throw error
           }
         },

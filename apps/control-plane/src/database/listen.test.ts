@@ -1,0 +1,78 @@
+import { systemClock } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Listener, listen } from './listen.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+/** A listener whose notices are awaited one by one. */
+const heard = () => {
+  let notice = Promise.withResolvers<void>()
+  const losses: Error[] = []
+  let notices = 0
+  const listener: Listener = listen({
+    url: database.url,
+    channel: 'dock_engine',
+    clock: systemClock,
+    onNotice: () => {
+      notices += 1
+      notice.resolve()
+    },
+    onLost: (error) => losses.push(error),
+  })
+  return {
+    listener,
+    losses,
+    count: () => notices,
+    next: async () => {
+      await notice.promise
+      notice = Promise.withResolvers()
+    },
+  }
+}
+
+const notify = () => sql`select pg_notify('dock_engine', '')`.execute(database.db)
+
+it('hears notices, and once more when a broken connection is there again', async () => {
+  const { listener, losses, next } = heard()
+  await next()
+  await notify()
+  await next()
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity
+    where datname = current_database() and application_name = 'dock-listener'`.execute(database.db)
+  await next()
+  expect(losses).toHaveLength(1)
+  await notify()
+  await next()
+  await listener.close()
+  expect(losses).toHaveLength(1)
+})
+
+it('wakes for an operation that waits for a taker, not for one that is held', async () => {
+  const { listener, next, count } = heard()
+  await next()
+  const insert = (id: string, status: string) =>
+    sql`
+      insert into operations (id, organization_id, kind, target_type, target_id, generation, status, data, cause,
+        created_at, updated_at)
+      values (${id}, gen_random_uuid(), 'test', 'dock', gen_random_uuid(), 1, ${status}, '{}', '{}', now(), now())`.execute(
+      database.db,
+    )
+  await insert('op_held', 'processing')
+  await sql`update operations set status = 'blocked' where id = 'op_held'`.execute(database.db)
+  // Notices come in the order of the commits: any of the two above would be counted before this one.
+  await notify()
+  await next()
+  expect(count()).toBe(2)
+  await sql`update operations set status = 'pending' where id = 'op_held'`.execute(database.db)
+  await next()
+  await insert('op_new', 'pending')
+  await next()
+  expect(count()).toBe(4)
+  await listener.close()
+})

@@ -1,0 +1,60 @@
+/**
+ * Hears NOTIFY on one connection of its own. A notice only wakes whoever reads the truth afterwards, so what is missed
+ * while the connection is away is covered by calling back once it is there again.
+ */
+import type { Clock } from '@dock/foundation'
+import pg from 'pg'
+
+const retryMs = 1_000
+
+export type Listener = { close(): Promise<void> }
+
+/** Calls back at each notice on `channel`, and whenever the connection is made. Never rejects: it connects again. */
+export const listen = (options: {
+  url: string
+  channel: 'dock_engine'
+  clock: Clock
+  onNotice: () => void
+  onLost: (error: Error) => void
+}): Listener => {
+  const { url, channel, clock, onNotice, onLost } = options
+  let closed = false
+  let current: pg.Client | undefined
+  let cancelRetry: () => void = () => undefined
+
+  const connect = async (): Promise<void> => {
+    const client = new pg.Client({
+      connectionString: url,
+      application_name: 'dock-listener',
+      connectionTimeoutMillis: 5_000,
+      keepAlive: true,
+    })
+    current = client
+    let lost = false
+    const lose = (error: Error): void => {
+      if (lost || closed) return
+      lost = true
+      onLost(error)
+      client.end().catch(() => undefined)
+      cancelRetry = clock.after(retryMs, () => void connect())
+    }
+    client.on('error', lose)
+    client.on('end', () => lose(new Error('the connection ended')))
+    client.on('notification', onNotice)
+    try {
+      await client.connect()
+      await client.query(`listen ${channel}`)
+      onNotice()
+    } catch (error) {
+      lose(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+  void connect()
+  return {
+    close: async () => {
+      closed = true
+      cancelRetry()
+      await current?.end().catch(() => undefined)
+    },
+  }
+}
