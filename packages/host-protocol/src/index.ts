@@ -11,4 +11,6 @@ export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './di
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'
 export * from './messages.ts'
+export * from './pool-messages.ts'
 export { type LinkHandler, serveLink } from './serve-link.ts'
+export * from './setup-messages.ts'

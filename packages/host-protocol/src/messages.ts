@@ -3,7 +3,10 @@
  * the JSON body or answer of one path of the agent. A command carries operation id and generation: repeating it is
  * harmless, an old generation is refused (`stale_generation`).
  */
+import { dockSample } from '@dock/contract'
 import * as z from 'zod'
+import { poolReport } from './pool-messages.ts'
+import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid()
 const generation = z.number().int().min(1)
@@ -27,6 +30,7 @@ export const startDock = z.strictObject({
   source: diskSource,
   /** The disk was another Dock's: machine-id and SSH host keys are made anew. */
   newIdentity: z.boolean(),
+  env: dockVariables.optional(),
 })
 export type StartDock = z.infer<typeof startDock>
 export const startedDock = z.strictObject({ ip: z.string() })
@@ -79,11 +83,15 @@ export const captureTree = z.strictObject({
 })
 export type CaptureTree = z.infer<typeof captureTree>
 
-/** One runtime as the agent knows it. `disk`: a disk is kept for it; `running`: a sandbox is alive. */
+/**
+ * One runtime as the agent knows it. `running`: a sandbox is alive; `stopped` and `dead`: only its disk is kept. `ended`
+ * tells why: it died by itself, was ended by order (a stop, a clean shutdown of the host), or by the machine's reboot.
+ */
 export const runtimeReport = z.strictObject({
   dockId: uuid,
   generation: z.number().int(),
   state: z.enum(['starting', 'running', 'stopped', 'dead']),
+  ended: z.enum(['died', 'ordered', 'reboot']).optional(),
   ip: z.string().nullable(),
 })
 export type RuntimeReport = z.infer<typeof runtimeReport>
@@ -110,7 +118,9 @@ export type Pressure = z.infer<typeof pressure>
 
 /**
  * GET /events: a stream of lines of JSON that lasts as long as the session. The first is an inventory; one follows
- * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order.
+ * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
+ * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
+ * `samples` of every Dock's usage each ten seconds.
  */
 export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({
@@ -118,16 +128,22 @@ export const hostEvent = z.discriminatedUnion('type', [
     facts: hostFacts,
     pressure,
     runtimes: z.array(runtimeReport),
+    /** The warm pool, which is not among the runtimes. */
+    pool: z.array(poolReport),
     captures: z.array(uuid),
   }),
   z.strictObject({ type: z.literal('heartbeat'), pressure, running: z.number().int() }),
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
+  z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
+  z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
+  z.strictObject({ type: z.literal('samples'), samples: z.array(dockSample) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>
 
 /**
  * An agent's refusal: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
- * (`invalid`), 507 (`no_space`), 500 (`failed`), as `{code, message}`.
+ * (`invalid`), 507 (`no_space`), 503 (`frozen`: every Dock stands still until the pool has room again), 500 (`failed`),
+ * as `{code, message}`.
  */
 export const agentErrorCode = z.enum([
   'invalid',
@@ -136,6 +152,7 @@ export const agentErrorCode = z.enum([
   'busy',
   'stale_generation',
   'no_space',
+  'frozen',
   'exec_refused',
   'failed',
 ])

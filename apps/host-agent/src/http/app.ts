@@ -18,6 +18,7 @@ const statusOf = {
   busy: 409,
   stale_generation: 409,
   failed: 500,
+  frozen: 503,
   no_space: 507,
 } as const satisfies Record<protocol.AgentErrorCode, number>
 

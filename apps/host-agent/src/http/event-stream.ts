@@ -11,7 +11,7 @@ const readInventory = async (view: HostView): Promise<HostEvent> => {
     view.pressure(),
     view.disks.list(),
   ])
-  return { type: 'inventory', facts, pressure, runtimes: view.docks.reports(), captures }
+  return { type: 'inventory', facts, pressure, runtimes: view.docks.reports(), pool: [], captures }
 }
 
 const readHeartbeat = async (view: HostView): Promise<HostEvent> => {

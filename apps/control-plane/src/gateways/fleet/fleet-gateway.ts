@@ -14,9 +14,12 @@ import {
   destroyDock,
   execInDock,
   execOutcome,
+  keepPool,
   type LinkChannel,
   LinkLost,
   refusalOf,
+  setupDock,
+  setupOutcome,
   startDock,
   startedDock,
   stopDock,
@@ -100,6 +103,13 @@ export const createFleetGateway = (): FleetGateway => {
       call(host, `/docks/${dock}/exec`, execInDock, execOutcome, body, {
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
+    setup: (host, dock, body) =>
+      call(host, `/docks/${dock}/setup`, setupDock, setupOutcome, body, {
+        timeoutMs: body.timeoutMs + execGraceMs,
+      }),
+    keepPool: async (host, body) => {
+      await call(host, '/pool', keepPool, empty, body, command)
+    },
     tree: (host, capture) =>
       call(host, `/captures/${capture}/tree`, null, captureTree, undefined, { ...command, method: 'GET' }),
     file: async (host, capture, path) => {

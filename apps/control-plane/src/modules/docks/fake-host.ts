@@ -113,6 +113,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
         const timedOut = body.command === 'sleep'
         return { exitCode: 0, stdout: body.command, stderr: '', durationMs: 1, truncated: false, timedOut }
       }),
+    setup: async () => ({ exitCode: 0, output: '', timedOut: false }),
+    keepPool: async () => undefined,
     tree: async () => ({ files: [{ path: 'etc/hostname', size: 5 }] }),
     file: async () => ({ size: null, body: new ReadableStream() }),
   }

@@ -88,7 +88,7 @@ export const createHostEvents = (options: {
           running: event.running,
           now: clock.now(),
         })
-      else await reactions.recover(event.dockId, event.generation, true)
+      else if (event.type === 'dock.died') await reactions.recover(event.dockId, event.generation, true)
     },
     noticeSilence: async () => {
       const now = clock.now().getTime()

@@ -7,6 +7,9 @@ import type {
   DestroyDock,
   ExecInDock,
   ExecOutcome,
+  KeepPool,
+  SetupDock,
+  SetupOutcome,
   StartDock,
   StartedDock,
   StopDock,
@@ -22,6 +25,9 @@ export type HostGateway = {
   destroy(hostId: string, dockId: string, body: DestroyDock): Promise<void>
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
+  setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
+  /** Tells a host what to keep ready in its warm pool. */
+  keepPool(hostId: string, body: KeepPool): Promise<void>
   tree(hostId: string, captureId: string): Promise<CaptureTree>
   /** The bytes of one file of a capture, over the bulk link; `size` null when the host did not say. */
   file(

@@ -101,6 +101,8 @@ const refusal = (error: HostRefused): ServiceError => {
     case 'not_found':
     case 'stale_generation':
       return new ServiceError('dock_not_running', { detail: error.message })
+    case 'frozen':
+      return new ServiceError('exec_busy', { detail: error.message })
     case 'exec_refused':
     case 'invalid':
       return new ServiceError('validation_error', { message: error.message })
