@@ -1,4 +1,5 @@
 export { createEmptyDatabase, dropDatabase, type FreshDatabase, freshDatabase } from './fresh-database.ts'
+export { type SwiftServer, startSwift } from './swift-server.ts'
 export {
   type Answer,
   type TestControlPlane,
