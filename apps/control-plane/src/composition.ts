@@ -16,7 +16,9 @@ import type { Upgrade } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
 import { createMailer, saveMail } from './mail/outbox.ts'
 import {
+  type AccessSignals,
   clientAddressHeader,
+  createAccessSignals,
   createSessionAuthentication,
   createSignIn,
   sessionCookieName,
@@ -31,6 +33,7 @@ export type ControlPlane = {
   upgrades: Readonly<Record<string, Upgrade>>
   handlers: Handlers
   docks: DockModules
+  accessSignals: AccessSignals
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -51,6 +54,7 @@ const healthTimeoutMs = 2_000
 export const composeControlPlane = (options: CompositionOptions): ControlPlane => {
   const { config, clock, logger, authSecret } = options
   const { db, pool } = options.database
+  const accessSignals = createAccessSignals({ db, clock, logger })
   const docks = createDockModules({
     db,
     clock,
@@ -63,7 +67,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const transport = config.smtpUrl
     ? createSmtpTransport(config.smtpUrl, config.mailFrom)
     : createFileTransport(join(config.controlDir, 'outbox'), config.mailFrom)
-  const mailer = createMailer({ db, clock, logger, transport })
+  const mailer = createMailer({ db, clock, logger, transport, appUrl: config.appUrl })
   const signIn = createSignIn({
     pool,
     apiUrl: config.apiUrl,
@@ -122,14 +126,15 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     upgrades: { '/v1/fleet/connect': docks.fleet.upgrade },
     handlers,
     docks,
+    accessSignals,
     metrics,
     start: async () => {
       mailer.start()
+      accessSignals.start()
       listener = listen({
         url: options.database.url,
-        channel: 'dock_engine',
+        on: { dock_engine: () => docks.runner.wake(), access_lost: accessSignals.notice },
         clock,
-        onNotice: docks.runner.wake,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
       await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
@@ -137,6 +142,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     stop: async () => {
       await listener?.close()
       await docks.stop()
+      accessSignals.stop()
       await mailer.stop()
     },
   }

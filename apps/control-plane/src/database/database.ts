@@ -3,9 +3,10 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { AccountTables } from './tables/accounts.ts'
 import type { DockTables } from './tables/docks.ts'
+import type { NotificationTables } from './tables/notifications.ts'
 
 /** Every table; each group of modules owns its part. */
-export type Database = AccountTables & DockTables
+export type Database = AccountTables & DockTables & NotificationTables
 
 /** What stores and operations take: the pool or a transaction on it. */
 export type Db = Kysely<Database>

@@ -17,12 +17,13 @@ const heard = () => {
   let notices = 0
   const listener: Listener = listen({
     url: database.url,
-    channel: 'dock_engine',
-    clock: systemClock,
-    onNotice: () => {
-      notices += 1
-      notice.resolve()
+    on: {
+      dock_engine: () => {
+        notices += 1
+        notice.resolve()
+      },
     },
+    clock: systemClock,
     onLost: (error) => losses.push(error),
   })
   return {

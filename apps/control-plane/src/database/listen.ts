@@ -9,15 +9,20 @@ const retryMs = 1_000
 
 export type Listener = { close(): Promise<void> }
 
-/** Calls back at each notice on `channel`, and whenever the connection is made. Never rejects: it connects again. */
+export type Channel = 'dock_engine' | 'access_lost'
+
+/**
+ * Calls back with the payload of each notice on a channel, and without one whenever the connection is made. Never
+ * rejects: it connects again.
+ */
 export const listen = (options: {
   url: string
-  channel: 'dock_engine'
+  on: { readonly [Name in Channel]?: (payload?: string) => void }
   clock: Clock
-  onNotice: () => void
   onLost: (error: Error) => void
 }): Listener => {
-  const { url, channel, clock, onNotice, onLost } = options
+  const { url, clock, onLost } = options
+  const channels = new Map(Object.entries(options.on))
   let closed = false
   let current: pg.Client | undefined
   let cancelRetry: () => void = () => undefined
@@ -40,11 +45,13 @@ export const listen = (options: {
     }
     client.on('error', lose)
     client.on('end', () => lose(new Error('the connection ended')))
-    client.on('notification', onNotice)
+    client.on('notification', ({ channel, payload }) => channels.get(channel)?.(payload ?? ''))
     try {
       await client.connect()
-      await client.query(`listen ${channel}`)
-      onNotice()
+      for (const [channel, onNotice] of channels) {
+        await client.query(`listen ${channel}`)
+        onNotice()
+      }
     } catch (error) {
       lose(error instanceof Error ? error : new Error(String(error)))
     }

@@ -54,11 +54,12 @@ it('keeps a mail that could not be sent, with the reason, for a later attempt', 
   const logger = createLogger('test')
   logger.level = 'silent'
   await server.controlPlane.stop()
-  await saveMail(db, { recipient: 'a@example.test', subject: 'S', body: 'B' })
+  await saveMail(db, { recipient: 'a@example.test', subject: 'S', body: 'B', linkPath: '/docks/1' })
   const failing = createMailer({
     db,
     clock: systemClock,
     logger,
+    appUrl: 'https://app.example.test',
     transport: { delivery: 'smtp', send: () => Promise.reject(new Error('no route')) },
   })
   failing.start()
@@ -72,11 +73,16 @@ it('keeps a mail that could not be sent, with the reason, for a later attempt', 
     db,
     clock: systemClock,
     logger,
+    appUrl: 'https://app.example.test',
     transport: createFileTransport(folder, 'dock@example.test'),
   })
   working.start()
   await working.stop()
   expect(await readdir(folder)).toEqual([`${after.id}.eml`])
+  expect(await readFile(join(folder, `${after.id}.eml`), 'utf8')).toContain(
+    'B\n\nhttps://app.example.test/docks/1',
+  )
   const sent = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
   expect(sent.sent_at).not.toBeNull()
+  expect(sent.body).toBe('')
 })

@@ -4,11 +4,20 @@ import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { MailTransport } from './mail-transport.ts'
 
-export type Mail = { recipient: string; subject: string; body: string }
+export type Mail = {
+  recipient: string
+  subject: string
+  body: string
+  /** A page of the app that the mail ends with, as a path. */
+  linkPath?: string
+}
 
 /** Saves a mail, best in the transaction of its cause. Call {@link Mailer.wake} afterwards. */
-export const saveMail = async (db: Db, mail: Mail): Promise<void> => {
-  await db.insertInto('outbox_mails').values(mail).execute()
+export const saveMail = async (db: Db, { linkPath, ...mail }: Mail): Promise<void> => {
+  await db
+    .insertInto('outbox_mails')
+    .values({ ...mail, link_path: linkPath ?? null })
+    .execute()
 }
 
 export type Mailer = {
@@ -24,6 +33,8 @@ const batch = 20
 const firstRetryMs = 30_000
 const longestRetryMs = 3_600_000
 const attemptsMax = 25
+/** How long a mail is its sender's alone; another process takes it up when this one died on the way. */
+const leaseMs = 120_000
 
 /** Sends due mails of the outbox. A mail may be sent twice when the process dies between sending and recording. */
 export const createMailer = (options: {
@@ -31,6 +42,8 @@ export const createMailer = (options: {
   clock: Clock
   logger: Logger
   transport: MailTransport
+  /** Where the pages are that mails lead to. */
+  appUrl: string
 }): Mailer => {
   const { db, clock, logger, transport } = options
   let cancel: (() => void) | undefined
@@ -39,39 +52,52 @@ export const createMailer = (options: {
   let again = false
   let busy = false
 
-  const sendDue = async (): Promise<void> => {
-    const due = await db
-      .selectFrom('outbox_mails')
-      .selectAll()
-      .where('sent_at', 'is', null)
-      // The column counts microseconds, the clock milliseconds: a mail saved in this very millisecond is due.
-      .where(sql<Date>`date_trunc('milliseconds', next_attempt_at)`, '<=', clock.now())
-      .where('attempts', '<', attemptsMax)
-      .orderBy('created_at')
-      .limit(batch)
+  const takeDue = () => {
+    const now = clock.now()
+    return db
+      .updateTable('outbox_mails')
+      .set({ next_attempt_at: new Date(now.getTime() + leaseMs) })
+      .where('id', 'in', (select) =>
+        select
+          .selectFrom('outbox_mails')
+          .select('id')
+          .where('sent_at', 'is', null)
+          // The column counts microseconds, the clock milliseconds: a mail saved in this very millisecond is due.
+          .where(sql<Date>`date_trunc('milliseconds', next_attempt_at)`, '<=', now)
+          .where('attempts', '<', attemptsMax)
+          .orderBy('next_attempt_at')
+          .limit(batch)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .returningAll()
       .execute()
-    for (const mail of due) {
-      try {
-        await transport.send({ ...mail, id: mail.id })
-        await db
-          .updateTable('outbox_mails')
-          .set({ sent_at: clock.now(), error: null, attempts: mail.attempts + 1 })
-          .where('id', '=', mail.id)
-          .execute()
-      } catch (error) {
-        const pauseMs = Math.min(firstRetryMs * 2 ** mail.attempts, longestRetryMs)
-        await db
-          .updateTable('outbox_mails')
-          .set({
-            attempts: mail.attempts + 1,
-            next_attempt_at: new Date(clock.now().getTime() + pauseMs),
-            error: error instanceof Error ? error.message : String(error),
-          })
-          .where('id', '=', mail.id)
-          .execute()
-        logger.warn({ err: error, mailId: mail.id }, 'mail not sent')
-      }
+  }
+
+  const send = async (mail: Awaited<ReturnType<typeof takeDue>>[number]): Promise<void> => {
+    const attempts = mail.attempts + 1
+    const row = db.updateTable('outbox_mails').where('id', '=', mail.id)
+    try {
+      const { id, recipient, subject } = mail
+      const body =
+        mail.link_path === null ? mail.body : `${mail.body}\n\n${options.appUrl}${mail.link_path}\n`
+      await transport.send({ id, recipient, subject, body })
+      // Bodies hold links that sign in; they are kept no longer than needed.
+      await row.set({ sent_at: clock.now(), error: null, attempts, body: '' }).execute()
+    } catch (error) {
+      const pauseMs = Math.min(firstRetryMs * 2 ** mail.attempts, longestRetryMs)
+      const reason = error instanceof Error ? error.message : String(error)
+      await row
+        .set({ attempts, next_attempt_at: new Date(clock.now().getTime() + pauseMs), error: reason })
+        .execute()
+      logger.warn({ err: error, mailId: mail.id }, 'mail not sent')
     }
+  }
+
+  const sendDue = async (): Promise<void> => {
+    const due = await takeDue()
+    for (const mail of due) await send(mail)
+    if (due.length === batch) again = true
   }
 
   const wake = (): void => {

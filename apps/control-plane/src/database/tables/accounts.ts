@@ -125,6 +125,8 @@ export type OutboxMailsTable = {
   recipient: string
   subject: string
   body: string
+  /** A page of the app that the mail ends with. */
+  link_path: string | null
   attempts: Generated<number>
   next_attempt_at: Timestamp
   sent_at: NullableTimestamp

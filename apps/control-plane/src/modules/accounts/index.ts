@@ -1,4 +1,5 @@
 /** Public face of accounts: people, their sessions and who calls. */
+export { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
 export { type AuthenticateSession, createSessionAuthentication } from './authenticate-session.ts'
 export type { Caller, CallerKind } from './caller.ts'
 export { createPerson } from './create-person.ts'

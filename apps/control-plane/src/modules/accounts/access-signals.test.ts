@@ -1,0 +1,114 @@
+import { type Clock, createLogger, newUuid, systemClock } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Listener, listen } from '../../database/listen.ts'
+import { createDrivenClock } from '../docks/test-world.ts'
+import { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
+
+let database: FreshDatabase
+let signals: AccessSignals
+let listener: Listener | undefined
+const [userId, sessionId, keyId, organizationId] = [newUuid(), newUuid(), newUuid(), newUuid()]
+const bySession: AccessHold = { userId, credentialId: sessionId, organizationId }
+const byKey: AccessHold = { userId, credentialId: keyId, organizationId }
+const logger = createLogger('test')
+logger.level = 'silent'
+
+/** What the composition does, with the id of the connection that listens. */
+const listening = async (clock: Clock): Promise<number> => {
+  signals = createAccessSignals({ db: database.db, clock, logger })
+  signals.start()
+  listener = listen({
+    url: database.url,
+    on: { access_lost: signals.notice },
+    clock,
+    onLost: () => undefined,
+  })
+  return vi.waitFor(
+    async () => {
+      const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+        where query = 'listen access_lost' and state = 'idle' and datname = current_database()`.execute(
+        database.db,
+      )
+      expect(rows).toHaveLength(1)
+      return rows[0]!.pid
+    },
+    { timeout: 20_000 },
+  )
+}
+
+beforeEach(async () => {
+  database = await freshDatabase()
+  await sql`
+    with u as (insert into users (id, name, email) values (${userId}, 'A', 'a@example.test')),
+      o as (insert into organizations (id, name, slug) values (${organizationId}, 'O', 'org')),
+      m as (insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, 'owner')),
+      s as (insert into sessions (id, user_id, token, expires_at)
+        values (${sessionId}, ${userId}, 't', '2027-01-01'))
+    insert into api_keys (id, user_id, name, key_prefix, key_hash) values (${keyId}, ${userId}, 'k', 'p', 'h')`.execute(
+    database.db,
+  )
+})
+afterEach(async () => {
+  signals.stop()
+  await listener?.close()
+  listener = undefined
+  await database.drop()
+})
+
+const losses = {
+  'a revoked key': { hold: byKey, act: sql`update api_keys set revoked_at = now()` },
+  'a deleted key': { hold: byKey, act: sql`delete from api_keys` },
+  'an ended session': { hold: bySession, act: sql`delete from sessions` },
+  'a lost membership': { hold: byKey, act: sql`delete from memberships` },
+  'a deleted organization': { hold: bySession, act: sql`delete from organizations` },
+  'a closed account': { hold: bySession, act: sql`update users set closed_at = now()` },
+}
+
+describe('told by NOTIFY, with a clock that never sweeps', () => {
+  beforeEach(() => listening(createDrivenClock()))
+
+  it.each(Object.entries(losses))('%s', async (_, { hold, act }) => {
+    const lost = Promise.withResolvers<void>()
+    signals.subscribe(hold, lost.resolve)
+    await act.execute(database.db)
+    await lost.promise
+  })
+
+  it('leaves alone what another credential opened, and what was given up', async () => {
+    const onLost = vi.fn()
+    signals.subscribe(bySession, onLost)
+    const end = signals.subscribe(byKey, onLost)
+    end()
+    const lost = Promise.withResolvers<void>()
+    signals.subscribe(byKey, lost.resolve)
+    await losses['a revoked key'].act.execute(database.db)
+    await lost.promise
+    expect(onLost).not.toHaveBeenCalled()
+  })
+})
+
+it('finds by its sweep what ended by time, and calls once', async () => {
+  const clock = createDrivenClock()
+  signals = createAccessSignals({ db: database.db, clock, logger })
+  signals.start()
+  const lost = Promise.withResolvers<void>()
+  const onLost = vi.fn(lost.resolve)
+  signals.subscribe(bySession, onLost)
+  await sql`update sessions set expires_at = ${new Date(clock.now().getTime() + 1_000)}`.execute(database.db)
+  clock.advance(5_000)
+  await lost.promise
+  await sql`delete from sessions`.execute(database.db)
+  clock.advance(5_000)
+  expect(onLost).toHaveBeenCalledTimes(1)
+})
+
+it('hears again after its connection was lost', async () => {
+  const pid = await listening(systemClock)
+  await sql`select pg_terminate_backend(${pid}::int)`.execute(database.db)
+  const lost = Promise.withResolvers<void>()
+  signals.subscribe(byKey, lost.resolve)
+  await losses['a revoked key'].act.execute(database.db)
+  await lost.promise
+})

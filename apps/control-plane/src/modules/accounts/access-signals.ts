@@ -1,0 +1,88 @@
+/**
+ * Tells whoever holds something open for a person (a terminal, a stream) that the credential or the membership it was
+ * opened through is gone. A NOTIFY with the id of what was lost wakes the check at once, in every process; a sweep
+ * covers what was missed and what ended by time. Either way the truth is read afresh.
+ */
+import type { Clock, Logger } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type AccessHold = {
+  userId: string
+  /** Id of the session or key that it was opened through. */
+  credentialId: string
+  /** Organization that owns what is open. */
+  organizationId: string
+}
+
+export type AccessSignals = {
+  /** Calls `onLost` once, within five seconds of the loss. The answer ends the subscription. */
+  subscribe(hold: AccessHold, onLost: () => void): () => void
+  /** A notice of the channel `access_lost`: the id of what was lost, or none when some may have been missed. */
+  notice(id?: string): void
+  start(): void
+  stop(): void
+}
+
+type Subscription = AccessHold & { onLost: () => void }
+
+const sweepMs = 2_000
+
+/** Positions, counted from 1, of holds whose credential works and whose person is an open member. */
+const stillHeld = async (db: Db, holds: readonly AccessHold[], now: Date): Promise<Set<number>> => {
+  const { rows } = await sql<{ at: number }>`
+    select h.at::int as at from unnest(${holds.map((hold) => hold.userId)}::uuid[],
+      ${holds.map((hold) => hold.credentialId)}::uuid[], ${holds.map((hold) => hold.organizationId)}::uuid[])
+      with ordinality as h(user_id, credential_id, organization_id, at)
+    join users u on u.id = h.user_id and u.closed_at is null and u.erased_at is null
+    join memberships m on m.user_id = h.user_id and m.organization_id = h.organization_id
+    where exists (select 1 from sessions s
+        where s.id = h.credential_id and s.user_id = h.user_id and s.expires_at > ${now})
+      or exists (select 1 from api_keys k where k.id = h.credential_id and k.user_id = h.user_id
+        and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}))`.execute(db)
+  return new Set(rows.map((row) => row.at))
+}
+
+export const createAccessSignals = (options: { db: Db; clock: Clock; logger: Logger }): AccessSignals => {
+  const { db, clock, logger } = options
+  const subscriptions = new Set<Subscription>()
+  let cancel: () => void = () => undefined
+  let started = false
+
+  const check = async (asked: readonly Subscription[]): Promise<void> => {
+    if (asked.length === 0) return
+    const held = await stillHeld(db, asked, clock.now())
+    asked.forEach((subscription, index) => {
+      if (!held.has(index + 1) && subscriptions.delete(subscription)) subscription.onLost()
+    })
+  }
+  const checkNow = (asked: readonly Subscription[]): Promise<void> =>
+    check(asked).catch((error: unknown) => logger.error({ err: error }, 'access not checked'))
+
+  const plan = (): void => {
+    if (!started) return
+    cancel = clock.after(sweepMs, () => void checkNow([...subscriptions]).finally(plan))
+  }
+  return {
+    subscribe: (hold, onLost) => {
+      const subscription = { ...hold, onLost }
+      subscriptions.add(subscription)
+      return () => void subscriptions.delete(subscription)
+    },
+    notice: (id) =>
+      void checkNow(
+        [...subscriptions].filter(
+          ({ userId, credentialId, organizationId }) =>
+            id === undefined || id === userId || id === credentialId || id === organizationId,
+        ),
+      ),
+    start: () => {
+      started = true
+      plan()
+    },
+    stop: () => {
+      started = false
+      cancel()
+    },
+  }
+}

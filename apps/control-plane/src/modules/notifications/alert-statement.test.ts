@@ -1,0 +1,106 @@
+import type { AlertType } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { commitDock } from '../docks/dock-commit.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import type { Alert } from './alert.ts'
+import { alertStatement, raiseAlert } from './alert-statement.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let dockId: string
+beforeEach(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+  dockId = (await world.create()).id
+})
+afterEach(() => database.drop())
+
+const alertOf = (type: AlertType, over: Partial<Alert> = {}): Alert => ({
+  type,
+  dockId,
+  organizationId: world.organizationId,
+  title: 'A Dock',
+  body: 'What happened.',
+  at: world.clock.now(),
+  eventId: newUuid(),
+  ...over,
+})
+const inbox = () => database.db.selectFrom('notifications').selectAll().execute()
+const mails = async (): Promise<string[]> =>
+  (await database.db.selectFrom('outbox_mails').select('recipient').orderBy('recipient').execute()).map(
+    (mail) => mail.recipient,
+  )
+const addMember = async (values: { email: string; verified?: boolean; closed?: boolean }) => {
+  const id = newUuid()
+  await database.db
+    .insertInto('users')
+    .values({
+      id,
+      name: 'M',
+      email: values.email,
+      email_verified: values.verified ?? true,
+      closed_at: values.closed ? new Date() : null,
+    })
+    .execute()
+  await database.db
+    .insertInto('memberships')
+    .values({ organization_id: world.organizationId, user_id: id, role: 'member' })
+    .execute()
+  return id
+}
+
+it('is written with the change that it tells of, once for each member', async () => {
+  const alert = alertOf('stop_refused')
+  const change = (generation: number) =>
+    commitDock(database.db, {
+      dockId,
+      generation,
+      moves: [{ from: 'ready', to: 'unreachable', why: 'host_silent' }],
+      cause: { by: 'host', through: 'host' },
+      now: world.clock.now(),
+      also: [alertStatement(alert)],
+    })
+  expect(await change(7)).toBeNull()
+  expect(await inbox()).toEqual([])
+  expect(await change(1)).toMatchObject({ state: 'unreachable' })
+  const rows = await inbox()
+  expect(rows).toHaveLength(1)
+  expect(rows[0]).toMatchObject({
+    user_id: world.caller.userId,
+    event_id: alert.eventId,
+    type: 'stop_refused',
+    dock_id: dockId,
+    read_at: null,
+  })
+})
+
+it('mails verified, open members, and tells nobody twice of one event', async () => {
+  await addMember({ email: 'verified@example.test' })
+  await addMember({ email: 'unverified@example.test', verified: false })
+  await addMember({ email: 'closed@example.test', closed: true })
+  const alert = alertOf('disk_full')
+  await raiseAlert(database.db, alert)
+  await raiseAlert(database.db, alert)
+  expect(await inbox()).toHaveLength(4)
+  expect(await mails()).toEqual(['verified@example.test'])
+})
+
+it('follows the settings of the organization and of each person', async () => {
+  const wanting = await addMember({ email: 'wanting@example.test' })
+  const tired = await addMember({ email: 'tired@example.test' })
+  await sql`insert into personal_alert_settings values
+    (${wanting}, 'auto_recovered', true), (${tired}, 'disk_full', false)`.execute(database.db)
+  await raiseAlert(database.db, alertOf('auto_recovered'))
+  expect(await mails()).toEqual(['wanting@example.test'])
+  await raiseAlert(database.db, alertOf('disk_full'))
+  expect(await mails()).toEqual(['wanting@example.test', 'wanting@example.test'])
+  const told = (await inbox()).length
+  await sql`insert into organization_alert_settings values (${world.organizationId}, 'disk_full', false)`.execute(
+    database.db,
+  )
+  await raiseAlert(database.db, alertOf('disk_full'))
+  expect(await inbox()).toHaveLength(told)
+})
