@@ -7,6 +7,7 @@ import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
+import { createScopeCheck } from './http/check-scope.ts'
 import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
@@ -25,6 +26,7 @@ import {
 } from './modules/accounts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
+import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 
 export type ControlPlane = {
@@ -94,13 +96,19 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   }
   const app = createHttpApp({
     handlers,
-    credentials: createCredentials({
-      authenticateApiKey: createApiKeyAuthentication({ db, clock, logger }),
-      authenticateSession: createSessionAuthentication({ db, clock, secret: authSecret }),
-      cookieName,
-      origins: [new URL(config.apiUrl).origin, new URL(config.appUrl).origin],
-      adminEmails: config.adminEmails,
-    }),
+    gate: {
+      credentials: createCredentials({
+        authenticateApiKey: createApiKeyAuthentication({ db, clock, logger }),
+        authenticateSession: createSessionAuthentication({ db, clock, secret: authSecret }),
+        cookieName,
+        origins: [new URL(config.apiUrl).origin, new URL(config.appUrl).origin],
+        adminEmails: config.adminEmails,
+      }),
+      checkScope: createScopeCheck({
+        ofOrganization: (userId, id) => findMembership(db, userId, id),
+        ofWorkspace: (userId, id) => findWorkspaceMembership(db, userId, id),
+      }),
+    },
     logger,
     metrics,
     apiUrl: config.apiUrl,

@@ -1,3 +1,4 @@
+export * from './access.ts'
 export * from './dock-state.ts'
 export { type ErrorCode, errorCodes, ServiceError } from './errors.ts'
 export * from './events.ts'
@@ -31,10 +32,8 @@ export {
   openApiPath,
 } from './openapi.ts'
 export type {
-  Access,
   Method,
   ResponseKind,
-  Role,
   Route,
   RouteBody,
   RouteParams,

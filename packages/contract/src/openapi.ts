@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, made from the routes and from nothing else. */
 import * as z from 'zod'
+import { accessTerms } from './access.ts'
 import { type ErrorCode, errorCodes } from './errors.ts'
 import { idempotencyKey } from './fields.ts'
 import type { Route } from './route.ts'
@@ -32,13 +33,13 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
 
 /** Codes that a route answers without naming them, for what stands before every handler. */
 const genericCodes = (route: Route): ErrorCode[] => {
-  const { credentials, role } = route.access
+  const { credentials } = route.access
   return [
     ...(route.params || route.query || route.body || route.headers ? (['validation_error'] as const) : []),
     ...(credentials === 'public'
       ? []
       : (['unauthorized', 'account_closed', 'dock_key_forbidden', 'email_verification_required'] as const)),
-    ...(role ? (['forbidden'] as const) : []),
+    ...(accessTerms(route.access) ? (['forbidden'] as const) : []),
     ...(credentials.endsWith('session') ? (['session_required'] as const) : []),
     'not_found',
     'rate_limited',
@@ -155,7 +156,7 @@ const operationOf = (name: RouteName, route: Route): Json => {
     summary: route.summary,
     tags: [route.tag],
     security: securityOf(route),
-    ...(route.access.role ? { 'x-role': route.access.role } : {}),
+    ...('role' in route.access ? { 'x-role': route.access.role } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: requestBody(route.body) } : {}),
     responses: { [status]: success, ...errorResponses(route) },

@@ -1,21 +1,7 @@
 /** How a route of the service is described: once, for validation, types, OpenAPI and clients alike. */
 import type * as z from 'zod'
+import type { Access } from './access.ts'
 import type { ErrorCode } from './errors.ts'
-
-export type Role = 'member' | 'admin' | 'owner'
-
-/**
- * Who may call. `public`: nobody signs in; `caller`: an API key or a session; `session`: a session alone;
- * `instance-admin`: a caller on the admin list with a verified address, `instance-admin-session` the same by session.
- * `role` is the lowest role in the organization that owns the thing; `dockKey` lets in a Dock-bound key for its own
- * Dock; `closedAccount` lets in a closed account.
- */
-export type Access = {
-  credentials: 'public' | 'caller' | 'session' | 'instance-admin' | 'instance-admin-session'
-  role?: Role
-  dockKey?: true
-  closedAccount?: true
-}
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 

@@ -1,4 +1,6 @@
 import { expect, test } from 'vitest'
+import type * as z from 'zod'
+import { type Access, accessTerms, roleReaches } from './access.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
@@ -21,6 +23,39 @@ test('every body refuses a field that it does not know', () => {
       name,
     ).toContain('unrecognized_keys')
   }
+})
+
+test('every scope stands where the route says, and the code for outsiders is one that the route lists', () => {
+  const scoped = (Object.entries(routes) as [string, Route][]).filter(([, route]) =>
+    accessTerms(route.access),
+  )
+  expect(scoped.length).toBeGreaterThan(60)
+  for (const [name, route] of scoped) {
+    const { place, outsider } = accessTerms(route.access)!
+    const [part, key] = place.split('.') as ['params' | 'query' | 'body', string]
+    expect(Object.keys((route[part] as z.ZodObject | undefined)?.shape ?? {}), name).toContain(key)
+    expect(route.errors, name).toContain(outsider)
+  }
+})
+
+test('a role reaches itself and those below', () => {
+  expect([roleReaches('member', 'member'), roleReaches('owner', 'admin')]).toEqual([true, true])
+  expect([roleReaches('member', 'admin'), roleReaches('admin', 'owner')]).toEqual([false, false])
+})
+
+test('a declaration of access that forgets the scope or the role does not compile', () => {
+  // @ts-expect-error: whose things?
+  const noScope: Access = { credentials: 'caller' }
+  // @ts-expect-error: from which role?
+  const noRole: Access = { credentials: 'session', scope: { organization: 'query.organizationId' } }
+  const foreignKey: Access = {
+    credentials: 'caller',
+    scope: { run: 'params.id' },
+    role: 'member',
+    // @ts-expect-error: a Dock's key knows its own Dock alone
+    dockKey: true,
+  }
+  expect([noScope, noRole, foreignKey]).toHaveLength(3)
 })
 
 test('a create has its defaults and leaves the image to the server', () => {

@@ -2,8 +2,7 @@
 import { type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
-import { answerRoute, type BoundHandler, honoPath } from './bind-route.ts'
-import type { Credentials } from './credentials.ts'
+import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
@@ -13,7 +12,7 @@ import { type HttpEnvironment, observeRequests } from './request-context.ts'
 
 export type HttpOptions = {
   handlers: Handlers
-  credentials: Credentials
+  gate: Gate
   logger: Logger
   metrics: Metrics
   apiUrl: string
@@ -29,7 +28,7 @@ export type HttpOptions = {
 export type HttpApp = Hono<HttpEnvironment>
 
 export const createHttpApp = (options: HttpOptions): HttpApp => {
-  const { handlers, credentials, logger } = options
+  const { handlers, gate, logger } = options
   const app: HttpApp = new Hono<HttpEnvironment>()
   app.use('*', observeRequests(logger, options.metrics))
   app.onError((error, context) =>
@@ -41,7 +40,7 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     const handler = handlers[name as keyof Handlers] as unknown as BoundHandler | undefined
     app.on(route.method, honoPath(route.path), (context) => {
       context.set('route', route.path)
-      return answerRoute(context, route, handler, credentials)
+      return answerRoute(context, route, handler, gate)
     })
   }
 

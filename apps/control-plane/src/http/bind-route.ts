@@ -1,6 +1,7 @@
-/** One route of the contract as an HTTP handler: credentials, then parameters, query, body, then the operation. */
+/** One route of the contract as an HTTP handler: credentials, parameters, query, body, scope, operation. */
 import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
+import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
 import { success } from './envelope.ts'
 import type { RawResponse } from './handler.ts'
@@ -10,6 +11,9 @@ import { validateBody, validateIdempotencyKey, validateParams, validateQuery } f
 
 /** A handler as the binding sees it: what it is given was validated against the same contract it is typed by. */
 export type BoundHandler = (request: object) => Promise<unknown>
+
+/** What stands before every operation: who calls, and whether they may. */
+export type Gate = { credentials: Credentials; checkScope: CheckScope }
 
 const rawResponse = (raw: RawResponse, status: number): Response =>
   new Response(raw.body as ConstructorParameters<typeof Response>[0], {
@@ -33,19 +37,22 @@ export const answerRoute = async (
   context: Context<HttpEnvironment>,
   route: Route,
   handler: BoundHandler | undefined,
-  credentials: Credentials,
+  gate: Gate,
 ): Promise<Response> => {
   if (!handler) throw new ServiceError('not_implemented')
   const request = context.req.raw
   const rawParams = context.req.param() as Record<string, string>
-  const caller =
-    route.access.credentials === 'public' ? null : await credentials.check(request, route.access, rawParams)
-  if (caller) context.set('callerId', caller.userId)
+  const known =
+    route.access.credentials === 'public'
+      ? null
+      : await gate.credentials.check(request, route.access, rawParams)
+  if (known) context.set('callerId', known.userId)
   const params = validateParams(route, rawParams)
   const query = validateQuery(route, new URL(request.url).searchParams)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
   const body =
     route.body || route.method !== 'GET' ? validateBody(route, await readJsonBody(request)) : undefined
+  const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({
     caller,
     params,
@@ -56,6 +63,7 @@ export const answerRoute = async (
     requestId: context.get('requestId'),
     clientAddress: context.get('clientAddress'),
   })
+  requireAdmitted(route, caller)
   const status = route.status ?? 200
   if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
   return success(result, status, route.noStore)

@@ -86,8 +86,8 @@ const checkAccess = (
   instanceAdmin: boolean,
 ): void => {
   if (found.erasedAt) throw new ServiceError('account_closed', { status: 410 })
-  if (found.closedAt && !access.closedAccount) throw new ServiceError('account_closed')
-  if (found.kind === 'dock_key' && !(access.dockKey && params.id === found.dockId)) {
+  if (found.closedAt && !('closedAccount' in access)) throw new ServiceError('account_closed')
+  if (found.kind === 'dock_key' && !('dockKey' in access && params.id === found.dockId)) {
     throw new ServiceError('dock_key_forbidden')
   }
   const sessionOnly = access.credentials === 'session' || access.credentials === 'instance-admin-session'

@@ -1,6 +1,6 @@
 /** What the HTTP layer hands to a route's handler, and what it expects back. No HTTP library shows here. */
 import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes } from '@dock/contract'
-import type { Caller } from '../modules/accounts/index.ts'
+import type { Caller, Member, Visitor } from '../modules/accounts/index.ts'
 
 export type Routes = typeof routes
 export type RouteName = keyof Routes
@@ -13,9 +13,20 @@ export type RawResponse = {
   contentLength?: number
 }
 
+type CallerOf<Access> = Access extends { credentials: 'public' }
+  ? null
+  : Access extends { scope: { organization: string } | { workspace: string } }
+    ? Member
+    : Access extends { role: string }
+      ? Visitor
+      : Caller
+
 export type RouteRequest<K extends RouteName> = {
-  /** Null on routes that nobody signs in for. */
-  caller: Routes[K]['access']['credentials'] extends 'public' ? null : Caller
+  /**
+   * Null on routes that nobody signs in for; a proven member where the route names an organization or a workspace; a
+   * visitor, whom the operation's own query lets in, where it names another thing of an organization's.
+   */
+  caller: CallerOf<Routes[K]['access']>
   params: RouteParams<Routes[K]>
   query: RouteQuery<Routes[K]>
   body: RouteBody<Routes[K]>

@@ -15,7 +15,7 @@ const secretFile = z.strictObject({
 })
 const shared = {
   tag: 'Environments',
-  access: { credentials: 'caller', role: 'admin' },
+  access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'admin' },
   query: environmentQuery,
   notFound: 'environment_not_found',
 } as const
@@ -27,7 +27,7 @@ export const environmentContentsRoutes = {
     method: 'GET',
     path: '/v1/environments/:ref/repos',
     summary: 'List the repositories of an Environment',
-    access: { credentials: 'caller', role: 'member' },
+    access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'member' },
     params: environmentParams,
     response: z.array(environmentRepository),
     errors: ['validation_error', 'environment_not_found'],

@@ -8,7 +8,7 @@ export const imageRoutes = {
     path: '/v1/images',
     summary: 'List the images of the catalog',
     tag: 'Images',
-    access: { credentials: 'caller' },
+    access: { credentials: 'caller', scope: 'person' },
     response: z.array(image),
     errors: [],
   }),

@@ -8,7 +8,7 @@ export const operationRoutes = {
     path: '/v1/operations/:id',
     summary: 'Poll an operation until it is completed',
     tag: 'Operations',
-    access: { credentials: 'caller', role: 'member' },
+    access: { credentials: 'caller', scope: { operation: 'params.id' }, role: 'member' },
     params: z.object({ id: z.string() }),
     response: operation,
     errors: ['operation_not_found'],

@@ -23,6 +23,6 @@ export const keyHandlers = (context: KeysContext): Handlers => ({
 export const organizationHandlers = (db: Db): Handlers => ({
   createOrganization: ({ caller, body }) => createOrganization(db, caller, body),
   listOrganizations: ({ caller }) => listOrganizations(db, caller),
-  readOrganization: ({ caller, params }) => readOrganization(db, caller, params.id),
-  listWorkspaces: ({ caller, params }) => listWorkspaces(db, caller, params.orgId),
+  readOrganization: ({ caller }) => readOrganization(db, caller),
+  listWorkspaces: ({ caller }) => listWorkspaces(db, caller),
 })

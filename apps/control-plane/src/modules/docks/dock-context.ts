@@ -1,11 +1,10 @@
 /** What every operation on Docks works with; made once by the composition. */
 
-import { ServiceError } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
-import type { Caller } from '../accounts/index.ts'
+import type { Caller, Visitor } from '../accounts/index.ts'
 import type { HostGateway, PlacementPolicy } from '../hosts/index.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
@@ -25,16 +24,12 @@ export type DockContext = {
   catalog: readonly string[]
 }
 
-/** The Dock, if the caller may see it. Throws `dock_not_found`, the same for absent and foreign. */
+/** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */
 export const requireDock = async (
   context: Pick<DockContext, 'db'>,
-  caller: Pick<Caller, 'userId'>,
+  caller: Visitor,
   id: string,
-): Promise<VisibleDock> => {
-  const dock = await findVisibleDock(context.db, caller.userId, id)
-  if (!dock) throw new ServiceError('dock_not_found')
-  return dock
-}
+): Promise<VisibleDock> => caller.admit(await findVisibleDock(context.db, caller.userId, id))
 
 export const causedBy = (caller: Pick<Caller, 'userId'>, why: string): Cause => ({
   by: `user:${caller.userId}`,

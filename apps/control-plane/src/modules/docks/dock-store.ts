@@ -54,10 +54,15 @@ export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>
   ).rows
 
 /** The operation, if the user is a member of the organization of the thing it changed. */
-export const findVisibleOperation = async (db: Db, userId: string, id: string): Promise<Operation | null> =>
+export const findVisibleOperation = async (
+  db: Db,
+  userId: string,
+  id: string,
+): Promise<(Operation & { role: Role }) | null> =>
   (
-    await sql<Operation>`
-      select o.id, o.target_type as "targetType", o.target_id as "targetId", o.status from operations o
+    await sql<Operation & { role: Role }>`
+      select o.id, o.target_type as "targetType", o.target_id as "targetId", o.status, m.role
+      from operations o
       join memberships m on m.organization_id = o.organization_id and m.user_id = ${userId}
       where o.id = ${id}`.execute(db)
   ).rows[0] ?? null

@@ -301,7 +301,7 @@ describe('delete', () => {
     const { operation } = await remove(dock.id)
     expect(operation).toMatchObject({ targetId: dock.id, status: 'completed' })
     expect(await readOperation(context(), world.caller, operation.id)).toEqual(operation)
-    expect(await code(readOperation(context(), world.stranger, operation.id))).toBe('operation_not_found')
+    expect(await code(readOperation(context(), world.stranger, operation.id))).toBe('dock_not_found')
     expect(await code(read(dock.id))).toBe('dock_not_found')
     expect(world.host.sandboxes.has(dock.id)).toBe(false)
     expect(world.host.captures.size).toBe(0)

@@ -4,7 +4,7 @@ import { type Clock, createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { createDockModules, type DockModules } from '../../dock-modules.ts'
-import type { Caller } from '../accounts/index.ts'
+import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
 
@@ -37,8 +37,8 @@ export type TestWorld = {
   host: FakeHost
   hostId: string
   modules: DockModules
-  caller: Caller
-  stranger: Caller
+  caller: Visitor
+  stranger: Visitor
   organizationId: string
   workspaceId: string
   body(over?: Partial<RouteBody<(typeof routes)['createDock']>>): RouteBody<(typeof routes)['createDock']>
@@ -53,14 +53,18 @@ export type TestWorld = {
   reserved(): Promise<{ slots: number; cpus: number; recounted: number }>
 }
 
-const callerOf = (userId: string): Caller => ({
-  kind: 'api_key',
-  userId,
-  email: 'somebody@example.test',
-  emailVerified: true,
-  credentialId: newUuid(),
-  instanceAdmin: false,
-})
+const callerOf = (userId: string): Visitor =>
+  createVisitor(
+    {
+      kind: 'api_key',
+      userId,
+      email: 'somebody@example.test',
+      emailVerified: true,
+      credentialId: newUuid(),
+      instanceAdmin: false,
+    },
+    { role: 'member', outsider: 'dock_not_found' },
+  )
 
 export const createTestWorld = async (db: Db): Promise<TestWorld> => {
   const clock = createDrivenClock()

@@ -1,4 +1,5 @@
 /** Public face of organizations: tenancy, roles and workspaces. */
+export { findMembership, findWorkspaceMembership } from './find-membership.ts'
 export {
   createOrganization,
   insertWholeOrganization,
@@ -6,4 +7,3 @@ export {
 } from './operations/create-organization.ts'
 export { listWorkspaces } from './operations/list-workspaces.ts'
 export { listOrganizations, readOrganization } from './operations/read-organization.ts'
-export { requireRole, roleReaches } from './require-role.ts'

@@ -2,8 +2,8 @@ import { type Organization, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findMembership, findWorkspaceMembership } from './find-membership.ts'
 import { slugFromName } from './organization-slug.ts'
-import { requireRole } from './require-role.ts'
 
 let server: TestControlPlane
 beforeAll(async () => {
@@ -66,20 +66,20 @@ describe('an organization', () => {
     expect(JSON.stringify(listed.body.data)).not.toContain(id)
   })
 
-  it('lets a member do what the role allows', async () => {
+  it('knows its members, by its own id and by that of a workspace', async () => {
     const { db } = server.database
-    const userId = newUuid()
-    const id = server.admin.organizationId
-    await db.insertInto('users').values({ id: userId, name: 'M', email: 'm@example.test' }).execute()
-    await db
-      .insertInto('memberships')
-      .values({ organization_id: id, user_id: userId, role: 'admin' })
-      .execute()
-    const roleFor = (role: 'member' | 'admin' | 'owner') =>
-      requireRole(db, { userId }, id, role, 'organization_not_found')
-    expect(await roleFor('member')).toBe('admin')
-    expect(await roleFor('admin')).toBe('admin')
-    await expect(roleFor('owner')).rejects.toMatchObject({ code: 'forbidden' })
+    const { organizationId, workspaceId } = server.admin
+    const { id: userId } = (await server.call('GET', '/v1/me')).body.data as { id: string }
+    const owner = { organizationId, role: 'owner' }
+    expect(await findMembership(db, userId, organizationId)).toEqual(owner)
+    expect(await findWorkspaceMembership(db, userId, workspaceId)).toEqual(owner)
+    for (const [user, organization, workspace] of [
+      [newUuid(), organizationId, workspaceId],
+      [userId, newUuid(), newUuid()],
+    ] as const) {
+      expect(await findMembership(db, user, organization)).toBeUndefined()
+      expect(await findWorkspaceMembership(db, user, workspace)).toBeUndefined()
+    }
   })
 })
 

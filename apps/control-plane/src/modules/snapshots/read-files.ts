@@ -1,15 +1,15 @@
 /** GET /v1/snapshots/:id/tree, …/files, …/download: read by the host that keeps the capture. */
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
-import type { Caller } from '../accounts/index.ts'
+import type { Visitor } from '../accounts/index.ts'
 import type { DockContext } from '../docks/index.ts'
 import { HostRefused, HostUnreachable } from '../hosts/index.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
 type Reader = Pick<DockContext, 'db' | 'gateway'>
 
-const requireCompleted = async (context: Reader, caller: Caller, id: string): Promise<SnapshotRow> => {
-  const row = await findSnapshotRow(context.db, caller.userId, id)
-  if (row?.status !== 'completed') throw new ServiceError('snapshot_not_found')
+const requireCompleted = async (context: Reader, caller: Visitor, id: string): Promise<SnapshotRow> => {
+  const row = caller.admit(await findSnapshotRow(context.db, caller.userId, id))
+  if (row.status !== 'completed') throw new ServiceError('snapshot_not_found')
   return row
 }
 
@@ -30,7 +30,7 @@ const asked = async <T>(
 /** The files of a completed Snapshot with their sizes in bytes. */
 export const readSnapshotTree = async (
   context: Reader,
-  caller: Caller,
+  caller: Visitor,
   id: string,
 ): Promise<SnapshotTree> => {
   const row = await requireCompleted(context, caller, id)
@@ -41,7 +41,7 @@ export const readSnapshotTree = async (
 /** The bytes of one file, as they come from the host. */
 export const readSnapshotFile = async (
   context: Reader,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   path: string,
 ): Promise<{ body: ReadableStream<Uint8Array>; contentType: string; contentLength?: number }> => {
@@ -53,7 +53,7 @@ export const readSnapshotFile = async (
 /** A relative link to each file of a completed Snapshot. */
 export const readSnapshotDownload = async (
   context: Reader,
-  caller: Caller,
+  caller: Visitor,
   id: string,
 ): Promise<SnapshotDownload> => {
   const { files } = await readSnapshotTree(context, caller, id)

@@ -1,7 +1,7 @@
 /** GET /v1/snapshots, /v1/docks/:id/snapshots and …/latest */
 import { ServiceError, type Snapshot, type SnapshotPage } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
-import type { Caller } from '../accounts/index.ts'
+import type { Caller, Visitor } from '../accounts/index.ts'
 import { type DockContext, requireDock } from '../docks/index.ts'
 import { latestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
 
@@ -54,7 +54,7 @@ export const listSnapshots = (
 /** Snapshots of one Dock, newest first. Throws `dock_not_found`. */
 export const listDockSnapshots = async (
   context: Pick<DockContext, 'db'>,
-  caller: Caller,
+  caller: Visitor,
   dockId: string,
   query: PageQuery,
 ): Promise<SnapshotPage> => {
@@ -65,7 +65,7 @@ export const listDockSnapshots = async (
 /** The latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
 export const readLatestSnapshot = async (
   context: Pick<DockContext, 'db'>,
-  caller: Caller,
+  caller: Visitor,
   dockId: string,
 ): Promise<Snapshot | null> => {
   await requireDock(context, caller, dockId)

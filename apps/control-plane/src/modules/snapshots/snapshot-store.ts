@@ -1,4 +1,5 @@
 /** The SQL that reads Snapshots; every query joins the caller's memberships. */
+import type { Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
@@ -35,9 +36,13 @@ export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Pr
   return result.rows
 }
 
-export const findSnapshotRow = async (db: Db, userId: string, id: string): Promise<SnapshotRow | null> =>
+export const findSnapshotRow = async (
+  db: Db,
+  userId: string,
+  id: string,
+): Promise<(SnapshotRow & { role: Role }) | null> =>
   (
-    await sql<SnapshotRow>`select ${columns} from snapshots s
+    await sql<SnapshotRow & { role: Role }>`select ${columns}, m.role from snapshots s
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.id = ${id}`.execute(db)
   ).rows[0] ?? null

@@ -1,7 +1,7 @@
 /** POST /v1/docks/:id/branch */
 import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { findDock, latestSnapshot, readCreateContext } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
@@ -12,7 +12,7 @@ import type { StartData } from '../workflows/start-dock.ts'
 /** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
 export const branchDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   sourceId: string,
   body: RouteBody<(typeof routes)['branchDock']>,
   key: string | undefined,

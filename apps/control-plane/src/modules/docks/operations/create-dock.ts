@@ -1,7 +1,7 @@
 /** POST /v1/docks */
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
 import { findDock, readCreateContext } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
@@ -14,7 +14,7 @@ export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 /** Creates a Dock and answers it once it is ready; with a key, once for all callers of that key. */
 export const createDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   body: CreateDockBody,
   key: string | undefined,
 ): Promise<Dock> => {
@@ -30,8 +30,7 @@ export const createDock = async (
       keysSince: since,
     })
   const fingerprint = fingerprintOf('createDock', body)
-  const known = await lookup()
-  if (!known) throw new ServiceError('dock_not_found')
+  const known = caller.admit(await lookup())
   const { organizationId } = known
   const replay = async (id: string | null): Promise<Dock | null> => {
     if (id === null) return null

@@ -1,8 +1,7 @@
 /** DELETE /v1/docks/:id */
-import { type Operation, ServiceError } from '@dock/contract'
+import { type Operation, roleReaches, ServiceError } from '@dock/contract'
 import { unblockDock } from '../../../engine/index.ts'
-import type { Caller } from '../../accounts/index.ts'
-import { roleReaches } from '../../organizations/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
@@ -14,7 +13,7 @@ const answerWithinMs = 5_000
 /** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
 export const deleteDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   confirmation: string | undefined,
 ): Promise<{ operation: Operation }> => {
@@ -52,7 +51,8 @@ export const deleteDock = async (
     await runner.sweep()
     const again = await findVisibleOperation(db, caller.userId, blocked)
     if (!again) throw new ServiceError('dock_busy')
-    return { operation: again }
+    const { role: _, ...shown } = again
+    return { operation: shown }
   }
   let cancel: () => void = () => undefined
   const late = new Promise<void>((resolve) => {

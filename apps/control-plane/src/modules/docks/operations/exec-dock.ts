@@ -8,7 +8,7 @@ import {
   ServiceError,
 } from '@dock/contract'
 import { sql } from 'kysely'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import { HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
@@ -21,7 +21,7 @@ const underWay = new Map<string, Promise<ExecResult>>()
 /** Runs one command in a ready Dock. With a key it runs once, whatever happens to this process meanwhile. */
 export const execInDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   body: ExecBody,
   key: string | undefined,

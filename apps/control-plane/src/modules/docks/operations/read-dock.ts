@@ -1,12 +1,12 @@
 /** GET /v1/docks/:id, GET /v1/docks, GET /v1/operations/:id */
-import { type Dock, type Operation, ServiceError, statesOfFilter } from '@dock/contract'
-import type { Caller } from '../../accounts/index.ts'
+import { type Dock, type Operation, statesOfFilter } from '@dock/contract'
+import type { Caller, Visitor } from '../../accounts/index.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { findVisibleOperation, listVisibleDocks } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
 
 /** One Dock of the caller's organizations. */
-export const readDock = async (context: DockContext, caller: Caller, id: string): Promise<Dock> =>
+export const readDock = async (context: DockContext, caller: Visitor, id: string): Promise<Dock> =>
   viewDock(await requireDock(context, caller, id))
 
 /** The caller's Docks in the states of the filter's letters, or all. */
@@ -20,8 +20,11 @@ export const listDocks = async (
   )
 
 /** An operation on a thing of the caller's organizations. Throws `operation_not_found`. */
-export const readOperation = async (context: DockContext, caller: Caller, id: string): Promise<Operation> => {
-  const operation = await findVisibleOperation(context.db, caller.userId, id)
-  if (!operation) throw new ServiceError('operation_not_found')
+export const readOperation = async (
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+): Promise<Operation> => {
+  const { role: _, ...operation } = caller.admit(await findVisibleOperation(context.db, caller.userId, id))
   return operation
 }

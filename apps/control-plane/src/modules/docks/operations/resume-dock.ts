@@ -1,7 +1,7 @@
 /** POST /v1/docks/:id/resume */
 import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import { explainNoPlacement } from '../../hosts/index.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
@@ -15,7 +15,7 @@ const answerWithinMs = 30_000
 /** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
 export const resumeDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   body: RouteBody<(typeof routes)['resumeDock']>,
 ): Promise<DockStateAnswer> => {
@@ -93,7 +93,7 @@ export const resumeDock = async (
 /** The name of an Environment that the caller names. Throws `environment_not_found`. */
 export const environmentNamed = async (
   context: DockContext,
-  caller: Caller,
+  caller: Pick<Visitor, 'userId'>,
   workspaceId: string,
   reference: string,
 ): Promise<string> => {

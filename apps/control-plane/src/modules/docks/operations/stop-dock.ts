@@ -3,7 +3,7 @@ import { type DockState, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Cause } from '../../../engine/index.ts'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
@@ -16,7 +16,7 @@ export type DockStateAnswer = { id: string; state: DockState }
 /** Stops a Dock and keeps its disk as a Snapshot; with `force`, without one. A second stop answers the state. */
 export const stopDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   body: { force: boolean },
 ): Promise<DockStateAnswer> =>

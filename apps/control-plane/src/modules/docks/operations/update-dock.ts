@@ -1,7 +1,7 @@
 /** PATCH /v1/docks/:id */
 import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import type { Caller } from '../../accounts/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimError } from '../dock-claim.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
@@ -11,7 +11,7 @@ import { viewDock } from '../dock-view.ts'
 /** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
 export const updateDock = async (
   context: DockContext,
-  caller: Caller,
+  caller: Visitor,
   id: string,
   body: RouteBody<(typeof routes)['updateDock']>,
 ): Promise<Dock> => {

@@ -1,0 +1,28 @@
+/** Whether a user is a member, by the organization's own id or by a workspace's: one query each. */
+import type { Db } from '../../database/database.ts'
+import type { Membership } from '../accounts/index.ts'
+
+export const findMembership = async (
+  db: Db,
+  userId: string,
+  organizationId: string,
+): Promise<Membership | undefined> =>
+  db
+    .selectFrom('memberships')
+    .select(['organization_id as organizationId', 'role'])
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+
+export const findWorkspaceMembership = async (
+  db: Db,
+  userId: string,
+  workspaceId: string,
+): Promise<Membership | undefined> =>
+  db
+    .selectFrom('workspaces')
+    .innerJoin('memberships', 'memberships.organization_id', 'workspaces.organization_id')
+    .select(['memberships.organization_id as organizationId', 'memberships.role'])
+    .where('workspaces.id', '=', workspaceId)
+    .where('memberships.user_id', '=', userId)
+    .executeTakeFirst()
