@@ -28,6 +28,8 @@ import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
+import { sealedColumns } from './sealed-columns.ts'
+import { createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
 
 export type ControlPlane = {
   app: HttpApp
@@ -36,6 +38,7 @@ export type ControlPlane = {
   handlers: Handlers
   docks: DockModules
   accessSignals: AccessSignals
+  sealer: Sealer
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -47,6 +50,7 @@ export type CompositionOptions = {
   clock: Clock
   logger: Logger
   authSecret: string
+  keyRing: KeyRing
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
 }
@@ -57,6 +61,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const { config, clock, logger, authSecret } = options
   const { db, pool } = options.database
   const accessSignals = createAccessSignals({ db, clock, logger })
+  const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
   const docks = createDockModules({
     db,
     clock,
@@ -135,6 +140,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     handlers,
     docks,
     accessSignals,
+    sealer,
     metrics,
     start: async () => {
       mailer.start()

@@ -19,6 +19,7 @@ const schema = z.object({
   INSTANCE_ADMIN_EMAILS: z.string().default(''),
   DOCK_SIGNUP: z.enum(['invite', 'open']).default('invite'),
   DOCK_AUTH_SECRET: z.string().min(32).optional(),
+  DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
@@ -41,6 +42,8 @@ export type Config = {
   adminEmails: string[]
   openSignUp: boolean
   authSecret: string | undefined
+  /** Entries of the key ring; undefined: the generated file. */
+  secretKeys: string | undefined
   smtpUrl: string | undefined
   mailFrom: string
   embeddedHost: boolean
@@ -81,6 +84,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
       .filter((email) => email !== ''),
     openSignUp: values.DOCK_SIGNUP === 'open',
     authSecret: values.DOCK_AUTH_SECRET,
+    secretKeys: values.DOCK_SECRET_KEYS,
     smtpUrl: values.SMTP_URL,
     mailFrom: values.DOCK_MAIL_FROM,
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',

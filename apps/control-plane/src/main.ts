@@ -11,6 +11,7 @@ import { migrate } from './database/migrate.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
 import { ensureFirstPerson } from './modules/instance/index.ts'
+import { checkKeyRing, ensureKeyRing, parseKeyRing } from './sealing/index.ts'
 
 const usualMetricsPort = 9464
 const drainMs = 10_000
@@ -31,8 +32,9 @@ const listenForMetrics = async (
 
 const run = async (logger: Logger): Promise<void> => {
   const config = readConfig(process.env)
-  // The password is only for the first start; what runs inside this process has no need to read it.
+  // Read once: what runs inside this process has no need to find them again.
   delete process.env.DOCK_ADMIN_PASSWORD
+  delete process.env.DOCK_SECRET_KEYS
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const lock = await holdInstanceLock(config.databaseUrl, (error) => {
@@ -46,7 +48,16 @@ const run = async (logger: Logger): Promise<void> => {
     onIdleError: (error) => logger.warn({ err: error }, 'connection to the database lost'),
   })
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))
-  const controlPlane = composeControlPlane({ config, database, clock: systemClock, logger, authSecret })
+  const keyRing = config.secretKeys ? parseKeyRing(config.secretKeys) : await ensureKeyRing(config.controlDir)
+  await checkKeyRing(database.db, keyRing)
+  const controlPlane = composeControlPlane({
+    config,
+    database,
+    clock: systemClock,
+    logger,
+    authSecret,
+    keyRing,
+  })
   const made = await ensureFirstPerson(database.db, {
     controlDir: config.controlDir,
     baseUrl: config.apiUrl,

@@ -9,6 +9,7 @@ import {
 } from '@dock/control-plane/composition'
 import { type Config, readConfig } from '@dock/control-plane/config'
 import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-person'
+import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
 import { type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
@@ -62,6 +63,7 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
     clock,
     logger,
     authSecret: 'a secret of tests, at least 32 characters',
+    keyRing: parseKeyRing(newRingEntry()),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   await ensureFirstPerson(database.db, {

@@ -1,0 +1,4 @@
+/** Every column of the database that holds sealed values, as the modules declare them. */
+import type { SealedColumn } from './sealing/index.ts'
+
+export const sealedColumns: readonly SealedColumn[] = []

@@ -1,0 +1,101 @@
+/** The only SQL for data keys. */
+import { createSecretKey, randomBytes } from 'node:crypto'
+import { randomBase32 } from '@dock/foundation'
+import type { Selectable } from 'kysely'
+import type { Database, Db } from '../database/database.ts'
+import type { KeyRing, WrappedKey } from './key-ring.ts'
+import type { KeyOwner } from './sealed-place.ts'
+import type { DataKey } from './sealed-value.ts'
+
+export type DataKeyRow = Selectable<Database['data_keys']>
+
+const kidLength = 16
+const keyBytes = 32
+
+export const wrappedKey = (row: DataKeyRow): WrappedKey => ({
+  kid: row.id,
+  ringKeyId: row.ring_key_id,
+  wrapped: row.wrapped,
+})
+
+export const ownerOf = (row: DataKeyRow): KeyOwner => ({ kind: row.owner_kind, id: row.owner_id })
+
+/** All keys of an owner, the current one first. */
+export const listDataKeys = (db: Db, owner: KeyOwner): Promise<DataKeyRow[]> =>
+  db
+    .selectFrom('data_keys')
+    .selectAll()
+    .where('owner_kind', '=', owner.kind)
+    .where('owner_id', '=', owner.id)
+    .orderBy('retired_at', (order) => order.desc().nullsFirst())
+    .execute()
+
+/** Makes the owner's current key unless there is one: of many who try at once, one succeeds. */
+export const insertDataKey = async (db: Db, ring: KeyRing, owner: KeyOwner, now: Date): Promise<void> => {
+  const dataKey: DataKey = { kid: randomBase32(kidLength), key: createSecretKey(randomBytes(keyBytes)) }
+  const { kid, ringKeyId, wrapped } = ring.wrap(owner, dataKey)
+  await db
+    .insertInto('data_keys')
+    .values({
+      id: kid,
+      owner_kind: owner.kind,
+      owner_id: owner.id,
+      ring_key_id: ringKeyId,
+      wrapped,
+      retired_at: null,
+      created_at: now,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['owner_kind', 'owner_id']).where('retired_at', 'is', null).doNothing(),
+    )
+    .execute()
+}
+
+/** The owner's current key opens from now on, and seals no more. */
+export const retireDataKey = async (db: Db, owner: KeyOwner, now: Date): Promise<void> => {
+  await db
+    .updateTable('data_keys')
+    .set({ retired_at: now })
+    .where('owner_kind', '=', owner.kind)
+    .where('owner_id', '=', owner.id)
+    .where('retired_at', 'is', null)
+    .execute()
+}
+
+/** Up to `limit` data keys that another key of the ring than `ringKeyId` wraps. */
+export const listKeysWrappedOtherwise = (db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> =>
+  db.selectFrom('data_keys').selectAll().where('ring_key_id', '!=', ringKeyId).limit(limit).execute()
+
+/** One data key for each key of the ring that wraps any. */
+export const listOneKeyForEachRingKey = (db: Db): Promise<DataKeyRow[]> =>
+  db.selectFrom('data_keys').distinctOn('ring_key_id').selectAll().execute()
+
+/** Stores a key wrapped anew, unless somebody else did meanwhile. */
+export const replaceWrapping = async (db: Db, before: DataKeyRow, after: WrappedKey): Promise<void> => {
+  await db
+    .updateTable('data_keys')
+    .set({ ring_key_id: after.ringKeyId, wrapped: after.wrapped })
+    .where('id', '=', before.id)
+    .where('ring_key_id', '=', before.ring_key_id)
+    .execute()
+}
+
+/** Everybody who has a key. */
+export const listOwners = async (db: Db): Promise<KeyOwner[]> => {
+  const rows = await db.selectFrom('data_keys').selectAll().where('retired_at', 'is', null).execute()
+  return rows.map(ownerOf)
+}
+
+/** Deletes one key. */
+export const deleteDataKey = async (db: Db, kid: string): Promise<void> => {
+  await db.deleteFrom('data_keys').where('id', '=', kid).execute()
+}
+
+/** Deletes every key of an owner. */
+export const deleteDataKeys = async (db: Db, owner: KeyOwner): Promise<void> => {
+  await db
+    .deleteFrom('data_keys')
+    .where('owner_kind', '=', owner.kind)
+    .where('owner_id', '=', owner.id)
+    .execute()
+}

@@ -1,0 +1,12 @@
+/** Public face of sealing: secrets at rest, each under a key of the organization or person it belongs to. */
+export { ensureKeyRing, type KeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
+export {
+  type RotationContext,
+  removeRetiredKeys,
+  rewrapDataKeys,
+  rotateDataKey,
+  rotateDataKeys,
+} from './rotate-keys.ts'
+export type { KeyOwner, Place, SealedColumn } from './sealed-place.ts'
+export { Unreadable } from './sealed-value.ts'
+export { checkKeyRing, createSealer, type Sealer } from './sealer.ts'
