@@ -16,6 +16,7 @@ import { snapshotHandlers } from './http/routes/snapshots.ts'
 import {
   createDeleteSaga,
   createDockReactions,
+  createDockUsage,
   createStartSagas,
   createStopSaga,
   type DockContext,
@@ -61,6 +62,7 @@ export const createDockModules = (options: {
   const parts = { db, clock, gateway, owner }
   const sagas = [...createStartSagas(parts), createStopSaga(parts), createDeleteSaga(parts)]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
+  const usage = createDockUsage({ db, clock })
   const context: DockContext = {
     db,
     clock,
@@ -71,6 +73,7 @@ export const createDockModules = (options: {
     defaultImage: options.defaultImage,
     images: () => servedImages(db),
     catalog: options.catalog,
+    usage,
   }
   const enrolment = createEnrolment({ db, clock })
   const reactions = createDockReactions(context)
@@ -111,6 +114,9 @@ export const createDockModules = (options: {
       })
       await Promise.race([runner.settled(), late]).finally(cancel)
       fleet.close()
+      await usage
+        .flush()
+        .catch((error: unknown) => logger.warn({ err: error }, 'the last minute of usage is lost'))
     },
   }
 }

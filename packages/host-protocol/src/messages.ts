@@ -116,6 +116,14 @@ export const pressure = z.strictObject({
 })
 export type Pressure = z.infer<typeof pressure>
 
+/** What a Dock uses, with the boot that used it and the room that its filesystem has. */
+export const usageSample = z.strictObject({
+  ...dockSample.shape,
+  generation,
+  diskLimit: z.number().int().min(0),
+})
+export type UsageSample = z.infer<typeof usageSample>
+
 /**
  * GET /events: a stream of lines of JSON that lasts as long as the session. The first is an inventory; one follows
  * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
@@ -136,7 +144,7 @@ export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
-  z.strictObject({ type: z.literal('samples'), samples: z.array(dockSample) }),
+  z.strictObject({ type: z.literal('samples'), samples: z.array(usageSample) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>
 

@@ -7,6 +7,7 @@ import {
   execInDock,
   listDocks,
   readDock,
+  readDockStats,
   readOperation,
   resumeDock,
   stopDock,
@@ -26,5 +27,6 @@ export const dockHandlers = (context: DockContext): Handlers => ({
     branchDock(context, caller, params.id, body, idempotencyKey),
   execInDock: ({ caller, params, body, idempotencyKey }) =>
     execInDock(context, caller, params.id, body, idempotencyKey),
+  readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
   readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
 })

@@ -8,6 +8,7 @@ import type { Caller, Visitor } from '../accounts/index.ts'
 import type { HostGateway, PlacementPolicy } from '../hosts/index.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
+import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
   db: Db
@@ -22,6 +23,7 @@ export type DockContext = {
   images(): Promise<string[]>
   /** Images that are known even while no host serves them. */
   catalog: readonly string[]
+  usage: DockUsage
 }
 
 /** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */

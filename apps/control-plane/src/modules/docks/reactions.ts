@@ -105,6 +105,7 @@ export const createDockReactions = (context: DockContext): DockReactions => {
         now: clock.now(),
       })
     },
+    sampled: (hostId, samples) => context.usage.record(hostId, samples),
     recover: async (dockId, generation, died) => {
       const dock = await dockById(dockId)
       if (!dock || dock.generation !== generation || dock.hostId === null) return

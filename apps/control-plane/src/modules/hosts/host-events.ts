@@ -1,6 +1,6 @@
 /** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
 import type { Clock, Logger } from '@dock/foundation'
-import type { HostEvent } from '@dock/host-protocol'
+import type { HostEvent, UsageSample } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockHost } from '../../engine/index.ts'
 import type { HostGateway } from './host-gateway.ts'
@@ -21,6 +21,7 @@ export type DockReactions = {
   hostBack(dock: { id: string; organizationId: string }): Promise<void>
   /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
   recover(dockId: string, generation: number, died: boolean): Promise<void>
+  sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }
 
 export type HostEvents = {
@@ -80,15 +81,25 @@ export const createHostEvents = (options: {
 
   return {
     handle: async (hostId, event) => {
-      if (event.type === 'inventory') await inventory(hostId, event)
-      else if (event.type === 'heartbeat')
-        await saveHeartbeat(db, {
-          id: hostId,
-          pressure: event.pressure,
-          running: event.running,
-          now: clock.now(),
-        })
-      else if (event.type === 'dock.died') await reactions.recover(event.dockId, event.generation, true)
+      switch (event.type) {
+        case 'inventory':
+          return inventory(hostId, event)
+        case 'heartbeat':
+          return saveHeartbeat(db, {
+            id: hostId,
+            pressure: event.pressure,
+            running: event.running,
+            now: clock.now(),
+          })
+        case 'samples':
+          return reactions.sampled(hostId, event.samples)
+        case 'dock.died':
+          return reactions.recover(event.dockId, event.generation, true)
+        case 'pool.ready':
+        case 'pool.gone':
+          // Creates do not ask the pool yet.
+          return
+      }
     },
     noticeSilence: async () => {
       const now = clock.now().getTime()

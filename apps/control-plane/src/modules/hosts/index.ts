@@ -1,6 +1,6 @@
 /** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
 
-export type { HostFacts, RuntimeReport, StartDock } from '@dock/host-protocol'
+export type { HostFacts, RuntimeReport, StartDock, UsageSample } from '@dock/host-protocol'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { createHostEvents, type DockReactions, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'

@@ -5,6 +5,7 @@ import type { Db } from '../../../database/database.ts'
 import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
 import { type HostGateway, HostRefused } from '../../hosts/index.ts'
 import { completeOperation, holdDock, releaseHost } from '../dock-commit.ts'
+import { deleteUsage } from '../usage/usage-store.ts'
 import { explainFailure } from './explain-failure.ts'
 
 export type DeleteData = { hostId: string | null; captures: { id: string; hostId: string }[] }
@@ -52,7 +53,7 @@ export const createDeleteSaga = (options: {
       const result = await sql<{ id: string }>`
         with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, null, clock.now())}),
         moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) returning id),
-        ${releaseHost(operation.targetId)}
+        ${releaseHost(operation.targetId)}, ${deleteUsage(operation.targetId)}
         select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)
     },

@@ -14,7 +14,7 @@ import { explainFailure } from './explain-failure.ts'
 
 /** What a start keeps in its operation's row. */
 export type StartData = {
-  command: Omit<StartDock, 'operationId' | 'generation'>
+  command: Omit<StartDock, 'operationId' | 'generation' | 'env'>
   ttlSeconds: number | null
   event: WebhookEventType | null
   /** The Dock whose disk a branch copies, and what holds it meanwhile. */

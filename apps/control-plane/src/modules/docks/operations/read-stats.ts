@@ -1,0 +1,25 @@
+/** GET /v1/docks/:id/stats */
+import { type DockStats, isReadyDockState } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
+import { readUsage } from '../usage/usage-store.ts'
+import { addTotals, viewTotal } from '../usage/usage-total.ts'
+
+const windowMs = { '1h': 3_600_000, '24h': 86_400_000 }
+
+/** The last sample of a Dock that runs, and average and peak of a window when one is asked for. */
+export const readDockStats = async (
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  { window }: { window?: keyof typeof windowMs | undefined },
+): Promise<DockStats> => {
+  const { db, clock, usage } = context
+  const dock = await requireDock(context, caller, id)
+  const sample = isReadyDockState(dock.state) ? usage.last(id, dock.generation) : null
+  const answer = { dockId: id, state: dock.state, sample }
+  if (window === undefined) return answer
+  const since = new Date(clock.now().getTime() - windowMs[window])
+  const total = addTotals(await readUsage(db, id, since), usage.unwritten(id))
+  return { ...answer, window: viewTotal(window, total) }
+}

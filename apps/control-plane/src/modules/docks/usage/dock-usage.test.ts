@@ -1,0 +1,109 @@
+import { ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { UsageSample } from '../../hosts/index.ts'
+import { deleteDock, readDockStats, stopDock } from '../index.ts'
+import { createTestWorld, type TestWorld } from '../test-world.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+beforeEach(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+})
+afterEach(() => database.drop())
+
+const gib = 1024 ** 3
+const sampleOf = (dockId: string, over: Partial<UsageSample> = {}): UsageSample => ({
+  dockId,
+  generation: 1,
+  cpuPercent: 10,
+  memBytes: 100,
+  memLimit: 1000,
+  diskBytes: 5,
+  diskLimit: gib,
+  rxBytes: 1,
+  txBytes: 2,
+  at: '2026-01-01T00:00:00.000Z',
+  source: 'host',
+  ...over,
+})
+const report = (...samples: UsageSample[]) =>
+  world.modules.hostEvents.handle(world.hostId, { type: 'samples', samples })
+const stats = (id: string, window?: '1h' | '24h') =>
+  readDockStats(world.modules.context, world.caller, id, { window })
+const rows = async (): Promise<number> =>
+  (await sql<{ n: number }>`select count(*)::int as n from dock_usage`.execute(world.db)).rows[0]!.n
+
+it('answers the last sample of this boot, and null before one has come', async () => {
+  const { id } = await world.create()
+  expect(await stats(id)).toEqual({ dockId: id, state: 'ready', sample: null })
+  await report(sampleOf(id, { generation: 7 }))
+  expect((await stats(id)).sample).toBeNull()
+  await report(sampleOf(id, { cpuPercent: 12.5 }))
+  expect((await stats(id)).sample).toEqual({
+    dockId: id,
+    at: '2026-01-01T00:00:00.000Z',
+    cpuPercent: 12.5,
+    memBytes: 100,
+    memLimit: 1000,
+    diskBytes: 5,
+    rxBytes: 1,
+    txBytes: 2,
+    source: 'host',
+  })
+  await stopDock(world.modules.context, world.caller, id, { force: false })
+  expect((await stats(id)).sample).toBeNull()
+})
+
+it('keeps averages and peaks of an hour and of a day, written a minute at a time', async () => {
+  const { id } = await world.create()
+  const other = await world.create()
+  for (let minute = 0; minute < 90; minute++) {
+    await report(sampleOf(id, { memBytes: minute }), sampleOf(other.id))
+    await report(sampleOf(id, { memBytes: minute + 2 }))
+    world.clock.advance(60_000)
+  }
+  expect(await rows()).toBe(2 * 89)
+  const hour = (await stats(id, '1h')).window!
+  expect(hour).toMatchObject({ window: '1h', samples: 120 })
+  expect(hour.avg).toMatchObject({ cpuPercent: 10, memBytes: 61, diskBytes: 5 })
+  expect(hour.peak.memBytes).toBe(91)
+  expect((await stats(id, '24h')).window).toMatchObject({ samples: 180, avg: { memBytes: 46 } })
+  expect((await stats((await world.create()).id, '1h')).window).toMatchObject({
+    samples: 0,
+    peak: { memBytes: 0 },
+  })
+})
+
+it('drops days that are over, and all of a Dock that is deleted', async () => {
+  const { id } = await world.create()
+  for (let day = 0; day < 5; day++) {
+    await report(sampleOf(id))
+    world.clock.advance(24 * 3600_000)
+  }
+  const partitions = await sql<{ n: number }>`select count(*)::int as n from pg_inherits
+    where inhparent = 'dock_usage'::regclass`.execute(world.db)
+  expect(partitions.rows[0]!.n).toBe(2)
+  expect(await rows()).toBe(2)
+  await deleteDock(world.modules.context, world.caller, id, id)
+  expect(await rows()).toBe(0)
+})
+
+it('writes what it has at an orderly end', async () => {
+  const { id } = await world.create()
+  await report(sampleOf(id))
+  await world.modules.stop()
+  expect(await rows()).toBe(1)
+})
+
+it('tells a stranger nothing', async () => {
+  const { id } = await world.create()
+  const refused = { code: 'dock_not_found' }
+  await expect(readDockStats(world.modules.context, world.stranger, id, {})).rejects.toMatchObject(refused)
+  await expect(readDockStats(world.modules.context, world.caller, newUuid(), {})).rejects.toBeInstanceOf(
+    ServiceError,
+  )
+})

@@ -1,0 +1,97 @@
+/** The only SQL for usage: rows of whole minutes in partitions of whole days, and the marks of full disks. */
+import type { AlertType } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { type UsageMetric, type UsageTotal, usageMetrics } from './usage-total.ts'
+
+const dayMs = 86_400_000
+
+const columnOf: Record<UsageMetric, string> = {
+  cpuPercent: 'cpu_percent',
+  memBytes: 'mem_bytes',
+  memLimit: 'mem_limit',
+  diskBytes: 'disk_bytes',
+  rxBytes: 'rx_bytes',
+  txBytes: 'tx_bytes',
+}
+
+export type UsageMinute = { dockId: string; minute: Date; total: UsageTotal }
+
+const partitionOf = (day: Date): string => `dock_usage_${day.toISOString().slice(0, 10).replaceAll('-', '')}`
+
+/** Makes the partition of a day and drops those that hold nothing of the last 24 hours. */
+export const prepareUsageDay = async (db: Db, day: Date): Promise<void> => {
+  const from = sql.lit(day.toISOString())
+  const to = sql.lit(new Date(day.getTime() + dayMs).toISOString())
+  await sql`create table if not exists ${sql.table(partitionOf(day))}
+    partition of dock_usage for values from (${from}) to (${to})`.execute(db)
+  const kept = partitionOf(new Date(day.getTime() - dayMs))
+  const old = await sql<{ name: string }>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'dock_usage'::regclass and c.relname < ${kept}`.execute(db)
+  for (const { name } of old.rows) await sql`drop table if exists ${sql.table(name)}`.execute(db)
+}
+
+/** Writes minutes of many Docks in one statement; the partition of their day is there. */
+export const saveUsage = async (db: Db, minutes: readonly UsageMinute[]): Promise<void> => {
+  const rows = minutes.map(({ dockId, minute, total }) => ({
+    dock_id: dockId,
+    minute: minute.toISOString(),
+    samples: total.samples,
+    ...Object.fromEntries(
+      usageMetrics.flatMap((metric) => [
+        [`${columnOf[metric]}_sum`, total.sum[metric]],
+        [`${columnOf[metric]}_peak`, total.peak[metric]],
+      ]),
+    ),
+  }))
+  await sql`insert into dock_usage
+    select * from jsonb_populate_recordset(null::dock_usage, ${JSON.stringify(rows)}::jsonb)`.execute(db)
+}
+
+/** What a Dock used in the minutes since; the caller may see the Dock. */
+export const readUsage = async (db: Db, dockId: string, since: Date): Promise<UsageTotal> => {
+  const object = (ending: '_sum' | '_peak', aggregate: 'sum' | 'max'): RawBuilder<unknown> =>
+    sql`json_build_object(${sql.join(
+      usageMetrics.map(
+        (metric) =>
+          sql`${sql.lit(metric)}, coalesce(${sql.raw(aggregate)}(${sql.ref(columnOf[metric] + ending)}), 0)`,
+      ),
+      sql`, `,
+    )})`
+  const result = await sql<UsageTotal>`
+    select coalesce(sum(samples), 0)::int as samples, ${object('_sum', 'sum')} as sum, ${object('_peak', 'max')} as peak
+    from dock_usage where dock_id = ${dockId} and minute >= ${since}`.execute(db)
+  return result.rows[0]!
+}
+
+/** Part of the statement that deletes a Dock. */
+export const deleteUsage = (dockId: string): RawBuilder<unknown> =>
+  sql`usage as (delete from dock_usage where dock_id = ${dockId})`
+
+export type DiskAlert = Extract<AlertType, 'disk_warning' | 'disk_full'>
+export type DiskMark = { dockId: string; organizationId: string; name: string; alert: DiskAlert | null }
+
+/** The marks of these Docks of one host. */
+export const readDiskMarks = async (
+  db: Db,
+  hostId: string,
+  dockIds: readonly string[],
+): Promise<DiskMark[]> =>
+  (
+    await sql<DiskMark>`select id as "dockId", organization_id as "organizationId", name, disk_alert as alert
+      from docks where host_id = ${hostId} and id = any(${dockIds}::uuid[])`.execute(db)
+  ).rows
+
+/** Changes a Dock's mark, with what else belongs to the change, if it was as it is thought to be. */
+export const saveDiskMark = async (
+  db: Db,
+  mark: DiskMark,
+  before: DiskAlert | null,
+  also: readonly RawBuilder<unknown>[],
+): Promise<void> => {
+  const moved = sql`moved as (update docks set disk_alert = ${mark.alert}
+    where id = ${mark.dockId} and organization_id = ${mark.organizationId} and disk_alert is not distinct from ${before}
+    returning id)`
+  await sql`with ${sql.join([moved, ...also], sql`, `)} select 1`.execute(db)
+}
