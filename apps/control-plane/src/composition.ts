@@ -13,6 +13,7 @@ import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { accountHandlers, keyHandlers, organizationHandlers } from './http/routes/accounts.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
+import { notificationHandlers } from './http/routes/notifications.ts'
 import type { Upgrade } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
 import { createMailer, saveMail } from './mail/outbox.ts'
@@ -92,6 +93,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     ...accountHandlers(db),
     ...keyHandlers({ db, clock, rateLimits: createRateLimits() }),
     ...organizationHandlers(db),
+    ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
       defaultImage: config.defaultImage,
       servedImages: docks.context.images,

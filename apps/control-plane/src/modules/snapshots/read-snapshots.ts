@@ -1,6 +1,6 @@
 /** GET /v1/snapshots, /v1/docks/:id/snapshots and …/latest */
-import { ServiceError, type Snapshot, type SnapshotPage } from '@dock/contract'
-import { isUuid } from '@dock/foundation'
+import type { Snapshot, SnapshotPage } from '@dock/contract'
+import { decodePageCursor, encodePageCursor } from '../../database/page-cursor.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
 import { type DockContext, requireDock } from '../docks/index.ts'
 import { latestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
@@ -16,31 +16,21 @@ const view = (row: SnapshotRow): Snapshot => ({
   createdAt: row.createdAt.toISOString(),
 })
 
-const encodeCursor = (row: SnapshotRow): string =>
-  Buffer.from(`${row.createdAt.toISOString()} ${row.id}`).toString('base64url')
-
-const decodeCursor = (cursor: string): { createdAt: Date; id: string } => {
-  const [time = '', id = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
-  const createdAt = new Date(time)
-  if (Number.isNaN(createdAt.getTime()) || !isUuid(id))
-    throw new ServiceError('validation_error', { message: 'cursor: is not one that this list gave.' })
-  return { createdAt, id }
-}
-
 const page = async (
   context: Pick<DockContext, 'db'>,
   caller: Caller,
   dockId: string | null,
   query: PageQuery,
 ): Promise<SnapshotPage> => {
-  const after = query.cursor === undefined ? null : decodeCursor(query.cursor)
+  const after = query.cursor === undefined ? null : decodePageCursor(query.cursor)
   const request = { userId: caller.userId, dockId, after, limit: query.limit + 1 }
   const rows = await listSnapshotRows(context.db, request)
   const shown = rows.slice(0, query.limit)
   const last = shown.at(-1)
   return {
     snapshots: shown.map(view),
-    nextCursor: rows.length > query.limit && last ? encodeCursor(last) : null,
+    nextCursor:
+      rows.length > query.limit && last ? encodePageCursor({ at: last.createdAt, id: last.id }) : null,
   }
 }
 

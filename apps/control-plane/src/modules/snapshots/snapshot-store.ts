@@ -2,6 +2,7 @@
 import type { Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import type { PagePlace } from '../../database/page-cursor.ts'
 
 export type SnapshotRow = {
   id: string
@@ -20,7 +21,7 @@ export type SnapshotPageRequest = {
   userId: string
   dockId: string | null
   /** Where the page before ended. */
-  after: { createdAt: Date; id: string } | null
+  after: PagePlace | null
   limit: number
 }
 
@@ -31,7 +32,7 @@ export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Pr
     select ${columns} from snapshots s
     join memberships m on m.organization_id = s.organization_id and m.user_id = ${request.userId}
     where ${dockId === null ? sql`true` : sql`s.dock_id = ${dockId}`}
-      and ${after ? sql`(s.created_at, s.id) < (${after.createdAt}, ${after.id}::uuid)` : sql`true`}
+      and ${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}
     order by s.created_at desc, s.id desc limit ${request.limit}`.execute(db)
   return result.rows
 }

@@ -1,0 +1,22 @@
+/** Routes of the inbox and of who wants which alerts. */
+import {
+  type InboxContext,
+  listNotifications,
+  markAllNotificationsRead,
+  markNotificationRead,
+  readNotificationPreferences,
+  setOrganizationPreference,
+  setPersonalPreference,
+} from '../../modules/notifications/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const notificationHandlers = (context: InboxContext): Handlers => ({
+  listNotifications: ({ caller, query }) => listNotifications(context.db, caller, query),
+  markAllNotificationsRead: ({ caller }) => markAllNotificationsRead(context, caller),
+  markNotificationRead: ({ caller, params }) => markNotificationRead(context, caller, params.id),
+  readNotificationPreferences: ({ caller, query }) =>
+    readNotificationPreferences(context.db, caller, query.organizationId),
+  setOrganizationNotificationPreference: ({ caller, body }) =>
+    setOrganizationPreference(context.db, caller, body),
+  setPersonalNotificationPreference: ({ caller, body }) => setPersonalPreference(context.db, caller, body),
+})

@@ -1,0 +1,66 @@
+/** Which alerts an organization sends, and which of them each person gets by mail. */
+import { type AlertType, alertTypes, type NotificationPreference } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import type { Caller } from '../../accounts/index.ts'
+import { requireRole } from '../../organizations/index.ts'
+import { alertAudience, mailedByDefault } from '../alert.ts'
+
+export const readNotificationPreferences = async (
+  db: Db,
+  caller: Caller,
+  organizationId: string,
+): Promise<{ organizationId: string; preferences: NotificationPreference[] }> => {
+  await requireRole(db, caller, organizationId, 'member', 'organization_not_found')
+  const [organization, personal] = await Promise.all([
+    db
+      .selectFrom('organization_alert_settings')
+      .select(['type', 'enabled'])
+      .where('organization_id', '=', organizationId)
+      .execute(),
+    db
+      .selectFrom('personal_alert_settings')
+      .select(['type', 'email_enabled'])
+      .where('user_id', '=', caller.userId)
+      .execute(),
+  ])
+  const enabled = new Map(organization.map((row) => [row.type, row.enabled]))
+  const mailed = new Map(personal.map((row) => [row.type, row.email_enabled]))
+  const preferences = alertTypes.map((type) => ({
+    type,
+    audience: alertAudience,
+    enabled: enabled.get(type) ?? true,
+    emailEnabled: mailed.get(type) ?? mailedByDefault[type],
+  }))
+  return { organizationId, preferences }
+}
+
+/** Turns a type of alert on or off for the whole organization. Throws `organization_not_found`, `forbidden`. */
+export const setOrganizationPreference = async (
+  db: Db,
+  caller: Caller,
+  { organizationId, type, enabled }: { organizationId: string; type: AlertType; enabled: boolean },
+): Promise<{ organizationId: string; type: AlertType; enabled: boolean }> => {
+  await requireRole(db, caller, organizationId, 'admin', 'organization_not_found')
+  await db
+    .insertInto('organization_alert_settings')
+    .values({ organization_id: organizationId, type, enabled })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'type']).doUpdateSet({ enabled }))
+    .execute()
+  return { organizationId, type, enabled }
+}
+
+/** Turns the mail for a type of alert on or off for the caller. */
+export const setPersonalPreference = async (
+  db: Db,
+  caller: Caller,
+  { type, emailEnabled }: { type: AlertType; emailEnabled: boolean },
+): Promise<{ type: AlertType; emailEnabled: boolean }> => {
+  await db
+    .insertInto('personal_alert_settings')
+    .values({ user_id: caller.userId, type, email_enabled: emailEnabled })
+    .onConflict((conflict) =>
+      conflict.columns(['user_id', 'type']).doUpdateSet({ email_enabled: emailEnabled }),
+    )
+    .execute()
+  return { type, emailEnabled }
+}
