@@ -14,8 +14,7 @@ export const notificationHandlers = (context: InboxContext): Handlers => ({
   listNotifications: ({ caller, query }) => listNotifications(context.db, caller, query),
   markAllNotificationsRead: ({ caller }) => markAllNotificationsRead(context, caller),
   markNotificationRead: ({ caller, params }) => markNotificationRead(context, caller, params.id),
-  readNotificationPreferences: ({ caller, query }) =>
-    readNotificationPreferences(context.db, caller, query.organizationId),
+  readNotificationPreferences: ({ caller }) => readNotificationPreferences(context.db, caller),
   setOrganizationNotificationPreference: ({ caller, body }) =>
     setOrganizationPreference(context.db, caller, body),
   setPersonalNotificationPreference: ({ caller, body }) => setPersonalPreference(context.db, caller, body),

@@ -1,16 +1,14 @@
 /** Which alerts an organization sends, and which of them each person gets by mail. */
 import { type AlertType, alertTypes, type NotificationPreference } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
-import type { Caller } from '../../accounts/index.ts'
-import { requireRole } from '../../organizations/index.ts'
+import type { Caller, Member } from '../../accounts/index.ts'
 import { alertAudience, mailedByDefault } from '../alert.ts'
 
 export const readNotificationPreferences = async (
   db: Db,
-  caller: Caller,
-  organizationId: string,
+  member: Member,
 ): Promise<{ organizationId: string; preferences: NotificationPreference[] }> => {
-  await requireRole(db, caller, organizationId, 'member', 'organization_not_found')
+  const { organizationId, userId } = member
   const [organization, personal] = await Promise.all([
     db
       .selectFrom('organization_alert_settings')
@@ -20,7 +18,7 @@ export const readNotificationPreferences = async (
     db
       .selectFrom('personal_alert_settings')
       .select(['type', 'email_enabled'])
-      .where('user_id', '=', caller.userId)
+      .where('user_id', '=', userId)
       .execute(),
   ])
   const enabled = new Map(organization.map((row) => [row.type, row.enabled]))
@@ -34,13 +32,12 @@ export const readNotificationPreferences = async (
   return { organizationId, preferences }
 }
 
-/** Turns a type of alert on or off for the whole organization. Throws `organization_not_found`, `forbidden`. */
+/** Turns a type of alert on or off for the whole organization. */
 export const setOrganizationPreference = async (
   db: Db,
-  caller: Caller,
-  { organizationId, type, enabled }: { organizationId: string; type: AlertType; enabled: boolean },
+  { organizationId }: Member,
+  { type, enabled }: { type: AlertType; enabled: boolean },
 ): Promise<{ organizationId: string; type: AlertType; enabled: boolean }> => {
-  await requireRole(db, caller, organizationId, 'admin', 'organization_not_found')
   await db
     .insertInto('organization_alert_settings')
     .values({ organization_id: organizationId, type, enabled })
