@@ -1,26 +1,42 @@
 import { defineConfig } from 'vitest/config'
 
+const database = {
+  globalSetup: ['packages/testkit/src/global-setup.ts'],
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+}
+
+/** Real Docks: one file at a time, and what failed is run once more; the output names what passed only then. */
+const realDocks = {
+  testTimeout: 120_000,
+  hookTimeout: 600_000,
+  fileParallelism: false,
+  retry: 1,
+}
+
 export default defineConfig({
   test: {
+    // The shared server ends its Docks before the run ends.
+    teardownTimeout: 180_000,
     projects: [
+      { test: { name: 'unit', include: ['{packages,apps}/**/*.test.ts'], ...database } },
+      { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
       {
         test: {
-          name: 'unit',
-          include: ['{packages,apps}/**/*.test.ts'],
-          globalSetup: ['packages/testkit/src/global-setup.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          name: 'e2e',
+          include: ['tests/e2e/*.test.ts'],
+          globalSetup: ['tests/e2e/support/shared-server.ts'],
+          ...realDocks,
+          // Groups: what is judged by waiting has the machine to itself.
+          sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          name: 'e2e',
-          include: ['tests/e2e/**/*.test.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 600_000,
-          fileParallelism: false,
-          // A group of its own: what is judged by waiting has the machine to itself.
-          sequence: { groupOrder: 1 },
+          name: 'e2e-alone',
+          include: ['tests/e2e/alone/*.test.ts'],
+          ...realDocks,
+          sequence: { groupOrder: 2 },
         },
       },
     ],

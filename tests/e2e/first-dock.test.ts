@@ -2,23 +2,20 @@ import { createServer, type Server as TcpServer } from 'node:net'
 import { release } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDock, deleteDock, exec, run } from './support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from './support/server.ts'
+import { freePort } from './support/server.ts'
+import { freshName, useServer } from './support/use-server.ts'
 
-let server: Server
+const server = useServer()
 let hostListener: TcpServer
 let hostListenerPort: number
 
 beforeAll(async () => {
-  server = await startServer(await newDataDir(), await freePort())
   hostListenerPort = await freePort()
   hostListener = createServer((socket) => socket.end('the host')).listen(hostListenerPort, '0.0.0.0')
 })
 
-afterAll(async () => {
+afterAll(() => {
   hostListener?.close()
-  const code = await server?.interrupt()
-  if (server) await removeDataDir(server.dataDir)
-  expect(code).toBe(0)
 })
 
 describe('the first start', () => {
@@ -35,9 +32,10 @@ describe('the first start', () => {
 
 describe('a Dock', () => {
   it('is created, read, listed, used and deleted over HTTP', async () => {
-    const dock = await createDock(server, { name: 'first-of-all' })
+    const name = freshName('first-of-all')
+    const dock = await createDock(server, { name })
     expect(dock).toMatchObject({
-      name: 'first-of-all',
+      name,
       state: 'ready',
       runtime: 'gvisor',
       setupStatus: expect.any(String),

@@ -1,17 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { createDock, deleteDock, exec, run, untilState } from './support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from './support/server.ts'
+import { freshName, useServer } from './support/use-server.ts'
 
-let server: Server
-
-beforeAll(async () => {
-  server = await startServer(await newDataDir(), await freePort())
-})
-
-afterAll(async () => {
-  await server?.interrupt()
-  if (server) await removeDataDir(server.dataDir)
-})
+const server = useServer()
 
 const content = 'head -c 20000000 /dev/urandom > data && sha256sum data'
 
@@ -54,13 +45,14 @@ describe('stop and resume', () => {
 
 describe('branch', () => {
   it('copies a running Dock, which goes on; the two are apart', async () => {
-    const source = await createDock(server, { name: 'trunk' })
+    const source = await createDock(server, { name: freshName('trunk') })
     const before = await run(server, source.id, content)
+    const name = freshName('twig')
     const branch = await server.client.call('branchDock', {
       params: { id: source.id },
-      body: { name: 'twig' },
+      body: { name },
     })
-    expect(branch).toMatchObject({ name: 'twig', state: 'ready', image: source.image })
+    expect(branch).toMatchObject({ name, state: 'ready', image: source.image })
     expect(await run(server, branch.id, 'sha256sum data')).toBe(before)
     expect(await run(server, branch.id, 'cat /proc/sys/kernel/hostname')).not.toBe(
       await run(server, source.id, 'cat /proc/sys/kernel/hostname'),
@@ -74,7 +66,7 @@ describe('branch', () => {
 describe('an idempotency key', () => {
   it('makes one Dock however often it is sent', async () => {
     const body = { workspaceId: server.admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2 }
-    const headers = { 'idempotency-key': 'only-once' }
+    const headers = { 'idempotency-key': freshName('only-once') }
     const first = await server.client.call('createDock', { body, headers })
     const second = await server.client.call('createDock', { body, headers })
     expect(second.id).toBe(first.id)

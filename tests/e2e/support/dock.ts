@@ -1,6 +1,8 @@
 /** A Dock's life through the public API, in the words of the tests. */
 import type { Dock, ExecResult } from '@dock/contract'
-import type { Server } from './server.ts'
+import type { Server as AnyServer } from './server.ts'
+
+type Server = Pick<AnyServer, 'admin' | 'client'>
 
 export type DockOptions = {
   name?: string

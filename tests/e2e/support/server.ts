@@ -25,6 +25,8 @@ export type Server = {
   dataDir: string
   admin: Admin
   client: Client
+  /** Where everything that it printed is kept. */
+  logFile: string
   /** Everything that `script/server` printed in this start. */
   output: () => string
   /** Process id of the supervisor. */
@@ -65,7 +67,8 @@ export const startServer = async (dataDir: string, port: number): Promise<Server
     detached: true,
   })
   let output = ''
-  const log = createWriteStream(`${dataDir}.log`, { flags: 'a' })
+  const logFile = `${dataDir}.log`
+  const log = createWriteStream(logFile, { flags: 'a' })
   const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 128)))
   await new Promise<void>((resolve, reject) => {
     const hear = (text: string): void => {
@@ -82,6 +85,7 @@ export const startServer = async (dataDir: string, port: number): Promise<Server
   const pid = child.pid ?? 0
   return {
     dataDir,
+    logFile,
     admin,
     client: createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey }),
     output: () => output,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDock, deleteDock, run, untilState } from './support/dock.ts'
-import { freePort, newDataDir, removeDataDir, type Server, startServer } from './support/server.ts'
+import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
+import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
 
 let dataDir: string
 let port: number

@@ -1,0 +1,27 @@
+/** Starts one server for all files of the project `e2e`, and ends it after the last as a person would, by Ctrl-C. */
+import { readFile } from 'node:fs/promises'
+import type { TestProject } from 'vitest/node'
+import { type Admin, freePort, newDataDir, removeDataDir, startServer } from './server.ts'
+
+declare module 'vitest' {
+  export interface ProvidedContext {
+    sharedServer: { dataDir: string; admin: Admin; logFile: string; pid: number }
+  }
+}
+
+const mountsBelow = async (folder: string): Promise<string[]> =>
+  (await readFile('/proc/mounts', 'utf8')).split('\n').filter((line) => line.includes(folder))
+
+/** Tells the test files how to reach it; answers what ends it, which fails the run when the end was not clean. */
+export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+  const server = await startServer(await newDataDir(), await freePort())
+  const { dataDir, admin, pid } = server
+  project.provide('sharedServer', { dataDir, admin, pid, logFile: server.logFile })
+  return async () => {
+    const code = await server.interrupt()
+    const left = await mountsBelow(dataDir)
+    if (code !== 0 || left.length > 0)
+      throw new Error(`the shared server ended with ${code}, log ${server.logFile}\n${left.join('\n')}`)
+    await removeDataDir(dataDir)
+  }
+}

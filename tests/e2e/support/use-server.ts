@@ -1,0 +1,32 @@
+/** The one server that test files of the project `e2e` share. */
+import { readFileSync } from 'node:fs'
+import type { Dock } from '@dock/contract'
+import { createClient } from '@dock/sdk'
+import { afterAll, beforeAll, inject } from 'vitest'
+import { deleteDock } from './dock.ts'
+import type { Server } from './server.ts'
+
+export type SharedServer = Pick<Server, 'dataDir' | 'admin' | 'client' | 'output' | 'pid'>
+
+/**
+ * Reaches the shared server from a test file, at its top. Docks that the file leaves behind are deleted after it, so
+ * that a failed test costs the next ones nothing. Names should be the file's own: other files see the same workspace.
+ */
+export const useServer = (): SharedServer => {
+  const { admin, dataDir, logFile, pid } = inject('sharedServer')
+  const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey })
+  const server = { admin, client, dataDir, pid, output: () => readFileSync(logFile, 'utf8') }
+  const list = (): Promise<Dock[]> => client.call('listDocks', { query: { all: true } })
+  let before: Set<string>
+  beforeAll(async () => {
+    before = new Set((await list()).map(({ id }) => id))
+  })
+  afterAll(async () => {
+    const left = (await list()).filter(({ id }) => !before.has(id))
+    await Promise.all(left.map(({ id }) => deleteDock(server, id)))
+  })
+  return server
+}
+
+/** A name that a second run of the same test can take as well. */
+export const freshName = (stem: string): string => `${stem}-${Math.random().toString(36).slice(2, 8)}`
