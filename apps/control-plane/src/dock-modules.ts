@@ -91,7 +91,7 @@ export const createDockModules = (options: {
   return {
     handlers: {
       ...dockHandlers(context),
-      ...hostHandlers({ db, enrolment, disconnect: fleetGateway.disconnect }),
+      ...hostHandlers({ db, enrolment, disconnect: gateway.disconnect }),
       ...snapshotHandlers(context),
     },
     fleet,

@@ -37,8 +37,6 @@ const empty = z.looseObject({})
 export type FleetGateway = HostGateway & {
   /** Takes a link into use, in place of an older one of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
-  /** Closes the host's links: its credential is no longer good. */
-  disconnect(hostId: string): void
   close(): void
 }
 
@@ -78,9 +76,8 @@ export const createFleetGateway = (): FleetGateway => {
         if (links[channel].get(hostId) === fresh) links[channel].delete(hostId)
       })
     },
-    disconnect: (hostId) => {
-      for (const channel of [links.control, links.bulk])
-        channel.get(hostId)?.close(4001, 'credential replaced')
+    disconnect: (hostId, reason) => {
+      for (const channel of [links.control, links.bulk]) channel.get(hostId)?.close(4001, reason)
     },
     close: () => {
       for (const channel of [links.control, links.bulk])

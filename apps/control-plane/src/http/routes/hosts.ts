@@ -7,13 +7,13 @@ export const hostHandlers = (options: {
   db: Db
   enrolment: Enrolment
   /** Closes the live session of a host whose credential was replaced. */
-  disconnect(hostId: string): void
+  disconnect(hostId: string, reason: string): void
 }): Handlers => ({
   listHosts: () => listHosts(options.db),
   readHost: ({ params }) => readHost(options.db, params.id),
   resetHostCredential: async ({ params }) => {
     const fresh = await options.enrolment.resetCredential(params.id)
-    options.disconnect(params.id)
+    options.disconnect(params.id, 'credential replaced')
     return fresh
   },
 })

@@ -19,6 +19,8 @@ export type DockChange = {
   now: Date
   /** Further columns, as assignments. */
   set?: RawBuilder<unknown>
+  /** A query that must answer a row, or the change is not made; it may lock what it reads. */
+  given?: RawBuilder<unknown>
   event?: WebhookEventType
   /** Give back what the Dock has reserved on its host. */
   release?: boolean
@@ -83,10 +85,11 @@ export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | 
     complete
       ? sql`gate as (${completeOperation(complete.operation, complete.owner, complete.error, now)})`
       : sql`gate as (select 1 as id)`,
+    sql`given as (${change.given ?? sql`select 1`})`,
     sql`moved as (update docks d set state = ${last}, state_changed_at = ${now}, updated_at = ${now}
       ${change.release ? sql`, placed = false` : sql``} ${change.set ? sql`, ${change.set}` : sql``}
       where d.id = ${change.dockId} and d.generation = ${change.generation} and d.state = ${first}
-        and exists (select 1 from gate) returning d.*)`,
+        and exists (select 1 from gate) and exists (select 1 from given) returning d.*)`,
     sql`changes as (${insertChanges(sql`moved`, moves, change.cause, now)})`,
     ...(change.release ? [releaseHost(change.dockId)] : []),
     ...(change.event

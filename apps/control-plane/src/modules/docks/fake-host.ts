@@ -35,6 +35,8 @@ export type FakeHost = HostGateway & {
   /** Awaited before a method does anything: a test holds a call open with it. */
   gate: Map<Method, Promise<void>>
   online: boolean
+  /** Why its session was closed, one entry a time. */
+  disconnects: string[]
 }
 
 export const createFakeHost = (hostId: string): FakeHost => {
@@ -66,6 +68,10 @@ export const createFakeHost = (hostId: string): FakeHost => {
     failures,
     gate,
     online: true,
+    disconnects: [],
+    disconnect: (_host, reason) => {
+      host.disconnects.push(reason)
+    },
     linked: () => (host.online ? [hostId] : []),
     start: (_host, dockId, body) =>
       command('start', dockId, body, () => {

@@ -19,6 +19,8 @@ import type {
 export type HostGateway = {
   /** Hosts with a live link in this process. */
   linked(): string[]
+  /** Closes the host's session; a host whose credential is still good begins a new one at once. */
+  disconnect(hostId: string, reason: string): void
   start(hostId: string, dockId: string, body: StartDock): Promise<StartedDock>
   stop(hostId: string, dockId: string, body: StopDock): Promise<StoppedDock>
   capture(hostId: string, dockId: string, body: CaptureDock): Promise<Captured>

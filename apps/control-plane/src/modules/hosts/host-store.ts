@@ -82,14 +82,16 @@ export const saveAddress = async (db: Db, id: string, address: string): Promise<
   await sql`update hosts set address = ${address} where id = ${id}`.execute(db)
 }
 
+/** Answers false when the host counts as offline: only an inventory says what became of its Docks meanwhile. */
 export const saveHeartbeat = async (
   db: Db,
   input: { id: string; pressure: Pressure; running: number; now: Date },
-): Promise<void> => {
-  await sql`
-    update hosts set last_heartbeat_at = ${input.now}, running_docks = ${input.running}, state = 'online',
+): Promise<boolean> => {
+  const result = await sql`
+    update hosts set last_heartbeat_at = ${input.now}, running_docks = ${input.running},
       mem_available_bytes = ${input.pressure.memAvailableBytes}, disk_free_bytes = ${input.pressure.diskFreeBytes}
-    where id = ${input.id}`.execute(db)
+    where id = ${input.id} and state = 'online'`.execute(db)
+  return result.numAffectedRows === 1n
 }
 
 /** Facts of an inventory. Answers whether the machine booted anew since the last one. */
@@ -100,7 +102,6 @@ export const saveInventory = async (
     facts: HostFacts
     pressure: Pressure
     running: number
-    orphans: readonly { dockId: string; state: string }[]
     now: Date
   },
 ): Promise<{ rebooted: boolean }> => {
@@ -111,10 +112,21 @@ export const saveInventory = async (
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
       max_docks = ${facts.maxDocks}, images = ${facts.images}, state = 'online', running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},
-      orphans = ${JSON.stringify(input.orphans)}::jsonb, last_heartbeat_at = ${input.now}
+      last_heartbeat_at = ${input.now}
     from (select id, boot_id from hosts where id = ${input.id} for update) old
     where h.id = old.id returning old.boot_id <> ${facts.bootId} as rebooted`.execute(db)
   return { rebooted: result.rows[0]?.rebooted ?? false }
+}
+
+export const saveOrphans = async (
+  db: Db,
+  id: string,
+  orphans: readonly { dockId: string; state: string }[],
+): Promise<void> => {
+  const json = JSON.stringify(orphans)
+  await sql`update hosts set orphans = ${json}::jsonb where id = ${id} and orphans <> ${json}::jsonb`.execute(
+    db,
+  )
 }
 
 /** Hosts silent since `before` turn offline; answers their ids. */
@@ -153,12 +165,12 @@ export const expectedDocks = async (
       from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
   ).rows
 
-/** Those of the captures that no Snapshot row knows. */
+/** Those of the captures that no Snapshot keeps: nobody knows them, or their Snapshot failed. */
 export const unknownCaptures = async (db: Db, captures: readonly string[]): Promise<string[]> =>
   (
     await sql<{ id: string }>`
       select c.id::text from unnest(${captures}::uuid[]) as c(id)
-      where not exists (select 1 from snapshots s where s.id = c.id)`.execute(db)
+      where not exists (select 1 from snapshots s where s.id = c.id and s.status <> 'failed')`.execute(db)
   ).rows.map((row) => row.id)
 
 export type HostDockRow = {

@@ -1,8 +1,9 @@
 /** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
 
 export type { HostFacts, RuntimeReport, StartDock, UsageSample } from '@dock/host-protocol'
+export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
-export { createHostEvents, type DockReactions, type HostEvents } from './host-events.ts'
+export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'
 export { saveAddress } from './host-store.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'

@@ -41,6 +41,24 @@ describe('an inventory', () => {
     expect(judge([], [{ ...runtime, generation: 0 }])).toEqual([])
   })
 
+  it('never takes the only disk of a Dock away with an old runtime', () => {
+    const orphan = (docks: readonly (typeof dock)[], state: RuntimeReport['state']) =>
+      judgeInventory({
+        hostId,
+        runtimes: [{ ...runtime, generation: 2, state }],
+        expected: docks,
+        rebooted: false,
+        now,
+      }).find((finding) => finding.kind === 'orphan')
+    const lost = { ...dock, state: 'error' }
+    expect(orphan([lost], 'running')).toMatchObject({ keepsDisk: true })
+    expect(orphan([lost], 'dead')).toBeUndefined()
+    expect(orphan([lost], 'stopped')).toBeUndefined()
+    expect(orphan([{ ...lost, hasDisk: false }], 'dead')).toMatchObject({ keepsDisk: false })
+    expect(orphan([{ ...dock, state: 'archived' }], 'dead')).toMatchObject({ keepsDisk: false })
+    expect(orphan([{ ...dock, hostId: dockId }], 'stopped')).toMatchObject({ keepsDisk: false })
+  })
+
   it('finds a lost Dock, and tells a death from an ordered end', () => {
     expect(judge([dock], [])).toEqual([['lost', false]])
     expect(judge([dock], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])

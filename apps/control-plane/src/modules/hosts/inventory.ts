@@ -11,7 +11,8 @@ import type { ExpectedDock } from './host-store.ts'
 const settleMs = 5_000
 
 export type InventoryFinding =
-  | { kind: 'orphan'; dockId: string; generation: number; state: string }
+  /** `keepsDisk`: the Dock's only disk is there, so that the runtime ends and the disk stays. */
+  | { kind: 'orphan'; dockId: string; generation: number; state: string; keepsDisk: boolean }
   | { kind: 'back'; dock: ExpectedDock }
   | { kind: 'lost'; dock: ExpectedDock; died: boolean }
 
@@ -31,17 +32,17 @@ export const judgeInventory = (input: {
     if (runtime.generation === 0) continue
     const dock = expected.get(runtime.dockId)
     if (dock?.busy) continue
-    const belongs = dock && dock.hostId === input.hostId && (dock.hasDisk || dock.state !== 'error')
-    const current = belongs && dock.state !== 'archived' && dock.generation === runtime.generation
-    const older = belongs && dock.state !== 'archived' && dock.generation > runtime.generation
-    // A stopped disk of an older generation belongs to a recovery that has not come through yet.
-    if (current || (older && runtime.state === 'stopped')) continue
-    findings.push({
-      kind: 'orphan',
-      dockId: runtime.dockId,
-      generation: runtime.generation,
-      state: runtime.state,
-    })
+    const belongs =
+      dock !== undefined &&
+      dock.hostId === input.hostId &&
+      dock.state !== 'archived' &&
+      (dock.hasDisk || dock.state !== 'error')
+    if (belongs && dock.generation === runtime.generation) continue
+    const { dockId, generation, state } = runtime
+    const keepsDisk = belongs && dock.generation > generation
+    // The disk of an older generation is the one that a recovery, which has not come through yet, boots from.
+    if (keepsDisk && (state === 'stopped' || state === 'dead')) continue
+    findings.push({ kind: 'orphan', dockId, generation, state, keepsDisk })
   }
   for (const dock of input.expected) {
     if (dock.hostId !== input.hostId || dock.busy) continue
@@ -60,7 +61,8 @@ export const judgeInventory = (input: {
     const reportedEnd = runtime?.generation === dock.generation
     const settling = input.now.getTime() - dock.stateChangedAt.getTime() < settleMs
     if (settling && !reportedEnd && !input.rebooted) continue
-    findings.push({ kind: 'lost', dock, died: runtime?.state === 'dead' && !input.rebooted })
+    const ended = runtime?.ended ?? (runtime?.state === 'dead' ? 'died' : 'ordered')
+    findings.push({ kind: 'lost', dock, died: ended === 'died' && !input.rebooted })
   }
   return findings
 }

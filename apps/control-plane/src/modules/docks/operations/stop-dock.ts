@@ -2,7 +2,7 @@
 import { type DockState, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
-import type { Cause } from '../../../engine/index.ts'
+import { type Cause, unblockDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
@@ -41,7 +41,12 @@ const stop = async (
   cause: Cause,
 ): Promise<DockStateAnswer> => {
   const { id, state, hostId } = dock
-  if (state === 'archived' || state === 'archiving') return { id, state }
+  if (state === 'archived') return { id, state }
+  if (state === 'archiving') {
+    // Asked for anew, a stop that waits for its host is tried at once.
+    if (await unblockDock(context.db, id, 'stop', context.clock.now())) context.runner.wake()
+    return { id, state }
+  }
   if (state === 'provisioning' || state === 'provisioned' || state === 'cloning')
     throw new ServiceError('dock_busy')
   const stoppable = stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)

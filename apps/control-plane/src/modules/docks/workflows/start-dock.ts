@@ -6,10 +6,13 @@ import type { WebhookEventType } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { OperationBlocked, type OperationRow, type Saga, type SagaStep } from '../../../engine/index.ts'
+import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '../../hosts/index.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
+import type { Recovery } from '../recovery/recovery.ts'
+import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
+import { bootPatiently } from '../recovery/recovery-boot.ts'
 import { explainFailure } from './explain-failure.ts'
 
 /** What a start keeps in its operation's row. */
@@ -17,6 +20,8 @@ export type StartData = {
   command: Omit<StartDock, 'operationId' | 'generation' | 'env'>
   ttlSeconds: number | null
   event: WebhookEventType | null
+  /** Of a boot after a loss. */
+  recovery?: Recovery
   /** The Dock whose disk a branch copies, and what holds it meanwhile. */
   source?: {
     dockId: string
@@ -88,18 +93,11 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
     do: async (operation) => {
       const data = startData(operation)
       const { id: operationId, generation } = operation
-      try {
-        const started = await gateway.start(hostOf(operation), operation.targetId, {
-          ...data.command,
-          operationId,
-          generation,
-        })
-        data.ip = started.ip
-      } catch (error) {
-        if (operation.kind === 'recover' && error instanceof HostUnreachable)
-          throw new OperationBlocked(hostOf(operation), 'the host is silent', { cause: error })
-        throw error
-      }
+      const hostId = hostOf(operation)
+      const start = () =>
+        gateway.start(hostId, operation.targetId, { ...data.command, operationId, generation })
+      const started = await (data.recovery ? bootPatiently(hostId, data.recovery, start) : start())
+      data.ip = started.ip
     },
     undo: async (operation) => {
       const hostId = hostOf(operation)
@@ -117,6 +115,7 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
     const data = startData(operation)
     const now = clock.now()
     const stopAt = data.ttlSeconds === null ? null : new Date(now.getTime() + data.ttlSeconds * 1000)
+    const { recovery } = data
     operation.result = await commitDock(db, {
       dockId: operation.targetId,
       generation: operation.generation,
@@ -126,8 +125,10 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
       ],
       cause: operation.cause,
       now,
-      set: sql`ip = ${data.ip ?? null}, has_disk = true, stop_at = ${stopAt}
-        ${operation.kind === 'recover' ? sql`` : sql`, setup_status = 'done'`}`,
+      // A recovery boot goes on with the ttl and the setup of the boot before.
+      set: sql`ip = ${data.ip ?? null}, has_disk = true
+        ${recovery ? sql`` : sql`, stop_at = ${stopAt}, setup_status = 'done'`}`,
+      also: recoveredAlerts(operation, recovery, now),
       ...(data.event ? { event: data.event } : {}),
       complete: { operation, owner, error: null },
     })
@@ -143,13 +144,16 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
           to: 'error',
           why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
         }
-    const keepsDisk = operation.kind === 'recover'
+    const { recovery } = startData(operation)
+    const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
+    const now = clock.now()
     await commitDock(db, {
       dockId: operation.targetId,
       generation: operation.generation,
       moves: [move],
       cause: operation.cause,
-      now: clock.now(),
+      now,
+      also: heldAlerts(operation, recovery, now),
       set: sql`ip = null, stop_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`}`,
       release: true,
       ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),

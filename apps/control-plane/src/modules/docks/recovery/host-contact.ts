@@ -1,0 +1,53 @@
+/**
+ * Docks whose host falls silent, or speaks again. A silent host is unknown, not dead: its Docks read `unreachable` and
+ * are started nowhere else until it has said what became of them.
+ */
+import { sql } from 'kysely'
+import type { DockRow } from '../dock.ts'
+import { commitDock } from '../dock-commit.ts'
+import type { DockContext } from '../dock-context.ts'
+import { dockColumns } from '../dock-store.ts'
+import { stoppedResponding } from './recovery-alerts.ts'
+
+const cause = { by: 'host', through: 'host' } as const
+
+type Context = Pick<DockContext, 'db' | 'clock'>
+
+/** Docks of every tenant on hosts that are offline turn `unreachable`, but for those that an operation holds. */
+export const hostsSilent = async ({ db, clock }: Context): Promise<void> => {
+  const { rows } = await sql<DockRow>`
+    select ${dockColumns} from docks d join hosts h on h.id = d.host_id
+    where h.state = 'offline' and d.state in ('ready', 'idle', 'running')
+      and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')`.execute(
+    db,
+  )
+  for (const dock of rows) {
+    const now = clock.now()
+    await commitDock(db, {
+      dockId: dock.id,
+      generation: dock.generation,
+      moves: [{ from: dock.state, to: 'unreachable', why: 'host_silent' }],
+      cause,
+      now,
+      // Locked until the change is there, so that a host that comes back this moment finds it made, or never made.
+      given: sql`select 1 from hosts where id = ${dock.hostId} and state = 'offline' for share`,
+      also: [stoppedResponding(dock, now)],
+    })
+  }
+}
+
+/** The Dock still runs as it did: it is what it was before, idle or ready; what is active in it shows by itself. */
+export const hostBack = async ({ db, clock }: Context, dockId: string): Promise<void> => {
+  const { rows } = await sql<{ generation: number; before: string | null }>`
+    select d.generation, (select c.from_state from dock_state_changes c where c.dock_id = d.id order by c.id desc limit 1)
+      as before from docks d where d.id = ${dockId} and d.state = 'unreachable'`.execute(db)
+  const dock = rows[0]
+  if (!dock) return
+  await commitDock(db, {
+    dockId,
+    generation: dock.generation,
+    moves: [{ from: 'unreachable', to: dock.before === 'idle' ? 'idle' : 'ready', why: 'host_back' }],
+    cause,
+    now: clock.now(),
+  })
+}

@@ -1,0 +1,100 @@
+/**
+ * A Dock whose runtime is gone boots again from its own disk, on its host, with the next generation. Unexpected deaths
+ * count: after three within ten minutes it is left as `error` with its disk kept. An end by order or by a reboot of the
+ * machine counts for nothing and alarms nobody.
+ */
+import { isReadyDockState, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import { LeaseLost } from '../../../engine/index.ts'
+import type { DockRow } from '../dock.ts'
+import { claimDock } from '../dock-claim.ts'
+import { commitDock } from '../dock-commit.ts'
+import { type DockContext, newDockOperation } from '../dock-context.ts'
+import { hostnameOf } from '../dock-name.ts'
+import { dockColumns } from '../dock-store.ts'
+import type { StartData } from '../workflows/start-dock.ts'
+import { heldAfterLoss } from './recovery-alerts.ts'
+
+const recoveriesMax = 3
+const recoveryWindowMs = 10 * 60_000
+
+/** Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. */
+export const recoverDock = async (
+  context: DockContext,
+  dockId: string,
+  generation: number,
+  died: boolean,
+): Promise<void> => {
+  const { rows } = await sql<DockRow>`select ${dockColumns} from docks d where d.id = ${dockId}`.execute(
+    context.db,
+  )
+  const dock = rows[0]
+  if (!dock || dock.generation !== generation || dock.hostId === null) return
+  if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return
+  const since = context.clock.now().getTime() - recoveryWindowMs
+  const recent = dock.recoveries.filter((at) => at.getTime() > since).length
+  if (died && recent >= recoveriesMax) return giveUp(context, dock)
+  try {
+    await bootAgain(context, dock, died)
+  } catch (error) {
+    if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error
+    // The operation that holds it may be ending it; if not, the next inventory finds it lost again.
+  }
+}
+
+const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<void> => {
+  const now = clock.now()
+  await commitDock(db, {
+    dockId: dock.id,
+    generation: dock.generation,
+    moves: [{ from: dock.state, to: 'error', why: 'lost_for_good' }],
+    cause: { by: 'host', through: 'recovery' },
+    now,
+    set: sql`ip = null, stop_at = null`,
+    release: true,
+    also: [heldAfterLoss(dock, 'died_too_often', now)],
+  })
+}
+
+const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Promise<void> => {
+  const { db, clock, runner, logger } = context
+  const { id, organizationId, hostId } = dock
+  const generation = dock.generation + 1
+  const now = clock.now()
+  const data: StartData = {
+    command: {
+      hostname: hostnameOf(dock.name),
+      cpus: dock.cpus,
+      memoryMiB: dock.memoryMiB,
+      diskGiB: dock.diskGiB,
+      source: { kind: 'own' },
+      newIdentity: false,
+    },
+    ttlSeconds: dock.ttlSeconds,
+    event: null,
+    recovery: { died, name: dock.name },
+  }
+  const operation = newDockOperation({
+    kind: 'recover',
+    organizationId,
+    dockId: id,
+    hostId,
+    generation,
+    cause: { by: 'host', through: 'recovery', why: died ? 'died' : 'ended' },
+    data,
+  })
+  // The newest of them are all that is ever looked at.
+  const counted = sql`, recoveries = (d.recoveries || ${now}::timestamptz)[greatest(1, cardinality(d.recoveries) - 7):]`
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    move: { from: dock.state, to: 'provisioning', why: 'runtime_lost' },
+    set: sql`generation = ${generation}, ip = null ${died ? counted : sql``}`,
+    lease: runner.lease(),
+    now,
+  })
+  if (claimed !== 'claimed') return
+  runner.run(operation).catch((error: unknown) => {
+    if (!(error instanceof LeaseLost)) logger.warn({ dockId: id, err: error }, 'recovery interrupted')
+  })
+}

@@ -1,0 +1,65 @@
+/** What follows from a host's full report: Docks come back or boot again, what nobody owns is fenced. */
+import type { Clock, Logger } from '@dock/foundation'
+import type { HostEvent } from '@dock/host-protocol'
+import type { Db } from '../../database/database.ts'
+import { unblockHost } from '../../engine/index.ts'
+import type { DockReactions } from './dock-reactions.ts'
+import type { HostGateway } from './host-gateway.ts'
+import { expectedDocks, saveInventory, saveOrphans, unknownCaptures } from './host-store.ts'
+import { type InventoryFinding, judgeInventory } from './inventory.ts'
+import { savePool } from './pool-store.ts'
+
+type Inventory = Extract<HostEvent, { type: 'inventory' }>
+type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
+
+/** Answers the function that takes one inventory; taking the same twice is harmless. */
+export const createInventoryTaker = (parts: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  gateway: HostGateway
+  reactions: DockReactions
+}) => {
+  const { db, clock, logger, gateway, reactions } = parts
+
+  const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
+    const { dockId, generation, keepsDisk } = orphan
+    logger.warn({ hostId, dockId, generation, keepsDisk }, 'runtime fenced')
+    const command = { operationId: 'fence', generation }
+    const work = keepsDisk
+      ? gateway.stop(hostId, dockId, { ...command, captureId: null })
+      : gateway.destroy(hostId, dockId, command)
+    await work.catch((error: unknown) =>
+      logger.warn({ hostId, dockId, err: error }, 'fence failed; the next inventory repeats it'),
+    )
+  }
+
+  return async (hostId: string, event: Inventory): Promise<void> => {
+    const { facts, pressure, runtimes } = event
+    const now = clock.now()
+    const running = runtimes.filter((runtime) => runtime.state === 'running').length
+    // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
+    const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
+    await savePool(db, hostId, event.pool, now)
+    const reported = runtimes.map((runtime) => runtime.dockId)
+    const expected = await expectedDocks(db, hostId, reported)
+    const findings = judgeInventory({ hostId, runtimes, expected, rebooted, now })
+    const orphans = findings.filter((finding) => finding.kind === 'orphan')
+    await saveOrphans(
+      db,
+      hostId,
+      orphans.map(({ dockId, state }) => ({ dockId, state })),
+    )
+    for (const finding of findings) {
+      if (finding.kind === 'back') await reactions.hostBack(finding.dock.id)
+      else if (finding.kind === 'lost')
+        await reactions.recover(finding.dock.id, finding.dock.generation, finding.died)
+      else await fence(hostId, finding)
+    }
+    for (const captureId of await unknownCaptures(db, event.captures))
+      await gateway
+        .destroyCapture(hostId, captureId, 'fence')
+        .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
+    await unblockHost(db, hostId, now)
+  }
+}
