@@ -99,6 +99,36 @@ it('writes what it has at an orderly end', async () => {
   expect(await rows()).toBe(1)
 })
 
+it('tells once of a disk that fills, and again after it fell below the mark', async () => {
+  const { id } = await world.create({ name: 'hog' })
+  const other = await world.create()
+  const used = (percent: number) =>
+    report(sampleOf(id, { diskBytes: (gib * percent) / 100 }), sampleOf(other.id))
+  const told = async () =>
+    (
+      await sql<{ type: string }>`select type from notifications order by occurred_at`.execute(world.db)
+    ).rows.map((row) => row.type)
+  const steps: [number, string[]][] = [
+    [89, []],
+    [91, ['disk_warning']],
+    [92, ['disk_warning']],
+    [98, ['disk_warning', 'disk_full']],
+    [95, ['disk_warning', 'disk_full']],
+    [99, ['disk_warning', 'disk_full', 'disk_full']],
+    [50, ['disk_warning', 'disk_full', 'disk_full']],
+    [99, ['disk_warning', 'disk_full', 'disk_full', 'disk_full']],
+  ]
+  for (const [percent, types] of steps) {
+    world.clock.advance(10_000)
+    await used(percent)
+    expect([percent, await told()]).toEqual([percent, types])
+  }
+  // Another process, which has seen none of it, says nothing again.
+  const samples = [sampleOf(id, { diskBytes: gib })]
+  await world.another().hostEvents.handle(world.hostId, { type: 'samples', samples })
+  expect(await told()).toHaveLength(4)
+})
+
 it('tells a stranger nothing', async () => {
   const { id } = await world.create()
   const refused = { code: 'dock_not_found' }

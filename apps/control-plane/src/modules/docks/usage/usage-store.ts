@@ -83,15 +83,14 @@ export const readDiskMarks = async (
       from docks where host_id = ${hostId} and id = any(${dockIds}::uuid[])`.execute(db)
   ).rows
 
-/** Changes a Dock's mark, with what else belongs to the change, if it was as it is thought to be. */
+/** Changes a Dock's mark, with what else belongs to the change, if it is still as it was read. */
 export const saveDiskMark = async (
   db: Db,
-  mark: DiskMark,
-  before: DiskAlert | null,
+  before: DiskMark,
+  alert: DiskAlert | null,
   also: readonly RawBuilder<unknown>[],
 ): Promise<void> => {
-  const moved = sql`moved as (update docks set disk_alert = ${mark.alert}
-    where id = ${mark.dockId} and organization_id = ${mark.organizationId} and disk_alert is not distinct from ${before}
-    returning id)`
+  const moved = sql`moved as (update docks set disk_alert = ${alert} where id = ${before.dockId}
+    and organization_id = ${before.organizationId} and disk_alert is not distinct from ${before.alert} returning id)`
   await sql`with ${sql.join([moved, ...also], sql`, `)} select 1`.execute(db)
 }
