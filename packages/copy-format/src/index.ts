@@ -10,4 +10,5 @@ export {
   sealChunk,
   serialiseCopyKeys,
 } from './chunk.ts'
+export { decodeChunks, encodeChunk, encodeEnd, type SealedChunk } from './frames.ts'
 export { type Manifest, openManifest, openPart, sealManifest, sealPart } from './manifest.ts'

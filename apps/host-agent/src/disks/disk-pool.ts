@@ -16,6 +16,7 @@ import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { preparePool } from './prepare-pool.ts'
 import { resetRcuExpedited, withRcuExpedited } from './rcu-expedited.ts'
+import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
 
 export type DiskPoolOptions = {
@@ -177,6 +178,18 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       serial(`capture ${captureId}`, async () => {
         const path = capturePath(captureId)
         if (await exists(path)) await (await kernel()).destroySubvolume(path)
+      }),
+
+    captureFile: captured,
+
+    restoreCapture: (captureId, diskBytes, fill) =>
+      serial(`capture ${captureId}`, async () => {
+        const target = capturePath(captureId)
+        if (!(await exists(target))) {
+          await requireSpace()
+          await restoreDisk(await kernel(), capturesDir, captureId, diskBytes, fill)
+        }
+        return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
       }),
 
     has: async (dockId) => exists(join(dockPath(dockId), 'disk.raw')),

@@ -2,6 +2,7 @@
  * What the Docks ask of the host's disks and networks. Everything here is idempotent: a call that was cut off by a
  * crash is repeated, and a removal of what is absent succeeds.
  */
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
 /** Where a new disk is cloned from. */
@@ -38,6 +39,17 @@ export type DiskPool = {
   /** Regular files of a capture, path from the root with a leading slash, size in bytes. */
   tree(captureId: string): Promise<{ path: string; size: number }[]>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
+  /** Path of a capture's disk, to be read only. */
+  captureFile(captureId: string): Promise<string>
+  /**
+   * Makes a capture of `diskBytes` whose content `fill` writes to a disk of holes; whole or absent after a crash. One
+   * that is there already is kept as it is.
+   */
+  restoreCapture(
+    captureId: string,
+    diskBytes: number,
+    fill: (disk: FileHandle) => Promise<void>,
+  ): Promise<{ sizeBytes: number }>
   /** At the agent's start: mounts the pool when it is not, thaws every disk, drops what is half made. */
   recover(): Promise<void>
 }

@@ -68,6 +68,15 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
       if (path !== '/etc/hostname') throw new NotInPool(`${path} is not in the capture`)
       return { size: 5, stream: Readable.from([Buffer.from('dock\n')]) }
     },
+    captureFile: async (captureId) => {
+      demand(captures, captureId)
+      return `/memory/captures/${captureId}`
+    },
+    restoreCapture: async (captureId) => {
+      await step('restoreCapture')
+      captures.add(captureId)
+      return { sizeBytes: captureBytes }
+    },
     recover: async () => undefined,
   }
 }

@@ -1,0 +1,120 @@
+/** On a real btrfs pool: a capture goes out as chunks and comes back as another capture, byte for byte. */
+import { execFileSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ChunkDamaged, chunkBytes, newCopyKeys } from '@dock/copy-format'
+import { createLogger } from '@dock/foundation'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createDiskPool } from '../disks/disk-pool.ts'
+import { openDiskSystem } from '../disks/open-disk-system.ts'
+import { preparePool } from '../disks/prepare-pool.ts'
+import type { DiskPool } from '../docks/seams.ts'
+import { nameChunks, sealChunks } from './copy-capture.ts'
+import { fillDisk } from './restore-capture.ts'
+
+const keys = newCopyKeys()
+const pace = { bytesPerSecond: 2 ** 40 }
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+let host: string
+let poolDir: string
+let pool: DiskPool
+
+const sha256 = async (path: string): Promise<string> => {
+  const hash = createHash('sha256')
+  for await (const bytes of createReadStream(path)) hash.update(bytes as Buffer)
+  return hash.digest('hex')
+}
+
+const namesOf = async (captureId: string) => {
+  const found: { index: number; name: string }[] = []
+  for await (const each of nameChunks(await pool.captureFile(captureId), keys, pace)) found.push(each)
+  return found
+}
+
+const restore = async (captureId: string, frames: AsyncIterable<Buffer>, diskBytes = 2 ** 30) =>
+  pool.restoreCapture(captureId, diskBytes, (disk) => fillDisk(disk, diskBytes, keys, frames))
+
+beforeAll(async () => {
+  const logger = createLogger('copies-test')
+  host = await mkdtemp(join(tmpdir(), 'dock-copies-'))
+  poolDir = await preparePool(host, { sizeBytes: 3 * 2 ** 30 })
+  await mkdir(join(poolDir, 'images'), { recursive: true })
+  const system = await openDiskSystem(logger)
+  await system.createSubvolume(join(poolDir, 'images', 'small'))
+  const disk = join(poolDir, 'images', 'small', 'disk.raw')
+  await writeFile(disk, '')
+  run('chattr', '+C', disk)
+  run('truncate', '-s', '1G', disk)
+  run('mkfs.ext4', '-q', '-F', '-m', '0', '-J', 'size=8', disk)
+  pool = createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes: 2 ** 20 })
+  await pool.recover()
+  await pool.create('a', { from: { image: 'small' }, diskGiB: 1 })
+  const { rootPath } = await pool.attach('a')
+  await writeFile(join(rootPath, 'random'), randomBytes(30 * 2 ** 20))
+  await writeFile(join(rootPath, 'text'), 'line\n'.repeat(100_000))
+  await pool.capture('a', 'first')
+  await appendFile(join(rootPath, 'text'), 'one line more\n')
+  await pool.capture('a', 'second')
+})
+
+afterAll(async () => {
+  await pool.remove('a')
+  for (const id of (await pool.list()).captures) await pool.removeCapture(id)
+  run('umount', poolDir)
+  await rm(host, { recursive: true })
+})
+
+it('comes back byte for byte on a disk that stays sparse and whole', async () => {
+  const names = await namesOf('first')
+  expect(names.length * chunkBytes).toBeLessThan(200 * 2 ** 20)
+  const frames = sealChunks(
+    await pool.captureFile('first'),
+    keys,
+    names.map(({ index }) => index),
+    pace,
+  )
+  const { sizeBytes } = await restore('restored', frames)
+  expect(sizeBytes).toBeLessThan(200 * 2 ** 20)
+  const [before, after] = [await pool.captureFile('first'), await pool.captureFile('restored')]
+  expect(await sha256(after)).toBe(await sha256(before))
+  run('e2fsck', '-f', '-n', after)
+})
+
+it('names only what changed anew', async () => {
+  const first = new Set((await namesOf('first')).map(({ name }) => name))
+  const fresh = (await namesOf('second')).filter(({ name }) => !first.has(name))
+  expect(fresh.length).toBeGreaterThan(0)
+  expect(fresh.length).toBeLessThan(10)
+})
+
+it('leaves nothing behind of a copy that is damaged or cut', async () => {
+  const names = (await namesOf('first')).map(({ index }) => index)
+  const file = await pool.captureFile('first')
+  async function* spoilt(): AsyncGenerator<Buffer> {
+    let at = 0
+    for await (const piece of sealChunks(file, keys, names, pace)) {
+      at += 1
+      if (at !== 6) yield piece
+      else yield Buffer.from(piece.map((byte, position) => (position === 40 ? byte ^ 1 : byte)))
+    }
+  }
+  async function* cut(): AsyncGenerator<Buffer> {
+    let at = 0
+    for await (const piece of sealChunks(file, keys, names, pace)) {
+      if (at++ === 5) return
+      yield piece
+    }
+  }
+  await expect(restore('spoilt', spoilt())).rejects.toThrow(ChunkDamaged)
+  await expect(restore('cut', cut())).rejects.toThrow(ChunkDamaged)
+  expect((await pool.list()).captures.filter((id) => ['spoilt', 'cut'].includes(id))).toEqual([])
+})
+
+it('refuses a chunk that lies behind the end of the disk', async () => {
+  const names = (await namesOf('first')).map(({ index }) => index)
+  const frames = sealChunks(await pool.captureFile('first'), keys, names, pace)
+  await expect(restore('short', frames, 64 * 2 ** 20)).rejects.toThrow(ChunkDamaged)
+})

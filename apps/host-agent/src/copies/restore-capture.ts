@@ -1,0 +1,25 @@
+/** Writes a durable copy back to a disk, each chunk proven to be what its name says. */
+import type { FileHandle } from 'node:fs/promises'
+import { ChunkDamaged, type CopyKeys, chunkBytes, decodeChunks, openChunk } from '@dock/copy-format'
+
+/**
+ * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
+ * that is not what it should be.
+ */
+export const fillDisk = async (
+  disk: FileHandle,
+  diskBytes: number,
+  keys: CopyKeys,
+  frames: AsyncIterable<Uint8Array>,
+): Promise<void> => {
+  for await (const { index, name, bytes } of decodeChunks(frames)) {
+    const content = await openChunk(keys, name, bytes)
+    const at = index * chunkBytes
+    if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies behind the disk's end`)
+    let written = 0
+    while (written < content.length) {
+      const { bytesWritten } = await disk.write(content, written, content.length - written, at + written)
+      written += bytesWritten
+    }
+  }
+}
