@@ -1,6 +1,7 @@
 /** The agent's configuration, from the environment. */
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
+import type { CopyPace } from './copies/copy-capture.ts'
 
 const environment = z.object({
   DOCK_CONTROL_URL: z.url().default('http://127.0.0.1:8080'),
@@ -8,6 +9,7 @@ const environment = z.object({
   DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
   DOCK_RUNSC: z.string().min(1).optional(),
   DOCK_RUN_DIR: z.string().min(1).optional(),
+  DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
 })
 
@@ -20,6 +22,8 @@ export type AgentSettings = {
   /** For what need not outlive the machine's boot. */
   runFolder: string
   runtime: 'gvisor' | 'fake'
+  /** What durable copies may read of this host's disks. */
+  copyPace: CopyPace
 }
 
 /** Throws, naming the variable, when one is not understood. */
@@ -35,5 +39,6 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
     runtime: data.DOCK_RUNTIME,
+    copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }
 }

@@ -37,5 +37,12 @@ export const composeAgent = async (settings: AgentSettings, logger: Logger): Pro
   const parts = machineParts(settings, logger)
   logger.info(await parts.driver.fingerprint(), 'runtime')
   const handlesFolder = join(settings.hostFolder, 'handles')
-  return createAgent({ ...parts, bootId: await readBootId(), clock: systemClock, logger, handlesFolder })
+  return createAgent({
+    ...parts,
+    bootId: await readBootId(),
+    clock: systemClock,
+    logger,
+    handlesFolder,
+    copyPace: settings.copyPace,
+  })
 }

@@ -7,10 +7,12 @@ export {
   type StreamOptions,
 } from './accept-link.ts'
 export { type CallOptions, callAgent, refusalOf } from './call-agent.ts'
+export * from './capture-messages.ts'
 export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'
 export * from './messages.ts'
 export * from './pool-messages.ts'
+export { readLines } from './read-lines.ts'
 export { type LinkHandler, serveLink } from './serve-link.ts'
 export * from './setup-messages.ts'

@@ -77,12 +77,6 @@ export const execOutcome = z.strictObject({
 })
 export type ExecOutcome = z.infer<typeof execOutcome>
 
-/** GET /captures/:captureId/tree answers `{files:[{path,size}]}`; GET …/files?path= answers the raw bytes. */
-export const captureTree = z.strictObject({
-  files: z.array(z.strictObject({ path: z.string(), size: z.number().int() })),
-})
-export type CaptureTree = z.infer<typeof captureTree>
-
 /**
  * One runtime as the agent knows it. `running`: a sandbox is alive; `stopped` and `dead`: only its disk is kept. `ended`
  * tells why: it died by itself, was ended by order (a stop, a clean shutdown of the host), or by the machine's reboot.
@@ -160,6 +154,8 @@ export const agentErrorCode = z.enum([
   'busy',
   'stale_generation',
   'no_space',
+  /** Stored bytes are not what they should be. */
+  'damaged',
   'frozen',
   'exec_refused',
   'failed',

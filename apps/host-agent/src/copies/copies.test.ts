@@ -30,7 +30,9 @@ const sha256 = async (path: string): Promise<string> => {
 
 const namesOf = async (captureId: string) => {
   const found: { index: number; name: string }[] = []
-  for await (const each of nameChunks(await pool.captureFile(captureId), keys, pace)) found.push(each)
+  for await (const each of nameChunks(await pool.captureFile(captureId), keys, pace)) {
+    if ('index' in each) found.push(each)
+  }
   return found
 }
 

@@ -11,6 +11,8 @@ import { partsWithData } from '../disks/data-map.ts'
 /** Bytes a second that the copies of a host read; the rest of the time belongs to its Docks. */
 export type CopyPace = { bytesPerSecond: number }
 
+export const defaultCopyPace: CopyPace = { bytesPerSecond: 64 * 2 ** 20 }
+
 const zeros = Buffer.alloc(chunkBytes)
 
 const readChunk = async (disk: FileHandle, index: number): Promise<Buffer> => {
@@ -45,14 +47,15 @@ const withDisk = async function* <T>(
   }
 }
 
-/** Every chunk of the disk that is not all zeros: its position and its name. */
+/** The disk's size, then every chunk that is not all zeros: its position and its name. */
 export const nameChunks = (
   path: string,
   keys: CopyKeys,
   pace: CopyPace,
-): AsyncGenerator<{ index: number; name: string }> =>
+): AsyncGenerator<{ diskBytes: number } | { index: number; name: string }> =>
   withDisk(path, async function* (disk) {
     const { size } = await disk.stat()
+    yield { diskBytes: size }
     const keepPace = pacer(pace)
     for await (const index of partsWithData(disk, size, chunkBytes)) {
       const content = await readChunk(disk, index)

@@ -2,8 +2,11 @@
  * Reads files of a capture without mounting it: debugfs, as nobody, on a descriptor of the disk. Links inside the
  * disk lead nowhere on the host, because no path of the disk is ever opened by the host's kernel.
  */
+
+import { isUtf8 } from 'node:buffer'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
 
@@ -30,9 +33,9 @@ const startDebugfs = (
     ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
   }) as ChildProcessByStdio<Writable, Readable, null>
 
-const answer = (disk: FileHandle, args: readonly string[], input: string): Promise<string> =>
+const answer = (disk: FileHandle, input: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
-    const child = startDebugfs(disk, args, deadlineMs)
+    const child = startDebugfs(disk, ['-f', '-'], deadlineMs)
     const parts: Buffer[] = []
     child.stdout.on('data', (part: Buffer) => parts.push(part))
     child.stdin.on('error', () => undefined)
@@ -40,17 +43,58 @@ const answer = (disk: FileHandle, args: readonly string[], input: string): Promi
     child.once('error', reject)
     child.once('close', (_code, signal) => {
       if (signal) reject(new Error(`debugfs ended by ${signal}`))
-      else resolve(Buffer.concat(parts).toString('utf8'))
+      else resolve(Buffer.concat(parts).toString('latin1'))
     })
   })
 
+async function* linesOf(disk: FileHandle, commands: string): AsyncGenerator<string> {
+  const child = startDebugfs(disk, ['-f', '-'], deadlineMs)
+  const failed = new Promise<never>((_, reject) => {
+    child.once('error', reject)
+    child.once('close', (_code, signal) => {
+      if (signal) reject(new Error(`debugfs ended by ${signal}`))
+    })
+  })
+  failed.catch(() => undefined)
+  child.stdin.on('error', () => undefined)
+  child.stdin.end(commands)
+  child.stdout.setEncoding('latin1')
+  try {
+    yield* createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })
+    if (child.exitCode === null)
+      await Promise.race([failed, new Promise((ended) => child.once('close', ended))])
+    if (child.signalCode) await failed
+  } finally {
+    child.kill('SIGKILL')
+  }
+}
+
+/** A file's name as text: bytes that are not UTF-8 are written `%XX`. */
+const textOf = (latin1: string): string => {
+  const bytes = Buffer.from(latin1, 'latin1')
+  if (isUtf8(bytes)) return bytes.toString('utf8')
+  let text = ''
+  for (let at = 0; at < bytes.length; ) {
+    const length = [1, 2, 3, 4].find(
+      (count) => at + count <= bytes.length && isUtf8(bytes.subarray(at, at + count)),
+    )
+    text += length
+      ? bytes.toString('utf8', at, at + length)
+      : `%${bytes.toString('hex', at, at + 1).toUpperCase()}`
+    at += length ?? 1
+  }
+  return text
+}
+
+export type DiskFile = { path: string; size: number; inode: number }
+
 /**
- * Regular files of the ext4 disk in `file`, level by level, sorted by path. A name with a line break is left out.
+ * Regular files of the ext4 disk in `file`, level by level, without holding them in memory. A name with a line break is
+ * left out; bytes of a name that are not UTF-8 read as `%XX`.
  */
-export const readTree = async (file: string): Promise<{ path: string; size: number }[]> => {
+export async function* walkTree(file: string): AsyncGenerator<DiskFile> {
   const disk = await open(file, 'r')
   try {
-    const files: { path: string; size: number }[] = []
     // By inode: a disk that was tampered with may list a folder twice, or inside itself.
     const seen = new Set([rootInode])
     let level = new Map([[rootInode, '']])
@@ -58,7 +102,7 @@ export const readTree = async (file: string): Promise<{ path: string; size: numb
       const next = new Map<string, string>()
       const commands = [...level.keys()].map((inode) => `ls -p <${inode}>\n`).join('')
       let folder = ''
-      for (const line of (await answer(disk, ['-f', '-'], commands)).split('\n')) {
+      for await (const line of linesOf(disk, commands)) {
         const command = /^debugfs: ls -p <(\d+)>$/.exec(line)
         if (command) {
           folder = level.get(command[1] ?? '') ?? folder
@@ -66,17 +110,36 @@ export const readTree = async (file: string): Promise<{ path: string; size: numb
         }
         const [, inode, mode, , , name, size] = line.split('/')
         if (!inode || inode === '0' || !mode || !name || name === '.' || name === '..') continue
-        if (mode.startsWith('10') && size) files.push({ path: `${folder}/${name}`, size: Number(size) })
+        const path = `${folder}/${textOf(name)}`
+        if (mode.startsWith('10') && size) yield { path, size: Number(size), inode: Number(inode) }
         if (!mode.startsWith('04') || seen.has(inode)) continue
         seen.add(inode)
-        next.set(inode, `${folder}/${name}`)
+        next.set(inode, path)
       }
       level = next
     }
-    return files.sort((a, b) => (a.path < b.path ? -1 : 1))
   } finally {
     await disk.close()
   }
+}
+
+/** The bytes of a path in which `%XX` stands for one byte, as {@link walkTree} writes names that are not UTF-8. */
+const bytesOf = (path: string): Buffer =>
+  Buffer.concat(
+    path
+      .split(/(%[0-9A-F]{2})/)
+      .map((part) => (/^%[0-9A-F]{2}$/.test(part) ? Buffer.from(part.slice(1), 'hex') : Buffer.from(part))),
+  )
+
+const statFile = async (
+  disk: FileHandle,
+  path: Buffer,
+): Promise<{ inode: string; type: string; size: number } | null> => {
+  if (/[\0\n\r]/.test(path.toString('latin1'))) return null
+  const quoted = Buffer.from(path.toString('latin1').replaceAll('"', '""'), 'latin1')
+  const facts = await answer(disk, Buffer.concat([Buffer.from('stat "'), quoted, Buffer.from('"\n')]))
+  const [, inode, type] = /^Inode: (\d+)\s+Type: (\w+)/m.exec(facts) ?? []
+  return inode && type ? { inode, type, size: Number(/^.*Size: (\d+)/m.exec(facts)?.[1]) } : null
 }
 
 /**
@@ -94,11 +157,10 @@ export const readDiskFile = async (
   }
   const disk = await open(file, 'r')
   try {
-    const facts = await answer(disk, ['-R', `stat "${path.replaceAll('"', '""')}"`], '')
-    const [, inode, type] = /^Inode: (\d+)\s+Type: (\w+)/.exec(facts) ?? []
-    if (!inode) throw new NotInPool(`no such file: ${path}`)
+    const found = (await statFile(disk, Buffer.from(path))) ?? (await statFile(disk, bytesOf(path)))
+    if (!found) throw new NotInPool(`no such file: ${path}`)
+    const { inode, type, size } = found
     if (type !== 'regular') throw new NotRegularFile(`not a regular file: ${path}`)
-    const size = Number(/Size: (\d+)/.exec(facts)?.[1])
     const child = startDebugfs(disk, ['-R', `cat <${inode}>`])
     child.stdin.end()
     child.once('error', (error) => child.stdout.destroy(error))

@@ -205,10 +205,10 @@ describe('reading a capture', () => {
     await symlink('/etc', join(root, 'folder-link'))
     await symlink('../../../../../../../etc', join(root, 'up'))
     await pool.capture('a', 'c')
-    expect(await pool.tree('c')).toEqual([
-      { path: `/deep/er/${odd}`, size: 5 },
-      { path: '/etc/name', size: 5 },
-    ])
+    const files = await Array.fromAsync(pool.walk('c'), ({ path, size }) => ({ path, size }))
+    expect(files).toHaveLength(2)
+    expect(files).toContainEqual({ path: `/deep/er/${odd}`, size: 5 })
+    expect(files).toContainEqual({ path: '/etc/name', size: 5 })
     const read = async (path: string) => (await buffer((await pool.readFile('c', path)).stream)).toString()
     expect(await read(`/deep/er/${odd}`)).toBe('12345')
     await expect(read('/link')).rejects.toThrow(NotRegularFile)
@@ -218,7 +218,23 @@ describe('reading a capture', () => {
     }
     await expect(read('/etc/name\nls')).rejects.toThrow(NotInPool)
     await expect(read('<2>')).rejects.toThrow(NotInPool)
-    await expect(pool.tree('none')).rejects.toThrow(NotInPool)
+    await expect(Array.fromAsync(pool.walk('none'))).rejects.toThrow(NotInPool)
+  })
+
+  it('writes a name that is not UTF-8 with percent signs, and finds the file by it', async () => {
+    const root = await dock('a')
+    await writeFile(
+      Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9]), Buffer.from('-é')]),
+      'latin',
+    )
+    await writeFile(join(root, '%41'), 'literal')
+    await pool.capture('a', 'c')
+    const paths = (await Array.fromAsync(pool.walk('c'))).map(({ path }) => path)
+    expect(paths).toContain('/caf%E9-é')
+    expect(paths).toContain('/%41')
+    const read = async (path: string) => (await buffer((await pool.readFile('c', path)).stream)).toString()
+    expect(await read('/caf%E9-é')).toBe('latin')
+    expect(await read('/%41')).toBe('literal')
   })
 
   it('reads a large file byte for byte', async () => {

@@ -9,7 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
 import { imagePath, listImages } from '../images/list-images.ts'
-import { readDiskFile, readTree } from './capture-reader.ts'
+import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
@@ -201,7 +201,9 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
 
     images: () => listImages(poolDir),
     statistics,
-    tree: async (captureId) => readTree(await captured(captureId)),
+    async *walk(captureId) {
+      yield* walkTree(await captured(captureId))
+    },
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 
     async recover() {

@@ -1,4 +1,5 @@
 /** Refusals of the agent: a stable code that the control plane acts on, and a sentence for its log. */
+import { ChunkDamaged } from '@dock/copy-format'
 import type { AgentErrorCode } from '@dock/host-protocol'
 import { ExecRefused, SandboxGone } from '@dock/runtime'
 import { NoSpace, NotInPool } from './seams.ts'
@@ -19,6 +20,7 @@ export const toAgentRefusal = (error: unknown): AgentRefusal => {
   const refuse = (code: AgentErrorCode) => new AgentRefusal(code, message, { cause: error })
   if (error instanceof NoSpace) return refuse('no_space')
   if (error instanceof NotInPool) return refuse('not_found')
+  if (error instanceof ChunkDamaged) return refuse('damaged')
   if (error instanceof ExecRefused) return refuse('exec_refused')
   if (error instanceof SandboxGone) return refuse('not_running')
   return refuse('failed')

@@ -36,8 +36,8 @@ export type DiskPool = {
   /** Names of the images that Docks can start from. */
   images(): Promise<string[]>
   statistics(): Promise<{ totalBytes: number; freeBytes: number }>
-  /** Regular files of a capture, path from the root with a leading slash, size in bytes. */
-  tree(captureId: string): Promise<{ path: string; size: number }[]>
+  /** Regular files of a capture, path from the root with a leading slash, size in bytes; in no order to rely on. */
+  walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
   /** Path of a capture's disk, to be read only. */
   captureFile(captureId: string): Promise<string>

@@ -59,9 +59,9 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     list: async () => ({ disks: [...disks], captures: [...captures] }),
     images: async () => [...imageNames],
     statistics: async () => ({ totalBytes, freeBytes: totalBytes }),
-    tree: async (captureId) => {
+    async *walk(captureId) {
       demand(captures, captureId)
-      return [{ path: '/etc/hostname', size: 5 }]
+      yield { path: '/etc/hostname', size: 5, inode: 12 }
     },
     readFile: async (captureId, path) => {
       demand(captures, captureId)

@@ -47,7 +47,12 @@ test('a capture can be listed and read', async () => {
   await post(`/docks/${dockId}/start`, startCommand())
   await post(`/docks/${dockId}/stop`, { operationId: 'op_2', generation: 1, captureId })
   const tree = await host.agent.app.request(`/captures/${captureId}/tree`)
-  expect(await tree.json()).toEqual({ files: [{ path: '/etc/hostname', size: 5 }] })
+  expect(
+    (await tree.text())
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line)),
+  ).toEqual([{ path: '/etc/hostname', size: 5, inode: 12 }, { end: true }])
   const file = await host.agent.app.request(`/captures/${captureId}/files?path=/etc/hostname`)
   expect([file.headers.get('content-length'), await file.text()]).toEqual(['5', 'dock\n'])
   expect((await post(`/captures/${captureId}/destroy`, { operationId: 'op_3' })).body).toEqual({})

@@ -1,12 +1,13 @@
 /** The agent's paths, as `messages.ts` of the host protocol lists them. Served over the link only. */
-import { Readable } from 'node:stream'
 import * as protocol from '@dock/host-protocol'
-import { type Context, Hono } from 'hono'
+import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import * as z from 'zod'
+import type * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
+import { addCaptureRoutes } from './capture-routes.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
+import { readBody, uuidParameter } from './read-request.ts'
 
 const bodyBytesMax = 1024 * 1024
 
@@ -20,27 +21,15 @@ const statusOf = {
   failed: 500,
   frozen: 503,
   no_space: 507,
+  damaged: 500,
 } as const satisfies Record<protocol.AgentErrorCode, number>
-
-const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
-  const parsed = schema.safeParse(value)
-  if (!parsed.success) throw new AgentRefusal('invalid', z.prettifyError(parsed.error))
-  return parsed.data
-}
-
-const readBody = async <Schema extends z.ZodType>(context: Context, schema: Schema) => {
-  const value: unknown = await context.req.json().catch(() => {
-    throw new AgentRefusal('invalid', 'the body is not JSON')
-  })
-  return parse(schema, value)
-}
-
-const uuidParameter = (context: Context, name: string) => parse(z.uuid(), context.req.param(name))
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
-  const { docks, disks, logger } = view
+  const { docks, logger } = view
   const app = new Hono()
+  // Before the limit of bodies: a restore sends a whole disk.
+  addCaptureRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))
 
   app.post('/docks/:dockId/start', async (context) => {
@@ -64,23 +53,6 @@ export const createAgentApp = (view: HostView): Hono => {
     const dock = docks.known(uuidParameter(context, 'dockId'))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return context.json(await dock.exec(request))
-  })
-
-  app.post('/captures/:captureId/destroy', async (context) => {
-    await readBody(context, protocol.destroyCapture)
-    await disks.removeCapture(uuidParameter(context, 'captureId'))
-    return context.json({})
-  })
-  app.get('/captures/:captureId/tree', async (context) => {
-    const files = await disks.tree(uuidParameter(context, 'captureId'))
-    return context.json({ files } satisfies protocol.CaptureTree)
-  })
-  app.get('/captures/:captureId/files', async (context) => {
-    const path = parse(z.string().min(1), context.req.query('path'))
-    const { size, stream } = await disks.readFile(uuidParameter(context, 'captureId'), path)
-    const body = Readable.toWeb(stream) as unknown as ReadableStream
-    const headers = { 'content-type': 'application/octet-stream', 'content-length': String(size) }
-    return new Response(body, { headers })
   })
 
   app.get('/events', () => {

@@ -2,22 +2,17 @@
  * The live links to hosts, and the calls that go over them. A host keeps two: `control` for commands and events,
  * `bulk` for bytes, so that a download delays no heartbeat. A newer session of a host replaces the older one.
  */
-import { Readable } from 'node:stream'
 import {
   type AgentLink,
-  AgentRefusal,
   callAgent,
   captureDock,
   captured,
-  captureTree,
   destroyCapture,
   destroyDock,
   execInDock,
   execOutcome,
   keepPool,
   type LinkChannel,
-  LinkLost,
-  refusalOf,
   setupDock,
   setupOutcome,
   startDock,
@@ -26,7 +21,9 @@ import {
   stoppedDock,
 } from '@dock/host-protocol'
 import * as z from 'zod'
-import { type HostGateway, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
+import { type HostGateway, HostUnreachable } from '../../modules/hosts/index.ts'
+import { captureCalls } from './capture-calls.ts'
+import { translated } from './translate-failure.ts'
 
 const startTimeoutMs = 120_000
 const captureTimeoutMs = 300_000
@@ -38,17 +35,6 @@ export type FleetGateway = HostGateway & {
   /** Takes a link into use, in place of an older one of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
   close(): void
-}
-
-/** Turns what a call ended with into what the modules know. */
-const translated = async <T>(work: Promise<T>): Promise<T> => {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof LinkLost) throw new HostUnreachable(error.message, { cause: error })
-    if (error instanceof AgentRefusal) throw new HostRefused(error.code, error.message)
-    throw error
-  }
 }
 
 export const createFleetGateway = (): FleetGateway => {
@@ -107,18 +93,6 @@ export const createFleetGateway = (): FleetGateway => {
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)
     },
-    tree: (host, capture) =>
-      call(host, `/captures/${capture}/tree`, null, captureTree, undefined, { ...command, method: 'GET' }),
-    file: async (host, capture, path) => {
-      const query = new URLSearchParams({ path })
-      const answer = await translated(link(host, 'bulk').stream('GET', `/captures/${capture}/files?${query}`))
-      if (answer.status !== 200) {
-        const text = (await answer.stream.toArray()).join('')
-        return translated(Promise.reject(refusalOf(answer.status, text)))
-      }
-      const length = Number(answer.headers['content-length'])
-      const body = Readable.toWeb(answer.stream) as ReadableStream<Uint8Array>
-      return { size: Number.isSafeInteger(length) ? length : null, body }
-    },
+    ...captureCalls((host) => link(host, 'bulk')),
   }
 }

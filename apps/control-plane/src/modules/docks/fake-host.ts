@@ -6,6 +6,7 @@ import {
   HostUnreachable,
   type RuntimeReport,
 } from '../hosts/index.ts'
+import { fakeCaptures } from './fake-captures.ts'
 
 type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
 type Failure = 'lost' | 'lost-after' | 'failed' | 'busy' | 'no_space'
@@ -121,7 +122,10 @@ export const createFakeHost = (hostId: string): FakeHost => {
       }),
     setup: async () => ({ exitCode: 0, output: '', timedOut: false }),
     keepPool: async () => undefined,
-    tree: async () => ({ files: [{ path: 'etc/hostname', size: 5 }] }),
+    async *tree() {
+      yield { path: '/etc/hostname', size: 5, inode: 12 }
+    },
+    ...fakeCaptures(captures),
     file: async () => ({ size: null, body: new ReadableStream() }),
   }
   return host

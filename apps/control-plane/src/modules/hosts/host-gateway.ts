@@ -3,11 +3,13 @@ import type {
   AgentErrorCode,
   CaptureDock,
   Captured,
-  CaptureTree,
+  CaptureFile,
   DestroyDock,
   ExecInDock,
   ExecOutcome,
   KeepPool,
+  NamedChunk,
+  RestoreCapture,
   SetupDock,
   SetupOutcome,
   StartDock,
@@ -30,13 +32,34 @@ export type HostGateway = {
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
-  tree(hostId: string, captureId: string): Promise<CaptureTree>
+  /** Regular files of a capture, in no order to rely on. */
+  tree(hostId: string, captureId: string): AsyncIterable<CaptureFile>
   /** The bytes of one file of a capture, over the bulk link; `size` null when the host did not say. */
   file(
     hostId: string,
     captureId: string,
     path: string,
   ): Promise<{ size: number | null; body: ReadableStream<Uint8Array> }>
+  /** Size of the capture's disk and the names of its chunks. `keys`: the secret of the organization's copies. */
+  nameChunks(
+    hostId: string,
+    captureId: string,
+    keys: string,
+  ): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
+  /** The chunks at these positions, sealed, as frames of the copy format. */
+  sealChunks(
+    hostId: string,
+    captureId: string,
+    keys: string,
+    wanted: readonly number[],
+  ): Promise<AsyncIterable<Uint8Array>>
+  /** Makes a capture from frames of the copy format. */
+  restoreCapture(
+    hostId: string,
+    captureId: string,
+    disk: RestoreCapture,
+    frames: AsyncIterable<Uint8Array>,
+  ): Promise<Captured>
 }
 
 /** No link to the host, or it broke while the call was under way: whether the command was done is unknown. */

@@ -34,8 +34,9 @@ export const readSnapshotTree = async (
   id: string,
 ): Promise<SnapshotTree> => {
   const row = await requireCompleted(context, caller, id)
-  const { files } = await asked(context.gateway.tree(row.hostId, id), 'service_unavailable')
-  return { snapshotId: id, files }
+  const listing = Array.fromAsync(context.gateway.tree(row.hostId, id), ({ path, size }) => ({ path, size }))
+  const files = await asked(listing, 'service_unavailable')
+  return { snapshotId: id, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
 /** The bytes of one file, as they come from the host. */

@@ -107,6 +107,7 @@ const refusal = (error: HostRefused): ServiceError => {
     case 'invalid':
       return new ServiceError('validation_error', { message: error.message })
     case 'no_space':
+    case 'damaged':
     case 'failed':
       return new ServiceError('exec_failed', { detail: error.message })
   }

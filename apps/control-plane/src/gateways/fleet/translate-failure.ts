@@ -1,0 +1,26 @@
+/** Turns what a call to an agent ended with into what the modules know. */
+import { AgentRefusal, LinkLost } from '@dock/host-protocol'
+import { HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
+
+export const toHostFailure = (error: unknown): unknown => {
+  if (error instanceof LinkLost) return new HostUnreachable(error.message, { cause: error })
+  if (error instanceof AgentRefusal) return new HostRefused(error.code, error.message)
+  return error
+}
+
+export const translated = async <T>(work: Promise<T>): Promise<T> => {
+  try {
+    return await work
+  } catch (error) {
+    throw toHostFailure(error)
+  }
+}
+
+/** The same for what comes piece by piece. */
+export async function* translatedStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
+  try {
+    yield* stream
+  } catch (error) {
+    throw toHostFailure(error)
+  }
+}

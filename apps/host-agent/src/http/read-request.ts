@@ -1,0 +1,20 @@
+/** What a path and a body say, checked against the host protocol. */
+import type { Context } from 'hono'
+import * as z from 'zod'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
+
+/** Throws `invalid` with what is wrong. */
+export const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
+  const parsed = schema.safeParse(value)
+  if (!parsed.success) throw new AgentRefusal('invalid', z.prettifyError(parsed.error))
+  return parsed.data
+}
+
+export const readBody = async <Schema extends z.ZodType>(context: Context, schema: Schema) => {
+  const value: unknown = await context.req.json().catch(() => {
+    throw new AgentRefusal('invalid', 'the body is not JSON')
+  })
+  return parse(schema, value)
+}
+
+export const uuidParameter = (context: Context, name: string) => parse(z.uuid(), context.req.param(name))
