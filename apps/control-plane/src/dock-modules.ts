@@ -1,5 +1,6 @@
 /** Joins hosts, Docks, Snapshots, the engine and the fleet gateway. */
 import { randomUUID } from 'node:crypto'
+import { limits } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import { createOperationRunner, createTimers, type OperationRunner } from './engine/index.ts'
@@ -25,6 +26,7 @@ import {
 import {
   createEnrolment,
   createHostEvents,
+  createWarmPools,
   type Enrolment,
   type HostEvents,
   type HostGateway,
@@ -62,6 +64,7 @@ export const createDockModules = (options: {
   const parts = { db, clock, gateway, owner }
   const sagas = [...createStartSagas(parts), createStopSaga(parts), createDeleteSaga(parts)]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
+  const pools = createWarmPools()
   const usage = createDockUsage({ db, clock })
   const context: DockContext = {
     db,
@@ -70,6 +73,7 @@ export const createDockModules = (options: {
     gateway,
     runner,
     policy: options.policy,
+    pools,
     defaultImage: options.defaultImage,
     images: () => servedImages(db),
     catalog: options.catalog,
@@ -77,7 +81,13 @@ export const createDockModules = (options: {
   }
   const enrolment = createEnrolment({ db, clock })
   const reactions = createDockReactions(context)
-  const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions })
+  const poolKind = {
+    image: options.defaultImage,
+    cpus: limits.cpus.default,
+    memoryMiB: limits.memoryMiB.default,
+    diskGiB: limits.diskGiB.default,
+  }
+  const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions, pools, poolKind })
   const fleet = createFleetServer({ db, logger, enrolment, events: hostEvents, gateway: fleetGateway })
   const timers = createTimers({
     clock,

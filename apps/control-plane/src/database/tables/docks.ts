@@ -31,17 +31,6 @@ export type DockTables = {
     last_heartbeat_at: Date | null
     created_at: Date
   }
-  pool_docks: {
-    id: string
-    host_id: string
-    name: string
-    image: string
-    cpus: number
-    memory_mib: number
-    disk_gib: number
-    claimed: Generated<boolean>
-    reported_at: Date
-  }
   join_tokens: { hash: Buffer; expires_at: Date; used_at: Date | null; created_at: Date }
   docks: {
     id: string

@@ -28,12 +28,18 @@ export const insertOperation = (
     ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
     ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
 
+/** A Dock of a warm pool that somebody else has claimed. */
+export class DockIdTaken extends Error {
+  override readonly name = 'DockIdTaken'
+}
+
 /** Turns a broken unique index into the answer that it stands for. */
 export const claimError = (error: unknown): unknown => {
   const failure = error as { code?: string; constraint?: string }
   if (failure.code !== '23505') return error
   if (failure.constraint === 'operations_one_active') return new ServiceError('dock_busy')
   if (failure.constraint === 'docks_name') return new ServiceError('dock_name_taken')
+  if (failure.constraint === 'docks_pkey') return new DockIdTaken('another Dock was claimed under this id')
   return error
 }
 
@@ -76,7 +82,7 @@ export type ClaimOutcome =
   | { kind: 'key_taken' }
   | { kind: 'source_changed' }
 
-/** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken` and, for a branch, `dock_busy`. */
+/** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, for a branch `dock_busy`. */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
   const { dock, operation, key, now, source } = input
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }

@@ -5,7 +5,7 @@ import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type { HostGateway, PlacementPolicy } from '../hosts/index.ts'
+import type { HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
 import type { DockUsage } from './usage/dock-usage.ts'
@@ -17,6 +17,7 @@ export type DockContext = {
   gateway: HostGateway
   runner: OperationRunner
   policy: PlacementPolicy
+  pools: Pick<WarmPools, 'take' | 'giveBack'>
   /** The image of a Dock that names none. */
   defaultImage: string
   /** Images that online hosts serve. */

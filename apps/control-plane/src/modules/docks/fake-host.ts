@@ -4,6 +4,8 @@ import {
   type HostGateway,
   HostRefused,
   HostUnreachable,
+  type PoolKind,
+  type PoolReport,
   type RuntimeReport,
 } from '../hosts/index.ts'
 import { fakeCaptures } from './fake-captures.ts'
@@ -36,6 +38,10 @@ export type FakeHost = HostGateway & {
   /** Awaited before a method does anything: a test holds a call open with it. */
   gate: Map<Method, Promise<void>>
   online: boolean
+  /** What it holds ready: the next report names it. */
+  pool: PoolReport[]
+  /** What it was last told to hold ready. */
+  poolKind: PoolKind | null
   /** Why its session was closed, one entry a time. */
   disconnects: string[]
 }
@@ -69,6 +75,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
     failures,
     gate,
     online: true,
+    pool: [],
+    poolKind: null,
     disconnects: [],
     disconnect: (_host, reason) => {
       host.disconnects.push(reason)
@@ -121,7 +129,9 @@ export const createFakeHost = (hostId: string): FakeHost => {
         return { exitCode: 0, stdout: body.command, stderr: '', durationMs: 1, truncated: false, timedOut }
       }),
     setup: async () => ({ exitCode: 0, output: '', timedOut: false }),
-    keepPool: async () => undefined,
+    keepPool: async (_host, { kind }) => {
+      host.poolKind = kind
+    },
     async *tree() {
       yield { path: '/etc/hostname', size: 5, inode: 12 }
     },

@@ -131,7 +131,7 @@ export const createTestWorld = async (db: Db): Promise<TestWorld> => {
         facts: hostFacts(),
         pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
         runtimes: [...host.sandboxes.values()],
-        pool: [],
+        pool: host.pool,
         captures: [...host.captures],
       }),
     reserved: async () => {

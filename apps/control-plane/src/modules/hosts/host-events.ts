@@ -5,8 +5,8 @@ import type { Db } from '../../database/database.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import type { HostGateway } from './host-gateway.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
-import { removePoolDock, savePoolDock } from './pool-store.ts'
 import { createInventoryTaker } from './take-inventory.ts'
+import type { PoolKind, WarmPools } from './warm-pools.ts'
 
 const silenceMs = 30_000
 
@@ -22,8 +22,11 @@ export const createHostEvents = (options: {
   logger: Logger
   gateway: HostGateway
   reactions: DockReactions
+  pools: WarmPools
+  /** What hosts are to hold ready. */
+  poolKind: PoolKind
 }): HostEvents => {
-  const { db, clock, logger, gateway, reactions } = options
+  const { db, clock, logger, gateway, reactions, pools } = options
   const startedAt = clock.now().getTime()
   const takeInventory = createInventoryTaker(options)
 
@@ -41,9 +44,9 @@ export const createHostEvents = (options: {
         case 'dock.died':
           return reactions.recover(event.dockId, event.generation, true)
         case 'pool.ready':
-          return savePoolDock(db, hostId, event.dock, clock.now())
+          return pools.add(hostId, event.dock)
         case 'pool.gone':
-          return removePoolDock(db, hostId, event.dockId)
+          return pools.remove(hostId, event.dockId)
         case 'samples':
           return reactions.sampled(hostId, event.samples)
       }

@@ -1,6 +1,6 @@
 /** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
 
-export type { HostFacts, RuntimeReport, StartDock, UsageSample } from '@dock/host-protocol'
+export type { HostFacts, PoolReport, RuntimeReport, StartDock, UsageSample } from '@dock/host-protocol'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
@@ -14,3 +14,4 @@ export {
   type PlacementRequest,
   reserveSize,
 } from './placement.ts'
+export { createWarmPools, type PoolKind, type WarmDock, type WarmPools } from './warm-pools.ts'

@@ -7,7 +7,7 @@ import type { DockReactions } from './dock-reactions.ts'
 import type { HostGateway } from './host-gateway.ts'
 import { expectedDocks, saveInventory, saveOrphans, unknownCaptures } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
-import { savePool } from './pool-store.ts'
+import type { PoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
@@ -19,8 +19,10 @@ export const createInventoryTaker = (parts: {
   logger: Logger
   gateway: HostGateway
   reactions: DockReactions
+  pools: WarmPools
+  poolKind: PoolKind
 }) => {
-  const { db, clock, logger, gateway, reactions } = parts
+  const { db, clock, logger, gateway, reactions, pools, poolKind } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
     const { dockId, generation, keepsDisk } = orphan
@@ -40,7 +42,7 @@ export const createInventoryTaker = (parts: {
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
-    await savePool(db, hostId, event.pool, now)
+    pools.report(hostId, event.pool)
     const reported = runtimes.map((runtime) => runtime.dockId)
     const expected = await expectedDocks(db, hostId, reported)
     const findings = judgeInventory({ hostId, runtimes, expected, rebooted, now })
@@ -61,5 +63,9 @@ export const createInventoryTaker = (parts: {
         .destroyCapture(hostId, captureId, 'fence')
         .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
     await unblockHost(db, hostId, now)
+    const kind = facts.images.includes(poolKind.image) ? poolKind : null
+    await gateway
+      .keepPool(hostId, { kind })
+      .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
   }
 }

@@ -42,7 +42,8 @@ export const branchDock = async (
   }
   const earlier = await replay(replayedDock(known, fingerprint))
   if (earlier) return earlier
-  if (known.environment === null) throw new ServiceError('environment_not_found')
+  const { environment } = known
+  if (environment === null) throw new ServiceError('environment_not_found')
   if (body.image !== undefined && body.image !== source.image) {
     const catalog = new Set([...context.catalog, ...(await context.images())])
     throw catalog.has(body.image)
@@ -61,7 +62,6 @@ export const branchDock = async (
   }
   if (size.diskGiB < (kept?.diskGiB ?? source.diskGiB))
     throw new ServiceError('validation_error', { message: "diskGiB: below the size of the source's disk." })
-  const id = newUuid()
   const snapshotId = kept?.id ?? newUuid()
   const cause = causedBy(caller, 'branch')
   const hold = newDockOperation({
@@ -79,7 +79,7 @@ export const branchDock = async (
     event: 'dock.ready',
     source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
   }
-  const dock = await claimAndStart(context, {
+  const dock = await claimAndStart(context, null, (id) => ({
     dock: {
       id,
       organizationId,
@@ -88,7 +88,7 @@ export const branchDock = async (
       image: source.image,
       ...size,
       ttlSeconds: body.ttlSeconds,
-      environment: known.environment,
+      environment,
       noEnv: body.noEnv ?? source.noEnv,
       fromTemplate: source.fromTemplate,
       createdBy: caller.userId,
@@ -112,7 +112,7 @@ export const branchDock = async (
         ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
         : null,
     },
-  })
+  }))
   if (dock) return dock
   const taken = await lookup()
   const first = taken && (await replay(replayedDock(taken, fingerprint)))

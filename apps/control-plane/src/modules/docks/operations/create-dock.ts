@@ -1,6 +1,5 @@
 /** POST /v1/docks */
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
-import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
 import { findDock, readCreateContext } from '../dock-store.ts'
@@ -40,9 +39,9 @@ export const createDock = async (
   }
   const earlier = await replay(replayedDock(known, fingerprint))
   if (earlier) return earlier
-  if (known.environment === null) throw new ServiceError('environment_not_found')
+  const { environment } = known
+  if (environment === null) throw new ServiceError('environment_not_found')
 
-  const id = newUuid()
   const image = body.image ?? context.defaultImage
   const size = { cpus: body.cpus, memoryMiB: body.memoryMiB, diskGiB: body.diskGiB }
   const data: StartData = {
@@ -50,7 +49,7 @@ export const createDock = async (
     ttlSeconds: body.ttlSeconds,
     event: 'dock.ready',
   }
-  const dock = await claimAndStart(context, {
+  const dock = await claimAndStart(context, { image, ...size }, (id) => ({
     dock: {
       id,
       organizationId,
@@ -59,7 +58,7 @@ export const createDock = async (
       image,
       ...size,
       ttlSeconds: body.ttlSeconds,
-      environment: known.environment,
+      environment,
       noEnv: body.noEnv,
       fromTemplate: null,
       createdBy: caller.userId,
@@ -76,7 +75,7 @@ export const createDock = async (
     why: 'create',
     key: key === undefined ? null : { key, fingerprint, keysSince: since },
     placement: { ...size, image, only: null, linked: context.gateway.linked() },
-  })
+  }))
   if (dock) return dock
   const taken = await lookup()
   const first = taken && (await replay(replayedDock(taken, fingerprint)))

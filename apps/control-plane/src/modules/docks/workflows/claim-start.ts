@@ -1,8 +1,9 @@
 /** Claims a new Dock under a given or a generated name, runs its start, and answers it ready. */
 import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
-import { explainNoPlacement } from '../../hosts/index.ts'
+import { newUuid } from '@dock/foundation'
+import { explainNoPlacement, type PoolKind, type WarmDock } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
-import { type ClaimOutcome, claimNewDock, type NewDock } from '../dock-claim.ts'
+import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../dock-claim.ts'
 import type { DockContext } from '../dock-context.ts'
 import { generateName, hostnameOf } from '../dock-name.ts'
 import { viewDock } from '../dock-view.ts'
@@ -14,16 +15,55 @@ export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'now' | 'dock'> & 
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
-/** Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made. */
-export const claimAndStart = async (context: DockContext, request: StartRequest): Promise<Dock | null> => {
+/**
+ * Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made. With
+ * `warm`, a Dock of that kind that a host holds ready becomes this one: hence its id is chosen here. Should that host
+ * have lost it by then, its start is an ordinary one.
+ */
+export const claimAndStart = async (
+  context: DockContext,
+  warm: PoolKind | null,
+  build: (dockId: string) => StartRequest,
+): Promise<Dock | null> => {
+  const waiting = warm && context.pools.take(warm, context.gateway.linked())
+  let request: StartRequest
+  let outcome: ClaimOutcome
+  try {
+    request = build(waiting?.id ?? newUuid())
+    outcome = await claimNamed(context, request, waiting)
+  } catch (error) {
+    if (waiting && error instanceof DockIdTaken) return claimAndStart(context, warm, build)
+    if (waiting) context.pools.giveBack(waiting)
+    throw error
+  }
+  if (waiting && outcome.kind !== 'claimed') context.pools.giveBack(waiting)
+  if (outcome.kind === 'no_host')
+    return waiting
+      ? claimAndStart(context, null, build)
+      : explainNoPlacement(context.db, request.placement, context.catalog)
+  if (outcome.kind === 'source_changed') throw new ServiceError('dock_busy')
+  if (outcome.kind === 'key_taken') return null
   const { operation } = request
-  const claim = async (attempt: number): Promise<ClaimOutcome> => {
-    const name = request.dock.name ?? generateName(attempt)
-    startData(operation).command.hostname = hostnameOf(name)
+  operation.hostId = outcome.hostId
+  return viewDock(await runStart(context, operation))
+}
+
+/** Tries names until one is free. A waiting Dock goes by the name that it was booted with, if no other was asked for. */
+const claimNamed = async (
+  context: DockContext,
+  request: StartRequest,
+  waiting: WarmDock | null,
+): Promise<ClaimOutcome> => {
+  const { placement } = request
+  for (let attempt = 0; ; attempt++) {
+    const generated = attempt === 0 && waiting ? waiting.hostname : generateName(attempt)
+    const name = request.dock.name ?? generated
+    startData(request.operation).command.hostname = hostnameOf(name)
     try {
       return await claimNewDock(context.db, {
         ...request,
         dock: { ...request.dock, name },
+        placement: waiting ? { ...placement, only: waiting.hostId } : placement,
         lease: context.runner.lease(),
         policy: context.policy,
         now: context.clock.now(),
@@ -31,15 +71,8 @@ export const claimAndStart = async (context: DockContext, request: StartRequest)
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === 'dock_name_taken'
       if (!taken || request.dock.name !== null || attempt + 1 >= nameAttempts) throw error
-      return claim(attempt + 1)
     }
   }
-  const outcome = await claim(0)
-  if (outcome.kind === 'no_host') return explainNoPlacement(context.db, request.placement, context.catalog)
-  if (outcome.kind === 'source_changed') throw new ServiceError('dock_busy')
-  if (outcome.kind === 'key_taken') return null
-  operation.hostId = outcome.hostId
-  return viewDock(await runStart(context, operation))
 }
 
 const runStart = async (context: DockContext, operation: NewDock['operation']): Promise<DockRow> => {
