@@ -10,9 +10,11 @@ import {
 } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
+import { connectOverLink } from './connect-over-link.ts'
 import { LinkLost, LinkTimeout } from './link-errors.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
+import type { LinkSocket } from './link-socket.ts'
 
 /** A whole answer, read to its end. `json` throws SyntaxError when the body is no JSON. */
 export type AgentAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer; json(): unknown }
@@ -32,6 +34,8 @@ export type AgentLink = {
   request(method: string, path: string, options?: RequestOptions): Promise<AgentAnswer>
   /** Calls the agent and answers with the head; the body follows as a stream with backpressure. */
   stream(method: string, path: string, options?: StreamOptions): Promise<AgentStream>
+  /** Connects to a Dock, bytes both ways. Rejects with AgentRefusal when the agent does not take the connection. */
+  connect(path: string, signal?: AbortSignal): Promise<LinkSocket>
   /** Breaks the connection; calls under way reject with LinkLost. `code` is the WebSocket's close code. */
   close(code?: number, reason?: string): void
   readonly isClosed: boolean
@@ -158,6 +162,7 @@ export const acceptLink = (socket: WebSocket, times?: LivenessTimes): AgentLink 
     },
     stream: async (method, path, options = {}) =>
       headOf(open(session, method, path, options), options.signal),
+    connect: (path, signal) => connectOverLink(session, path, signal),
     close: (code = 1000, reason = '') => {
       socket.close(code, reason)
       // The peer is given no say: what waits for an answer is told now.

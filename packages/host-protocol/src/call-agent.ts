@@ -2,27 +2,13 @@
 import type * as z from 'zod'
 import type { AgentLink } from './accept-link.ts'
 import { AgentRefusal } from './link-errors.ts'
-import { agentError } from './messages.ts'
+import { refusalOf } from './refusal-of.ts'
 
 /** `method` is POST unless said; a null `requestSchema` sends no body. */
 export type CallOptions = {
   method?: string
   signal?: AbortSignal | undefined
   timeoutMs?: number | undefined
-}
-
-/** An {@link AgentRefusal} from an answer that is not 2xx; one that cannot be read counts as `failed`. */
-export const refusalOf = (status: number, body: string): AgentRefusal => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(body)
-  } catch {
-    parsed = undefined
-  }
-  const refusal = agentError.safeParse(parsed)
-  return refusal.success
-    ? new AgentRefusal(refusal.data.code, refusal.data.message, status)
-    : new AgentRefusal('failed', `the host answered ${status}`, status)
 }
 
 /**

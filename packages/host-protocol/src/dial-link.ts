@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { createWebSocketStream, WebSocket } from 'ws'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
+import type { ConnectHandler } from './serve-connection.ts'
 import { type LinkHandler, serveLink } from './serve-link.ts'
 
 export type LinkChannel = 'control' | 'bulk'
@@ -16,6 +17,8 @@ export type DialOptions = {
   session: string
   channel: LinkChannel
   handler: LinkHandler
+  /** Takes connections to Docks; without it there are none. */
+  connect?: ConnectHandler
   /** Ends the link and all dialling. */
   signal: AbortSignal
   logger: Logger
@@ -65,7 +68,7 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
       watchLiveness(socket, options.times)
       const duplex = createWebSocketStream(socket)
       duplex.on('error', () => undefined)
-      const session = serveLink(duplex, options.handler, (error) =>
+      const session = serveLink(duplex, options, (error) =>
         logger.error({ err: error, channel }, 'a call of the control plane failed without an answer'),
       )
       session.once('close', () => socket.terminate())

@@ -6,13 +6,16 @@ export {
   type RequestOptions,
   type StreamOptions,
 } from './accept-link.ts'
-export { type CallOptions, callAgent, refusalOf } from './call-agent.ts'
+export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
 export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'
+export type { LinkSocket } from './link-socket.ts'
 export * from './messages.ts'
 export * from './pool-messages.ts'
 export { readLines } from './read-lines.ts'
-export { type LinkHandler, serveLink } from './serve-link.ts'
+export { refusalOf } from './refusal-of.ts'
+export type { ConnectHandler, IncomingConnection } from './serve-connection.ts'
+export { type LinkHandler, type LinkService, serveLink } from './serve-link.ts'
 export * from './setup-messages.ts'

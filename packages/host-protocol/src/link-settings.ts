@@ -4,6 +4,9 @@
 export const streamWindowBytes = 1024 * 1024
 export const connectionWindowBytes = 8 * 1024 * 1024
 
+/** The `:protocol` of a connection to a Dock. */
+export const connectProtocol = 'dock-stream'
+
 export const sessionOptions = {
   settings: { initialWindowSize: streamWindowBytes, enablePush: false, maxConcurrentStreams: 20_000 },
   peerMaxConcurrentStreams: 20_000,

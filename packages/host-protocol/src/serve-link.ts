@@ -8,7 +8,8 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
-import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
+import { connectionWindowBytes, connectProtocol, sessionOptions } from './link-settings.ts'
+import { type ConnectHandler, serveConnection } from './serve-connection.ts'
 
 /** A handler as in the Fetch standard, for instance `app.fetch` of a Hono application. */
 export type LinkHandler = (request: Request) => Response | Promise<Response>
@@ -122,15 +123,26 @@ const serveStream = async (
   }
 }
 
-/** Serves `handler` over a connected stream until it ends. `onFailure` gets what a handler threw. */
+/** What an agent offers over a link: calls, and connections to its Docks. */
+export type LinkService = { handler: LinkHandler; connect?: ConnectHandler | undefined }
+
+/** Serves over a connected stream until it ends. `onFailure` gets what a handler threw. */
 export const serveLink = (
   duplex: Duplex,
-  handler: LinkHandler,
+  { handler, connect }: LinkService,
   onFailure: (error: unknown) => void,
 ): ServerHttp2Session => {
-  const session = performServerHandshake(duplex, sessionOptions)
+  const { settings } = sessionOptions
+  const session = performServerHandshake(duplex, {
+    ...sessionOptions,
+    settings: { ...settings, enableConnectProtocol: connect !== undefined },
+  })
   session.setLocalWindowSize(connectionWindowBytes)
   session.on('error', () => undefined)
-  session.on('stream', (stream, head) => void serveStream(stream, head, handler).catch(onFailure))
+  session.on('stream', (stream, head) => {
+    const isConnection = connect && head[':method'] === 'CONNECT' && head[':protocol'] === connectProtocol
+    const served = isConnection ? serveConnection(stream, head, connect) : serveStream(stream, head, handler)
+    served.catch(onFailure)
+  })
   return session
 }

@@ -1,0 +1,79 @@
+/**
+ * One connection to a Dock over the link, as the stream of bytes that a socket is: what comes late is kept for a
+ * reader that comes later, and neither side holds more than its windows while the other is slow.
+ */
+import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
+import { Duplex } from 'node:stream'
+import { LinkLost } from './link-errors.ts'
+
+/** Bytes held for a slow reader besides the window of HTTP/2 itself. */
+const heldBytes = 64 * 1024
+
+/** The control plane's end. Ending it closes one direction, destroying it both. */
+export class LinkSocket extends Duplex {
+  /** What the agent said at the orderly end of its direction; undefined when there was none. */
+  trailers: IncomingHttpHeaders | undefined
+  readonly #stream: ClientHttp2Stream
+
+  constructor(stream: ClientHttp2Stream) {
+    super({ highWaterMark: heldBytes })
+    this.#stream = stream
+    let ended = false
+    stream.on('data', (chunk: Buffer) => {
+      if (!this.push(chunk)) stream.pause()
+    })
+    stream.once('trailers', (headers: IncomingHttpHeaders) => {
+      this.trailers = headers
+    })
+    stream.once('end', () => {
+      ended = true
+      this.push(null)
+    })
+    stream.on('error', () => undefined)
+    stream.once('close', () => {
+      // Cut: a reader must not take it for the end.
+      if (!ended) this.destroy(new LinkLost('the connection to the Dock broke'))
+      else if (this.readableEnded) this.destroy()
+      else this.once('end', () => this.destroy())
+    })
+  }
+
+  override _read(): void {
+    this.#stream.resume()
+  }
+
+  override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#stream.write(chunk, encoding, callback)
+  }
+
+  override _writev(chunks: { chunk: Buffer }[], callback: (error?: Error | null) => void): void {
+    this.#stream.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), callback)
+  }
+
+  override _final(callback: (error?: Error | null) => void): void {
+    this.#stream.end(callback)
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#stream.close(constants.NGHTTP2_CANCEL)
+    callback(error)
+  }
+
+  // An HTTP client asks these of its sockets; the link has its own ways.
+
+  setNoDelay(): this {
+    return this
+  }
+  setKeepAlive(): this {
+    return this
+  }
+  setTimeout(): this {
+    return this
+  }
+  ref(): this {
+    return this
+  }
+  unref(): this {
+    return this
+  }
+}
