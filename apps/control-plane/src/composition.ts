@@ -29,6 +29,7 @@ import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
+import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
 
@@ -63,6 +64,8 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const { db, pool } = options.database
   const accessSignals = createAccessSignals({ db, clock, logger })
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
+  const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
+  const rateLimits = createRateLimits(counters)
   const docks = createDockModules({
     db,
     clock,
@@ -70,6 +73,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     policy: config.placement,
     defaultImage: config.defaultImage,
     catalog: imageCatalog,
+    rateLimits,
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const transport = config.smtpUrl
@@ -91,7 +95,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const metrics = createMetrics()
   const handlers: Handlers = {
     ...accountHandlers(db),
-    ...keyHandlers({ db, clock, rateLimits: createRateLimits() }),
+    ...keyHandlers({ db, clock, rateLimits }),
     ...organizationHandlers(db),
     ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
@@ -120,6 +124,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     metrics,
     apiUrl: config.apiUrl,
     cookieName,
+    trustedProxies: config.trustedProxies,
     signIn: (request, clientAddress) => {
       const headers = new Headers(request.headers)
       headers.set(clientAddressHeader, clientAddress)
@@ -160,6 +165,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       await docks.stop()
       accessSignals.stop()
       await mailer.stop()
+      counters?.close()
     },
   }
 }

@@ -18,6 +18,10 @@ it('has a default for everything but the database', () => {
 it('names the variable to correct', () => {
   expect(() => readConfig({})).toThrow('DATABASE_URL')
   expect(() => readConfig({ ...database, PORT: '70000' })).toThrow('PORT')
+  expect(() => readConfig({ ...database, DOCK_TRUSTED_PROXIES: 'proxy.test' })).toThrow(
+    'DOCK_TRUSTED_PROXIES',
+  )
+  expect(() => readConfig({ ...database, REDIS_URL: 'http://x' })).toThrow('REDIS_URL')
   expect(() => readConfig({ ...database, DEFAULT_IMAGE: 'arch' })).toThrow('DEFAULT_IMAGE')
 })
 
@@ -28,10 +32,12 @@ it('reads lists, addresses and empty values', () => {
     DOCK_BIND: '::',
     PORT: '81',
     SMTP_URL: '',
+    DOCK_TRUSTED_PROXIES: '10.0.0.0/8, ::1',
     DOCK_APP_URL: 'https://dock.example.test/',
   })
   expect(config.adminEmails).toEqual(['a@x.test', 'b@x.test'])
   expect(config.apiUrl).toBe('http://127.0.0.1:81')
   expect(config.appUrl).toBe('https://dock.example.test')
   expect(config.smtpUrl).toBeUndefined()
+  expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1'])
 })

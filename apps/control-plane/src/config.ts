@@ -1,10 +1,17 @@
 /** Everything an operator can set for the control plane, read once from the environment. */
 import { resolve } from 'node:path'
 import * as z from 'zod'
+import { isNetwork } from './client-address.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const overcommit = z.coerce.number().min(1)
+const commaList = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== ''),
+)
 
 const schema = z.object({
   PORT: port.default(8080),
@@ -16,12 +23,16 @@ const schema = z.object({
   DEFAULT_IMAGE: z.enum(imageCatalog).default('ubuntu-24.04'),
   DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
   DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
-  INSTANCE_ADMIN_EMAILS: z.string().default(''),
+  INSTANCE_ADMIN_EMAILS: commaList.default([]),
   DOCK_SIGNUP: z.enum(['invite', 'open']).default('invite'),
   DOCK_AUTH_SECRET: z.string().min(32).optional(),
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  DOCK_TRUSTED_PROXIES: commaList
+    .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
+    .default([]),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
   DOCK_METRICS_PORT: port.optional(),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
@@ -44,6 +55,10 @@ export type Config = {
   authSecret: string | undefined
   /** Entries of the key ring; undefined: the generated file. */
   secretKeys: string | undefined
+  /** Where control planes count rate limits together; undefined: each in its memory. */
+  redisUrl: string | undefined
+  /** Proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: string[]
   smtpUrl: string | undefined
   mailFrom: string
   embeddedHost: boolean
@@ -79,12 +94,12 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     appUrl: (values.DOCK_APP_URL ?? apiUrl).replace(/\/+$/, ''),
     defaultImage: values.DEFAULT_IMAGE,
     admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
-    adminEmails: values.INSTANCE_ADMIN_EMAILS.split(',')
-      .map((email) => email.trim().toLowerCase())
-      .filter((email) => email !== ''),
+    adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     openSignUp: values.DOCK_SIGNUP === 'open',
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
+    redisUrl: values.REDIS_URL,
+    trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,
     mailFrom: values.DOCK_MAIL_FROM,
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',

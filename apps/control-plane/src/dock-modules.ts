@@ -33,6 +33,7 @@ import {
   type PlacementPolicy,
   servedImages,
 } from './modules/hosts/index.ts'
+import type { RateLimits } from './rate-limits/rate-limits.ts'
 
 export type DockModules = {
   handlers: Handlers
@@ -54,6 +55,7 @@ export const createDockModules = (options: {
   policy: PlacementPolicy
   defaultImage: string
   catalog: readonly string[]
+  rateLimits: RateLimits
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
 }): DockModules => {
@@ -77,6 +79,7 @@ export const createDockModules = (options: {
     defaultImage: options.defaultImage,
     images: () => servedImages(db),
     catalog: options.catalog,
+    rateLimits: options.rateLimits,
     usage,
   }
   const enrolment = createEnrolment({ db, clock })

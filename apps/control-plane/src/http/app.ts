@@ -2,6 +2,7 @@
 import { type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
+import { createClientAddress } from '../client-address.ts'
 import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
@@ -17,6 +18,8 @@ export type HttpOptions = {
   metrics: Metrics
   apiUrl: string
   cookieName: string
+  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
   /** Answers a request under /api/auth. */
   signIn(request: Request, clientAddress: string): Promise<Response>
   /** Registration of hosts, given the parsed body and the peer's address. */
@@ -30,7 +33,7 @@ export type HttpApp = Hono<HttpEnvironment>
 export const createHttpApp = (options: HttpOptions): HttpApp => {
   const { handlers, gate, logger } = options
   const app: HttpApp = new Hono<HttpEnvironment>()
-  app.use('*', observeRequests(logger, options.metrics))
+  app.use('*', observeRequests(logger, options.metrics, createClientAddress(options.trustedProxies)))
   app.onError((error, context) =>
     failure(toServiceError(error, logger.child({ requestId: context.get('requestId') }))),
   )

@@ -4,6 +4,7 @@ import type { Logger } from '@dock/foundation'
 import { newUuid } from '@dock/foundation'
 import type { HttpBindings } from '@hono/node-server'
 import type { MiddlewareHandler } from 'hono'
+import type { ClientAddress } from '../client-address.ts'
 import type { Metrics } from './metrics.ts'
 
 export type RequestVariables = {
@@ -18,12 +19,13 @@ export type HttpEnvironment = { Variables: RequestVariables; Bindings: Partial<H
 
 /** Logs carry the pattern and never the path or query, which may hold tickets and tokens. */
 export const observeRequests =
-  (logger: Logger, metrics: Metrics): MiddlewareHandler<HttpEnvironment> =>
+  (logger: Logger, metrics: Metrics, clientAddress: ClientAddress): MiddlewareHandler<HttpEnvironment> =>
   async (context, next) => {
     const startedAt = performance.now()
     const requestId = newUuid()
     context.set('requestId', requestId)
-    context.set('clientAddress', context.env?.incoming?.socket.remoteAddress ?? 'local')
+    const peer = context.env?.incoming?.socket.remoteAddress
+    context.set('clientAddress', clientAddress(peer, context.req.raw.headers.get('x-forwarded-for')))
     context.set('route', 'unknown')
     await next()
     context.res.headers.set('x-request-id', requestId)

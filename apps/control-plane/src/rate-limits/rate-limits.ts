@@ -1,33 +1,44 @@
-/** Fixed windows of the contract's rate limits, counted in memory for each subject. */
-import { type RateLimitName, rateLimits, ServiceError } from '@dock/contract'
-import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible'
+/** Fixed windows of the contract's table of rate limits, counted for each subject. What cannot be counted is refused. */
+import { type RateLimit, type RateLimitName, rateLimits, ServiceError } from '@dock/contract'
+import {
+  type RateLimiterAbstract,
+  RateLimiterMemory,
+  RateLimiterRedis,
+  RateLimiterRes,
+} from 'rate-limiter-flexible'
+import { networkOf } from './network-of.ts'
+import type { CounterStore } from './redis-counters.ts'
 
 export type RateLimits = {
   /** Counts one call. Throws `rate_limited` past the limit and `service_unavailable` when it cannot be counted. */
-  consume(name: RateLimitName, subject: string): Promise<void>
+  take(name: RateLimitName, subject: string): Promise<void>
 }
 
-/** Limits of one process. */
-export const createRateLimits = (): RateLimits => {
-  const limiters = new Map(
-    Object.entries(rateLimits).map(([name, { max, windowSeconds }]) => [
-      name,
-      new RateLimiterMemory({ keyPrefix: name, points: max, duration: windowSeconds }),
-    ]),
-  )
+const limiterOf = (name: string, limit: RateLimit, store: CounterStore | null): RateLimiterAbstract => {
+  const options = { keyPrefix: `dock:limit:${name}`, points: limit.max, duration: limit.windowSeconds }
+  return store
+    ? new RateLimiterRedis({ ...options, storeClient: store.client })
+    : new RateLimiterMemory(options)
+}
+
+const past = (limit: RateLimit, msBeforeNext: number): ServiceError =>
+  new ServiceError('rate_limited', {
+    message: `At most ${limit.max} in ${limit.windowSeconds} seconds. Retry in ${Math.ceil(msBeforeNext / 1000)} seconds.`,
+  })
+
+/** Counts in the store that all control planes share, or without one in this process's memory. */
+export const createRateLimits = (store: CounterStore | null = null): RateLimits => {
+  const limiters = Object.fromEntries(
+    Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [name, limiterOf(name, limit, store)]),
+  ) as Record<RateLimitName, RateLimiterAbstract>
   return {
-    consume: async (name, subject) => {
+    take: async (name, subject) => {
+      const limit: RateLimit = rateLimits[name]
       try {
-        const limiter = limiters.get(name)
-        if (!limiter) throw new Error(`no limiter ${name}`)
-        await limiter.consume(subject)
+        await limiters[name].consume(limit.scope === 'client-address' ? networkOf(subject) : subject)
       } catch (error) {
-        if (!(error instanceof RateLimiterRes))
-          throw new ServiceError('service_unavailable', { cause: error })
-        const seconds = Math.ceil(error.msBeforeNext / 1000)
-        throw new ServiceError('rate_limited', {
-          message: `At most ${rateLimits[name].max} in ${rateLimits[name].windowSeconds} seconds; retry in ${seconds} seconds.`,
-        })
+        if (error instanceof RateLimiterRes) throw past(limit, error.msBeforeNext)
+        throw new ServiceError('service_unavailable', { cause: error })
       }
     },
   }

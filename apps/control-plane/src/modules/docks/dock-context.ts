@@ -4,6 +4,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
+import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
 import type { HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
 import type { VisibleDock } from './dock.ts'
@@ -24,6 +25,7 @@ export type DockContext = {
   images(): Promise<string[]>
   /** Images that are known even while no host serves them. */
   catalog: readonly string[]
+  rateLimits: RateLimits
   usage: DockUsage
 }
 

@@ -334,6 +334,21 @@ describe('exec', () => {
     expect(await code(exec(dock.id))).toBe('dock_not_running')
   })
 
+  it('runs 120 times a minute in a Dock, which strangers cannot use up', async () => {
+    const [busy, quiet] = [await world.create(), await world.create()]
+    const many = (caller: typeof world.caller, id: string, count: number) => {
+      const body = { command: 'true', timeoutSeconds: 60, env: {}, cwd: '/' }
+      return Promise.all(
+        Array.from({ length: count }, () => code(execInDock(context(), caller, id, body, undefined))),
+      )
+    }
+    expect(new Set(await many(world.stranger, quiet.id, 130))).toEqual(new Set(['dock_not_found']))
+    const codes = await many(world.caller, busy.id, 125)
+    expect(codes.filter((each) => each === 'succeeded')).toHaveLength(120)
+    expect(codes.filter((each) => each === 'rate_limited')).toHaveLength(5)
+    expect(await code(exec(quiet.id))).toBe('succeeded')
+  })
+
   it('runs a keyed command once', async () => {
     const dock = await world.create()
     const results = await Promise.all([exec(dock.id, 'first', 'k'), exec(dock.id, 'second', 'k')])

@@ -4,6 +4,7 @@ import { type Clock, createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { createDockModules, type DockModules } from '../../dock-modules.ts'
+import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
@@ -72,6 +73,7 @@ export const createTestWorld = async (db: Db): Promise<TestWorld> => {
   logger.level = 'silent'
   const hostId = newUuid()
   const host = createFakeHost(hostId)
+  const rateLimits = createRateLimits()
   const policy = { cpuOvercommit: 128, memoryOvercommit: 24 }
   const another = (): DockModules =>
     createDockModules({
@@ -81,6 +83,7 @@ export const createTestWorld = async (db: Db): Promise<TestWorld> => {
       policy,
       defaultImage: 'debian-13',
       catalog: ['debian-13', 'ubuntu-24.04'],
+      rateLimits,
       hostGateway: host,
     })
   const modules = another()

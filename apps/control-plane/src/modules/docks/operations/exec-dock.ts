@@ -26,7 +26,10 @@ export const execInDock = async (
   body: ExecBody,
   key: string | undefined,
 ): Promise<ExecResult> => {
+  await context.rateLimits.take('execPerCaller', caller.userId)
   const dock = await requireDock(context, caller, id)
+  // Counted for who may see the Dock alone: strangers cannot use its number up.
+  await context.rateLimits.take('execPerDock', id)
   if (key === undefined) return run(context, dock, body)
   const name = `${id} ${key}`
   const first = underWay.get(name)

@@ -19,7 +19,7 @@ export const createApiKey = async (
   if (expiresAt && !(expiresAt > now)) {
     throw new ServiceError('validation_error', { message: 'expiresAt: must be in the future' })
   }
-  await context.rateLimits.consume('apiKeyCreations', caller.userId)
+  await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
     const active = await countActiveApiKeys(tx, caller.userId, now)
     if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')

@@ -1,0 +1,68 @@
+/** A real Redis server for tests, without any file; the package redis-tools holds the program under another name. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+
+export type RedisServer = {
+  port: number
+  url: string
+  /** The process hears nothing until {@link RedisServer.resume}. */
+  pause(): void
+  resume(): void
+  stop(): Promise<void>
+}
+
+const programs = ['valkey-server', 'redis-server', 'valkey-check-rdb', 'redis-check-rdb']
+
+const findProgram = (): string => {
+  const found = programs.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path))
+  if (!found) throw new Error('there is no Redis here: apt-get install redis-tools, as script/test does')
+  return found
+}
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  await once(probe, 'close')
+  return port
+}
+
+/** Starts one on a loopback port; answers when it takes connections. */
+export const startRedis = async (wantedPort?: number): Promise<RedisServer> => {
+  const port = wantedPort ?? (await freePort())
+  const program = findProgram()
+  // What it does depends on the name that it is called by.
+  const child = spawn(
+    program,
+    ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],
+    {
+      argv0: program.includes('valkey') ? 'valkey-server' : 'redis-server',
+      stdio: ['ignore', 'pipe', 'inherit'],
+      cwd: '/',
+    },
+  )
+  const ended = once(child, 'exit')
+  let output = ''
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+      if (/ready to accept connections/i.test(output)) resolve()
+    })
+    child.once('error', reject)
+    void ended.then(() => reject(new Error(`${program} ended:\n${output}`)))
+  })
+  return {
+    port,
+    url: `redis://127.0.0.1:${port}`,
+    pause: () => child.kill('SIGSTOP'),
+    resume: () => child.kill('SIGCONT'),
+    stop: async () => {
+      child.kill('SIGCONT')
+      child.kill('SIGTERM')
+      await ended
+    },
+  }
+}
