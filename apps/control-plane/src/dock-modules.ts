@@ -91,7 +91,7 @@ export const createDockModules = (options: {
     diskGiB: limits.diskGiB.default,
   }
   const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions, pools, poolKind })
-  const fleet = createFleetServer({ db, logger, enrolment, events: hostEvents, gateway: fleetGateway })
+  const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
   const timers = createTimers({
     clock,
     logger,

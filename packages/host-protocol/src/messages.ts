@@ -163,10 +163,14 @@ export const agentErrorCode = z.enum([
 export type AgentErrorCode = z.infer<typeof agentErrorCode>
 export const agentError = z.strictObject({ code: agentErrorCode, message: z.string() })
 
-/** POST {control plane}/v1/fleet/register by the agent: a join token for a credential. */
+/**
+ * POST {control plane}/v1/fleet/register by the agent: a join token for a credential. A host that enrols again names
+ * itself and proves it by the credential it last linked with, good or not.
+ */
 export const registerHost = z.strictObject({
   joinToken: z.string(),
   hostId: z.string().optional(),
+  formerCredential: z.string().optional(),
   facts: hostFacts,
 })
 export type RegisterHost = z.infer<typeof registerHost>

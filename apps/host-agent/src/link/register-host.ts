@@ -1,4 +1,7 @@
-/** Enrolment: a single-use join token for a credential. Waits for a token, and for the control plane, as long as it takes. */
+/**
+ * Enrolment: a single-use join token for a credential. Waits for a token, and for the control plane, as long as it
+ * takes, or until somebody has put a good credential into its file (the one that a reset showed).
+ */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
@@ -11,8 +14,10 @@ const requestTimeoutMs = 10_000
 export type RegisterOptions = {
   url: string
   joinTokenFile: string
-  /** The id that this host had before; it then stays the same host. */
-  hostId?: string
+  /** What this host was before, good or not: it stays the same host. */
+  former: RegisteredHost | null
+  /** A credential that has come into its file by another way, if one has. */
+  replaced(): Promise<RegisteredHost | null>
   facts(): Promise<HostFacts>
   signal: AbortSignal
   logger: Logger
@@ -31,14 +36,17 @@ const answer = z.union([
 
 /** Answers the credential. Throws the signal's reason when that ends the wait. */
 export const registerHost = async (options: RegisterOptions): Promise<RegisteredHost> => {
-  const { url, joinTokenFile, hostId, signal, logger } = options
+  const { url, joinTokenFile, former, signal, logger } = options
   let spentToken: string | null = null
   let isWaitLogged = false
   for (;;) {
     signal.throwIfAborted()
+    const replaced = await options.replaced()
+    if (replaced) return replaced
     const joinToken = await readToken(joinTokenFile)
     if (joinToken && joinToken !== spentToken) {
-      const body = { joinToken, ...(hostId ? { hostId } : {}), facts: await options.facts() }
+      const proof = former ? { hostId: former.hostId, formerCredential: former.credential } : {}
+      const body = { joinToken, ...proof, facts: await options.facts() }
       const response = await fetch(new URL('/v1/fleet/register', url), {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
--- The engine's wake-up call, and what a blocked operation waits for.
+-- The engine's wake-up call, what a blocked operation waits for, and the proof by which a host enrols again as itself.
 
 -- The host whose return lets a blocked operation go on.
 alter table operations add column waits_for uuid;
@@ -12,3 +12,7 @@ begin
 end $$;
 create trigger operations_wake after insert or update of status on operations
   for each row when (new.status = 'pending') execute function wake_engine();
+
+-- SHA-256 of the credential that the host last linked with: it may enrol again under its id after a reset, with a join
+-- token and this credential, which no longer opens a link.
+alter table hosts add column held_hash bytea;

@@ -9,6 +9,7 @@ export type DockTables = {
     id: string
     address: string
     credential_hash: Buffer
+    held_hash: Buffer | null
     runtime: string
     cpu_family: string
     kernel: string

@@ -63,7 +63,10 @@ export const createFleetGateway = (): FleetGateway => {
       })
     },
     disconnect: (hostId, reason) => {
-      for (const channel of [links.control, links.bulk]) channel.get(hostId)?.close(4001, reason)
+      for (const channel of [links.control, links.bulk]) {
+        channel.get(hostId)?.close(4001, reason)
+        channel.delete(hostId)
+      }
     },
     close: () => {
       for (const channel of [links.control, links.bulk])

@@ -12,8 +12,7 @@ import {
   registerHost,
 } from '@dock/host-protocol'
 import { WebSocketServer } from 'ws'
-import type { Db } from '../../database/database.ts'
-import { type Enrolment, type HostEvents, saveAddress } from '../../modules/hosts/index.ts'
+import type { Enrolment, HostEvents } from '../../modules/hosts/index.ts'
 import type { FleetGateway } from './fleet-gateway.ts'
 
 export type FleetServer = {
@@ -29,13 +28,12 @@ const refuse = (socket: Duplex, status: string): void => {
 }
 
 export const createFleetServer = (options: {
-  db: Db
   logger: Logger
   enrolment: Enrolment
   events: HostEvents
   gateway: FleetGateway
 }): FleetServer => {
-  const { db, logger, enrolment, events, gateway } = options
+  const { logger, enrolment, events, gateway } = options
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
 
   /** Reads the host's stream of events for as long as its control link lives; each is handled before the next. */
@@ -57,6 +55,14 @@ export const createFleetServer = (options: {
     }
   }
 
+  /** The credential may have been replaced between its check and the moment from which a reset finds the link. */
+  const closeIfReplaced = (link: AgentLink, credential: string): void => {
+    enrolment.isGood(credential).then(
+      (good) => good || link.close(4001, 'credential replaced'),
+      () => link.close(1011, 'the credential could not be checked'),
+    )
+  }
+
   return {
     register: async (body, address) => {
       const request = registerHost.safeParse(body)
@@ -68,12 +74,13 @@ export const createFleetServer = (options: {
       const url = new URL(request.url ?? '/', 'http://localhost')
       const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
       const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-      const hostId = credential ? await enrolment.authenticate(credential) : null
-      if (hostId === null) return refuse(socket, '401 Unauthorized')
-      await saveAddress(db, hostId, request.socket.remoteAddress ?? '')
+      const address = request.socket.remoteAddress ?? ''
+      const hostId = credential ? await enrolment.admit(credential, address) : null
+      if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
       sockets.handleUpgrade(request, socket, head, (webSocket) => {
         const link = acceptLink(webSocket)
         gateway.attach(hostId, channel, link)
+        closeIfReplaced(link, credential)
         logger.info({ hostId, channel }, 'host linked')
         link.onClose(() => logger.info({ hostId, channel }, 'host link closed'))
         if (channel === 'control')

@@ -8,6 +8,7 @@ import type { RegisteredHost, RegisterHost } from '@dock/host-protocol'
 import { type Db, withTransaction } from '../../database/database.ts'
 import {
   findHostByCredential,
+  holdCredential,
   insertJoinToken,
   saveCredential,
   saveHost,
@@ -22,10 +23,15 @@ const newSecret = (prefix: string): string => `${prefix}_${toBase62(randomBytes(
 export type Enrolment = {
   /** A fresh join token; only its hash is kept. */
   issueJoinToken(): Promise<string>
-  /** Spends a token. Throws `unauthorized` when it is unknown, used or over an hour old. */
+  /**
+   * Spends a token. Throws `unauthorized` when it is unknown, used or over an hour old, or when the machine names a host
+   * that it cannot prove to have been: a token alone lets nobody take over another host with its Docks.
+   */
   register(request: RegisterHost, address: string): Promise<RegisteredHost>
-  /** The host a credential belongs to, or null. */
-  authenticate(credential: string): Promise<string | null>
+  /** The host a credential belongs to, which links with it now from this address; null when it is not good. */
+  admit(credential: string, address: string): Promise<string | null>
+  /** Whether the credential is still good. */
+  isGood(credential: string): Promise<boolean>
   /** Replaces a host's credential. Throws `host_not_found`. */
   resetCredential(hostId: string): Promise<RegisteredHost>
   /** Writes a fresh token for the embedded agent to `path`, now, each half hour and whenever it was used. */
@@ -52,12 +58,25 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
       await withTransaction(db, async (tx) => {
         if (!(await spendJoinToken(tx, hashOf(request.joinToken), now)))
           throw new ServiceError('unauthorized', { message: 'Join token unknown, used or expired.' })
-        await saveHost(tx, { id, address, credentialHash: hashOf(credential), facts: request.facts, now })
+        const former = request.formerCredential
+        const saved = await saveHost(tx, {
+          id,
+          address,
+          credentialHash: hashOf(credential),
+          formerHash: former === undefined ? null : hashOf(former),
+          facts: request.facts,
+          now,
+        })
+        if (!saved)
+          throw new ServiceError('unauthorized', {
+            message: `This machine is not host ${id}: remove its credential.json to join as another host.`,
+          })
       })
       for (const renew of used) await renew()
       return { hostId: id, credential }
     },
-    authenticate: (credential) => findHostByCredential(db, hashOf(credential)),
+    admit: (credential, address) => holdCredential(db, hashOf(credential), address),
+    isGood: async (credential) => (await findHostByCredential(db, hashOf(credential))) !== null,
     resetCredential: async (hostId) => {
       const credential = newSecret('host')
       if (!isUuid(hostId) || !(await saveCredential(db, hostId, hashOf(credential))))

@@ -40,6 +40,17 @@ export const findHostByCredential = async (db: Db, credentialHash: Buffer): Prom
   (await sql<{ id: string }>`select id from hosts where credential_hash = ${credentialHash}`.execute(db))
     .rows[0]?.id ?? null
 
+/** Notes that a host links with its credential from this address; answers its id, or null when it is not good. */
+export const holdCredential = async (
+  db: Db,
+  credentialHash: Buffer,
+  address: string,
+): Promise<string | null> =>
+  (
+    await sql<{ id: string }>`update hosts set held_hash = credential_hash, address = ${address}
+      where credential_hash = ${credentialHash} returning id`.execute(db)
+  ).rows[0]?.id ?? null
+
 export const insertJoinToken = async (db: Db, hash: Buffer, now: Date, expiresAt: Date): Promise<void> => {
   await sql`delete from join_tokens where expires_at < ${now}`.execute(db)
   await sql`insert into join_tokens (hash, expires_at, created_at) values (${hash}, ${expiresAt}, ${now})`.execute(
@@ -56,30 +67,33 @@ export const spendJoinToken = async (db: Db, hash: Buffer, now: Date): Promise<b
   return result.numAffectedRows === 1n
 }
 
-/** A new host, or one that enrols again under its id with a new credential. */
+/** A new host, or one that enrols again under its id, which `formerHash` proves; answers false when it does not. */
 export const saveHost = async (
   db: Db,
-  input: { id: string; address: string; credentialHash: Buffer; facts: HostFacts; now: Date },
-): Promise<void> => {
-  const { facts } = input
-  await sql`
+  input: {
+    id: string
+    address: string
+    credentialHash: Buffer
+    formerHash: Buffer | null
+    facts: HostFacts
+    now: Date
+  },
+): Promise<boolean> => {
+  const { facts, formerHash } = input
+  const result = await sql`
     insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
       mem_total_bytes, disk_total_bytes, max_docks, images, state, created_at)
     values (${input.id}, ${input.address}, ${input.credentialHash}, ${facts.runtime}, ${facts.cpuFamily},
       ${facts.kernel}, ${facts.kernelRelease}, ${facts.bootId}, ${facts.vcpuTotal}, ${facts.memTotalBytes},
       ${facts.diskTotalBytes}, ${facts.maxDocks}, ${facts.images}, 'offline', ${input.now})
-    on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash`.execute(
-    db,
-  )
+    on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash
+      where ${formerHash}::bytea in (hosts.credential_hash, hosts.held_hash)`.execute(db)
+  return result.numAffectedRows === 1n
 }
 
 export const saveCredential = async (db: Db, id: string, credentialHash: Buffer): Promise<boolean> => {
   const result = await sql`update hosts set credential_hash = ${credentialHash} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
-}
-
-export const saveAddress = async (db: Db, id: string, address: string): Promise<void> => {
-  await sql`update hosts set address = ${address} where id = ${id}`.execute(db)
 }
 
 /** Answers false when the host counts as offline: only an inventory says what became of its Docks meanwhile. */

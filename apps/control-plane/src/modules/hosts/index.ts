@@ -5,7 +5,6 @@ export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'
-export { saveAddress } from './host-store.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
 export {
   explainNoPlacement,
