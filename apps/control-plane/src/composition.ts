@@ -1,4 +1,5 @@
 /** The only place where the parts of the control plane are constructed and joined. */
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -25,9 +26,11 @@ import {
   createSignIn,
   sessionCookieName,
 } from './modules/accounts/index.ts'
+import { createCopies } from './modules/copies/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
+import { openObjectStore } from './object-store/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
@@ -75,6 +78,15 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     catalog: imageCatalog,
     rateLimits,
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
+  })
+  const copies = createCopies({
+    db,
+    clock,
+    logger,
+    gateway: docks.context.gateway,
+    sealer,
+    store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
+    owner: randomUUID(),
   })
   const transport = config.smtpUrl
     ? createSmtpTransport(config.smtpUrl, config.mailFrom)
@@ -158,10 +170,12 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
+      copies.start()
       await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
     },
     stop: async () => {
       await listener?.close()
+      await copies.stop()
       await docks.stop()
       accessSignals.stop()
       await mailer.stop()

@@ -29,6 +29,7 @@ const schema = z.object({
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
+  OBJECT_STORE_URL: z.string().optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   DOCK_TRUSTED_PROXIES: commaList
     .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
@@ -56,6 +57,8 @@ export type Config = {
   /** Entries of the key ring; undefined: the generated file. */
   secretKeys: string | undefined
   /** Where control planes count rate limits together; undefined: each in its memory. */
+  /** Where durable copies lie; undefined: a folder of the data folder. */
+  objectStoreUrl: string | undefined
   redisUrl: string | undefined
   /** Proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: string[]
@@ -98,6 +101,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     openSignUp: values.DOCK_SIGNUP === 'open',
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
+    objectStoreUrl: values.OBJECT_STORE_URL,
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,

@@ -1,4 +1,5 @@
 /** Every column of the database that holds sealed values, as the modules declare them. */
+import { copyKeysColumn } from './modules/copies/index.ts'
 import type { SealedColumn } from './sealing/index.ts'
 
-export const sealedColumns: readonly SealedColumn[] = []
+export const sealedColumns: readonly SealedColumn[] = [copyKeysColumn]

@@ -11,6 +11,7 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 
@@ -24,6 +25,7 @@ const ivBytes = 12
 const tagBytes = 16
 const keyBytes = 32
 const compressionLevel = 1
+const turnBytes = 512 * 1024
 
 /** Keys of one organization's copies, all made of one secret: one names chunks, one seals what is stored. */
 export type CopyKeys = { readonly secret: Buffer; readonly naming: Buffer; readonly sealing: Buffer }
@@ -50,9 +52,15 @@ export const parseCopyKeys = (text: string): CopyKeys => {
   return keysOf(secret)
 }
 
-/** The chunk's name: 64 hexadecimal digits. */
-export const chunkName = (keys: CopyKeys, content: Uint8Array): string =>
-  createHmac('sha256', keys.naming).update(content).digest('hex')
+/** The chunk's name: 64 hexadecimal digits. Made in turns, so that a process which serves others meanwhile can. */
+export const chunkName = async (keys: CopyKeys, content: Uint8Array): Promise<string> => {
+  const hash = createHmac('sha256', keys.naming)
+  for (let at = 0; at < content.length; at += turnBytes) {
+    if (at > 0) await nextTurn()
+    hash.update(content.subarray(at, at + turnBytes))
+  }
+  return hash.digest('hex')
+}
 
 /** Seals bytes under a context that opening must repeat. */
 export const sealBytes = (keys: CopyKeys, context: string, plain: Uint8Array): Buffer => {
@@ -90,7 +98,7 @@ export const openChunk = async (keys: CopyKeys, name: string, sealed: Uint8Array
   const content = await decompress(packed, { maxOutputLength: chunkBytes }).catch((error: unknown) => {
     throw new ChunkDamaged(`${name}: cannot be unpacked`, { cause: error })
   })
-  const named = Buffer.from(chunkName(keys, content))
+  const named = Buffer.from(await chunkName(keys, content))
   const wanted = Buffer.from(name)
   if (named.length !== wanted.length || !timingSafeEqual(named, wanted)) {
     throw new ChunkDamaged(`${name}: the content has another name`)

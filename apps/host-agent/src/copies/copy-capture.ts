@@ -61,7 +61,7 @@ export const nameChunks = (
       const content = await readChunk(disk, index)
       await keepPace(content.length)
       if (content.equals(zeros.subarray(0, content.length))) continue
-      yield { index, name: chunkName(keys, content) }
+      yield { index, name: await chunkName(keys, content) }
     }
   })
 
@@ -77,7 +77,7 @@ export const sealChunks = (
     for (const index of wanted) {
       const content = await readChunk(disk, index)
       await keepPace(content.length)
-      const name = chunkName(keys, content)
+      const name = await chunkName(keys, content)
       yield* encodeChunk({ index, name, bytes: await sealChunk(keys, name, content) })
     }
     yield encodeEnd()

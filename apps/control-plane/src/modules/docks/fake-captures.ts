@@ -21,12 +21,15 @@ export const fakeCaptures = (
   return {
     nameChunks: async (_host, captureId, secret) => {
       const disk = content(captureId)
-      return { diskBytes: disk.length, chunks: [{ index: 0, name: chunkName(parseCopyKeys(secret), disk) }] }
+      return {
+        diskBytes: disk.length,
+        chunks: [{ index: 0, name: await chunkName(parseCopyKeys(secret), disk) }],
+      }
     },
     sealChunks: async (_host, captureId, secret, wanted) => {
       const disk = content(captureId)
       const keys = parseCopyKeys(secret)
-      const name = chunkName(keys, disk)
+      const name = await chunkName(keys, disk)
       async function* frames(): AsyncGenerator<Buffer> {
         for (const index of wanted)
           yield* encodeChunk({ index, name, bytes: await sealChunk(keys, name, disk) })

@@ -179,12 +179,17 @@ export const expectedDocks = async (
       from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
   ).rows
 
-/** Those of the captures that no Snapshot keeps: nobody knows them, or their Snapshot failed. */
-export const unknownCaptures = async (db: Db, captures: readonly string[]): Promise<string[]> =>
+/** Those of a host's captures that no Snapshot keeps there: unknown ones, failed ones, those that another host keeps. */
+export const unknownCaptures = async (
+  db: Db,
+  hostId: string,
+  captures: readonly string[],
+): Promise<string[]> =>
   (
     await sql<{ id: string }>`
       select c.id::text from unnest(${captures}::uuid[]) as c(id)
-      where not exists (select 1 from snapshots s where s.id = c.id and s.status <> 'failed')`.execute(db)
+      where not exists (select 1 from snapshots s where s.id = c.id and s.status <> 'failed'
+        and (s.host_id = ${hostId} or s.restoring_to = ${hostId}))`.execute(db)
   ).rows.map((row) => row.id)
 
 export type HostDockRow = {

@@ -58,7 +58,7 @@ export const createInventoryTaker = (parts: {
         await reactions.recover(finding.dock.id, finding.dock.generation, finding.died)
       else await fence(hostId, finding)
     }
-    for (const captureId of await unknownCaptures(db, event.captures))
+    for (const captureId of await unknownCaptures(db, hostId, event.captures))
       await gateway
         .destroyCapture(hostId, captureId, 'fence')
         .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))

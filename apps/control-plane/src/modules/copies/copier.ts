@@ -1,0 +1,82 @@
+/**
+ * Makes the copies of completed Snapshots, one at a time. Not at once: a Dock that is resumed or deleted right after its
+ * stop would cost a copy for nothing, and what people wait for goes first.
+ */
+import type { CopyContext } from './copy-context.ts'
+import { CopyLost, type DueSnapshot, dueSnapshots } from './copy-store.ts'
+import { takeCopy } from './take-copy.ts'
+
+const firstRetryMs = 30_000
+const lastRetryMs = 3_600_000
+const batch = 20
+/** Age that a Snapshot reaches before it is copied. */
+export const copyAgeMs = 30_000
+
+export type Copier = {
+  /** Copies all that is due; resolves when nothing more is. A second call joins the first. */
+  run(): Promise<void>
+  /** Begins nothing more; resolves when nothing is under way. */
+  stop(): Promise<void>
+}
+
+export const createCopier = (context: CopyContext): Copier => {
+  const { db, clock, gateway, logger } = context
+  const failures = new Map<string, { tries: number; until: number }>()
+  let running: Promise<void> | undefined
+  let stopped = false
+
+  const failed = (snapshot: DueSnapshot, error: unknown): void => {
+    const tries = (failures.get(snapshot.id)?.tries ?? 0) + 1
+    const waitMs = Math.min(firstRetryMs * 2 ** (tries - 1), lastRetryMs)
+    failures.set(snapshot.id, { tries, until: clock.now().getTime() + waitMs })
+    if (error instanceof CopyLost) logger.info({ snapshotId: snapshot.id }, 'copy given up')
+    else logger.error({ err: error, snapshotId: snapshot.id, tries }, 'copy failed; it is tried again')
+  }
+
+  const copyOne = async (snapshot: DueSnapshot): Promise<void> => {
+    const startedAt = performance.now()
+    try {
+      const report = await takeCopy(context, snapshot)
+      failures.delete(snapshot.id)
+      const ms = Math.round(performance.now() - startedAt)
+      if (report) logger.info({ snapshotId: snapshot.id, ...report, ms }, 'Snapshot copied')
+    } catch (error) {
+      failed(snapshot, error)
+    }
+  }
+
+  const copyDue = async (): Promise<void> => {
+    for (;;) {
+      const now = clock.now()
+      const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
+      const due = await dueSnapshots(db, {
+        hosts: gateway.linked(),
+        now,
+        bornBefore: new Date(now.getTime() - copyAgeMs),
+        except,
+        limit: batch,
+      })
+      if (due.length === 0) return
+      for (const snapshot of due) {
+        if (stopped) return
+        await copyOne(snapshot)
+      }
+    }
+  }
+
+  const run = (): Promise<void> => {
+    if (stopped) return Promise.resolve()
+    running ??= copyDue().finally(() => {
+      running = undefined
+    })
+    return running
+  }
+
+  return {
+    run,
+    stop: async () => {
+      stopped = true
+      await running?.catch(() => undefined)
+    },
+  }
+}

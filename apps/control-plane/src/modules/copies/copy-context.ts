@@ -1,0 +1,34 @@
+/** What the work on copies needs, and where its objects stand in the store. */
+import type { Clock, Logger } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import type { ObjectStore } from '../../object-store/index.ts'
+import type { SealedColumn, Sealer } from '../../sealing/index.ts'
+import type { HostGateway } from '../hosts/index.ts'
+
+export type CopyContext = {
+  db: Db
+  clock: Clock
+  logger: Logger
+  gateway: HostGateway
+  sealer: Sealer
+  store: ObjectStore
+  /** Names this process on leases. */
+  owner: string
+}
+
+export const copyKeysColumn: SealedColumn = {
+  table: 'copy_keys',
+  column: 'secret',
+  rowIdColumn: 'organization_id',
+  ownerKind: 'organization',
+  ownerColumn: 'organization_id',
+}
+
+/** Objects of an organization are below its id, so that all of them can be found when it goes. */
+export const chunksPrefix = (organizationId: string): string => `${organizationId}/chunks/`
+export const copyPrefix = (organizationId: string, copyId: string): string =>
+  `${organizationId}/copies/${copyId}/`
+export const manifestKey = (organizationId: string, copyId: string): string =>
+  `${copyPrefix(organizationId, copyId)}manifest`
+export const indexKey = (organizationId: string, copyId: string, part: number): string =>
+  `${copyPrefix(organizationId, copyId)}index-${part}`

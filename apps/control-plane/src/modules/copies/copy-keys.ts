@@ -1,0 +1,36 @@
+/** The keys of an organization's copies: made at its first copy, kept sealed under the organization's data key. */
+import { type CopyKeys, newCopyKeys, parseCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
+import { sql } from 'kysely'
+import type { CopyContext } from './copy-context.ts'
+
+const placeOf = (organizationId: string) => ({
+  table: 'copy_keys',
+  column: 'secret',
+  rowId: organizationId,
+})
+const ownerOf = (organizationId: string) => ({ kind: 'organization' as const, id: organizationId })
+
+const readSecret = async ({ db }: CopyContext, organizationId: string): Promise<string | undefined> =>
+  (
+    await sql<{ secret: string }>`
+      select secret from copy_keys where organization_id = ${organizationId}`.execute(db)
+  ).rows[0]?.secret
+
+const makeSecret = async (context: CopyContext, organizationId: string): Promise<string> => {
+  const { db, sealer, clock } = context
+  const secret = await sealer.seal(
+    ownerOf(organizationId),
+    placeOf(organizationId),
+    serialiseCopyKeys(newCopyKeys()),
+  )
+  await sql`insert into copy_keys (organization_id, secret, created_at)
+    values (${organizationId}, ${secret}, ${clock.now()}) on conflict do nothing`.execute(db)
+  // Another process may have been quicker: the row that stands is the one that counts.
+  return (await readSecret(context, organizationId)) ?? secret
+}
+
+/** The organization's keys, made when it has none. */
+export const copyKeys = async (context: CopyContext, organizationId: string): Promise<CopyKeys> => {
+  const secret = (await readSecret(context, organizationId)) ?? (await makeSecret(context, organizationId))
+  return parseCopyKeys(await context.sealer.open(ownerOf(organizationId), placeOf(organizationId), secret))
+}

@@ -1,0 +1,127 @@
+/** The only SQL for copies and their chunks. */
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type DueSnapshot = { id: string; organizationId: string; hostId: string }
+export type Copy = { id: string; organizationId: string; snapshotId: string }
+export type StoredChunk = { name: string; objectKey: string; sizeBytes: number }
+
+/** Another process copies the Snapshot, or its copy is no longer wanted. */
+export class CopyLost extends Error {
+  override readonly name = 'CopyLost'
+}
+
+/** Completed Snapshots on these hosts that have no verified copy and that nobody copies just now; the oldest first. */
+export const dueSnapshots = async (
+  db: Db,
+  input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[]; limit: number },
+): Promise<DueSnapshot[]> =>
+  (
+    await sql<DueSnapshot>`
+      select s.id, s.organization_id as "organizationId", s.host_id as "hostId" from snapshots s
+      where s.status = 'completed' and s.copied_at is null and s.host_id = any(${input.hosts}::uuid[])
+        and s.created_at <= ${input.bornBefore}
+        and s.id <> all(${input.except}::uuid[])
+        and not exists (select 1 from copies c where c.snapshot_id = s.id and c.lease_until > ${input.now})
+      order by s.created_at limit ${input.limit}`.execute(db)
+  ).rows
+
+/** Begins a copy; an earlier attempt that was never finished gives way. Null when somebody else is at it. */
+export const beginCopy = async (
+  db: Db,
+  snapshot: DueSnapshot,
+  lease: { owner: string; until: Date; now: Date },
+): Promise<Copy | null> =>
+  db.transaction().execute(async (tx) => {
+    await sql`delete from copies where snapshot_id = ${snapshot.id} and verified_at is null
+      and lease_until <= ${lease.now}`.execute(tx)
+    const made = await sql<Copy>`
+      insert into copies (id, organization_id, snapshot_id, lease_owner, lease_until, created_at)
+      values (${newUuid()}, ${snapshot.organizationId}, ${snapshot.id}, ${lease.owner}, ${lease.until}, ${lease.now})
+      on conflict (snapshot_id) do nothing
+      returning id, organization_id as "organizationId", snapshot_id as "snapshotId"`.execute(tx)
+    return made.rows[0] ?? null
+  })
+
+/** Throws {@link CopyLost} when the copy is no longer this process's. */
+export const renewCopy = async (db: Db, copy: Copy, lease: { owner: string; until: Date }): Promise<void> => {
+  const renewed = await sql`update copies set lease_until = ${lease.until}
+    where id = ${copy.id} and lease_owner = ${lease.owner} and verified_at is null`.execute(db)
+  if (renewed.numAffectedRows !== 1n) throw new CopyLost(copy.id)
+}
+
+/** Gives up an attempt: what it has stored is left to the sweep, the Snapshot to a later attempt. */
+export const abandonCopy = async (db: Db, copy: Copy): Promise<void> => {
+  await sql`delete from copies where id = ${copy.id} and verified_at is null`.execute(db)
+}
+
+/**
+ * Says that the copy needs these chunks, and answers the names that are stored already. The stored ones are touched, so
+ * that a sweep that looks at the same moment finds them young.
+ */
+export const useChunks = async (
+  db: Db,
+  copy: Copy,
+  names: readonly string[],
+  now: Date,
+): Promise<Set<string>> =>
+  db.transaction().execute(async (tx) => {
+    await sql`insert into copy_chunk_uses (copy_id, organization_id, name)
+      select ${copy.id}::uuid, ${copy.organizationId}::uuid, n from unnest(${names}::text[]) as u(n)
+      on conflict do nothing`.execute(tx)
+    const stored = await sql<{ name: string }>`
+      update copy_chunks set used_at = ${now}
+      where organization_id = ${copy.organizationId} and name = any(${names}::text[]) returning name`.execute(
+      tx,
+    )
+    return new Set(stored.rows.map(({ name }) => name))
+  })
+
+/** Records a chunk that stands in the store. False when another copy has stored it meanwhile. */
+export const recordChunk = async (
+  db: Db,
+  organizationId: string,
+  chunk: StoredChunk,
+  now: Date,
+): Promise<boolean> => {
+  const recorded = await sql`
+    insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
+    values (${organizationId}, ${chunk.name}, ${chunk.objectKey}, ${chunk.sizeBytes}, ${now})
+    on conflict do nothing`.execute(db)
+  return recorded.numAffectedRows === 1n
+}
+
+/** Publishes the copy: the Snapshot can be restored anywhere from now on. Throws {@link CopyLost}. */
+export const publishCopy = async (
+  db: Db,
+  copy: Copy,
+  facts: { diskBytes: number; indexParts: number; addedBytes: number; owner: string; now: Date },
+): Promise<void> =>
+  db.transaction().execute(async (tx) => {
+    const published =
+      await sql`update copies set disk_bytes = ${facts.diskBytes}, index_parts = ${facts.indexParts},
+      added_bytes = ${facts.addedBytes}, verified_at = ${facts.now}
+      where id = ${copy.id} and lease_owner = ${facts.owner} and verified_at is null`.execute(tx)
+    if (published.numAffectedRows !== 1n) throw new CopyLost(copy.id)
+    await sql`update snapshots set copied_at = ${facts.now}
+      where id = ${copy.snapshotId} and status = 'completed'`.execute(tx)
+  })
+
+/** Where the verified copy of a Snapshot stands, or null. */
+export const verifiedCopy = async (db: Db, snapshotId: string): Promise<Copy | null> =>
+  (
+    await sql<Copy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId" from copies
+      where snapshot_id = ${snapshotId} and verified_at is not null`.execute(db)
+  ).rows[0] ?? null
+
+/** The objects of a copy's chunks, by name. */
+export const chunkObjects = async (db: Db, copy: Copy): Promise<Map<string, string>> =>
+  new Map(
+    (
+      await sql<{ name: string; objectKey: string }>`
+        select c.name, c.object_key as "objectKey" from copy_chunk_uses u
+        join copy_chunks c on c.organization_id = u.organization_id and c.name = u.name
+        where u.copy_id = ${copy.id}`.execute(db)
+    ).rows.map(({ name, objectKey }) => [name, objectKey]),
+  )

@@ -1,0 +1,75 @@
+/** Brings a capture back to a host from its copy: the host proves every chunk before the capture is there. */
+import { encodeChunk, encodeEnd, openManifest, serialiseCopyKeys } from '@dock/copy-format'
+import { sql } from 'kysely'
+import { type CopyContext, manifestKey } from './copy-context.ts'
+import { copyKeys } from './copy-keys.ts'
+import { type Copy, chunkObjects, verifiedCopy } from './copy-store.ts'
+
+/** Objects that are read ahead while the host writes. */
+const readAhead = 3
+
+/** A Snapshot has neither a capture on a host that can be reached nor a verified copy. */
+export class NoCopy extends Error {
+  override readonly name = 'NoCopy'
+}
+
+async function* frames(
+  context: CopyContext,
+  chunks: readonly (readonly [number, string])[],
+  objects: ReadonlyMap<string, string>,
+): AsyncGenerator<Uint8Array> {
+  const read = ([, name]: readonly [number, string]): Promise<Buffer> => {
+    const key = objects.get(name)
+    const reading = key ? context.store.get(key) : Promise.reject(new NoCopy(`chunk ${name} has no object`))
+    // Whoever comes to it hears of its failure; until then nobody does.
+    reading.catch(() => undefined)
+    return reading
+  }
+  const ahead = chunks.slice(0, readAhead).map(read)
+  for (const [at, chunk] of chunks.entries()) {
+    const next = chunks[at + readAhead]
+    if (next) ahead.push(read(next))
+    const bytes = await ahead.shift()!
+    yield* encodeChunk({ index: chunk[0], name: chunk[1], bytes })
+  }
+  yield encodeEnd()
+}
+
+const restore = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
+  const { store, gateway, logger, db } = context
+  const startedAt = performance.now()
+  const keys = await copyKeys(context, copy.organizationId)
+  const key = manifestKey(copy.organizationId, copy.id)
+  const manifest = await openManifest(keys, key, await store.get(key))
+  const objects = await chunkObjects(db, copy)
+  const disk = { keys: serialiseCopyKeys(keys), diskBytes: manifest.diskBytes }
+  await gateway.restoreCapture(hostId, copy.snapshotId, disk, frames(context, manifest.chunks, objects))
+  const ms = Math.round(performance.now() - startedAt)
+  logger.info({ snapshotId: copy.snapshotId, hostId, chunks: manifest.chunks.length, ms }, 'copy restored')
+}
+
+/**
+ * Sees to it that the host keeps the Snapshot's capture, from the copy where it is not there. Repeating it is harmless.
+ * Throws {@link NoCopy}, or what the host or the store failed with.
+ */
+export const ensureCapture = async (
+  context: CopyContext,
+  snapshotId: string,
+  hostId: string,
+): Promise<void> => {
+  const { db, clock } = context
+  const found = await sql<{ hostId: string | null }>`
+    update snapshots set used_at = ${clock.now()} where id = ${snapshotId} and status = 'completed'
+    returning host_id as "hostId"`.execute(db)
+  const row = found.rows[0]
+  if (!row) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
+  if (row.hostId === hostId) return
+  const copy = await verifiedCopy(db, snapshotId)
+  if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
+  await sql`update snapshots set restoring_to = ${hostId} where id = ${snapshotId}`.execute(db)
+  await restore(context, copy, hostId)
+  // The one that another host kept is no longer named, so that host's next inventory clears it.
+  await sql`update snapshots set host_id = ${hostId}, restoring_to = null where id = ${snapshotId}`.execute(
+    db,
+  )
+}

@@ -1,0 +1,83 @@
+/**
+ * Mark and sweep of the object store. A row goes before its object: a crash between the two leaves an object without a
+ * row, which the search for strays removes; never a row without its object.
+ */
+import { sql } from 'kysely'
+import type { StoredObject } from '../../object-store/index.ts'
+import { type CopyContext, copyPrefix } from './copy-context.ts'
+
+/** How long nothing may have needed a chunk, or have written an object, before it can go. */
+export const graceMs = 3_600_000
+const batch = 500
+
+/** Copies whose Snapshot is gone: rows, then manifest and index. */
+const sweepManifests = async ({ db, store }: CopyContext): Promise<number> => {
+  const gone = await sql<{ id: string; organizationId: string }>`
+    delete from copies where id in (
+      select c.id from copies c where not exists (select 1 from snapshots s where s.id = c.snapshot_id)
+      limit ${batch})
+    returning id, organization_id as "organizationId"`.execute(db)
+  for (const { id, organizationId } of gone.rows) {
+    for await (const { key } of store.list(copyPrefix(organizationId, id))) await store.delete(key)
+  }
+  return gone.rows.length
+}
+
+/** Chunks that no copy has needed since the grace time. */
+const sweepChunks = async ({ db, store, clock }: CopyContext): Promise<number> => {
+  const before = new Date(clock.now().getTime() - graceMs)
+  const gone = await sql<{ key: string }>`
+    delete from copy_chunks c using (
+      select organization_id, name from copy_chunks k
+      where k.used_at < ${before}
+        and not exists (select 1 from copy_chunk_uses u where u.organization_id = k.organization_id and u.name = k.name)
+      limit ${batch}) d
+    where c.organization_id = d.organization_id and c.name = d.name and c.used_at < ${before}
+    returning c.object_key as key`.execute(db)
+  for (const { key } of gone.rows) await store.delete(key)
+  return gone.rows.length
+}
+
+/** Removes what nothing needs any more. Answers how many copies and chunks went. */
+export const sweepCopies = async (context: CopyContext): Promise<{ copies: number; chunks: number }> => {
+  const swept = { copies: 0, chunks: 0 }
+  for (;;) {
+    const copies = await sweepManifests(context)
+    const chunks = await sweepChunks(context)
+    swept.copies += copies
+    swept.chunks += chunks
+    if (copies < batch && chunks < batch) return swept
+  }
+}
+
+/** Those of the objects that no row names. */
+const strays = async ({ db }: CopyContext, objects: readonly StoredObject[]): Promise<string[]> => {
+  const keys = objects.map(({ key }) => key)
+  const result = await sql<{ key: string }>`
+    select k.key from unnest(${keys}::text[]) as k(key)
+    where not exists (select 1 from copy_chunks c where c.object_key = k.key)
+      and not exists (select 1 from copies c
+        where split_part(k.key, '/', 2) = 'copies' and c.id::text = split_part(k.key, '/', 3))`.execute(db)
+  return result.rows.map(({ key }) => key)
+}
+
+/** Removes objects that were stored by attempts which never came to their row. Answers how many. */
+export const sweepStrayObjects = async (context: CopyContext): Promise<number> => {
+  const { store, clock } = context
+  const before = clock.now().getTime() - graceMs
+  let removed = 0
+  let page: StoredObject[] = []
+  const flush = async (): Promise<void> => {
+    for (const key of await strays(context, page)) {
+      await store.delete(key)
+      removed += 1
+    }
+    page = []
+  }
+  for await (const object of store.list('')) {
+    if (object.modifiedAt.getTime() >= before) continue
+    if (page.push(object) >= batch) await flush()
+  }
+  if (page.length > 0) await flush()
+  return removed
+}
