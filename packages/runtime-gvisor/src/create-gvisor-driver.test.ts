@@ -3,8 +3,9 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
+import type { RuntimeDriver } from '@dock/runtime'
 import { describeDriver } from '@dock/runtime/conformance'
-import { afterAll, describe, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
@@ -19,27 +20,30 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} 
 
 if (runsc && rootfs) {
   const scratch = mkdtempSync(join(tmpdir(), 'dock-gvisor-'))
-  const netns = `dockt${process.pid}`
   const runscPath = join(scratch, 'runsc')
   writeFileSync(runscPath, launcher(runsc))
   chmodSync(runscPath, 0o700)
-  const rootPath = join(scratch, 'rootfs')
 
-  afterAll(async () => {
-    await runCommand('ip', ['netns', 'delete', netns])
-    rmSync(scratch, { recursive: true, force: true })
-  })
+  afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-  describeDriver(
-    'gvisor',
-    () =>
-      createGvisorDriver({
-        runscPath,
-        rootDir: join(scratch, 'root'),
-        stateDir: join(scratch, 'state'),
-        logger: createLogger('test'),
-      }),
-    async () => {
+  const describeOn = (controlSocket: boolean, exec: string): void => {
+    const folder = join(scratch, exec)
+    const netns = `dockt${process.pid}${controlSocket ? 's' : 'c'}`
+    const drivers: RuntimeDriver[] = []
+    const makeDriver = (): RuntimeDriver => {
+      const rootDir = join(folder, 'root')
+      const stateDir = join(folder, 'state')
+      const logger = createLogger('test')
+      const driver = createGvisorDriver({ runscPath, rootDir, stateDir, logger, controlSocket })
+      drivers.push(driver)
+      return driver
+    }
+
+    afterAll(() => runCommand('ip', ['netns', 'delete', netns]))
+
+    describeDriver(`gvisor by ${exec}`, makeDriver, async () => {
+      const rootPath = join(folder, 'rootfs')
+      await runCommand('mkdir', ['-p', folder])
       await runCommand('cp', ['-a', rootfs, rootPath])
       await runCommand('ip', ['netns', 'add', netns])
       return {
@@ -52,8 +56,15 @@ if (runsc && rootfs) {
         netnsPath: `/run/netns/${netns}`,
         nameserver: '192.0.2.1',
       }
-    },
-  )
+    })
+
+    test(`commands went by ${exec}`, async () => {
+      expect((await drivers[0]?.fingerprint())?.detail.exec).toBe(exec)
+    })
+  }
+
+  describeOn(true, 'control-socket')
+  describeOn(false, 'runsc-exec')
 } else {
   console.warn('SKIPPED: gVisor driver; set DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS')
   describe('gvisor', () => {

@@ -1,31 +1,6 @@
 /** The OCI configuration of a sandbox: what its first process is, what it sees, what it may use. */
 import type { SandboxSpec } from '@dock/runtime'
-
-/** What root inside may do: a container's usual set and what package managers, debuggers and ping need. */
-const capabilityNames = [
-  'CAP_AUDIT_WRITE',
-  'CAP_CHOWN',
-  'CAP_DAC_OVERRIDE',
-  'CAP_DAC_READ_SEARCH',
-  'CAP_FOWNER',
-  'CAP_FSETID',
-  'CAP_KILL',
-  'CAP_MKNOD',
-  'CAP_NET_BIND_SERVICE',
-  'CAP_NET_RAW',
-  'CAP_SETFCAP',
-  'CAP_SETGID',
-  'CAP_SETPCAP',
-  'CAP_SETUID',
-  'CAP_SYS_CHROOT',
-  'CAP_SYS_PTRACE',
-]
-
-/** The five masks for a process of this user: only root holds any, nobody can get more than the bounding set. */
-export const capabilitiesOf = (uid: number): Record<string, string[]> => {
-  const held = uid === 0 ? capabilityNames : []
-  return { bounding: capabilityNames, effective: held, permitted: held, inheritable: [], ambient: [] }
-}
+import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 const cpuPeriodUs = 100_000
@@ -53,7 +28,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
       ...Object.entries(spec.prepare?.env ?? {}).map(([name, value]) => `${name}=${value}`),
     ],
     cwd: '/',
-    capabilities: capabilitiesOf(0),
+    capabilities: ociCapabilities(capabilitiesOf(0)),
     rlimits: [
       { type: 'RLIMIT_NPROC', hard: processesMax, soft: processesMax },
       { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },

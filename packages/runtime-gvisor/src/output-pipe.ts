@@ -1,51 +1,44 @@
 /**
- * Anonymous pipes for a command's streams. Node's own are socket pairs, on which opening /dev/stdout fails inside
- * a sandbox.
+ * A command's standard output or error: an anonymous pipe of which the first bytes are kept. Node's own are socket
+ * pairs, on which opening /dev/stdout fails inside a sandbox.
  */
 import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
-import koffi from 'koffi'
+import { openPipe } from './system-calls.ts'
 
-const libc = koffi.load(null)
-const pipe2 = libc.func('int pipe2(_Out_ int *fds, int flags)')
-const closeOnExec = 0o2000000
 const pipeCapacityBytes = 65_536
-
-/** A pipe's two ends as descriptors, closed on exec. Throws when the process has no descriptors left. */
-export const openPipe = (): { readFd: number; writeFd: number } => {
-  const fds = [0, 0]
-  if (pipe2(fds, closeOnExec) !== 0) throw new Error('pipe2: no file descriptors left')
-  return { readFd: fds[0]!, writeFd: fds[1]! }
-}
 
 /** Keeps the first `limitBytes` of a stream and drops the rest, so that the writer never waits. */
 export class OutputPipe {
+  /** The writing end, for the command; closed by {@link closeWriter}. */
   readonly writeFd: number
   truncated = false
   readonly #readFd: number
   readonly #socket: Socket
   readonly #chunks: Buffer[] = []
+  readonly #onKept: ((chunk: Buffer) => void) | undefined
   #left: number
   #ended = false
   #writerOpen = true
 
-  constructor(limitBytes: number) {
+  /** `onKept` is told of each piece within the limit as it arrives. */
+  constructor(limitBytes: number, onKept?: (chunk: Buffer) => void) {
     const { readFd, writeFd } = openPipe()
     this.writeFd = writeFd
     this.#readFd = readFd
     this.#left = limitBytes
+    this.#onKept = onKept
     this.#socket = new Socket({ fd: readFd, readable: true, writable: false })
     this.#socket.on('data', (chunk: Buffer) => this.#keep(chunk))
     this.#socket.on('error', () => undefined)
-    this.#socket.once('close', () => {
-      this.#ended = true
-    })
-    this.#socket.once('end', () => {
-      this.#ended = true
-    })
+    for (const event of ['end', 'close']) {
+      this.#socket.once(event, () => {
+        this.#ended = true
+      })
+    }
   }
 
-  /** Closes our copy of the writing end: to be called once the child has its own. */
+  /** Closes our copy of the writing end: to be called once the command has its own. */
   closeWriter(): void {
     if (!this.#writerOpen) return
     this.#writerOpen = false
@@ -76,7 +69,9 @@ export class OutputPipe {
   #keep(chunk: Buffer): void {
     if (chunk.length > this.#left) this.truncated = true
     const kept = chunk.subarray(0, this.#left)
-    if (kept.length > 0) this.#chunks.push(kept)
     this.#left -= kept.length
+    if (kept.length === 0) return
+    this.#chunks.push(kept)
+    this.#onKept?.(kept)
   }
 }

@@ -3,6 +3,8 @@ import { type CommandResult, tryCommand } from '@dock/foundation'
 
 export type Runsc = {
   readonly path: string
+  /** Where it keeps what it knows of its sandboxes. */
+  readonly rootDir: string
   /** Program and arguments for a call. */
   args(...args: string[]): string[]
   /** Runs to the end, whatever the exit code. `timeoutMs` ends a call that hangs. */
@@ -22,6 +24,7 @@ export const createRunsc = (path: string, rootDir: string, panicLog: string): Ru
   const args = (...rest: string[]) => [...flags, ...rest]
   return {
     path,
+    rootDir,
     args,
     run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs }),
   }

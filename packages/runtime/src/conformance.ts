@@ -1,6 +1,7 @@
 /** The suite that every runtime driver must pass, run by a vitest file of each. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
+  type ExecReference,
   ExecRefused,
   type ExecRequest,
   type RuntimeDriver,
@@ -127,13 +128,80 @@ export const describeDriver = (
       expect(result.durationMs).toBeLessThan(5000)
     })
 
-    test.runIf(options.shell)('the timeout ends the whole tree, detached processes too', async () => {
-      const script = 'setsid sleep 7771 & nohup sleep 7772 >/dev/null & (sleep 7773 &) ; sleep 7774'
-      const result = await driver.exec(handle, request(script, { timeoutMs: 700 }))
-      expect(result.timedOut).toBe(true)
-      const left =
-        'for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f 2>/dev/null; echo; done | grep -c "^sleep 777"'
-      expect(await text(left)).toBe('0\n')
+    const left = async (): Promise<string[]> => {
+      const list = 'for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f 2>/dev/null; echo; done'
+      const lines = (await text(list)).split('\n').map((line) => line.trim())
+      return lines.filter((line) => line.startsWith('sleep 777')).sort()
+    }
+
+    test.runIf(options.shell)(
+      'the timeout ends the whole tree, whatever its processes did to leave it',
+      async () => {
+        const script = `
+        setsid sleep 7771 & nohup sleep 7772 >/dev/null & (sleep 7773 &)
+        env -i setsid bash -c 'env -i sleep 7774 & sleep 7775 &'
+        (env -i setsid unshare --user sleep 7776 &)
+        exec sleep 7777`
+        for (let round = 0; round < 3; round++) {
+          const result = await driver.exec(handle, request(script, { timeoutMs: 700, uid: 1000, gid: 1000 }))
+          expect(result.timedOut).toBe(true)
+          expect(await left()).toEqual([])
+        }
+      },
+    )
+
+    test.runIf(options.shell)(
+      'what an earlier command left in the background outlives the timeout of a later one',
+      async () => {
+        await driver.exec(handle, request('setsid sleep 7778 & env -i setsid sleep 7779 &'))
+        const later = await driver.exec(handle, request('setsid sleep 7771 & sleep 7772', { timeoutMs: 500 }))
+        expect(later.timedOut).toBe(true)
+        expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
+      },
+    )
+
+    test.runIf(options.shell)('an aborted command ends with its tree', async () => {
+      const abort = new AbortController()
+      const result = await driver.exec(
+        handle,
+        request('setsid sleep 7771 & echo here; sleep 7772', {
+          signal: abort.signal,
+          onOutput: () => abort.abort(),
+        }),
+      )
+      expect(result).toMatchObject({ timedOut: false, exitCode: 137 })
+      expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
+    })
+
+    test.runIf(options.shell)('output is told as it comes, no more than is kept', async () => {
+      const told: string[] = []
+      const script = 'mkfifo /run/gate; echo one; read -r _ </run/gate; echo two >&2; head -c 100 /dev/zero'
+      const result = await driver.exec(
+        handle,
+        request(script, {
+          outputLimitBytes: 50,
+          onOutput: (stream, chunk) => {
+            told.push(`${stream} ${chunk.length}`)
+            if (told.length === 1) void text('echo >/run/gate')
+          },
+        }),
+      )
+      expect(told[0]).toBe('stdout 4')
+      expect([...told].sort()).toEqual(['stderr 4', 'stdout 4', 'stdout 46'])
+      expect(result.stdout.length).toBe(50)
+    })
+
+    test.runIf(options.shell)('a command is found again by another instance', async ({ skip }) => {
+      if (!driver.waitForExec || !driver.endExec) return skip()
+      const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
+      const running = driver.exec(handle, request('sleep 7773', { onStarted: resolve }))
+      const reference = JSON.parse(JSON.stringify(await started)) as ExecReference
+      const other = makeDriver()
+      const code = other.waitForExec?.(handle, reference)
+      await other.endExec?.(handle, reference)
+      expect((await running).exitCode).toBe(137)
+      expect([137, undefined]).toContain(await code)
+      expect(await other.waitForExec?.(handle, reference)).toBeUndefined()
     })
 
     test.runIf(options.shell)('a missing folder or program is refused', async () => {

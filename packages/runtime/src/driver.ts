@@ -57,8 +57,11 @@ export type ExecRequest = {
   signal?: AbortSignal
 }
 
-/** What finds a command again after the agent that started it is gone: plain data, to be stored. */
-export const execReference = z.strictObject({ pid: z.number().int().positive(), mark: z.string() })
+/**
+ * What finds a command again after the agent that started it is gone: plain data, to be stored. `pid` is 0 where the
+ * driver does not know it.
+ */
+export const execReference = z.strictObject({ pid: z.number().int().nonnegative(), mark: z.string() })
 export type ExecReference = z.infer<typeof execReference>
 
 export type ExecResult = {

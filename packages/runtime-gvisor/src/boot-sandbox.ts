@@ -1,0 +1,30 @@
+/** Starts a sandbox: its folder, its configuration, one `runsc run` that ends when the first process is ready. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import type { SandboxSpec } from '@dock/runtime'
+import { firstProcess } from './first-process.ts'
+import { type HostProcess, hostProcess } from './host-process.ts'
+import { ociConfig } from './oci-config.ts'
+import { runDetached } from './run-detached.ts'
+import type { Runsc } from './runsc.ts'
+import { readSandboxState } from './sandbox-state.ts'
+
+/** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
+export const bootSandbox = async (
+  runsc: Runsc,
+  spec: SandboxSpec,
+  id: string,
+  folder: string,
+): Promise<HostProcess> => {
+  await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
+  const config = ociConfig(spec, id, firstProcess(spec.prepare))
+  await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })
+  await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id))
+  const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
+  const sandbox = hostProcess(pid)
+  if (!sandbox) throw new Error(`sandbox ${id} died while it started`)
+  // When memory runs out a process inside is to go, not the sandbox with all of them.
+  await Promise.all(
+    [pid, goferPid].filter((each) => each > 0).map((each) => writeFile(`/proc/${each}/oom_score_adj`, '0')),
+  )
+  return sandbox
+}

@@ -1,0 +1,74 @@
+/**
+ * The control socket is gVisor's private interface. So the first sandbox that a command is for runs a probe both ways, and
+ * unless the outcomes are the same every command goes by `runsc exec` for as long as this driver lives.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Logger } from '@dock/foundation'
+import type { ExecTransport } from './exec-transport.ts'
+import { type Ran, runToEnd } from './run-to-end.ts'
+
+const probeMs = 10_000
+const word = 'a "b" \\c $d é'
+const script = `
+printf '%s|' "$0" "$#" "$@" "$PWD" "$PROBE_WORD" "$UID" "\${GROUPS[0]}"
+read -r line; printf '%s|' "$line" "$(ulimit -a)"
+while read -r line; do case $line in Uid:*|Gid:*|Cap*) printf '%s|' "$line" ;; esac; done </proc/self/status
+echo error >&2
+exit 7`
+
+const probe = async (transport: ExecTransport, sandboxId: string): Promise<Ran> => {
+  const command = {
+    argv: ['/bin/bash', '-c', script, 'probe', word],
+    env: { PATH: '/usr/bin:/bin', PROBE_WORD: word },
+    ...{ cwd: '/tmp', uid: 1000, gid: 1000, alsoBounding: ['SYSLOG' as const] },
+  }
+  const wanted = { input: `${word}\n`, outputLimitBytes: 16_384 }
+  const late = new AbortController()
+  const givenUp = delay(probeMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  return runToEnd(transport, sandboxId, command, wanted, givenUp).finally(() => late.abort())
+}
+
+const outcome = ({ exitCode, stdout, stderr }: Ran): string =>
+  JSON.stringify([exitCode, stdout.toString('base64'), stderr.toString('base64')])
+
+/** `preferred` where it does the same as `proven`, `proven` otherwise. Nothing is run before the first command. */
+export const chooseTransport = (
+  preferred: ExecTransport,
+  proven: ExecTransport,
+  logger: Logger,
+): ExecTransport => {
+  let chosen: ExecTransport | undefined
+  let choosing: Promise<ExecTransport> | undefined
+
+  const choose = async (sandboxId: string): Promise<ExecTransport> => {
+    const [one, other] = await Promise.allSettled([probe(preferred, sandboxId), probe(proven, sandboxId)])
+    if (other.status === 'rejected' || other.value.exitCode !== 7) {
+      // This sandbox runs nothing at all, so it says nothing of the transports.
+      return proven
+    }
+    const same = one.status === 'fulfilled' && outcome(one.value) === outcome(other.value)
+    chosen = same ? preferred : proven
+    if (!same) {
+      const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
+      logger.warn(
+        { transport: proven.name, found, wanted: outcome(other.value) },
+        `commands do not run as they should by ${preferred.name}: each will take 20 ms longer`,
+      )
+    }
+    return chosen
+  }
+
+  return {
+    get name() {
+      return (chosen ?? preferred).name
+    },
+    start: async (sandboxId, command, streams) => {
+      if (!chosen) {
+        choosing ??= choose(sandboxId).finally(() => {
+          choosing = undefined
+        })
+      }
+      return (chosen ?? (await choosing!)).start(sandboxId, command, streams)
+    },
+  }
+}

@@ -1,0 +1,63 @@
+/** Ends the whole process tree of a command: detached, reparented and renamed processes too. */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ExecRefused } from '@dock/runtime'
+import { endTreeProgram } from './end-tree-program.ts'
+import { markedBoundingSet } from './exec-mark.ts'
+import type { ExecTransport } from './exec-transport.ts'
+import { runToEnd } from './run-to-end.ts'
+
+const attemptMs = 20_000
+const retryMs = 250
+const outputLimitBytes = 4096
+
+export type Tree = {
+  mark: string
+  /** How long ago the command was started. */
+  ageMs: number
+  /** Ends what can be ended from outside. */
+  kill: () => Promise<void>
+}
+
+/**
+ * Resolves when nothing of the tree is left, or the sandbox is dead. Goes on trying for as long as neither is so: a
+ * frozen sandbox answers only when it is thawed.
+ */
+export const endTree = async (
+  transport: ExecTransport,
+  sandbox: { id: string; isAlive: boolean },
+  tree: Tree,
+): Promise<void> => {
+  const begin = performance.now()
+  while (sandbox.isAlive) {
+    const ageMs = tree.ageMs + performance.now() - begin
+    const ended = await attempt(transport, sandbox.id, tree.mark, ageMs)
+    if (ended === 0) return
+    // The Dock has no bash any more.
+    if (ended === 'refused') return tree.kill().catch(() => undefined)
+    await delay(retryMs)
+  }
+}
+
+const attempt = async (
+  transport: ExecTransport,
+  sandboxId: string,
+  mark: string,
+  ageMs: number,
+): Promise<number | 'refused' | 'unknown'> => {
+  const argumentsOf = [mark, markedBoundingSet(mark), String(Math.ceil(ageMs / 10))]
+  const program = {
+    argv: ['/bin/bash', '-c', endTreeProgram, 'end-tree', ...argumentsOf],
+    env: {},
+    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
+  }
+  const late = new AbortController()
+  const givenUp = delay(attemptMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  try {
+    const { exitCode } = await runToEnd(transport, sandboxId, program, { outputLimitBytes }, givenUp)
+    return exitCode
+  } catch (error) {
+    return error instanceof ExecRefused ? 'refused' : 'unknown'
+  } finally {
+    late.abort()
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * How the processes of one command are known, whatever they do to hide: a variable in their environment, and a pattern
+ * of capabilities in their bounding set that mean nothing in a sandbox. The variable is found on what `sudo` runs as
+ * well, though not on a process that cleared its environment; nobody but root can take the pattern off.
+ */
+import { randomBytes } from 'node:crypto'
+import { type Capability, capabilitiesOf, maskOf } from './capabilities.ts'
+
+/** Name of the environment variable. `sudo` of the images passes it on. */
+export const markVariable = 'DOCK_EXEC_ID'
+
+/** The pattern's places. A sandbox implements none of what they allow, so a root that got them gains nothing. */
+const places: readonly Capability[] = [
+  'LINUX_IMMUTABLE',
+  'NET_BROADCAST',
+  'IPC_LOCK',
+  'SYS_PACCT',
+  'SYS_TIME',
+  'SYS_TTY_CONFIG',
+  'LEASE',
+  'AUDIT_CONTROL',
+  'MAC_OVERRIDE',
+  'MAC_ADMIN',
+  'SYSLOG',
+  'WAKE_ALARM',
+  'BLOCK_SUSPEND',
+  'AUDIT_READ',
+  'PERFMON',
+  'BPF',
+  'CHECKPOINT_RESTORE',
+]
+
+/** A mark that no other command has. It begins with the number of its pattern, never 0. */
+export const newExecMark = (): string => {
+  const pattern = 1 + (randomBytes(4).readUInt32LE() % (2 ** places.length - 1))
+  return `${pattern.toString(16).padStart(5, '0')}${randomBytes(10).toString('hex')}`
+}
+
+/** The capabilities that mark a command's processes in their bounding set. */
+export const markCapabilities = (mark: string): Capability[] => {
+  const pattern = Number.parseInt(mark.slice(0, 5), 16)
+  return places.filter((_, place) => (pattern & (1 << place)) !== 0)
+}
+
+/** The bounding set of a marked process as /proc/PID/status writes it. */
+export const markedBoundingSet = (mark: string): string =>
+  maskOf(capabilitiesOf(0, markCapabilities(mark)).bounding)
+    .toString(16)
+    .padStart(16, '0')

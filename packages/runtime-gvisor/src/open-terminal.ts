@@ -1,0 +1,124 @@
+/**
+ * A login shell on a pseudo-terminal. `script` makes the terminal inside the sandbox and carries it over plain pipes: the
+ * host needs neither a terminal nor a process for it, and the shell has a real /dev/pts. Decision 008.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { ExecRefused, type Terminal, type TerminalRequest } from '@dock/runtime'
+import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
+import { InputPipe } from './input-pipe.ts'
+import { runToEnd } from './run-to-end.ts'
+import { TerminalOutput } from './terminal-output.ts'
+
+const openMs = 20_000
+const hangUpMs = 3000
+const controlMs = 10_000
+const largestSize = 9999
+
+/** Begins with the shell's number, which its first line of output tells, and the terminal's size. */
+const shell = ({ cols, rows }: { cols: number; rows: number }): string =>
+  `stty cols ${size(cols)} rows ${size(rows)}; echo $$; exec /bin/bash -l`
+
+const size = (wanted: number): number => Math.min(largestSize, Math.max(1, Math.trunc(wanted) || 1))
+
+/** Opens one. Throws ExecRefused when the sandbox has no program for it. */
+export const openTerminal = async (
+  transport: ExecTransport,
+  sandboxId: string,
+  request: TerminalRequest,
+): Promise<Terminal> => {
+  const { env, cwd, uid, gid } = request
+  const commandOf = (argv: string[]): Command => ({ argv, env, cwd, uid, gid, alsoBounding: [] })
+  const started = await start(transport, sandboxId, commandOf(scriptOf(request)))
+  const { input, output, command } = started
+  const ended = command.ended.then(
+    (code) => (code === 'refused' ? 127 : code),
+    () => 129,
+  )
+  const shellPid = await pidOf(started)
+
+  /** Runs a small program beside the shell; a Dock in which it fails keeps its terminal as it is. */
+  const beside = async (...argv: string[]): Promise<void> => {
+    const givenUp = delay(controlMs, undefined, { ref: false })
+    const program = { ...commandOf(argv), cwd: '/' }
+    await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, givenUp).catch(() => undefined)
+  }
+
+  let wantedSize: { cols: number; rows: number } | undefined
+  let resizing = false
+  const applySize = async (): Promise<void> => {
+    if (resizing) return
+    resizing = true
+    for (let next = wantedSize; next; next = wantedSize) {
+      wantedSize = undefined
+      const { cols, rows } = next
+      const terminal = `/proc/${shellPid}/fd/0`
+      await beside('/usr/bin/stty', '-F', terminal, 'cols', `${size(cols)}`, 'rows', `${size(rows)}`)
+    }
+    resizing = false
+  }
+
+  let hungUp = false
+  const hangUp = async (): Promise<void> => {
+    await beside('/bin/kill', '-HUP', shellPid)
+    await Promise.race([ended, delay(hangUpMs, undefined, { ref: false })])
+    await command.kill().catch(() => undefined)
+    command.release()
+    output.destroy()
+  }
+
+  return {
+    write: (data) => input.write(data),
+    resize: (cols, rows) => {
+      wantedSize = { cols, rows }
+      void applySize()
+    },
+    onData: (listener) => output.listen(listener),
+    pause: () => output.pause(),
+    resume: () => output.resume(),
+    exited: ended.then(async (exitCode) => {
+      input.destroy()
+      await output.closed
+      return { exitCode }
+    }),
+    kill: () => {
+      output.resume()
+      if (!hungUp) void hangUp()
+      hungUp = true
+    },
+  }
+}
+
+type Started = { input: InputPipe; output: TerminalOutput; command: StartedCommand }
+
+const scriptOf = (request: TerminalRequest): string[] => [
+  '/usr/bin/script',
+  ...['--quiet', '--flush', '--return', '--echo', 'always'],
+  ...['--command', shell(request), '/dev/null'],
+]
+
+const start = async (transport: ExecTransport, sandboxId: string, wanted: Command): Promise<Started> => {
+  const input = new InputPipe()
+  const output = new TerminalOutput()
+  try {
+    const streams = [input.readFd, output.writeFd, output.writeFd] as const
+    const command = await transport.start(sandboxId, wanted, streams)
+    input.closeReader()
+    output.closeWriter()
+    return { input, output, command }
+  } catch (error) {
+    input.destroy()
+    output.destroy()
+    throw error
+  }
+}
+
+/** Waits for the shell to tell its number: then it stands on its terminal. */
+const pidOf = async ({ input, output, command }: Started): Promise<string> => {
+  const header = await Promise.race([output.header, delay(openMs, undefined, { ref: false })])
+  if (header !== undefined && /^\d+$/.test(header)) return header
+  input.destroy()
+  output.destroy()
+  await command.kill().catch(() => undefined)
+  command.release()
+  throw new ExecRefused(`the terminal could not be opened${header ? `: ${header}` : ''}`)
+}

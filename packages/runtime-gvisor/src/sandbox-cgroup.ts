@@ -1,0 +1,105 @@
+/**
+ * The control group of a sandbox, version 1 or 2: it is frozen, thawed and measured by its files. A sandbox's group is its
+ * own, named by its id: one that is not found so is never touched.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { SandboxUsage } from '@dock/runtime'
+
+export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
+
+const freezeTimeoutMs = 5000
+
+/** Where this machine has its control groups mounted. */
+export const readCgroupMounts = (): CgroupMount[] =>
+  readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      const [place, source] = line.split(' - ')
+      const [type, , options] = source?.split(' ') ?? []
+      const [, , , root, path] = place?.split(' ') ?? []
+      if ((type !== 'cgroup' && type !== 'cgroup2') || !root || !path) return []
+      return [{ version: type === 'cgroup' ? 1 : 2, controllers: options?.split(',') ?? [], root, path }]
+    })
+
+export class SandboxCgroup {
+  readonly #mounts: readonly CgroupMount[]
+  readonly #lines: string[]
+  readonly #id: string
+
+  /** The group of the sandbox of this id, whose process on this machine is `pid`. Throws when the process is gone. */
+  constructor(mounts: readonly CgroupMount[], pid: number, id: string) {
+    this.#mounts = mounts
+    this.#lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n')
+    this.#id = id
+  }
+
+  /** Stops every process; resolves when all stand still. */
+  async freeze(): Promise<void> {
+    const one = this.#folder('freezer')
+    const [file, order] = one ? [join(one, 'freezer.state'), 'FROZEN'] : [this.#unified('cgroup.freeze'), '1']
+    writeFileSync(file, order)
+    const stands = one
+      ? () => readFileSync(file, 'utf8').trim() === 'FROZEN'
+      : () => readFileSync(this.#unified('cgroup.events'), 'utf8').includes('frozen 1')
+    const begin = performance.now()
+    while (!stands()) {
+      if (performance.now() - begin > freezeTimeoutMs) {
+        this.thaw()
+        throw new Error(`sandbox ${this.#id} could not be frozen`)
+      }
+      await delay(1)
+    }
+  }
+
+  thaw(): void {
+    const one = this.#folder('freezer')
+    if (one) writeFileSync(join(one, 'freezer.state'), 'THAWED')
+    else writeFileSync(this.#unified('cgroup.freeze'), '0')
+  }
+
+  async usage(): Promise<SandboxUsage> {
+    const [cpu, memory] = [this.#folder('cpuacct'), this.#folder('memory')]
+    if (cpu && memory) {
+      const [nanoseconds, bytes, statistics] = await Promise.all([
+        readFile(join(cpu, 'cpuacct.usage'), 'utf8'),
+        readFile(join(memory, 'memory.usage_in_bytes'), 'utf8'),
+        readFile(join(memory, 'memory.stat'), 'utf8'),
+      ])
+      const cached = field(statistics, 'total_inactive_file')
+      return { cpuUsec: Math.round(Number(nanoseconds) / 1000), memoryBytes: Number(bytes) - cached }
+    }
+    const [time, bytes, statistics] = await Promise.all([
+      readFile(this.#unified('cpu.stat'), 'utf8'),
+      readFile(this.#unified('memory.current'), 'utf8'),
+      readFile(this.#unified('memory.stat'), 'utf8'),
+    ])
+    const cached = field(statistics, 'inactive_file')
+    return { cpuUsec: field(time, 'usage_usec'), memoryBytes: Number(bytes) - cached }
+  }
+
+  #unified(file: string): string {
+    const folder = this.#folder(undefined)
+    if (!folder) throw new Error(`sandbox ${this.#id} has no control group of its own`)
+    return join(folder, file)
+  }
+
+  /** Folder of a controller of version 1; of the one hierarchy of version 2 when none is named. */
+  #folder(controller: string | undefined): string | undefined {
+    const mount = this.#mounts.find((each) =>
+      controller ? each.version === 1 && each.controllers.includes(controller) : each.version === 2,
+    )
+    const line = this.#lines.find((each) => {
+      const [hierarchy, controllers] = each.split(':')
+      return controller ? controllers?.split(',').includes(controller) : hierarchy === '0'
+    })
+    const path = line?.slice(line.indexOf(':', line.indexOf(':') + 1) + 1)
+    if (!mount || !path || basename(path) !== this.#id) return undefined
+    return join(mount.path, mount.root === '/' ? path : path.slice(mount.root.length))
+  }
+}
+
+const field = (text: string, name: string): number =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)

@@ -1,0 +1,34 @@
+/** Commands over the control sockets of the sandboxes' sentries. */
+import { ExecRefused } from '@dock/runtime'
+import { capabilitiesOf, maskOf } from './capabilities.ts'
+import type { ExecTransport } from './exec-transport.ts'
+import type { Sentry } from './sentry.ts'
+import { SentryRefused } from './sentry-connection.ts'
+
+/** `sentryOf` finds the sentry of a sandbox. */
+export const createSentryTransport = (sentryOf: (sandboxId: string) => Promise<Sentry>): ExecTransport => ({
+  name: 'control-socket',
+  start: async (sandboxId, command, streams) => {
+    const sentry = await sentryOf(sandboxId)
+    const { argv, env, cwd, uid, gid, alsoBounding } = command
+    const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding)
+    const wanted = {
+      ...{ argv, cwd, uid, gid },
+      env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+      capabilities: {
+        bounding: maskOf(bounding),
+        effective: maskOf(effective),
+        permitted: maskOf(permitted),
+      },
+    }
+    const pid = await sentry.start(wanted, streams).catch((error: unknown) => {
+      throw error instanceof SentryRefused ? new ExecRefused(error.message) : error
+    })
+    return {
+      pid: async () => pid,
+      ended: sentry.wait(pid),
+      kill: () => sentry.killTree(pid),
+      release: () => undefined,
+    }
+  },
+})

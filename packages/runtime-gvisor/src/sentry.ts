@@ -1,0 +1,134 @@
+/**
+ * The sentry of one sandbox, over its control socket: a few milliseconds a command, where a `runsc exec` takes more than
+ * twenty. It is gVisor's private interface, so the driver proves it before it relies on it (`choose-transport.ts`).
+ */
+import type { SandboxProcess } from '@dock/runtime'
+import * as z from 'zod'
+import { asPlatformKnows } from './platform-processes.ts'
+import { SentryConnection } from './sentry-connection.ts'
+
+/** A process to be made; masks have one bit a capability. */
+export type SentryCommand = {
+  argv: readonly string[]
+  env: readonly string[]
+  cwd: string
+  uid: number
+  gid: number
+  capabilities: { bounding: number; effective: number; permitted: number }
+}
+
+const killSignal = 9
+const answerDeadlineMs = 10_000
+/** Calls take turns on a connection and a wait holds its own; what is beyond this is closed once it is free. */
+const connectionsMax = 4
+
+const pid = z.number().int().positive()
+const waitStatus = z.number().int().nonnegative()
+const processList = z.array(z.object({ pid, ppid: z.number().int(), uid: z.number().int(), cmd: z.string() }))
+
+/** Exit code of a wait status: 128 + signal number when a signal ended the process. */
+const exitCodeOf = (status: number): number =>
+  (status & 0x7f) === 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+
+export class Sentry {
+  readonly #path: string
+  readonly #container: string
+  readonly #connections = new Set<SentryConnection>()
+
+  /** `path` is its control socket, `container` the sandbox's id. Connects when something is asked. */
+  constructor(path: string, container: string) {
+    this.#path = path
+    this.#container = container
+  }
+
+  /**
+   * Starts a process with copies of three descriptors as its standard streams; the caller's own may be closed at once.
+   * Answers its number, which must be waited for exactly once.
+   */
+  async start(command: SentryCommand, streams: readonly [number, number, number]): Promise<number> {
+    const { capabilities } = command
+    const argument = {
+      filename: command.argv[0],
+      argv: command.argv,
+      envv: command.env,
+      wd: command.cwd,
+      KUID: command.uid,
+      KGID: command.gid,
+      ExtraKGIDs: [],
+      // Left out, root would hold every capability there is.
+      Capabilities: {
+        BoundingCaps: capabilities.bounding,
+        EffectiveCaps: capabilities.effective,
+        PermittedCaps: capabilities.permitted,
+        InheritableCaps: 0,
+        AmbientCaps: 0,
+      },
+      StdioIsPty: false,
+      GuestFDs: [0, 1, 2],
+      ContainerID: this.#container,
+    }
+    const options = { descriptors: streams, deadlineMs: answerDeadlineMs }
+    return pid.parse(await this.#call('ExecuteAsync', argument, options))
+  }
+
+  /** Waits for a started process, however long it takes, and answers its exit code. */
+  async wait(processId: number): Promise<number> {
+    const argument = { PID: processId, CID: this.#container }
+    return exitCodeOf(waitStatus.parse(await this.#call('WaitPID', argument)))
+  }
+
+  /** Sends a signal to one process. */
+  async signal(processId: number, signal: number): Promise<void> {
+    const argument = { CID: this.#container, Signo: signal, PID: processId, Mode: 0 }
+    await this.#call('Signal', argument, { deadlineMs: answerDeadlineMs })
+  }
+
+  /** Kills a process and its present descendants. */
+  async killTree(processId: number): Promise<void> {
+    const doomed = new Set([processId])
+    const processes = await this.processes()
+    for (let known = 0; known < doomed.size; ) {
+      known = doomed.size
+      for (const each of processes) if (doomed.has(each.parentPid)) doomed.add(each.pid)
+    }
+    await Promise.allSettled([...doomed].map((each) => this.signal(each, killSignal)))
+  }
+
+  /** Every process inside. */
+  async processes(): Promise<SandboxProcess[]> {
+    const answer = await this.#call('Processes', this.#container, { deadlineMs: answerDeadlineMs })
+    const found = processList.parse(answer)
+    return asPlatformKnows(
+      found.map((each) => ({ pid: each.pid, parentPid: each.ppid, uid: each.uid, name: each.cmd })),
+    )
+  }
+
+  /** Closes every connection; calls under way fail. */
+  close(): void {
+    for (const connection of this.#connections) connection.close()
+    this.#connections.clear()
+  }
+
+  async #call(
+    method: string,
+    argument: unknown,
+    options: { descriptors?: readonly number[]; deadlineMs?: number } = {},
+  ): Promise<unknown> {
+    const connection = this.#takeConnection()
+    try {
+      return await connection.call(`containerManager.${method}`, argument, options)
+    } finally {
+      if (!connection.isFree || this.#connections.size > connectionsMax) {
+        connection.close()
+        this.#connections.delete(connection)
+      }
+    }
+  }
+
+  #takeConnection(): SentryConnection {
+    for (const known of this.#connections) if (known.isFree) return known
+    const connection = new SentryConnection(this.#path)
+    this.#connections.add(connection)
+    return connection
+  }
+}
