@@ -20,7 +20,6 @@ import { createFileTransport, createSmtpTransport } from './mail/mail-transport.
 import { createMailer, saveMail } from './mail/outbox.ts'
 import {
   type AccessSignals,
-  clientAddressHeader,
   createAccessSignals,
   createSessionAuthentication,
   createSignIn,
@@ -93,11 +92,16 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     : createFileTransport(join(config.controlDir, 'outbox'), config.mailFrom)
   const mailer = createMailer({ db, clock, logger, transport, appUrl: config.appUrl })
   const signIn = createSignIn({
+    db,
     pool,
+    rateLimits,
+    logger,
     apiUrl: config.apiUrl,
     appUrl: config.appUrl,
     secret: authSecret,
-    openSignUp: config.openSignUp,
+    signUp: config.signUp,
+    social: config.social,
+    isInvited: async () => false,
     sendMail: async (mail) => {
       await saveMail(db, mail)
       mailer.wake()
@@ -113,7 +117,12 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     ...instanceHandlers({
       defaultImage: config.defaultImage,
       servedImages: docks.context.images,
-      facts: { apiUrl: config.apiUrl, appUrl: config.appUrl, mailDelivery: transport.delivery },
+      facts: {
+        apiUrl: config.apiUrl,
+        appUrl: config.appUrl,
+        mailDelivery: transport.delivery,
+        authProviders: ['credential', ...Object.keys(config.social)],
+      },
     }),
     ...docks.handlers,
   }
@@ -137,11 +146,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     apiUrl: config.apiUrl,
     cookieName,
     trustedProxies: config.trustedProxies,
-    signIn: (request, clientAddress) => {
-      const headers = new Headers(request.headers)
-      headers.set(clientAddressHeader, clientAddress)
-      return signIn.handle(new Request(request, { headers }))
-    },
+    signIn: signIn.handle,
     registerHost: docks.fleet.register,
     checkHealth: () => {
       const late = Promise.withResolvers<never>()
@@ -178,6 +183,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       await copies.stop()
       await docks.stop()
       accessSignals.stop()
+      await signIn.settled()
       await mailer.stop()
       counters?.close()
     },

@@ -10,7 +10,8 @@ it('has a default for everything but the database', () => {
     apiUrl: 'http://127.0.0.1:8080',
     defaultImage: 'ubuntu-24.04',
     embeddedHost: true,
-    openSignUp: false,
+    signUp: 'invite',
+    social: {},
     adminEmails: [],
   })
 })
@@ -40,4 +41,12 @@ it('reads lists, addresses and empty values', () => {
   expect(config.appUrl).toBe('https://dock.example.test')
   expect(config.smtpUrl).toBeUndefined()
   expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1'])
+})
+
+it('reads social sign-in, whole or not at all', () => {
+  const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' }
+  expect(readConfig({ ...database, ...github }).social).toEqual({
+    github: { clientId: 'id', clientSecret: 'secret', url: 'https://github.com' },
+  })
+  expect(() => readConfig({ ...database, GOOGLE_CLIENT_ID: 'id' })).toThrow('GOOGLE_CLIENT_SECRET')
 })

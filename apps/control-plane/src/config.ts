@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
+import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
@@ -24,7 +25,12 @@ const schema = z.object({
   DOCK_ADMIN_EMAIL: z.email().default('admin@dock.localhost'),
   DOCK_ADMIN_PASSWORD: z.string().min(8).max(128).optional(),
   INSTANCE_ADMIN_EMAILS: commaList.default([]),
-  DOCK_SIGNUP: z.enum(['invite', 'open']).default('invite'),
+  DOCK_SIGNUP: z.enum(['invite', 'open', 'closed']).default('invite'),
+  GITHUB_URL: z.url({ protocol: /^https?$/ }).default('https://github.com'),
+  GITHUB_CLIENT_ID: z.string().optional(),
+  GITHUB_CLIENT_SECRET: z.string().optional(),
+  GOOGLE_CLIENT_ID: z.string().optional(),
+  GOOGLE_CLIENT_SECRET: z.string().optional(),
   DOCK_AUTH_SECRET: z.string().min(32).optional(),
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
@@ -52,7 +58,8 @@ export type Config = {
   admin: { email: string; password: string | undefined }
   /** In lower case. */
   adminEmails: string[]
-  openSignUp: boolean
+  signUp: SignUpPolicy
+  social: SocialLogins
   authSecret: string | undefined
   /** Entries of the key ring; undefined: the generated file. */
   secretKeys: string | undefined
@@ -77,6 +84,21 @@ const addressUrl = (bind: string, listenPort: number): string => {
   return `http://${address.includes(':') ? `[${address}]` : address}:${listenPort}`
 }
 
+const socialLogins = (values: z.output<typeof schema>): SocialLogins => {
+  const login = (clientId: string | undefined, clientSecret: string | undefined, name: string) => {
+    if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret }
+    if (clientId !== undefined || clientSecret !== undefined)
+      throw new Error(`${name}_CLIENT_ID and ${name}_CLIENT_SECRET: set both or neither`)
+    return undefined
+  }
+  const github = login(values.GITHUB_CLIENT_ID, values.GITHUB_CLIENT_SECRET, 'GITHUB')
+  const google = login(values.GOOGLE_CLIENT_ID, values.GOOGLE_CLIENT_SECRET, 'GOOGLE')
+  return {
+    ...(github ? { github: { ...github, url: values.GITHUB_URL.replace(/\/+$/, '') } } : {}),
+    ...(google ? { google } : {}),
+  }
+}
+
 /** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
@@ -98,7 +120,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     defaultImage: values.DEFAULT_IMAGE,
     admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
-    openSignUp: values.DOCK_SIGNUP === 'open',
+    signUp: values.DOCK_SIGNUP,
+    social: socialLogins(values),
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,

@@ -29,6 +29,8 @@ export type TestControlPlane = {
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** A JSON request as the first person, or with another key, or with null for no credentials. */
   call(method: string, path: string, body?: unknown, key?: string | null): Promise<Answer>
+  /** A session, as the headers of its requests: of the first person, or of another address and password. */
+  signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
   /** Listens on a free loopback port until {@link stop}. */
   listen(): Promise<HttpServer>
   stop(): Promise<void>
@@ -95,6 +97,16 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       })
       return { status: response.status, headers: response.headers, body: await response.json() } as Answer
+    },
+    signIn: async (email = admin.email, password = admin.password) => {
+      const response = await send('/api/auth/sign-in/email', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: config.apiUrl },
+        body: JSON.stringify({ email, password }),
+      })
+      if (!response.ok) throw new Error(`sign-in answered ${response.status}: ${await response.text()}`)
+      const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0])
+      return { cookie: cookies.join('; '), origin: config.apiUrl }
     },
     listen: async () => {
       const server = await serveHttp({

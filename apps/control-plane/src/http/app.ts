@@ -3,12 +3,13 @@ import { type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
+import type { SignInRequest } from '../modules/accounts/index.ts'
 import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
 import { openApiDocument } from './openapi.ts'
-import { checkAnnouncedLength, readJsonBody } from './read-body.ts'
+import { readJsonBody } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
 
 export type HttpOptions = {
@@ -21,12 +22,14 @@ export type HttpOptions = {
   /** Addresses and networks whose `X-Forwarded-For` is believed. */
   trustedProxies: readonly string[]
   /** Answers a request under /api/auth. */
-  signIn(request: Request, clientAddress: string): Promise<Response>
+  signIn(request: SignInRequest): Promise<Response>
   /** Registration of hosts, given the parsed body and the peer's address. */
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
   /** Rejects while the instance cannot serve. */
   checkHealth(): Promise<void>
 }
+
+const signInBase = '/api/auth'
 
 export type HttpApp = Hono<HttpEnvironment>
 
@@ -47,10 +50,18 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     })
   }
 
-  app.on(['GET', 'POST'], '/api/auth/*', (context) => {
-    context.set('route', '/api/auth/*')
-    checkAnnouncedLength(context.req.raw)
-    return options.signIn(context.req.raw, context.get('clientAddress'))
+  app.on(['GET', 'POST'], `${signInBase}/*`, async (context) => {
+    context.set('route', `${signInBase}/*`)
+    const { method, url, headers } = context.req.raw
+    const { pathname, search } = new URL(url)
+    return options.signIn({
+      method,
+      path: pathname.slice(signInBase.length),
+      search,
+      headers,
+      body: method === 'POST' ? await readJsonBody(context.req.raw) : undefined,
+      clientAddress: context.get('clientAddress'),
+    })
   })
 
   app.post('/v1/fleet/register', async (context) => {

@@ -10,7 +10,7 @@ const tooLarge = (): ServiceError =>
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
 /** Throws when the announced length is over the limit, before a byte is read. */
-export const checkAnnouncedLength = (request: Request): void => {
+const checkAnnouncedLength = (request: Request): void => {
   if (Number(request.headers.get('content-length') ?? 0) > bodyBytesMax) throw tooLarge()
 }
 

@@ -1,16 +1,15 @@
 import type { Config } from '@dock/contract'
 
-export type InstanceFacts = { apiUrl: string; appUrl: string; mailDelivery: string }
+/** What every instance has; what it may have besides is off unless the composition says otherwise. */
+export type InstanceFacts = Pick<Config, 'apiUrl' | 'appUrl' | 'mailDelivery' | 'authProviders'> &
+  Partial<Config>
 
 /** What this instance offers; anybody may read it. */
 export const readConfig = (facts: InstanceFacts): Config => ({
-  apiUrl: facts.apiUrl,
-  appUrl: facts.appUrl,
   billingEnabled: false,
-  authProviders: ['credential'],
-  mailDelivery: facts.mailDelivery,
   githubAppConfigured: false,
   ssh: null,
   ports: null,
   chatgptSignIn: false,
+  ...facts,
 })

@@ -28,15 +28,6 @@ const page = async (query = ''): Promise<NotificationPage> => {
   return routes.listNotifications.response.parse(body.data)
 }
 const titles = ({ notifications }: NotificationPage) => notifications.map(({ title }) => title)
-const session = async (): Promise<Record<string, string>> => {
-  const response = await server.fetch('/api/auth/sign-in/email', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
-    body: JSON.stringify({ email: server.admin.email, password: server.admin.password }),
-  })
-  const cookie = response.headers.getSetCookie().map((each) => each.split(';')[0])
-  return { cookie: cookie.join('; '), origin: server.config.apiUrl }
-}
 const setForOrganization = async (body: object, headers: Record<string, string>) => {
   const response = await server.fetch('/v1/notifications/preferences/organization', {
     method: 'PUT',
@@ -112,7 +103,7 @@ it('reads and sets preferences: the organization by an admin in a session, the m
   const wanted = { organizationId, type: 'disk_warning', enabled: false }
   const byKey = await server.call('PUT', '/v1/notifications/preferences/organization', wanted)
   expect([byKey.status, byKey.body.code]).toEqual([403, 'session_required'])
-  const headers = await session()
+  const headers = await server.signIn()
   for (const _ of ['once', 'again'])
     expect((await setForOrganization(wanted, headers)).body.data).toEqual(wanted)
   const personal = { type: 'disk_warning', emailEnabled: true }

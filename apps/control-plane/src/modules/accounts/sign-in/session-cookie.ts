@@ -3,8 +3,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const separator = '.'
 
-/** Name of the session cookie; over https it carries the prefix that browsers bind to secure origins. */
-export const sessionCookieName = (secure: boolean): string => `${secure ? '__Secure-' : ''}dock.session_token`
+/** Over https, cookies carry the prefix that browsers bind to one host, its root path and a secure connection. */
+export const cookiePrefix = (secure: boolean): string => `${secure ? '__Host-' : ''}dock`
+
+export const sessionCookieName = (secure: boolean): string => `${cookiePrefix(secure)}.session_token`
 
 /** The token inside a cookie's value (URL-decoded: `<token>.<base64 HMAC-SHA256 of it>`), or undefined when forged. */
 export const readSessionCookie = (value: string, secret: string): string | undefined => {

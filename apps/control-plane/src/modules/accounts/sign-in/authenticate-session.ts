@@ -1,7 +1,7 @@
 import type { Clock } from '@dock/foundation'
-import type { Db } from '../../database/database.ts'
+import type { Db } from '../../../database/database.ts'
+import type { SignedIn } from '../signed-in.ts'
 import { readSessionCookie } from './session-cookie.ts'
-import type { SignedIn } from './signed-in.ts'
 
 /** Answers who the value of a session cookie belongs to, or undefined when it is forged, ended or expired. */
 export type AuthenticateSession = (cookieValue: string) => Promise<SignedIn | undefined>

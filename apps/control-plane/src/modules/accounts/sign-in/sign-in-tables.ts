@@ -1,0 +1,40 @@
+/** The sign-in library's tables under our names, and what of theirs is never kept. */
+const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' }
+
+export const signInTables = {
+  user: { modelName: 'users', fields: { emailVerified: 'email_verified', ...timestamps } },
+  session: {
+    modelName: 'sessions',
+    fields: {
+      userId: 'user_id',
+      expiresAt: 'expires_at',
+      ipAddress: 'ip_address',
+      userAgent: 'user_agent',
+      ...timestamps,
+    },
+  },
+  account: {
+    modelName: 'login_accounts',
+    fields: {
+      userId: 'user_id',
+      accountId: 'account_id',
+      providerId: 'provider_id',
+      accessToken: 'access_token',
+      refreshToken: 'refresh_token',
+      idToken: 'id_token',
+      accessTokenExpiresAt: 'access_token_expires_at',
+      refreshTokenExpiresAt: 'refresh_token_expires_at',
+      ...timestamps,
+    },
+  },
+  verification: { modelName: 'verifications', fields: { expiresAt: 'expires_at', ...timestamps } },
+}
+
+/** A provider's tokens are used once, to learn who signs in; what is not stored cannot leak. */
+export const withoutTokens = {
+  accessToken: null,
+  refreshToken: null,
+  idToken: null,
+  accessTokenExpiresAt: null,
+  refreshTokenExpiresAt: null,
+}

@@ -1,0 +1,184 @@
+import crypto from 'node:crypto'
+import { syncBuiltinESMExports } from 'node:module'
+import { rateLimits } from '@dock/contract'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { afterEach, expect, it, vi } from 'vitest'
+
+let server: TestControlPlane
+afterEach(() => server.stop())
+const start = async (environment: Record<string, string> = {}): Promise<void> => {
+  server = await testControlPlane({ environment })
+}
+
+type Reply = { status: number; body: { code?: string; ok?: boolean; message?: string }; headers: Headers }
+const post = async (path: string, body: unknown, headers: Record<string, string> = {}): Promise<Reply> => {
+  const response = await server.fetch(`/api/auth${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: server.config.apiUrl, ...headers },
+    body: JSON.stringify(body),
+  })
+  return {
+    status: response.status,
+    body: (await response.json()) as Reply['body'],
+    headers: response.headers,
+  }
+}
+const signUp = (email: string) =>
+  post('/sign-up/email', { email, password: 'a long password', name: ' A Person ' })
+const wrong = (email: string) => post('/sign-in/email', { email, password: 'wrong password' })
+const mailTo = (recipient: string) =>
+  server.database.db.selectFrom('outbox_mails').select('subject').where('recipient', '=', recipient).execute()
+/** Written beforehand, so that the mailer of the test cannot send it and empty its body. */
+const bodyOf = async (recipient: string): Promise<string> => {
+  const { body } = await server.database.db
+    .selectFrom('outbox_mails')
+    .select('body')
+    .where('recipient', '=', recipient)
+    .executeTakeFirstOrThrow()
+  return body
+}
+
+it('lets one address try so often, and no more, whatever account it names', async () => {
+  await start()
+  const { max } = rateLimits.signInsPerAddress
+  const replies: Reply[] = []
+  for (let n = 0; n <= max; n += 1) replies.push(await wrong(`person-${n}@example.test`))
+  expect(replies.map(({ status }) => status)).toEqual([...Array.from({ length: max }, () => 401), 429])
+  expect(replies.at(-1)?.body).toMatchObject({ ok: false, code: 'rate_limited' })
+})
+
+it.each(['admin@dock.localhost', 'nobody@example.test'])(
+  'lets an account be tried so often, known or not: %s',
+  async (email) => {
+    await start()
+    // Fewer than an address may, so that it is the account that is counted here, in any spelling.
+    const { max } = rateLimits.signInsPerAccount
+    const statuses: number[] = []
+    for (let n = 0; n <= max; n += 1) statuses.push((await wrong(n % 2 ? email.toUpperCase() : email)).status)
+    expect(statuses).toEqual([...Array.from({ length: max }, () => 401), 429])
+    expect((await wrong('other@example.test')).status).toBe(401)
+  },
+)
+
+it('answers a wrong password and an unknown address alike, with the same work', async () => {
+  await start()
+  const hashed: unknown[] = []
+  const { scrypt } = crypto
+  crypto.scrypt = ((...given: Parameters<typeof scrypt>) => {
+    hashed.push(given[3])
+    scrypt(...given)
+  }) as typeof scrypt
+  syncBuiltinESMExports()
+  try {
+    const known = await wrong(server.admin.email)
+    const unknown = await wrong('nobody@example.test')
+    expect([known.status, known.body]).toEqual([unknown.status, unknown.body])
+    const names = ({ headers }: Reply) => [...headers.keys()].filter((name) => name !== 'x-request-id')
+    expect(names(known)).toEqual(names(unknown))
+    expect(hashed).toHaveLength(2)
+    expect(hashed[0]).toEqual(hashed[1])
+  } finally {
+    crypto.scrypt = scrypt
+    syncBuiltinESMExports()
+  }
+})
+
+it('answers a reset at once and alike, mails only who is known, and the link sets a password once', async () => {
+  await start()
+  await server.controlPlane.stop()
+  const ask = (email: string) => post('/request-password-reset', { email })
+  const known = await ask(server.admin.email)
+  const unknown = await ask('nobody@example.test')
+  expect(known.status).toBe(200)
+  expect([known.status, known.body]).toEqual([unknown.status, unknown.body])
+  await vi.waitFor(async () => expect(await mailTo(server.admin.email)).toHaveLength(1), { timeout: 20_000 })
+  await server.controlPlane.stop()
+  expect(await mailTo('nobody@example.test')).toEqual([])
+
+  const session = await server.signIn()
+  const link = /http\S+\/reset-password\?token=(\S+)/.exec(await bodyOf(server.admin.email))
+  expect(link?.[0]).toContain(`${server.config.appUrl}/reset-password?`)
+  const token = link?.[1]
+  const stored = await server.database.db.selectFrom('verifications').selectAll().execute()
+  expect(JSON.stringify(stored)).not.toContain(token)
+  const set = () => post('/reset-password', { token, newPassword: 'another password' })
+  expect((await set()).status).toBe(200)
+  expect((await set()).status).toBe(400)
+  expect((await server.fetch('/v1/me', { headers: session })).status).toBe(401)
+  await server.signIn(server.admin.email, 'another password')
+  await expect(server.signIn()).rejects.toThrow('401')
+})
+
+it('mails an account so often, and no more', async () => {
+  await start()
+  const { max } = rateLimits.passwordResetsPerAccount
+  const statuses: number[] = []
+  for (let n = 0; n <= max; n += 1)
+    statuses.push((await post('/request-password-reset', { email: 'nobody@example.test' })).status)
+  expect(statuses).toEqual([...Array.from({ length: max }, () => 200), 429])
+})
+
+it('opens no way of the library that is not named', async () => {
+  await start()
+  const session = await server.signIn()
+  const codeOf = async (path: string) => (await post(path, {}, session)).body.code
+  for (const path of ['/update-user', '/unlink-account', '/delete-user', '/nonsense'])
+    expect([path, await codeOf(path)]).toEqual([path, 'not_found'])
+  const odd = await server.fetch('/api/auth/sign-in/email', { method: 'POST', body: 'email=a&password=b' })
+  expect([odd.status, ((await odd.json()) as { code: string }).code]).toEqual([400, 'validation_error'])
+})
+
+it('refuses a closed account all but its session and its end', async () => {
+  await start()
+  const session = await server.signIn()
+  const { db } = server.database
+  await db.updateTable('users').set({ closed_at: new Date() }).execute()
+  const reopened = await server.signIn()
+  const change = { currentPassword: server.admin.password, newPassword: 'another password' }
+  expect(await post('/change-password', change, reopened)).toMatchObject({
+    status: 403,
+    body: { code: 'account_closed' },
+  })
+  await db.updateTable('users').set({ erased_at: new Date() }).execute()
+  expect(await post('/change-password', change, session)).toMatchObject({
+    status: 410,
+    body: { code: 'account_closed' },
+  })
+  expect((await post('/sign-out', {}, session)).status).toBe(200)
+})
+
+it('lets nobody join by default, and nobody at all when closed', async () => {
+  await start()
+  expect(await signUp('new@example.test')).toMatchObject({
+    status: 403,
+    body: { code: 'SIGN_UP_BY_INVITATION' },
+  })
+  await server.stop()
+  await start({ DOCK_SIGNUP: 'closed' })
+  expect((await signUp('new@example.test')).status).toBe(400)
+  const people = await server.database.db.selectFrom('users').select('email').execute()
+  expect(people).toEqual([{ email: server.admin.email }])
+})
+
+it('lets anybody join when open, in a session over https that is bound to the host', async () => {
+  await start({ DOCK_SIGNUP: 'open', DOCK_PUBLIC_URL: 'https://dock.example.test' })
+  const reply = await signUp('New@example.test')
+  expect(reply.status).toBe(200)
+  const cookie = reply.headers.getSetCookie().find((each) => each.startsWith('__Host-dock.session_token='))
+  for (const attribute of ['Secure', 'HttpOnly', 'SameSite=Lax', 'Path=/'])
+    expect(cookie).toContain(attribute)
+  expect(cookie).not.toContain('Domain')
+  const me = await server.fetch('/v1/me', { headers: { cookie: cookie!.split(';')[0]! } })
+  expect(((await me.json()) as { data: object }).data).toMatchObject({
+    email: 'new@example.test',
+    emailVerified: false,
+    providers: ['credential'],
+    instanceAdmin: false,
+  })
+  const person = await server.database.db
+    .selectFrom('users')
+    .select('name')
+    .where('email', '=', 'new@example.test')
+    .executeTakeFirst()
+  expect(person?.name).toBe('A Person')
+})

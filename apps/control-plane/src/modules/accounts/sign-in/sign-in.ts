@@ -1,0 +1,97 @@
+/** Sign-in under /api/auth: limits and refusals of our own in front of the sign-in library. */
+import { createHash } from 'node:crypto'
+import { ServiceError } from '@dock/contract'
+import type { Logger } from '@dock/foundation'
+import type { Db } from '../../../database/database.ts'
+import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
+import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
+import { type SignInDoor, signInDoor } from './sign-in-doors.ts'
+
+export type SignInRequest = {
+  method: string
+  /** Path below /api/auth. */
+  path: string
+  /** With its question mark, or empty. */
+  search: string
+  headers: Headers
+  /** Parsed JSON of a POST. */
+  body: unknown
+  clientAddress: string
+}
+
+export type SignIn = {
+  /** Throws what is answered in the service's own envelope: unknown ways, limits, closed accounts. */
+  handle(request: SignInRequest): Promise<Response>
+  /** Resolves when nothing is done after an answer. */
+  settled(): Promise<void>
+}
+
+export type SignInOptions = LibraryOptions & { db: Db; rateLimits: RateLimits; logger: Logger }
+
+const asRecord = (body: unknown): Record<string, unknown> =>
+  typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
+
+/** An address is counted under its hash: counters outlive the request and are no place for names. */
+const accountSubject = (email: string): string =>
+  createHash('sha256').update(email.toLowerCase()).digest('base64url')
+
+export const createSignIn = (options: SignInOptions): SignIn => {
+  const { db, rateLimits, logger } = options
+  const library = createLibrary(options)
+  const afterwards = new Set<Promise<void>>()
+
+  const forward = (request: SignInRequest): Promise<Response> => {
+    const headers = new Headers(request.headers)
+    headers.set(clientAddressHeader, request.clientAddress)
+    headers.delete('content-length')
+    const body = request.method === 'POST' ? JSON.stringify(request.body) : null
+    if (body !== null) headers.set('content-type', 'application/json')
+    const url = `${options.apiUrl}/api/auth${request.path}${request.search}`
+    return library.handler(new Request(url, { method: request.method, headers, body }))
+  }
+
+  const checkLimits = async (door: SignInDoor, request: SignInRequest): Promise<void> => {
+    if (door.perAddress) await rateLimits.take(door.perAddress, request.clientAddress)
+    if (!door.perAccount) return
+    const { email } = asRecord(request.body)
+    if (typeof email !== 'string') throw new ServiceError('validation_error', { message: 'email: required' })
+    await rateLimits.take(door.perAccount, accountSubject(email))
+  }
+
+  const refuseClosed = async (headers: Headers): Promise<void> => {
+    const found = await library.api.getSession({ headers, query: { disableRefresh: true } })
+    if (!found) return
+    const person = await db
+      .selectFrom('users')
+      .select(['closed_at', 'erased_at'])
+      .where('id', '=', found.user.id)
+      .executeTakeFirst()
+    if (person?.erased_at) throw new ServiceError('account_closed', { status: 410 })
+    if (person?.closed_at) throw new ServiceError('account_closed')
+  }
+
+  const doAfterwards = (request: SignInRequest): void => {
+    const work = forward(request)
+      .then((response) => {
+        if (!response.ok) logger.warn({ path: request.path, status: response.status }, 'sign-in mail refused')
+      })
+      .catch((error: unknown) => logger.error({ err: error, path: request.path }, 'sign-in mail failed'))
+      .finally(() => afterwards.delete(work))
+    afterwards.add(work)
+  }
+
+  return {
+    handle: async (request) => {
+      const door = signInDoor(request.method, request.path)
+      if (!door) throw new ServiceError('not_found')
+      await checkLimits(door, request)
+      if (door.signedIn) await refuseClosed(request.headers)
+      if (!door.blind) return forward(request)
+      doAfterwards(request)
+      return Response.json({ status: true }, { headers: { 'cache-control': 'no-store' } })
+    },
+    settled: async () => {
+      while (afterwards.size > 0) await Promise.all(afterwards)
+    },
+  }
+}

@@ -1,0 +1,93 @@
+/** GitHub and Google as ways to sign in. Only the identity is asked for, and no token is kept. */
+import type { GenericOAuthConfig } from 'better-auth/plugins/generic-oauth'
+import * as z from 'zod'
+
+export type SocialLogin = { clientId: string; clientSecret: string }
+/** What an operator has configured; a provider left out is off. */
+export type SocialLogins = {
+  github?: SocialLogin & {
+    /** Of GitHub, or of an Enterprise server of one's own. */
+    url: string
+  }
+  google?: SocialLogin
+}
+
+const readJson = async (url: string, accessToken: string | undefined): Promise<unknown> => {
+  const response = await fetch(url, {
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      accept: 'application/json',
+      'user-agent': 'dock',
+    },
+    redirect: 'error',
+    signal: AbortSignal.timeout(10_000),
+  })
+  if (!response.ok) throw new Error(`the provider answered ${response.status}`)
+  return response.json()
+}
+
+const githubUser = z.object({
+  id: z.number(),
+  login: z.string(),
+  name: z.string().nullish(),
+  avatar_url: z.string().nullish(),
+})
+const githubEmails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
+
+const github = ({ clientId, clientSecret, url }: NonNullable<SocialLogins['github']>): GenericOAuthConfig => {
+  const api = url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`
+  return {
+    providerId: 'github',
+    clientId,
+    clientSecret,
+    authorizationUrl: `${url}/login/oauth/authorize`,
+    tokenUrl: `${url}/login/oauth/access_token`,
+    scopes: ['read:user', 'user:email'],
+    authorizationHeaders: { accept: 'application/json' },
+    getUserInfo: async ({ accessToken }) => {
+      const user = githubUser.parse(await readJson(`${api}/user`, accessToken))
+      const emails = githubEmails.parse(await readJson(`${api}/user/emails`, accessToken))
+      const primary = emails.find((each) => each.primary)
+      return {
+        id: String(user.id),
+        name: user.name ?? user.login,
+        ...(primary ? { email: primary.email } : {}),
+        ...(user.avatar_url ? { image: user.avatar_url } : {}),
+        emailVerified: primary?.verified ?? false,
+      }
+    },
+  }
+}
+
+const googleUser = z.object({
+  sub: z.string(),
+  name: z.string().nullish(),
+  email: z.string(),
+  email_verified: z.boolean(),
+  picture: z.string().nullish(),
+})
+
+const google = ({ clientId, clientSecret }: SocialLogin): GenericOAuthConfig => ({
+  providerId: 'google',
+  clientId,
+  clientSecret,
+  authorizationUrl: 'https://accounts.google.com/o/oauth2/v2/auth',
+  tokenUrl: 'https://oauth2.googleapis.com/token',
+  scopes: ['openid', 'email', 'profile'],
+  getUserInfo: async ({ accessToken }) => {
+    const found = await readJson('https://openidconnect.googleapis.com/v1/userinfo', accessToken)
+    const user = googleUser.parse(found)
+    return {
+      id: user.sub,
+      email: user.email,
+      name: user.name ?? '',
+      ...(user.picture ? { image: user.picture } : {}),
+      emailVerified: user.email_verified,
+    }
+  },
+})
+
+export const socialProviders = (logins: SocialLogins): GenericOAuthConfig[] => [
+  ...(logins.github ? [github(logins.github)] : []),
+  ...(logins.google ? [google(logins.google)] : []),
+]
