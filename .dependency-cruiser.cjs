@@ -77,7 +77,7 @@ module.exports = {
           tests,
           '^packages/testkit/',
           `${app}/http/`,
-          `${app}/(composition|main|dock-modules)[^/]*\\.ts$`,
+          `${app}/(composition|main|dock-modules|tenant-modules)[^/]*\\.ts$`,
         ],
       },
       to: { path: `${app}/http/` },

@@ -12,7 +12,7 @@ import { createScopeCheck } from './http/check-scope.ts'
 import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
-import { accountHandlers, keyHandlers, organizationHandlers } from './http/routes/accounts.ts'
+import { accountHandlers } from './http/routes/accounts.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
 import { notificationHandlers } from './http/routes/notifications.ts'
 import type { Upgrade } from './http/serve.ts'
@@ -26,6 +26,7 @@ import {
   sessionCookieName,
 } from './modules/accounts/index.ts'
 import { createCopies } from './modules/copies/index.ts'
+import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
@@ -34,6 +35,7 @@ import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
 import { createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
+import { createTenantModules, type TenantModules } from './tenant-modules.ts'
 
 export type ControlPlane = {
   app: HttpApp
@@ -43,6 +45,7 @@ export type ControlPlane = {
   docks: DockModules
   accessSignals: AccessSignals
   sealer: Sealer
+  tenants: TenantModules
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -91,6 +94,16 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     ? createSmtpTransport(config.smtpUrl, config.mailFrom)
     : createFileTransport(join(config.controlDir, 'outbox'), config.mailFrom)
   const mailer = createMailer({ db, clock, logger, transport, appUrl: config.appUrl })
+  const tenants = createTenantModules({
+    db,
+    clock,
+    logger,
+    sealer,
+    rateLimits,
+    appUrl: config.appUrl,
+    wakeMailer: mailer.wake,
+    things: [{ name: 'docks', remove: (id) => removeDocks(docks.context, id) }],
+  })
   const signIn = createSignIn({
     db,
     pool,
@@ -111,8 +124,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const metrics = createMetrics()
   const handlers: Handlers = {
     ...accountHandlers(db),
-    ...keyHandlers({ db, clock, rateLimits }),
-    ...organizationHandlers(db),
+    ...tenants.handlers,
     ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
       defaultImage: config.defaultImage,
@@ -165,9 +177,11 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     docks,
     accessSignals,
     sealer,
+    tenants,
     metrics,
     start: async () => {
       mailer.start()
+      tenants.start()
       accessSignals.start()
       listener = listen({
         url: options.database.url,
@@ -181,6 +195,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     stop: async () => {
       await listener?.close()
       await copies.stop()
+      await tenants.stop()
       await docks.stop()
       accessSignals.stop()
       await signIn.settled()

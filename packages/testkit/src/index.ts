@@ -1,3 +1,4 @@
+export { addPerson, type TestPerson } from './add-person.ts'
 export { createEmptyDatabase, dropDatabase, type FreshDatabase, freshDatabase } from './fresh-database.ts'
 export { type SwiftServer, startSwift } from './swift-server.ts'
 export {
@@ -6,3 +7,4 @@ export {
   type TestControlPlaneOptions,
   testControlPlane,
 } from './test-control-plane.ts'
+export { whileLocked } from './while-locked.ts'

@@ -4,10 +4,11 @@ import pg from 'pg'
 import type { AccountTables } from './tables/accounts.ts'
 import type { DockTables } from './tables/docks.ts'
 import type { NotificationTables } from './tables/notifications.ts'
+import type { OrganizationTables } from './tables/organizations.ts'
 import type { SealingTables } from './tables/sealing.ts'
 
 /** Every table; each group of modules owns its part. */
-export type Database = AccountTables & DockTables & NotificationTables & SealingTables
+export type Database = AccountTables & DockTables & NotificationTables & SealingTables & OrganizationTables
 
 /** What stores and operations take: the pool or a transaction on it. */
 export type Db = Kysely<Database>

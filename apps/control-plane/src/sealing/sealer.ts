@@ -25,8 +25,8 @@ export type Sealer = {
   seal(owner: KeyOwner, place: Place, plaintext: string): Promise<string>
   /** The text that was sealed for this owner and place. Throws {@link Unreadable}. */
   open(owner: KeyOwner, place: Place, sealed: string): Promise<string>
-  /** Destroys the owner's keys: the last step of deleting an organization or erasing a person. */
-  destroyKey(owner: KeyOwner): Promise<void>
+  /** Destroys the owner's keys: the last step of deleting an organization or erasing a person, in its transaction. */
+  destroyKey(owner: KeyOwner, tx?: Db): Promise<void>
   /** Reads the owner's keys anew at the next use. */
   forget(owner: KeyOwner): void
 }
@@ -79,8 +79,8 @@ export const createSealer = (options: {
       if (!key) throw new Unreadable(`the data key ${kid} of ${ownerName(owner)} is gone`)
       return openValue(key, owner, place, sealed)
     },
-    destroyKey: async (owner) => {
-      await deleteDataKeys(db, owner)
+    destroyKey: async (owner, tx = db) => {
+      await deleteDataKeys(tx, owner)
       cache.forget(owner)
     },
     forget: cache.forget,

@@ -61,6 +61,7 @@ export type OrganizationsTable = {
   name: string
   slug: string
   seats: Generated<number>
+  deleted_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp
 }

@@ -33,9 +33,11 @@ export class DockIdTaken extends Error {
   override readonly name = 'DockIdTaken'
 }
 
-/** Turns a broken unique index into the answer that it stands for. */
+/** Turns a broken constraint into the answer that it stands for. */
 export const claimError = (error: unknown): unknown => {
   const failure = error as { code?: string; constraint?: string }
+  // The workspace was deleted since it was found.
+  if (failure.constraint === 'docks_workspace_id_fkey') return new ServiceError('dock_not_found')
   if (failure.code !== '23505') return error
   if (failure.constraint === 'operations_one_active') return new ServiceError('dock_busy')
   if (failure.constraint === 'docks_name') return new ServiceError('dock_name_taken')

@@ -53,6 +53,24 @@ export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>
       order by d.stop_at limit 20`.execute(db)
   ).rows
 
+/** How many Docks an organization has, and up to `limit` of them that no operation holds. */
+export const docksOfOrganization = async (
+  db: Db,
+  organizationId: string,
+  limit: number,
+): Promise<{ count: number; free: DockRow[] }> => {
+  const active = sql`exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')`
+  const counted = await sql<{ count: number; held: number }>`
+    select count(*)::int as count, (count(*) filter (where ${active}))::int as held from docks d
+    where d.organization_id = ${organizationId}`.execute(db)
+  const { count, held } = counted.rows[0]!
+  if (count === held || held >= limit) return { count, free: [] }
+  const free = await sql<DockRow>`select ${dockColumns} from docks d
+    where d.organization_id = ${organizationId} and not ${active}
+    order by d.created_at limit ${limit - held}`.execute(db)
+  return { count, free: free.rows }
+}
+
 /** The operation, if the user is a member of the organization of the thing it changed. */
 export const findVisibleOperation = async (
   db: Db,

@@ -1,9 +1,35 @@
-/** Public face of organizations: tenancy, roles and workspaces. */
+/** Public face of organizations: tenancy, roles, members, invitations and workspaces. */
 export { findMembership, findWorkspaceMembership } from './find-membership.ts'
+export { isInvitedAddress } from './invitation-store.ts'
+export {
+  acceptInvitation,
+  declineInvitation,
+  listOwnInvitations,
+  readInvitation,
+} from './operations/answer-invitation.ts'
+export { changeMemberRole } from './operations/change-member-role.ts'
 export {
   createOrganization,
   insertWholeOrganization,
   type MadeOrganization,
 } from './operations/create-organization.ts'
-export { listWorkspaces } from './operations/list-workspaces.ts'
+export { createWorkspace } from './operations/create-workspace.ts'
+export { deleteOrganization } from './operations/delete-organization.ts'
+export { deleteWorkspace } from './operations/delete-workspace.ts'
+export { inviteMember } from './operations/invite-member.ts'
+export { listInvitations } from './operations/list-invitations.ts'
+export { listMembers } from './operations/list-members.ts'
+export { listWorkspaces, readWorkspace } from './operations/list-workspaces.ts'
 export { listOrganizations, readOrganization } from './operations/read-organization.ts'
+export { removeMember } from './operations/remove-member.ts'
+export { resendInvitation } from './operations/resend-invitation.ts'
+export { revokeInvitation } from './operations/revoke-invitation.ts'
+export { updateOrganization } from './operations/update-organization.ts'
+export { updateWorkspace } from './operations/update-workspace.ts'
+export type { OrganizationContext } from './organization-context.ts'
+export {
+  createOrganizationRemoval,
+  type OrganizationRemoval,
+  type OrganizationThing,
+} from './organization-removal.ts'
+export { markOrganizationDeleted } from './organization-store.ts'

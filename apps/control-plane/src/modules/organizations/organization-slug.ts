@@ -4,7 +4,7 @@ const lengthMax = 63
 const suffixLength = 6
 
 /** A slug made from a name: lower-case letters, digits and single hyphens, 3 to 63 characters. */
-export const slugFromName = (name: string): string => {
+export const slugFromName = (name: string, fallback = 'org'): string => {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()
@@ -12,9 +12,19 @@ export const slugFromName = (name: string): string => {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, lengthMax)
     .replace(/^-+|-+$/g, '')
-  return plain.length >= 3 ? plain : withSuffix(plain || 'org')
+  return plain.length >= 3 ? plain : withSuffix(plain || fallback)
 }
 
 /** The same slug with a random ending, for when it is taken. */
-export const withSuffix = (slug: string): string =>
+const withSuffix = (slug: string): string =>
   `${slug.slice(0, lengthMax - suffixLength - 1).replace(/-+$/, '')}-${randomBase32(suffixLength)}`
+
+/** Slugs to try in turn: one that was asked for is taken or refused; one that we derive gives way to another. */
+export const slugCandidates = (
+  wanted: { name: string; slug?: string | undefined },
+  fallback?: string,
+): string[] => {
+  if (wanted.slug !== undefined) return [wanted.slug]
+  const derived = slugFromName(wanted.name, fallback)
+  return [derived, withSuffix(derived), withSuffix(derived)]
+}

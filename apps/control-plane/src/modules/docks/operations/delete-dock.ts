@@ -1,7 +1,8 @@
 /** DELETE /v1/docks/:id */
 import { type Operation, roleReaches, ServiceError } from '@dock/contract'
-import { unblockDock } from '../../../engine/index.ts'
+import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
+import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
@@ -9,6 +10,35 @@ import type { DeleteData } from '../workflows/delete-dock.ts'
 
 /** How long an answer waits for a delete that is as good as done. */
 const answerWithinMs = 5_000
+
+/** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` while another operation holds the Dock. */
+export const claimDelete = async (
+  context: Pick<DockContext, 'db' | 'clock' | 'runner'>,
+  dock: DockRow,
+  cause: Cause,
+): Promise<OperationRow> => {
+  const { db, clock, runner } = context
+  const { id, organizationId, generation, hostId } = dock
+  const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
+  const operation = newDockOperation({
+    kind: 'delete',
+    organizationId,
+    dockId: id,
+    hostId: hostId ?? data.captures[0]?.hostId ?? null,
+    generation,
+    cause,
+    data,
+  })
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    move: null,
+    lease: runner.lease(),
+    now: clock.now(),
+  })
+  if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+  return operation
+}
 
 /** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
 export const deleteDock = async (
@@ -22,28 +52,9 @@ export const deleteDock = async (
   if (confirmation !== id) throw new ServiceError('confirm_required')
   if (dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
     throw new ServiceError('dock_delete_forbidden')
-  const { organizationId, generation, hostId } = dock
-  const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
-  const cause = causedBy(caller, 'delete')
-  const home = hostId ?? data.captures[0]?.hostId ?? null
-  const operation = newDockOperation({
-    kind: 'delete',
-    organizationId,
-    dockId: id,
-    hostId: home,
-    generation,
-    cause,
-    data,
-  })
+  let operation: OperationRow
   try {
-    const claimed = await claimDock(db, {
-      dock,
-      operation,
-      move: null,
-      lease: runner.lease(),
-      now: clock.now(),
-    })
-    if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+    operation = await claimDelete(context, dock, causedBy(caller, 'delete'))
   } catch (error) {
     const busy = error instanceof ServiceError && error.code === 'dock_busy'
     const blocked = busy ? await unblockDock(db, id, 'delete', clock.now()) : null

@@ -1,27 +1,16 @@
 import { type Organization, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
-import { slugFromName, withSuffix } from '../organization-slug.ts'
+import { slugCandidates } from '../organization-slug.ts'
+import { insertOrganizationRow, type OrganizationRow } from '../organization-store.ts'
 import { organizationWithRole } from '../organization-view.ts'
 
 export type NewOrganization = { name: string; slug?: string | undefined; seats?: number | undefined }
 export type MadeOrganization = { organization: Organization; workspaceId: string; environmentId: string }
 
-const insertOrganization = async (tx: Tx, wanted: NewOrganization) => {
-  const derived = slugFromName(wanted.name)
-  // A slug that was asked for is taken or refused; one that we derive gives way.
-  for (const slug of wanted.slug === undefined ? [derived, withSuffix(derived)] : [wanted.slug]) {
-    const row = await tx
-      .insertInto('organizations')
-      .values({
-        id: newUuid(),
-        name: wanted.name,
-        slug,
-        ...(wanted.seats === undefined ? {} : { seats: wanted.seats }),
-      })
-      .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())
-      .returningAll()
-      .executeTakeFirst()
+const insertOrganization = async (tx: Tx, wanted: NewOrganization): Promise<OrganizationRow> => {
+  for (const slug of slugCandidates(wanted)) {
+    const row = await insertOrganizationRow(tx, { ...wanted, slug })
     if (row) return row
   }
   throw new ServiceError('slug_taken')

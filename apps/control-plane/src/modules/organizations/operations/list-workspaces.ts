@@ -1,16 +1,16 @@
-import type { Workspace } from '@dock/contract'
+import { ServiceError, type Workspace } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
 import { workspaceView } from '../organization-view.ts'
+import { findWorkspaceRow, listWorkspaceRows } from '../workspace-store.ts'
 
 /** Workspaces of one of the caller's organizations, oldest first. */
-export const listWorkspaces = async (db: Db, caller: Member): Promise<Workspace[]> => {
-  const rows = await db
-    .selectFrom('workspaces')
-    .selectAll()
-    .where('organization_id', '=', caller.organizationId)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute()
-  return rows.map(workspaceView)
+export const listWorkspaces = async (db: Db, caller: Member): Promise<Workspace[]> =>
+  (await listWorkspaceRows(db, caller.organizationId)).map(workspaceView)
+
+/** One workspace of the caller's organization. */
+export const readWorkspace = async (db: Db, caller: Member, id: string): Promise<Workspace> => {
+  const row = await findWorkspaceRow(db, caller.organizationId, id)
+  if (!row) throw new ServiceError('workspace_not_found')
+  return workspaceView(row)
 }

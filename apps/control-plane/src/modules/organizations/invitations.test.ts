@@ -1,0 +1,266 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join as joinPath } from 'node:path'
+import { type Invitation, type Organization, routes } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+
+let server: TestControlPlane
+beforeAll(async () => {
+  server = await testControlPlane()
+})
+afterAll(() => server.stop())
+
+let organization: Organization
+let address: string
+beforeEach(async () => {
+  const made = await server.call('POST', '/v1/organizations', { name: 'Acme', seats: 3 })
+  organization = routes.createOrganization.response.parse(made.body.data)
+  address = `${newUuid()}@example.test`
+})
+const path = (rest = '') => `/v1/organizations/${organization.id}${rest}`
+const invite = (body: object = {}, key?: string) =>
+  server.call('POST', path('/members'), { email: address, ...body }, key)
+const list = async (): Promise<Invitation[]> =>
+  routes.listInvitations.response.parse((await server.call('GET', path('/invitations'))).body.data)
+const answerOf = async (call: ReturnType<TestControlPlane['call']>) => {
+  const { body, status } = await call
+  return body.code ?? status
+}
+const expireAll = () =>
+  sql`update invitations set expires_at = now() - interval '1 second'`.execute(server.database.db)
+
+/** Tokens in the mails to an address, in the order they were saved; waits until there are that many. */
+const tokensFor = (recipient: string, count: number): Promise<string[]> =>
+  vi.waitFor(
+    async () => {
+      const folder = joinPath(server.config.controlDir, 'outbox')
+      const mails = await Promise.all(
+        (await readdir(folder)).map((name) => readFile(joinPath(folder, name), 'utf8')),
+      )
+      const saved = await server.database.db
+        .selectFrom('outbox_mails')
+        .select('id')
+        .where('recipient', '=', recipient)
+        .orderBy('created_at')
+        .execute()
+      const tokens = saved.flatMap(({ id }) => {
+        const text = mails.find((mail) => mail.includes(id))?.replace(/=\r?\n/g, '')
+        return /invitations\/([A-Za-z0-9_-]{43})/.exec(text ?? '')?.[1] ?? []
+      })
+      expect(tokens).toHaveLength(count)
+      return tokens
+    },
+    { timeout: 20_000 },
+  )
+
+describe('an invitation', () => {
+  it('is mailed, listed, and makes whoever accepts it a member with its role', async () => {
+    const answer = await invite({ role: 'admin' })
+    expect([answer.status, answer.body.data]).toEqual([201, { status: 'accepted' }])
+    const [listed] = await list()
+    expect(listed).toMatchObject({ email: address, role: 'admin' })
+    expect(Date.parse(listed!.expiresAt) - Date.parse(listed!.createdAt)).toBe(7 * 24 * 3_600_000)
+    const [token] = await tokensFor(address, 1)
+    const stored = await sql<{ text: string }>`select i::text as text from invitations i`.execute(
+      server.database.db,
+    )
+    expect(JSON.stringify(stored.rows)).not.toContain(token)
+
+    const invited = await addPerson(server, { email: address })
+    const preview = await server.call('GET', `/v1/invitations/${token}`, undefined, invited.apiKey)
+    expect(preview.headers.get('cache-control')).toBe('no-store')
+    expect(routes.readInvitation.response.parse(preview.body.data)).toEqual({
+      id: listed!.id,
+      organizationName: 'Acme',
+      role: 'admin',
+      expiresAt: listed!.expiresAt,
+    })
+    const accepted = await server.call('POST', `/v1/invitations/${token}/accept`, undefined, invited.apiKey)
+    expect(accepted.body.data).toEqual({ organizationId: organization.id, role: 'admin' })
+    expect(await answerOf(server.call('GET', path('/invitations'), undefined, invited.apiKey))).toBe(200)
+    expect(await list()).toEqual([])
+    expect(
+      await answerOf(server.call('POST', `/v1/invitations/${token}/accept`, undefined, invited.apiKey)),
+    ).toBe('invitation_not_found')
+  })
+
+  it('can be accepted or declined from the invited person’s own list', async () => {
+    await invite()
+    const invited = await addPerson(server, { email: address })
+    const own = async () =>
+      routes.listOwnInvitations.response.parse(
+        (await server.call('GET', '/v1/me/invitations', undefined, invited.apiKey)).body.data,
+      )
+    const [first] = await own()
+    const declined = await server.call(
+      'POST',
+      `/v1/me/invitations/${first!.id}/decline`,
+      undefined,
+      invited.apiKey,
+    )
+    expect(declined.body.data).toEqual({ declined: true })
+    expect([await own(), await list()]).toEqual([[], []])
+    await invite({ email: undefined, userId: invited.userId })
+    const [second] = await own()
+    const accepted = await server.call(
+      'POST',
+      `/v1/me/invitations/${second!.id}/accept`,
+      undefined,
+      invited.apiKey,
+    )
+    expect(accepted.body.data).toEqual({ organizationId: organization.id, role: 'member' })
+  })
+
+  it('shows itself to nobody but the verified owner of its address', async () => {
+    await invite()
+    const [token] = await tokensFor(address, 1)
+    const [{ id } = { id: '' }] = await list()
+    const stranger = await addPerson(server)
+    const unverified = await addPerson(server, { email: address, emailVerified: false })
+    for (const { apiKey } of [stranger, unverified]) {
+      const own = await server.call('GET', '/v1/me/invitations', undefined, apiKey)
+      expect(own.body.data).toEqual([])
+      for (const [method, at] of [
+        ['GET', `/v1/invitations/${token}`],
+        ['POST', `/v1/invitations/${token}/accept`],
+        ['POST', `/v1/invitations/${token}/decline`],
+        ['POST', `/v1/me/invitations/${id}/accept`],
+        ['POST', `/v1/me/invitations/${id}/decline`],
+      ] as const)
+        expect([at, await answerOf(server.call(method, at, undefined, apiKey))]).toEqual([
+          at,
+          'invitation_not_found',
+        ])
+    }
+    await server.database.db
+      .updateTable('users')
+      .set({ email_verified: true })
+      .where('id', '=', unverified.userId)
+      .execute()
+    expect(await answerOf(server.call('GET', `/v1/invitations/${token}`, undefined, unverified.apiKey))).toBe(
+      200,
+    )
+  })
+
+  it('works for an address however it is written', async () => {
+    await invite({ email: address.toUpperCase() })
+    const invited = await addPerson(server, { email: address })
+    const own = await server.call('GET', '/v1/me/invitations', undefined, invited.apiKey)
+    expect(own.body.data).toHaveLength(1)
+  })
+
+  it('sent again has a fresh link and end; the old link is dead', async () => {
+    await invite()
+    const [before] = await list()
+    await expireAll()
+    const invited = await addPerson(server, { email: address })
+    const [old] = await tokensFor(address, 1)
+    const read = (token: string | undefined) =>
+      answerOf(server.call('GET', `/v1/invitations/${token}`, undefined, invited.apiKey))
+    expect(await read(old)).toBe('invitation_not_found')
+    expect((await list()).map(({ id }) => id)).toEqual([before!.id])
+    const resent = await server.call('POST', path(`/invitations/${before!.id}/resend`))
+    expect(routes.resendInvitation.response.parse(resent.body.data)).toMatchObject({ id: before!.id })
+    const [, fresh] = await tokensFor(address, 2)
+    expect([await read(old), await read(fresh)]).toEqual(['invitation_not_found', 200])
+  })
+
+  it('once revoked is gone, for its link too', async () => {
+    await invite()
+    const [{ id } = { id: '' }] = await list()
+    const [token] = await tokensFor(address, 1)
+    const revoked = await server.call('DELETE', path(`/invitations/${id}`))
+    expect(revoked.body.data).toEqual({ revoked: true })
+    const invited = await addPerson(server, { email: address })
+    expect(await answerOf(server.call('GET', `/v1/invitations/${token}`, undefined, invited.apiKey))).toBe(
+      'invitation_not_found',
+    )
+    for (const wrong of [id, newUuid(), 'nonsense']) {
+      expect(await answerOf(server.call('DELETE', path(`/invitations/${wrong}`)))).toBe(
+        'invitation_not_found',
+      )
+      expect(await answerOf(server.call('POST', path(`/invitations/${wrong}/resend`)))).toBe(
+        'invitation_not_found',
+      )
+    }
+  })
+
+  it('tells nothing about an address: stranger, person, member or invited, the answer is one', async () => {
+    const person = await addPerson(server)
+    const member = await addPerson(server, { role: 'member', organizationId: organization.id })
+    await server.call('PATCH', path(), { seats: 50 })
+    const answers = []
+    for (const email of [address, person.email, member.email, server.admin.email, address])
+      answers.push((await invite({ email })).body)
+    expect(new Set(answers.map((body) => JSON.stringify(body))).size).toBe(1)
+    expect((await list()).map(({ email }) => email).sort()).toEqual([address, person.email].sort())
+  })
+
+  it('of an owner is an owner’s to send, to send again and to replace', async () => {
+    const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
+    expect(await answerOf(invite({ role: 'owner' }, admin.apiKey))).toBe('forbidden')
+    expect(await answerOf(invite({ role: 'owner' }))).toBe(201)
+    const [{ id } = { id: '' }] = await list()
+    const resend = (key?: string) =>
+      answerOf(server.call('POST', path(`/invitations/${id}/resend`), undefined, key))
+    expect([await resend(admin.apiKey), await resend()]).toEqual(['forbidden', 200])
+    expect(await answerOf(invite({ role: 'member' }, admin.apiKey))).toBe('forbidden')
+    expect(await answerOf(invite({ role: 'member' }))).toBe(201)
+    expect(await list()).toMatchObject([{ id, role: 'member' }])
+  })
+
+  it('asks for exactly one of address and user, and for a user that there is', async () => {
+    const codes = []
+    for (const body of [
+      { email: undefined },
+      { userId: newUuid() },
+      { email: 'no address' },
+      { email: undefined, userId: newUuid() },
+    ])
+      codes.push(await answerOf(invite(body)))
+    expect(codes).toEqual(['validation_error', 'validation_error', 'validation_error', 'user_not_found'])
+  })
+})
+
+describe('seats', () => {
+  it('are never exceeded by invitations that race', async () => {
+    const racers = Array.from({ length: 12 }, (_, n) => answerOf(invite({ email: `${n}-${address}` })))
+    const answers = await Promise.all(racers)
+    expect(answers.filter((answer) => answer === 201)).toHaveLength(2)
+    expect(answers.filter((answer) => answer === 'seats_exceeded')).toHaveLength(10)
+    expect(await list()).toHaveLength(2)
+  })
+
+  it('are free again when an invitation expires, and must be free to send it again', async () => {
+    const other = (n: number) => answerOf(invite({ email: `${n}-${address}` }))
+    expect([await other(1), await other(2), await other(3)]).toEqual([201, 201, 'seats_exceeded'])
+    await expireAll()
+    expect([await other(3), await other(4), await other(5)]).toEqual([201, 201, 'seats_exceeded'])
+    const expired = (await list()).find(({ email }) => email.startsWith('1-'))
+    expect(await answerOf(server.call('POST', path(`/invitations/${expired?.id}/resend`)))).toBe(
+      'seats_exceeded',
+    )
+    expect(await other(2)).toBe('seats_exceeded')
+    const pending = (await list()).find(({ email }) => email.startsWith('3-'))
+    expect(await answerOf(server.call('POST', path(`/invitations/${pending?.id}/resend`)))).toBe(200)
+  })
+
+  it('take one member for an invitation that a hundred accept at once', async () => {
+    await invite()
+    const [token] = await tokensFor(address, 1)
+    const invited = await addPerson(server, { email: address })
+    const [{ id } = { id: '' }] = await list()
+    const paths = [`/v1/invitations/${token}/accept`, `/v1/me/invitations/${id}/accept`]
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, n) =>
+        answerOf(server.call('POST', paths[n % 2]!, undefined, invited.apiKey)),
+      ),
+    )
+    expect(answers.filter((answer) => answer === 200)).toHaveLength(1)
+    expect(answers.filter((answer) => answer === 'invitation_not_found')).toHaveLength(99)
+    const members = await server.call('GET', path('/members'))
+    expect(members.body.data).toHaveLength(2)
+  })
+})

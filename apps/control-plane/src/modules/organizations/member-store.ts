@@ -1,0 +1,115 @@
+/** The only SQL for memberships. */
+import type { Member as MemberEntry, Membership, Role } from '@dock/contract'
+import type { Selectable } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+import type { MembershipsTable } from '../../database/tables/accounts.ts'
+
+export type MembershipRow = Selectable<MembershipsTable>
+
+/** Members with their addresses, who came first at the top. */
+export const listMemberEntries = async (db: Db, organizationId: string): Promise<MemberEntry[]> => {
+  const rows = await db
+    .selectFrom('memberships')
+    .innerJoin('users', 'users.id', 'memberships.user_id')
+    .where('organization_id', '=', organizationId)
+    .selectAll('memberships')
+    .select('users.email')
+    .orderBy('memberships.created_at')
+    .orderBy('user_id')
+    .execute()
+  return rows.map((row) => ({
+    userId: row.user_id,
+    email: row.email,
+    role: row.role,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }))
+}
+
+/** A membership as it is shown. */
+export const membershipView = (row: MembershipRow): Membership => ({
+  organizationId: row.organization_id,
+  userId: row.user_id,
+  role: row.role,
+  createdAt: row.created_at.toISOString(),
+  updatedAt: row.updated_at.toISOString(),
+})
+
+export const findMemberRow = (
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+): Promise<MembershipRow | undefined> =>
+  tx
+    .selectFrom('memberships')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+
+/** Whether somebody with this address belongs to the organization. */
+export const isMemberAddress = async (tx: Tx, organizationId: string, email: string): Promise<boolean> => {
+  const row = await tx
+    .selectFrom('memberships')
+    .innerJoin('users', 'users.id', 'memberships.user_id')
+    .select('user_id')
+    .where('organization_id', '=', organizationId)
+    .where('users.email', '=', email)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Owners besides this one. Asked with the organization locked. */
+export const hasOtherOwner = async (tx: Tx, organizationId: string, userId: string): Promise<boolean> => {
+  const row = await tx
+    .selectFrom('memberships')
+    .select('user_id')
+    .where('organization_id', '=', organizationId)
+    .where('role', '=', 'owner')
+    .where('user_id', '!=', userId)
+    .limit(1)
+    .executeTakeFirst()
+  return row !== undefined
+}
+
+/** Makes somebody a member; who is one already keeps their role. Answers the role that they have then. */
+export const insertMember = async (
+  tx: Tx,
+  member: { organizationId: string; userId: string; role: Role; now: Date },
+): Promise<Role> => {
+  await tx
+    .insertInto('memberships')
+    .values({
+      organization_id: member.organizationId,
+      user_id: member.userId,
+      role: member.role,
+      created_at: member.now,
+      updated_at: member.now,
+    })
+    .onConflict((conflict) => conflict.columns(['organization_id', 'user_id']).doNothing())
+    .execute()
+  const row = await findMemberRow(tx, member.organizationId, member.userId)
+  return row?.role ?? member.role
+}
+
+export const updateMemberRole = (
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  values: { role: Role; now: Date },
+): Promise<MembershipRow> =>
+  tx
+    .updateTable('memberships')
+    .set({ role: values.role, updated_at: values.now })
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+export const deleteMember = async (tx: Tx, organizationId: string, userId: string): Promise<void> => {
+  await tx
+    .deleteFrom('memberships')
+    .where('organization_id', '=', organizationId)
+    .where('user_id', '=', userId)
+    .execute()
+}

@@ -1,0 +1,28 @@
+import { type Membership, type Role, ServiceError } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
+import type { Member } from '../../accounts/index.ts'
+import { findMemberRow, hasOtherOwner, membershipView, updateMemberRole } from '../member-store.ts'
+import type { OrganizationContext } from '../organization-context.ts'
+import { lockOrganization } from '../organization-store.ts'
+import { requireOwnerFor } from '../require-owner.ts'
+
+/** Gives a member another role. Throws `member_not_found`, and `cannot_remove_owner` for the last owner. */
+export const changeMemberRole = (
+  context: OrganizationContext,
+  caller: Member,
+  userId: string,
+  role: Role,
+): Promise<Membership> =>
+  withTransaction(context.db, async (tx) => {
+    const { organizationId } = caller
+    await lockOrganization(tx, organizationId)
+    const member = await findMemberRow(tx, organizationId, userId)
+    if (!member) throw new ServiceError('member_not_found')
+    if (member.role === role) return membershipView(member)
+    await requireOwnerFor(tx, caller, [member.role, role])
+    if (member.role === 'owner' && !(await hasOtherOwner(tx, organizationId, userId)))
+      throw new ServiceError('cannot_remove_owner')
+    return membershipView(
+      await updateMemberRole(tx, organizationId, userId, { role, now: context.clock.now() }),
+    )
+  })

@@ -1,0 +1,25 @@
+import { ServiceError, type Workspace } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
+import type { Member } from '../../accounts/index.ts'
+import type { OrganizationContext } from '../organization-context.ts'
+import { slugCandidates } from '../organization-slug.ts'
+import { lockOrganization } from '../organization-store.ts'
+import { workspaceView } from '../organization-view.ts'
+import { insertWorkspaceRow } from '../workspace-store.ts'
+
+/** Makes a workspace in the caller's organization. Throws `slug_taken`. */
+export const createWorkspace = (
+  context: OrganizationContext,
+  caller: Member,
+  wanted: { name: string; slug?: string | undefined },
+): Promise<Workspace> =>
+  withTransaction(context.db, async (tx) => {
+    const { organizationId } = caller
+    await lockOrganization(tx, organizationId)
+    for (const slug of slugCandidates(wanted, 'workspace')) {
+      const values = { organizationId, name: wanted.name, slug, now: context.clock.now() }
+      const row = await insertWorkspaceRow(tx, values)
+      if (row) return workspaceView(row)
+    }
+    throw new ServiceError('slug_taken')
+  })

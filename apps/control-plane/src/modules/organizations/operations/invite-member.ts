@@ -1,0 +1,54 @@
+import { type Role, ServiceError } from '@dock/contract'
+import { type Tx, withTransaction } from '../../../database/database.ts'
+import type { Member } from '../../accounts/index.ts'
+import { findInvitationRow, insertInvitation, renewInvitation } from '../invitation-store.ts'
+import { newInvitationToken } from '../invitation-token.ts'
+import { isMemberAddress } from '../member-store.ts'
+import type { OrganizationContext } from '../organization-context.ts'
+import { lockOrganization, requireSeat } from '../organization-store.ts'
+import { requireOwnerFor } from '../require-owner.ts'
+import { invitationExpiry, sendInvitation } from '../send-invitation.ts'
+
+export type InvitationRequest = { email?: string | undefined; userId?: string | undefined; role: Role }
+
+const addressOf = async (tx: Tx, { email, userId }: InvitationRequest): Promise<string> => {
+  if (email !== undefined) return email.toLowerCase()
+  const user = await tx
+    .selectFrom('users')
+    .select('email')
+    .where('id', '=', userId ?? '')
+    .where('closed_at', 'is', null)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+  if (!user) throw new ServiceError('user_not_found')
+  return user.email.toLowerCase()
+}
+
+/**
+ * Invites an address by mail; the answer is the same whoever it belongs to. One that is invited already gets a fresh
+ * link with the new role, and a member's address neither mail nor seat.
+ */
+export const inviteMember = async (
+  context: OrganizationContext,
+  caller: Member,
+  request: InvitationRequest,
+): Promise<{ status: 'accepted' }> => {
+  const now = context.clock.now()
+  const { role } = request
+  await withTransaction(context.db, async (tx) => {
+    const organization = await lockOrganization(tx, caller.organizationId)
+    const organizationId = organization.id
+    const email = await addressOf(tx, request)
+    const before = await findInvitationRow(tx, organizationId, { email })
+    await requireOwnerFor(tx, caller, before ? [role, before.role] : [role])
+    if (await isMemberAddress(tx, organizationId, email)) return
+    if (!before || before.expires_at <= now) await requireSeat(tx, organization, now)
+    const token = newInvitationToken()
+    const expiresAt = invitationExpiry(now)
+    if (before) await renewInvitation(tx, organizationId, before.id, { role, token, expiresAt })
+    else await insertInvitation(tx, { organizationId, email, role, token, expiresAt, now })
+    await sendInvitation(tx, context.appUrl, { organization, email, role, token })
+  })
+  context.wakeMailer()
+  return { status: 'accepted' }
+}

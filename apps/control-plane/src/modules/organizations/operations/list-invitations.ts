@@ -1,0 +1,9 @@
+import type { Invitation } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import type { Member } from '../../accounts/index.ts'
+import { listInvitationRows } from '../invitation-store.ts'
+import { invitationView } from '../invitation-view.ts'
+
+/** Open invitations of the caller's organization, expired ones included, newest first. */
+export const listInvitations = async (db: Db, caller: Member): Promise<Invitation[]> =>
+  (await listInvitationRows(db, caller.organizationId)).map(invitationView)

@@ -1,0 +1,25 @@
+import { ServiceError, type Workspace } from '@dock/contract'
+import { isUniqueViolation } from '../../../database/violations.ts'
+import type { Member } from '../../accounts/index.ts'
+import type { OrganizationContext } from '../organization-context.ts'
+import { workspaceView } from '../organization-view.ts'
+import { updateWorkspaceRow } from '../workspace-store.ts'
+import { readWorkspace } from './list-workspaces.ts'
+
+/** Changes what was given and leaves the rest. Throws `slug_taken`. */
+export const updateWorkspace = async (
+  context: OrganizationContext,
+  caller: Member,
+  id: string,
+  changes: { name?: string | undefined; slug?: string | undefined },
+): Promise<Workspace> => {
+  const { db, clock } = context
+  if (Object.keys(changes).length === 0) return readWorkspace(db, caller, id)
+  try {
+    const row = await updateWorkspaceRow(db, caller.organizationId, id, { ...changes, now: clock.now() })
+    if (!row) throw new ServiceError('workspace_not_found')
+    return workspaceView(row)
+  } catch (error) {
+    throw isUniqueViolation(error, 'workspaces_slug') ? new ServiceError('slug_taken') : error
+  }
+}

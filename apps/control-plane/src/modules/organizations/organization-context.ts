@@ -1,0 +1,14 @@
+/** What the operations of organizations work with; made once by the composition. */
+import type { Clock } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+
+export type OrganizationContext = {
+  db: Db
+  clock: Clock
+  /** Where links in mails lead. */
+  appUrl: string
+  /** A mail was saved. */
+  wakeMailer(): void
+  /** An organization was deleted: what it has can go. */
+  wakeRemoval(): void
+}

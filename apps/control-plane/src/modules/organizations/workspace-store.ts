@@ -1,0 +1,81 @@
+/** The only SQL for workspaces. */
+import { newUuid } from '@dock/foundation'
+import { type Selectable, sql } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+import type { WorkspacesTable } from '../../database/tables/accounts.ts'
+
+export type WorkspaceRow = Selectable<WorkspacesTable>
+
+/** Workspaces of an organization, oldest first. */
+export const listWorkspaceRows = (db: Db, organizationId: string): Promise<WorkspaceRow[]> =>
+  db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute()
+
+export const findWorkspaceRow = (
+  db: Db,
+  organizationId: string,
+  id: string,
+): Promise<WorkspaceRow | undefined> =>
+  db
+    .selectFrom('workspaces')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+
+/** Saves a new workspace, unless its slug is taken in the organization. */
+export const insertWorkspaceRow = (
+  tx: Tx,
+  values: { organizationId: string; name: string; slug: string; now: Date },
+): Promise<WorkspaceRow | undefined> =>
+  tx
+    .insertInto('workspaces')
+    .values({
+      id: newUuid(),
+      organization_id: values.organizationId,
+      name: values.name,
+      slug: values.slug,
+      created_at: values.now,
+      updated_at: values.now,
+    })
+    .onConflict((conflict) => conflict.constraint('workspaces_slug').doNothing())
+    .returningAll()
+    .executeTakeFirst()
+
+export const updateWorkspaceRow = (
+  db: Db,
+  organizationId: string,
+  id: string,
+  values: { name?: string | undefined; slug?: string | undefined; now: Date },
+): Promise<WorkspaceRow | undefined> => {
+  const { now, ...changes } = values
+  return db
+    .updateTable('workspaces')
+    .set({ ...changes, updated_at: now })
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** Whether a workspace holds Docks, of whatever state. */
+export const holdsDocks = async (tx: Tx, organizationId: string, id: string): Promise<boolean> => {
+  const result = await sql<{ held: boolean }>`select exists (
+    select 1 from docks where workspace_id = ${id} and organization_id = ${organizationId}) as held`.execute(
+    tx,
+  )
+  return result.rows[0]!.held
+}
+
+export const deleteWorkspaceRow = async (tx: Tx, organizationId: string, id: string): Promise<void> => {
+  await tx
+    .deleteFrom('workspaces')
+    .where('organization_id', '=', organizationId)
+    .where('id', '=', id)
+    .execute()
+}

@@ -1,0 +1,38 @@
+/** Makes races certain: rows are held by another connection until those who race for them all wait. */
+import pg from 'pg'
+import { vi } from 'vitest'
+import type { FreshDatabase } from './fresh-database.ts'
+
+/**
+ * Begins `work` while `lock` (a `select … for update`) holds its rows, and lets go as soon as `waiting` connections wait
+ * for a lock: by then whoever reads before a write has read what the others have not written yet.
+ */
+export const whileLocked = async <T>(
+  database: Pick<FreshDatabase, 'url'>,
+  options: { lock: string; waiting: number },
+  work: () => Promise<T>,
+): Promise<T> => {
+  const clients = [0, 1].map(() => new pg.Client({ connectionString: database.url }))
+  const [holder, observer] = clients as [pg.Client, pg.Client]
+  await Promise.all(clients.map((client) => client.connect()))
+  try {
+    await holder.query('begin')
+    await holder.query(options.lock)
+    const result = work()
+    result.catch(() => undefined)
+    await vi.waitFor(
+      async () => {
+        const { rows } = await observer.query<{ n: number }>(
+          `select count(*)::int as n from pg_stat_activity
+           where datname = current_database() and wait_event_type = 'Lock'`,
+        )
+        if (rows[0]!.n < options.waiting) throw new Error(`${rows[0]!.n} connections wait for a lock`)
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+    await holder.query('commit')
+    return await result
+  } finally {
+    await Promise.all(clients.map((client) => client.end()))
+  }
+}
