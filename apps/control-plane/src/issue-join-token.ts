@@ -17,7 +17,8 @@ const run = async (): Promise<void> => {
 
 run().catch((error: unknown) => {
   const { code, message } = error as { code?: string; message: string }
-  const sentence = code === 'ENOENT' || code === 'ECONNREFUSED' ? 'Dock is not running on this data folder.' : message
+  const sentence =
+    code === 'ENOENT' || code === 'ECONNREFUSED' ? 'Dock is not running on this data folder.' : message
   process.stderr.write(`host-token: ${sentence}\n`)
   process.exitCode = 1
 })

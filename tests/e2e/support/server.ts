@@ -59,10 +59,14 @@ export const removeDataDir = (dataDir: string): Promise<void> => rm(dataDir, { r
 const lastLines = (text: string): string => text.split('\n').slice(-40).join('\n')
 
 /** Starts on `dataDir` and answers when the server says that it is ready. Rejects, with its output, if it ends first. */
-export const startServer = async (dataDir: string, port: number): Promise<Server> => {
+export const startServer = async (
+  dataDir: string,
+  port: number,
+  environment: Record<string, string> = {},
+): Promise<Server> => {
   const child: ChildProcess = spawn(join(checkout, 'script/server'), [], {
     cwd: checkout,
-    env: { ...process.env, DOCK_DATA_DIR: dataDir, PORT: String(port) },
+    env: { ...process.env, ...environment, DOCK_DATA_DIR: dataDir, PORT: String(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })

@@ -1,0 +1,100 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
+import { createMachine, joinToken, type Machine, type RunningHost } from '../support/second-machine.ts'
+import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+
+let server: Server
+let machine: Machine
+let url: string
+let hostDir: string
+let host: RunningHost | undefined
+
+beforeAll(async () => {
+  machine = await createMachine(1)
+  const port = await freePort()
+  server = await startServer(await newDataDir(), port, { DOCK_BIND: '0.0.0.0' })
+  url = `http://${machine.address}:${port}`
+  hostDir = await newDataDir()
+  host = await machine.joinAsHost(hostDir, url, await joinToken(server.dataDir))
+})
+
+afterAll(async () => {
+  await host?.interrupt()
+  await server?.interrupt()
+  await machine?.remove()
+  for (const dir of [hostDir, server?.dataDir]) if (dir) await removeDataDir(dir)
+})
+
+const patiently = { timeout: 90_000, interval: 200 }
+const hosts = () => server.client.call('listHosts', {})
+const stateOfSecond = async () =>
+  (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))?.state
+
+/** A Dock on the second host: it has room for most, so it is given the next one. */
+const createThere = async (name: string) => {
+  const second = (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))
+  const dock = await createDock(server, { name })
+  expect(dock.hostId).toBe(second?.id)
+  return dock
+}
+
+/** The agent's own process on the second machine. */
+const agentProcess = async (): Promise<number> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
+    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
+    if ((await read('environ')).includes(hostDir)) return Number(entry)
+  }
+  throw new Error('no agent on the second machine')
+}
+
+describe('a second machine', () => {
+  it('is a host of this Dock, and Docks start, stop and resume on it', async () => {
+    await expect.poll(stateOfSecond, patiently).toBe('online')
+    const dock = await createThere('far')
+    await run(server, dock.id, 'echo far away > file')
+    await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
+    await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
+    const again = await untilState(server, dock.id, ['ready'])
+    expect(again.hostId).toBe(dock.hostId)
+    expect(await run(server, dock.id, 'cat file')).toBe('far away\n')
+    await deleteDock(server, dock.id)
+  })
+
+  it('that falls silent has its Docks unreachable, and back as they were when it speaks again', async () => {
+    const dock = await createThere('quiet')
+    await run(server, dock.id, 'setsid sleep 4711 >/dev/null 2>&1 & echo $! > pid')
+    const agent = await agentProcess()
+    process.kill(agent, 'SIGSTOP')
+    try {
+      await untilState(server, dock.id, ['unreachable'], 110_000)
+      expect(await stateOfSecond()).toBe('offline')
+      await expect(
+        server.client.call('stopDock', { params: { id: dock.id }, body: {} }),
+      ).rejects.toMatchObject({ code: 'conflict' })
+    } finally {
+      process.kill(agent, 'SIGCONT')
+    }
+    await untilState(server, dock.id, ['ready'], 110_000)
+    expect(await run(server, dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4711')
+    const { notifications } = await server.client.call('listNotifications', { query: { limit: 20 } })
+    expect(notifications.filter(({ dockId }) => dockId === dock.id).map(({ type }) => type)).toEqual([
+      'stopped_responding',
+    ])
+    await deleteDock(server, dock.id)
+  })
+
+  it('is left clean by Ctrl-C, and boots its Docks again when it is started anew', async () => {
+    const dock = await createThere('kept')
+    await run(server, dock.id, 'echo kept > file')
+    expect(await host?.interrupt()).toBe(0)
+    host = undefined
+    expect(await readFile('/proc/mounts', 'utf8')).not.toContain(hostDir)
+    host = await machine.joinAsHost(hostDir, url)
+    const read = () => run(server, dock.id, 'cat file').catch(() => '')
+    await expect.poll(read, patiently).toBe('kept\n')
+    await deleteDock(server, dock.id)
+  })
+})

@@ -1,0 +1,84 @@
+/** Another machine on this one: a network namespace with a cable to this machine, in which script/host runs. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+const checkout = new URL('../../..', import.meta.url).pathname
+
+export type Machine = {
+  /** This machine's address as the other one sees it. */
+  address: string
+  /** Runs script/host there; answers when it says that it is a host. */
+  joinAsHost(dataDir: string, url: string, token?: string): Promise<RunningHost>
+  remove(): Promise<void>
+}
+
+export type RunningHost = {
+  pid: number
+  /** Ctrl-C, and waits for the end; answers the exit code. */
+  interrupt(): Promise<number>
+}
+
+/** Makes the machine. `number` from 1 to 60 tells several apart. */
+export const createMachine = async (number: number): Promise<Machine> => {
+  const name = `dock-machine-${number}`
+  const [here, there] = [`dockm${number}a`, `dockm${number}b`]
+  const network = `10.254.${number}`
+  const remove = async (): Promise<void> => {
+    await run('ip', ['link', 'delete', here]).catch(() => undefined)
+    await run('ip', ['netns', 'delete', name]).catch(() => undefined)
+  }
+  await remove()
+  await run('ip', ['netns', 'add', name])
+  await run('ip', ['link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', name])
+  await run('ip', ['address', 'add', `${network}.1/30`, 'dev', here])
+  await run('ip', ['link', 'set', here, 'up'])
+  await run('ip', ['-n', name, 'address', 'add', `${network}.2/30`, 'dev', there])
+  for (const device of [there, 'lo']) await run('ip', ['-n', name, 'link', 'set', device, 'up'])
+
+  const joinAsHost = async (dataDir: string, url: string, token?: string): Promise<RunningHost> => {
+    const child: ChildProcess = spawn(
+      'nsenter',
+      [`--net=/run/netns/${name}`, '--', join(checkout, 'script/host'), url],
+      {
+        cwd: checkout,
+        env: { ...process.env, DOCK_DATA_DIR: dataDir, ...(token ? { DOCK_JOIN_TOKEN: token } : {}) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+      },
+    )
+    let output = ''
+    const log = createWriteStream(`${dataDir}.log`, { flags: 'a' })
+    const ended = new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 128)))
+    await new Promise<void>((resolve, reject) => {
+      const hear = (text: string): void => {
+        output += text
+        log.write(text)
+        if (output.includes('This machine is a host of')) resolve()
+      }
+      child.stdout?.setEncoding('utf8').on('data', hear)
+      child.stderr?.setEncoding('utf8').on('data', hear)
+      child.once('error', reject)
+      void ended.then((code) => reject(new Error(`script/host ended with ${code}:\n${output}`)))
+    })
+    const pid = child.pid!
+    return {
+      pid,
+      interrupt: () => {
+        process.kill(pid, 'SIGINT')
+        return ended
+      },
+    }
+  }
+  return { address: `${network}.1`, joinAsHost, remove }
+}
+
+/** A join token, as an operator gets one. */
+export const joinToken = async (serverDataDir: string): Promise<string> => {
+  const { stdout } = await run(join(checkout, 'script/host-token'), [], {
+    env: { ...process.env, DOCK_DATA_DIR: serverDataDir },
+  })
+  return stdout.trim()
+}
