@@ -10,6 +10,7 @@ const environment = z.object({
   DOCK_RUNSC: z.string().min(1).optional(),
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
+  DOCK_WARM_POOL: z.coerce.number().int().min(0).max(200).default(16),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
 })
 
@@ -22,6 +23,8 @@ export type AgentSettings = {
   /** For what need not outlive the machine's boot. */
   runFolder: string
   runtime: 'gvisor' | 'fake'
+  /** Sandboxes that are kept ready at most. */
+  warmPoolSize: number
   /** What durable copies may read of this host's disks. */
   copyPace: CopyPace
 }
@@ -39,6 +42,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
     runtime: data.DOCK_RUNTIME,
+    warmPoolSize: data.DOCK_WARM_POOL,
     copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }
 }

@@ -1,31 +1,48 @@
 /** The agent's life: what is there is taken up first, only then does the control plane hear of this host. */
+import { availableParallelism } from 'node:os'
 import type { Logger } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
-import { DockEvents } from './docks/dock-events.ts'
+import { BootTurns } from './docks/boot-turns.ts'
 import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 import { Docks } from './docks/docks.ts'
+import { Emitter } from './docks/emitter.ts'
+import { Freezer } from './freezing/freezer.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
+import { createWatches } from './watches.ts'
 
-export type AgentParts = Omit<DockParts, 'events' | 'records'> & {
+export type AgentParts = Omit<DockParts, 'events' | 'records' | 'poolLosses' | 'freezer' | 'turns'> & {
   handlesFolder: string
   logger: Logger
   copyPace?: CopyPace
+  /** Sandboxes that are kept ready at most. */
+  warmPoolSize?: number
 }
 
+/** Sandboxes that boot at once: more are slower for all. */
+const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
+
 /** The agent without its link: its Docks and its paths. */
-export const createAgent = (parts: AgentParts) => {
-  const { driver, disks, networks, bootId, logger } = parts
-  const events = new DockEvents()
-  const docks = new Docks({ ...parts, events, records: createDockRecords(parts.handlesFolder) })
+export const createAgent = (agentParts: AgentParts) => {
+  const { driver, disks, networks, bootId, logger } = agentParts
+  const parts: DockParts = {
+    ...agentParts,
+    events: new Emitter(),
+    poolLosses: new Emitter(),
+    freezer: new Freezer(driver, logger),
+    turns: new BootTurns(bootsAtOnce),
+    records: createDockRecords(agentParts.handlesFolder),
+  }
+  const docks = new Docks(parts)
+  const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
   const facts = () => readHostFacts(driver, disks, bootId)
-  const copyPace = parts.copyPace ?? defaultCopyPace
   const app = createAgentApp({
     docks,
     disks,
-    copyPace,
-    events,
+    copyPace: agentParts.copyPace ?? defaultCopyPace,
+    warmPool: watches.warmPool,
+    events: parts.events,
     facts,
     pressure: () => readPressure(disks),
     logger,
@@ -33,12 +50,18 @@ export const createAgent = (parts: AgentParts) => {
   return {
     app,
     docks,
+    events: parts.events,
+    warmPool: watches.warmPool,
     facts,
     /** Makes the machine ready, adopts what runs and clears what nobody owns. */
     recover: async (): Promise<void> => {
       await Promise.all([disks.recover(), networks.setUp()])
+      // Before any Dock is let go on: with a full pool it would lose what it writes.
+      await watches.poolRoom.look()
       await docks.recover()
     },
+    /** Begins what goes on beside the commands; the answer ends it. */
+    watch: watches.start,
     /** Ends every sandbox in order; their disks stay. */
     shutdown: async (): Promise<void> => {
       await docks.shutdown()

@@ -44,5 +44,6 @@ export const composeAgent = async (settings: AgentSettings, logger: Logger): Pro
     logger,
     handlesFolder,
     copyPace: settings.copyPace,
+    warmPoolSize: settings.warmPoolSize,
   })
 }

@@ -1,4 +1,5 @@
 /** What this machine is and has, as the control plane is told. */
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
@@ -28,11 +29,7 @@ export const readHostFacts = async (
   disks: DiskPool,
   bootId: string,
 ): Promise<HostFacts> => {
-  const [statistics, images, cpuFamily] = await Promise.all([
-    disks.statistics(),
-    disks.images(),
-    readCpuFamily(),
-  ])
+  const [images, cpuFamily] = await Promise.all([disks.images(), readCpuFamily()])
   return {
     runtime: driver.name,
     cpuFamily,
@@ -41,15 +38,21 @@ export const readHostFacts = async (
     bootId,
     vcpuTotal: cpus().length,
     memTotalBytes: totalmem(),
-    diskTotalBytes: statistics.totalBytes,
+    diskTotalBytes: disks.room().totalBytes,
     maxDocks,
     images,
   }
 }
 
-/** How much memory and pool are left at this moment. */
-export const readPressure = async (disks: DiskPool): Promise<Pressure> => {
-  const [memory, statistics] = await Promise.all([readFile('/proc/meminfo', 'utf8'), disks.statistics()])
-  const availableKiB = Number.parseInt(field(memory, 'MemAvailable'), 10)
-  return { memAvailableBytes: availableKiB * 1024, diskFreeBytes: statistics.freeBytes }
+/** The machine's memory at this moment. */
+export const readMemory = (): { availableBytes: number; totalBytes: number } => {
+  const text = readFileSync('/proc/meminfo', 'utf8')
+  const bytes = (name: string) => Number.parseInt(field(text, name), 10) * 1024
+  return { availableBytes: bytes('MemAvailable'), totalBytes: bytes('MemTotal') }
 }
+
+/** How much memory and pool are left at this moment. */
+export const readPressure = (disks: DiskPool): Pressure => ({
+  memAvailableBytes: readMemory().availableBytes,
+  diskFreeBytes: disks.room().freeBytes,
+})

@@ -39,6 +39,7 @@ const run = async (): Promise<void> => {
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()
   await agent.recover()
+  agent.watch()
   const ended = new AbortController()
   const link = keepLinked({
     url: settings.controlUrl,

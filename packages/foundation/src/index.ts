@@ -9,4 +9,5 @@ export {
   runCommand,
   tryCommand,
 } from './run-command.ts'
+export { spokenName } from './spoken-name.ts'
 export { writeFileDurably } from './write-file-durably.ts'

@@ -267,6 +267,6 @@ describe('recover', () => {
     pool = newPool()
     await pool.recover()
     expect((await pool.list()).disks).toEqual(['a'])
-    expect((await pool.statistics()).totalBytes).toBe(3 * 2 ** 30)
+    expect(pool.room().totalBytes).toBe(3 * 2 ** 30)
   })
 })

@@ -3,17 +3,19 @@
  * ext4 disk. What stands under its final name is whole. The pool's and the mounts' folders are closed to all but
  * root: the disks in them are readable files, so that an unprivileged reader can be handed one.
  */
-import { mkdir, readdir, readFile, rmdir, stat, statfs, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
-import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
+import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 import { imagePath, listImages } from '../images/list-images.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
+import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
+import { readPoolRoom } from './pool-room.ts'
 import { preparePool } from './prepare-pool.ts'
 import { resetRcuExpedited, withRcuExpedited } from './rcu-expedited.ts'
 import { restoreDisk } from './restore-disk.ts'
@@ -25,12 +27,11 @@ export type DiskPoolOptions = {
   /** Folder for the mounts of the Docks' disks. */
   mountsDir: string
   logger: Logger
-  /** Room that is kept free; creates and captures are refused below twice of it. Default max(2 GiB, 5 %). */
+  /** Room that is kept free. Default max(2 GiB, 5 %). */
   reserveBytes?: number
 }
 
 const gibibyte = 2 ** 30
-const dirtyBytesMax = 64 * 2 ** 20
 const releaseDeadlineMs = 10_000
 
 const checked = (id: string): string => {
@@ -52,18 +53,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
   const capturePath = (id: string) => join(capturesDir, checked(id))
   const mountPath = (id: string) => join(mountsDir, checked(id))
 
-  const statistics = async () => {
-    const [pool, below] = await Promise.all([statfs(poolDir), statfs(dirname(poolDir))])
-    // The pool's file is sparse: what is free in it can be used only as far as the disk below has room.
-    const freeBytes = Math.min(pool.bavail * pool.bsize, below.bavail * below.bsize)
-    return { totalBytes: pool.blocks * pool.bsize, freeBytes }
-  }
-
-  const requireSpace = async (): Promise<void> => {
-    const { totalBytes, freeBytes } = await statistics()
-    const reserve = reserveBytes ?? Math.max(2 * gibibyte, totalBytes * 0.05)
-    if (freeBytes < 2 * reserve) throw new NoSpace('the pool has no room for another disk or capture')
-  }
+  const room = () => readPoolRoom(poolDir, reserveBytes)
 
   const mounted = async (dockId: string) => (await readMountTable()).get(mountPath(dockId))
 
@@ -92,18 +82,9 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     await rmdir(path).catch(() => undefined)
   }
 
-  const limitDirtyMemory = async (device: string): Promise<void> => {
-    try {
-      await writeFile(`/sys/block/${device}/bdi/max_bytes`, `${dirtyBytesMax}`)
-      await writeFile(`/sys/block/${device}/bdi/strict_limit`, '1')
-    } catch (error) {
-      logger.debug({ err: error, device }, 'this kernel has no dirty limit for one device')
-    }
-  }
-
   const makeDisk = async (dockId: string, wanted: Parameters<DiskPool['create']>[1]): Promise<void> => {
     if (await exists(dockPath(dockId))) return
-    await requireSpace()
+    requireRoom(room())
     const system = await kernel()
     const { from, diskGiB } = wanted
     let source: string
@@ -122,7 +103,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
 
   const makeCapture = async (dockId: string, target: string): Promise<void> => {
     if (!(await exists(dockPath(dockId)))) throw new NotInPool(`no disk of ${dockId}`)
-    await requireSpace()
+    requireRoom(room())
     const system = await kernel()
     const snapshot = () => system.snapshot(dockPath(dockId), target, true)
     if (!(await mounted(dockId))) return await snapshot()
@@ -155,7 +136,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
         const file = join(dockPath(dockId), 'disk.raw')
         if (!(await exists(file))) throw new NotInPool(`no disk of ${dockId}`)
         await mkdir(rootPath, { recursive: true })
-        await limitDirtyMemory(await (await kernel()).mount(file, rootPath))
+        await limitDeviceDirtyMemory(await (await kernel()).mount(file, rootPath), logger)
         return { rootPath }
       }),
 
@@ -186,11 +167,16 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       serial(`capture ${captureId}`, async () => {
         const target = capturePath(captureId)
         if (!(await exists(target))) {
-          await requireSpace()
+          requireRoom(room())
           await restoreDisk(await kernel(), capturesDir, captureId, diskBytes, fill)
         }
         return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
       }),
+
+    usage: async (dockId) => {
+      const { blocks, bfree, bsize } = await statfs(mountPath(dockId))
+      return { usedBytes: (blocks - bfree) * bsize, sizeBytes: blocks * bsize }
+    },
 
     has: async (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
 
@@ -200,7 +186,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     },
 
     images: () => listImages(poolDir),
-    statistics,
+    room,
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))
     },
@@ -213,7 +199,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       for (const path of (await readMountTable()).keys()) {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }
-      await resetRcuExpedited()
+      await Promise.all([resetRcuExpedited(), limitDirtyMemory(logger)])
       for (const folder of ['docks', 'captures', 'images', 'variants']) {
         await mkdir(join(poolDir, folder), { recursive: true })
         for (const name of await readdir(join(poolDir, folder))) {

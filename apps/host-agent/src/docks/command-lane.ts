@@ -16,6 +16,11 @@ export class CommandLane {
   readonly #pending = new Set<Pending>()
   #tail: Promise<unknown> = Promise.resolve()
 
+  /** Whether a command is under way or waits. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0
+  }
+
   /** Runs `run` when it is this command's turn. Two same commands must answer the same type. */
   submit<Answer>(command: Command, run: () => Promise<Answer>): Promise<Answer> {
     for (const other of this.#pending) {

@@ -6,6 +6,7 @@ import type { DockState } from './dock-state.ts'
 export const destroyDock = async (dock: DockState, command: DestroyDock): Promise<Record<string, never>> => {
   const { networks, disks } = dock.parts
   const { operationId, generation } = command
+  if (dock.isPooled) dock.parts.poolLosses.emit({ dockId: dock.dockId, isClaimed: false })
   if (dock.record && dock.record.phase !== 'gone') await dock.save({ phase: 'stopping' })
   await dock.endSandbox()
   await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])

@@ -1,18 +1,6 @@
-/** What the agent tells without being asked, to whoever listens at that moment. */
+/** What the agent tells the control plane without being asked, beside its regular reports. */
 import type { HostEvent } from '@dock/host-protocol'
+import type { Emitter } from './emitter.ts'
 
-export type DockDied = Extract<HostEvent, { type: 'dock.died' }>
-
-export class DockEvents {
-  readonly #listeners = new Set<(event: DockDied) => void>()
-
-  emit(event: DockDied): void {
-    for (const listener of this.#listeners) listener(event)
-  }
-
-  /** Listens until the answer is called. */
-  listen(listener: (event: DockDied) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
-  }
-}
+export type DockEvent = Exclude<HostEvent, { type: 'inventory' | 'heartbeat' }>
+export type DockEvents = Emitter<DockEvent>

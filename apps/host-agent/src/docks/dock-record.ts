@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid, writeFileDurably } from '@dock/foundation'
-import { startDock } from '@dock/host-protocol'
+import { type StartDock, startDock } from '@dock/host-protocol'
 import { sandboxHandle } from '@dock/runtime'
 import * as z from 'zod'
 
@@ -16,14 +16,22 @@ import * as z from 'zod'
 export const dockPhase = z.enum(['starting', 'running', 'stopping', 'stopped', 'dead', 'gone'])
 export type DockPhase = z.infer<typeof dockPhase>
 
+/** What a sandbox is booted from and with. Its variables are not kept: they are secrets, and each start brings them. */
+const bootSpec = z.object(startDock.shape).omit({ operationId: true, generation: true, env: true })
+export type BootSpec = z.infer<typeof bootSpec>
+
+/** The part of a start that is kept. */
+export const bootSpecOf = ({ operationId, generation, env, ...spec }: StartDock): BootSpec => spec
+
 export const dockRecord = z.strictObject({
   version: z.literal(1),
   dockId: z.uuid(),
+  /** 0 for a sandbox of the warm pool. */
   generation: z.number().int(),
   phase: dockPhase,
   /** The machine's boot in which the sandbox was started. */
   bootId: z.string(),
-  spec: startDock.nullable(),
+  spec: bootSpec.nullable(),
   ip: z.string().nullable(),
   sandbox: sandboxHandle.nullable(),
   /** The last command that succeeded, to answer its repetition. */

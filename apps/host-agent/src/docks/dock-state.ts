@@ -4,9 +4,16 @@
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type { Freezer } from '../freezing/freezer.ts'
+import { AgentRefusal } from './agent-refusal.ts'
+import type { BootTurns } from './boot-turns.ts'
 import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords } from './dock-record.ts'
+import type { Emitter } from './emitter.ts'
 import type { DiskPool, Networks } from './seams.ts'
+
+/** A sandbox has left the warm pool: claimed, or gone. */
+export type PoolLoss = { dockId: string; isClaimed: boolean }
 
 /** What all Docks of a host share. */
 export type DockParts = {
@@ -15,11 +22,28 @@ export type DockParts = {
   networks: Networks
   records: DockRecords
   events: DockEvents
+  poolLosses: Emitter<PoolLoss>
+  freezer: Freezer
+  turns: BootTurns
   /** The machine's present boot. */
   bootId: string
   clock: Clock
   logger: Logger
 }
+
+/** A sandbox in use: awake until `release` is called. */
+export type SandboxUse = { sandbox: SandboxHandle; release: () => void }
+
+/** A Dock with a sandbox that is alive. */
+export type RunningDock = {
+  dockId: string
+  generation: number
+  memoryMiB: number
+  sandbox: SandboxHandle
+}
+
+/** A sandbox that nobody uses, since when, and whether anybody has since it is known. */
+export type RestingSandbox = { sandbox: SandboxHandle; since: number; wasUsed: boolean }
 
 export class DockState {
   readonly dockId: string
@@ -29,15 +53,13 @@ export class DockState {
   execsInFlight = 0
   #record: DockRecord | null
   #live: SandboxHandle | null = null
+  #uses = 0
+  #wasUsed = false
+  #restsSince = 0
   #written: Promise<unknown> = Promise.resolve()
-  readonly #onDeath: (handle: SandboxHandle) => void
+  readonly #onDeath: () => void
 
-  constructor(
-    dockId: string,
-    parts: DockParts,
-    record: DockRecord | null,
-    onDeath: (handle: SandboxHandle) => void,
-  ) {
+  constructor(dockId: string, parts: DockParts, record: DockRecord | null, onDeath: () => void) {
     this.dockId = dockId
     this.parts = parts
     this.logger = parts.logger.child({ dockId })
@@ -76,18 +98,81 @@ export class DockState {
     await written
   }
 
+  /** Whether it is a sandbox of the warm pool, which no Dock has claimed. */
+  get isPooled(): boolean {
+    return this.#record?.generation === 0
+  }
+
+  /** Removes the record, on stable storage too: the Dock is unknown afterwards. */
+  async erase(): Promise<void> {
+    this.#record = null
+    const erased = this.#written.then(() => this.parts.records.remove(this.dockId))
+    this.#written = erased.catch(() => undefined)
+    await erased
+  }
+
   /** Names the Dock's live sandbox and watches it until it dies or its end is ordered. */
-  adopt(handle: SandboxHandle): void {
+  adopt(handle: SandboxHandle, { isNew }: { isNew: boolean }): void {
     if (this.#live) throw new Error(`Dock ${this.dockId} has a live sandbox already`)
     this.#live = handle
+    this.beginRest()
+    this.parts.freezer.adopt(handle, { isNew, cause: !isNew && this.isPooled ? 'pool' : undefined })
     this.parts.driver.wait(handle).then(
       () => {
         if (this.#live !== handle) return
         this.#live = null
-        this.#onDeath(handle)
+        this.parts.freezer.forget(handle)
+        this.#onDeath()
       },
       (error: unknown) => this.logger.error({ err: error }, 'watching the sandbox failed'),
     )
+  }
+
+  /**
+   * Takes the sandbox of this generation into use, for a command, a terminal or a port: it is awake, and not frozen for
+   * being idle until it is released. Throws `stale_generation`, `not_running`, or `frozen` while the guard holds all.
+   */
+  async use(generation: number): Promise<SandboxUse> {
+    const current = this.#record?.generation ?? 0
+    if (generation < current) {
+      throw new AgentRefusal('stale_generation', `the Dock is at generation ${current}`)
+    }
+    const sandbox = this.#live
+    if (!sandbox || this.#record?.phase !== 'running' || generation !== current) {
+      throw new AgentRefusal('not_running', 'the Dock has no running sandbox of this generation here')
+    }
+    const { freezer } = this.parts
+    if (freezer.isGuarding) {
+      throw new AgentRefusal('frozen', 'the pool of disks is full: every Dock stands still until it has room')
+    }
+    this.#uses += 1
+    this.#wasUsed = true
+    let isReleased = false
+    const release = () => {
+      if (isReleased) return
+      isReleased = true
+      this.#uses -= 1
+      this.#restsSince = this.parts.clock.now().getTime()
+    }
+    try {
+      await freezer.thaw(sandbox, 'idle')
+    } catch (error) {
+      release()
+      throw error
+    }
+    return { sandbox, release }
+  }
+
+  /** The sandbox, while it is a Dock's and nobody uses it. */
+  get resting(): RestingSandbox | null {
+    if (!this.#live || this.#uses > 0 || this.isPooled || this.#record?.phase !== 'running') return null
+    return { sandbox: this.#live, since: this.#restsSince, wasUsed: this.#wasUsed }
+  }
+
+  /** Begins the time in which nobody uses it anew, as if nobody ever had. */
+  beginRest(): void {
+    this.#wasUsed = false
+    this.#restsSince = this.parts.clock.now().getTime()
   }
 
   /** Gives up the live sandbox, because its end is ordered: its death is no news from now on. */
@@ -100,6 +185,8 @@ export class DockState {
   /** Ends whatever sandbox the record or memory names. Repeating it is harmless. */
   async endSandbox(): Promise<void> {
     const handle = this.release() ?? this.#record?.sandbox ?? null
-    if (handle) await this.parts.driver.destroy(handle)
+    if (!handle) return
+    await this.parts.driver.destroy(handle)
+    this.parts.freezer.forget(handle)
   }
 }

@@ -3,14 +3,20 @@
  * refused; a command that succeeded is not run again but answered as before.
  */
 import type * as protocol from '@dock/host-protocol'
-import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureDock } from './capture-dock.ts'
 import { type CommandKind, CommandLane } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
 import type { DockRecord } from './dock-record.ts'
-import { type DockParts, DockState } from './dock-state.ts'
+import {
+  type DockParts,
+  DockState,
+  type RestingSandbox,
+  type RunningDock,
+  type SandboxUse,
+} from './dock-state.ts'
 import { execInDock } from './exec-in-dock.ts'
+import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
 import { recoverDock } from './recover-dock.ts'
 import { startDock } from './start-dock.ts'
 import { endInOrder, stopDock } from './stop-dock.ts'
@@ -22,11 +28,57 @@ export class Dock {
   readonly #lane = new CommandLane()
 
   constructor(dockId: string, parts: DockParts, record: DockRecord | null) {
-    this.#state = new DockState(dockId, parts, record, (handle) => this.#onDeath(handle))
+    this.#state = new DockState(dockId, parts, record, () => this.#onDeath())
   }
 
   get record(): DockRecord | null {
     return this.#state.record
+  }
+
+  /** Whether it is a sandbox of the warm pool, made or being made. */
+  get isPooled(): boolean {
+    return this.#state.isPooled
+  }
+
+  /** Whether nothing of the Dock is known or under way here. */
+  get isNothing(): boolean {
+    return this.#state.record === null && !this.#lane.isBusy
+  }
+
+  /** The Dock with its sandbox, while that is alive; not one of the warm pool. */
+  get running(): RunningDock | null {
+    const { live, record, dockId } = this.#state
+    if (!live || !record?.spec || this.isPooled) return null
+    return { dockId, generation: record.generation, memoryMiB: record.spec.memoryMiB, sandbox: live }
+  }
+
+  /** The sandbox, while it is a Dock's and nobody uses it. */
+  get resting(): RestingSandbox | null {
+    return this.#state.resting
+  }
+
+  /** Takes the sandbox of this generation into use, as {@link DockState.use} says. */
+  use(generation: number): Promise<SandboxUse> {
+    return this.#state.use(generation)
+  }
+
+  /** Boots a sandbox under this id for the warm pool; on failure nothing is left. */
+  bootForPool(kind: PoolKind, hostname: string): Promise<void> {
+    return this.#lane.exclusively(async () => {
+      try {
+        await bootForPool(this.#state, kind, hostname)
+      } catch (error) {
+        await discardPooled(this.#state)
+        throw error
+      }
+    })
+  }
+
+  /** Removes the sandbox of the warm pool, unless it has been claimed by the time its turn comes. */
+  discardPooled(): Promise<void> {
+    return this.#lane.exclusively(async () => {
+      if (this.isPooled) await discardPooled(this.#state)
+    })
   }
 
   start(command: protocol.StartDock): Promise<protocol.StartedDock> {
@@ -60,6 +112,7 @@ export class Dock {
   /** Ends the sandbox for a clean shutdown: the disk stays, and the record says that the end was ordered. */
   shutdown(): Promise<void> {
     return this.#lane.exclusively(async () => {
+      if (this.isPooled) return await discardPooled(this.#state)
       if (!this.#state.live) return
       await endInOrder(this.#state)
       await this.#state.save({ phase: 'stopped', ip: null, sandbox: null })
@@ -69,9 +122,16 @@ export class Dock {
   /** What the control plane is told of this Dock; null when nothing of it is left. */
   report(): protocol.RuntimeReport | null {
     const { record } = this.#state
-    if (!record || record.phase === 'gone') return null
+    if (!record || record.phase === 'gone' || this.isPooled) return null
     const { dockId, generation, phase, ip } = record
-    return { dockId, generation, ip, state: phase === 'stopping' ? 'running' : phase }
+    const ended = endOf(record, this.#state.parts.bootId)
+    return {
+      dockId,
+      generation,
+      ip,
+      state: phase === 'stopping' ? 'running' : phase,
+      ...(ended && { ended }),
+    }
   }
 
   async #run<Answer>(kind: CommandKind, command: Numbered, run: () => Promise<Answer>): Promise<Answer> {
@@ -96,9 +156,24 @@ export class Dock {
     throw new AgentRefusal('stale_generation', `generation ${generation} has been booted and ended`)
   }
 
-  #onDeath(handle: SandboxHandle): void {
-    const { generation } = handle
+  /** What the warm pool tells of its sandbox. */
+  poolReport(): protocol.PoolReport | null {
+    const { record } = this.#state
+    const spec = record?.spec
+    if (!this.isPooled || !spec || record.ip === null || spec.source.kind !== 'image') return null
+    const { cpus, memoryMiB, diskGiB, hostname, source } = spec
+    return { dockId: record.dockId, image: source.image, cpus, memoryMiB, diskGiB, hostname, ip: record.ip }
+  }
+
+  #onDeath(): void {
     const { dockId, logger, parts } = this.#state
+    if (this.isPooled) {
+      logger.warn('a sandbox of the warm pool died')
+      parts.poolLosses.emit({ dockId, isClaimed: false })
+      this.discardPooled().catch((error: unknown) => logger.error({ err: error }, 'cleaning up failed'))
+      return
+    }
+    const generation = this.#state.record?.generation ?? 0
     logger.warn({ generation }, 'sandbox died without an order')
     // The queue may be long: what reads the record in between sees the death already.
     const recorded = this.#state.save({ phase: 'dead', ip: null })
@@ -115,4 +190,11 @@ export class Dock {
     })
     cleanedUp.catch((error: unknown) => logger.error({ err: error }, 'cleaning up after a death failed'))
   }
+}
+
+/** Why there is no sandbox any more; undefined while there is one. */
+const endOf = ({ phase, bootId }: DockRecord, presentBootId: string): protocol.RuntimeReport['ended'] => {
+  if (phase === 'dead') return 'died'
+  if (phase !== 'stopped') return undefined
+  return bootId === presentBootId ? 'ordered' : 'reboot'
 }

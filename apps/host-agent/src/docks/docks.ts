@@ -1,8 +1,9 @@
 /** All Docks of this host, and what nobody owns. */
-import type { RuntimeReport } from '@dock/host-protocol'
+import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
-import type { DockParts } from './dock-state.ts'
+import type { DockParts, RunningDock } from './dock-state.ts'
+import type { PoolKind } from './pool-boot.ts'
 
 const fenceLifeMs = 24 * 3_600_000
 const shutdownsAtOnce = 4
@@ -31,6 +32,38 @@ export class Docks {
     return this.#docks.get(dockId) ?? null
   }
 
+  all(): IterableIterator<Dock> {
+    return this.#docks.values()
+  }
+
+  running(): RunningDock[] {
+    return [...this.#docks.values()].flatMap((dock) => dock.running ?? [])
+  }
+
+  /** A new sandbox of the warm pool, under the id that a Dock will have. */
+  async bootForPool(dockId: string, kind: PoolKind, hostname: string): Promise<void> {
+    try {
+      await this.commandable(dockId).bootForPool(kind, hostname)
+    } finally {
+      this.#forget(dockId)
+    }
+  }
+
+  /** Removes a sandbox of the warm pool, unless it is claimed meanwhile. */
+  async discardPooled(dockId: string): Promise<void> {
+    await this.#docks.get(dockId)?.discardPooled()
+    this.#forget(dockId)
+  }
+
+  /** The warm pool's sandboxes that are whole. */
+  pooled(): PoolReport[] {
+    return [...this.#docks.values()].flatMap((dock) => dock.poolReport() ?? [])
+  }
+
+  #forget(dockId: string): void {
+    if (this.#docks.get(dockId)?.isNothing) this.#docks.delete(dockId)
+  }
+
   reports(): RuntimeReport[] {
     return [...this.#docks.values()].flatMap((dock) => dock.report() ?? [])
   }
@@ -51,6 +84,7 @@ export class Docks {
       const dock = new Dock(dockId, this.#parts, record)
       this.#docks.set(dockId, dock)
       if (await dock.recover()) adopted.add(dockId)
+      this.#forget(dockId)
     }
     await this.#removeOrphans(adopted, new Set(found.unreadable))
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
@@ -84,7 +118,7 @@ export class Docks {
       logger.warn({ dockId }, 'removing a network that no handle owns')
       await networks.destroy(dockId)
     }
-    const owners = new Set(this.reports().map((report) => report.dockId))
+    const owners = new Set([...adopted, ...this.reports().map((report) => report.dockId)])
     for (const dockId of (await disks.list()).disks) {
       if (owners.has(dockId) || untouchable.has(dockId)) continue
       logger.warn({ dockId }, 'removing a disk that no handle owns')

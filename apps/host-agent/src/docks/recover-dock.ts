@@ -1,20 +1,21 @@
 /** Takes up one Dock at the agent's start: a sandbox that still runs is adopted, a half-made start is taken back. */
-
 import type { DockState } from './dock-state.ts'
+import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
 
 /** Answers whether a sandbox was adopted. */
 export const recoverDock = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId } = dock.parts
-  if (!record || record.phase === 'gone') return false
+  if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
   if (record.sandbox && record.phase !== 'starting') {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
-      dock.adopt(record.sandbox)
+      dock.adopt(record.sandbox, { isNew: false })
       return true
     }
   }
+  if (dock.isPooled) return discarded(dock)
   await dock.endSandbox()
   await networks.destroy(dockId)
   if (record.phase === 'starting') {
@@ -33,5 +34,10 @@ export const recoverDock = async (dock: DockState): Promise<boolean> => {
     ip: null,
     sandbox: null,
   })
+  return false
+}
+
+const discarded = async (dock: DockState): Promise<false> => {
+  await discardPooled(dock)
   return false
 }

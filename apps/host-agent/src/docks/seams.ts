@@ -18,6 +18,14 @@ export class NotInPool extends Error {
   override readonly name = 'NotInPool'
 }
 
+/** Below twice the reserve nothing new is made; at the reserve every Dock is stopped from writing more. */
+export type PoolRoom = { totalBytes: number; freeBytes: number; reserveBytes: number }
+
+/** Throws {@link NoSpace} when the pool has no room for another disk or capture. */
+export const requireRoom = ({ freeBytes, reserveBytes }: PoolRoom): void => {
+  if (freeBytes < 2 * reserveBytes) throw new NoSpace('the pool has no room for another disk or capture')
+}
+
 /** The host's pool of disks. Throws {@link NoSpace} and {@link NotInPool}; anything else is a failure of the host. */
 export type DiskPool = {
   /** Clones a disk for the Dock, grown to `diskGiB`. A disk that is there already is kept as it is. */
@@ -31,11 +39,14 @@ export type DiskPool = {
   /** Removes the Dock's disk, detaching it first. */
   remove(dockId: string): Promise<void>
   removeCapture(captureId: string): Promise<void>
+  /** What the filesystem of an attached disk holds, and could. */
+  usage(dockId: string): Promise<{ usedBytes: number; sizeBytes: number }>
   has(dockId: string): Promise<boolean>
   list(): Promise<{ disks: string[]; captures: string[] }>
   /** Names of the images that Docks can start from. */
   images(): Promise<string[]>
-  statistics(): Promise<{ totalBytes: number; freeBytes: number }>
+  /** What is left of the pool, now and without a wait. */
+  room(): PoolRoom
   /** Regular files of a capture, path from the root with a leading slash, size in bytes; in no order to rely on. */
   walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
@@ -66,6 +77,8 @@ export type Networks = {
   destroy(dockId: string): Promise<void>
   /** Puts addresses and routes back, which a sandbox's start had taken over. */
   restore(dockId: string): Promise<DockNetwork>
+  /** Bytes that the Dock has received and sent since its network was made. */
+  traffic(dockId: string): Promise<{ rxBytes: number; txBytes: number }>
   /** Ids of the Docks that have a network. */
   list(): Promise<string[]>
   /** Removes what {@link Networks.setUp} made. Docks' own networks must be gone. */

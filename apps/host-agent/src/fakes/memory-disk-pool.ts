@@ -1,20 +1,23 @@
 /** A pool of disks in memory, for tests: it knows which disks and captures exist, and can be made to fail. */
 import { Readable } from 'node:stream'
-import { type DiskPool, NotInPool } from '../docks/seams.ts'
+import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 
 export type MemoryDiskPool = DiskPool & {
   readonly attached: ReadonlySet<string>
   /** The next call of that name throws the error. */
   failNext(call: keyof DiskPool, error: Error): void
+  setFree(bytes: number): void
 }
 
 const captureBytes = 4096
 const totalBytes = 100 * 1024 ** 3
+const reserveBytes = totalBytes / 20
 
 export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13']): MemoryDiskPool => {
   const disks = new Set<string>()
   const captures = new Set<string>()
   const attached = new Set<string>()
+  let freeBytes = totalBytes
   const failures = new Map<string, Error>()
   const step = async (call: keyof DiskPool): Promise<void> => {
     const error = failures.get(call)
@@ -29,6 +32,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     failNext: (call, error) => void failures.set(call, error),
     create: async (dockId, { from }) => {
       await step('create')
+      if (!disks.has(dockId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
       if ('image' in from) demand(new Set(imageNames), from.image)
       else demand(captures, from.captureId)
       disks.add(dockId)
@@ -45,6 +49,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     },
     capture: async (dockId, captureId) => {
       await step('capture')
+      if (!captures.has(captureId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
       if (!captures.has(captureId)) demand(disks, dockId)
       captures.add(captureId)
       return { sizeBytes: captureBytes }
@@ -55,10 +60,14 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
       disks.delete(dockId)
     },
     removeCapture: async (captureId) => void captures.delete(captureId),
+    usage: async () => ({ usedBytes: 1024, sizeBytes: 2 * 1024 ** 3 }),
     has: async (dockId) => disks.has(dockId),
     list: async () => ({ disks: [...disks], captures: [...captures] }),
     images: async () => [...imageNames],
-    statistics: async () => ({ totalBytes, freeBytes: totalBytes }),
+    room: () => ({ totalBytes, freeBytes, reserveBytes }),
+    setFree: (bytes) => {
+      freeBytes = bytes
+    },
     async *walk(captureId) {
       demand(captures, captureId)
       yield { path: '/etc/hostname', size: 5, inode: 12 }

@@ -6,26 +6,41 @@ import {
   SandboxGone,
   type SandboxHandle,
   type SandboxSpec,
+  type SandboxUsage,
 } from '@dock/runtime'
 
-type Call = 'start' | 'exec' | 'destroy'
+type Call = 'start' | 'exec' | 'destroy' | 'freeze' | 'thaw' | 'processes'
 
-export type MemoryDriver = RuntimeDriver & {
-  /** Commands that were run, oldest first. */
-  readonly executed: readonly ExecRequest[]
-  /** What was started, oldest first. */
-  readonly started: readonly SandboxSpec[]
-  /** The next call of that name throws the error. */
-  failNext(call: Call, error: Error): void
-  /** Calls of that name wait until the answer is called. */
-  hold(call: Call): () => void
-  /** The sandbox of the Dock dies without an order. */
-  kill(dockId: string): void
-  /** The sandbox of the Dock dies while no agent is there to see it. */
-  killUnseen(dockId: string): void
+type CanFreeze = Required<Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage'>>
+
+export type MemoryDriver = RuntimeDriver &
+  CanFreeze & {
+    /** Commands that were run, oldest first. */
+    readonly executed: readonly ExecRequest[]
+    /** What was started, oldest first. */
+    readonly started: readonly SandboxSpec[]
+    /** The next call of that name throws the error. */
+    failNext(call: Call, error: Error): void
+    /** Calls of that name wait until the answer is called. */
+    hold(call: Call): () => void
+    /** Ids of the Docks whose sandbox stands still. */
+    readonly frozen: ReadonlySet<string>
+    /** Sets what runs in the Dock's sandbox beside the platform's own processes: names of programs. */
+    setProcesses(dockId: string, names: readonly string[]): void
+    setUsage(dockId: string, usage: SandboxUsage): void
+    /** The sandbox of the Dock dies without an order. */
+    kill(dockId: string): void
+    /** The sandbox of the Dock dies while no agent is there to see it. */
+    killUnseen(dockId: string): void
+  }
+
+type Sandbox = {
+  handle: SandboxHandle
+  die: () => void
+  dead: Promise<void>
+  /** Resolves at the thaw. */
+  frozen: { thawed: Promise<void>; thaw: () => void } | undefined
 }
-
-type Sandbox = { handle: SandboxHandle; die: () => void; dead: Promise<void> }
 
 export const createMemoryDriver = (): MemoryDriver => {
   const sandboxes = new Map<string, Sandbox>()
@@ -33,6 +48,9 @@ export const createMemoryDriver = (): MemoryDriver => {
   const started: SandboxSpec[] = []
   const failures = new Map<Call, Error>()
   const gates = new Map<Call, Promise<void>>()
+  const frozen = new Set<string>()
+  const processes = new Map<string, readonly string[]>()
+  const usages = new Map<string, SandboxUsage>()
   const step = async (call: Call): Promise<void> => {
     await gates.get(call)
     const error = failures.get(call)
@@ -44,12 +62,27 @@ export const createMemoryDriver = (): MemoryDriver => {
   const end = (key: string) => {
     const sandbox = sandboxes.get(key)
     sandboxes.delete(key)
+    if (sandbox) frozen.delete(sandbox.handle.dockId)
     sandbox?.die()
+  }
+  const find = (handle: SandboxHandle): Sandbox => {
+    const sandbox = sandboxes.get(keyOf(handle))
+    if (!sandbox) throw new SandboxGone('no such sandbox')
+    return sandbox
+  }
+  /** As in a real one: what is asked of a frozen sandbox waits. */
+  const awake = async (handle: SandboxHandle): Promise<void> => {
+    const sandbox = find(handle)
+    if (sandbox.frozen) await Promise.race([sandbox.frozen.thawed, sandbox.dead])
+    find(handle)
   }
   return {
     name: 'gvisor',
     executed,
     started,
+    frozen,
+    setProcesses: (dockId, names) => void processes.set(dockId, names),
+    setUsage: (dockId, usage) => void usages.set(dockId, usage),
     failNext: (call, error) => void failures.set(call, error),
     hold: (call) => {
       let open = () => {}
@@ -73,14 +106,14 @@ export const createMemoryDriver = (): MemoryDriver => {
       const handle = { driver: 'memory', version: 1, dockId, generation, data: {} }
       let die = () => {}
       const dead = new Promise<void>((resolve) => (die = resolve))
-      sandboxes.set(keyOf(handle), { handle, die, dead })
+      sandboxes.set(keyOf(handle), { handle, die, dead, frozen: undefined })
       return handle
     },
     recover: async (handle) => (sandboxes.has(keyOf(handle)) ? 'running' : 'gone'),
     wait: async (handle) => sandboxes.get(keyOf(handle))?.dead,
     exec: async (handle, request): Promise<ExecResult> => {
       await step('exec')
-      if (!sandboxes.has(keyOf(handle))) throw new SandboxGone('no such sandbox')
+      await awake(handle)
       executed.push(request)
       const stdout = Buffer.from('out\n')
       return {
@@ -95,6 +128,34 @@ export const createMemoryDriver = (): MemoryDriver => {
     destroy: async (handle) => {
       await step('destroy')
       end(keyOf(handle))
+    },
+    freeze: async (handle) => {
+      await step('freeze')
+      const sandbox = find(handle)
+      if (sandbox.frozen) return
+      const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>()
+      sandbox.frozen = { thawed, thaw }
+      frozen.add(handle.dockId)
+    },
+    thaw: async (handle) => {
+      await step('thaw')
+      const sandbox = find(handle)
+      sandbox.frozen?.thaw()
+      sandbox.frozen = undefined
+      frozen.delete(handle.dockId)
+    },
+    processes: async (handle) => {
+      await step('processes')
+      await awake(handle)
+      const own = { pid: 1, parentPid: 0, uid: 0, name: 's6-svscan', isPlatform: true }
+      const others = (processes.get(handle.dockId) ?? []).map((name, index) => ({
+        ...{ pid: index + 10, parentPid: 1, uid: 1000, name, isPlatform: false },
+      }))
+      return [own, ...others]
+    },
+    usage: async (handle) => {
+      find(handle)
+      return usages.get(handle.dockId) ?? { cpuUsec: 0, memoryBytes: 0 }
     },
     list: async () => [...sandboxes.values()].map((sandbox) => sandbox.handle),
   }

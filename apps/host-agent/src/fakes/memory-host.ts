@@ -2,9 +2,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger, newOperationId, systemClock } from '@dock/foundation'
+import { createLogger, newOperationId } from '@dock/foundation'
 import type { StartDock } from '@dock/host-protocol'
 import { type Agent, createAgent } from '../agent.ts'
+import { createManualClock } from './manual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryDriver } from './memory-driver.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
@@ -15,7 +16,13 @@ export const createMemoryHost = async () => {
   logger.level = 'silent'
   const parts = {
     ...{ driver: createMemoryDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() },
-    ...{ bootId: 'boot-1', clock: systemClock, logger, handlesFolder: join(folder, 'handles') },
+    ...{
+      bootId: 'boot-1',
+      clock: createManualClock(),
+      warmPoolSize: 2,
+      logger,
+      handlesFolder: join(folder, 'handles'),
+    },
   }
   const startAgent = async (bootId = parts.bootId): Promise<Agent> => {
     const agent = createAgent({ ...parts, bootId })

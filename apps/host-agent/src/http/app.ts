@@ -26,7 +26,7 @@ const statusOf = {
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
-  const { docks, logger } = view
+  const { docks, warmPool, logger } = view
   const app = new Hono()
   // Before the limit of bodies: a restore sends a whole disk.
   addCaptureRoutes(app, view)
@@ -55,6 +55,10 @@ export const createAgentApp = (view: HostView): Hono => {
     return context.json(await dock.exec(request))
   })
 
+  app.post('/pool', async (context) => {
+    warmPool.keep((await readBody(context, protocol.keepPool)).kind)
+    return context.json({})
+  })
   app.get('/events', () => {
     const headers = { 'content-type': 'application/x-ndjson' }
     return new Response(createEventStream(view), { headers })

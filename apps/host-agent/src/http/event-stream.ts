@@ -1,22 +1,20 @@
-/** GET /events: the inventory, then heartbeats, deaths at once, and the inventory again each minute. */
+/** GET /events: the inventory, then heartbeats, what happens at once, and the inventory again each minute. */
 import type { HostEvent } from '@dock/host-protocol'
 import type { HostView } from './host-view.ts'
 
 const heartbeatMs = 3_000
 const inventoryMs = 60_000
 
-const readInventory = async (view: HostView): Promise<HostEvent> => {
-  const [facts, pressure, { captures }] = await Promise.all([
-    view.facts(),
-    view.pressure(),
-    view.disks.list(),
-  ])
-  return { type: 'inventory', facts, pressure, runtimes: view.docks.reports(), pool: [], captures }
+/** Sent in the very moment in which Docks and pool are read: what happens before is in it, what happens after follows. */
+const sendInventory = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {
+  const [facts, { captures }] = await Promise.all([view.facts(), view.disks.list()])
+  const [runtimes, pool] = [view.docks.reports(), view.warmPool.reports()]
+  send({ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures })
 }
 
-const readHeartbeat = async (view: HostView): Promise<HostEvent> => {
+const sendHeartbeat = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {
   const running = view.docks.reports().filter((report) => report.state === 'running').length
-  return { type: 'heartbeat', pressure: await view.pressure(), running }
+  send({ type: 'heartbeat', pressure: view.pressure(), running })
 }
 
 /** Lines of JSON until the reader cancels. */
@@ -24,7 +22,9 @@ export const createEventStream = (view: HostView): ReadableStream<Uint8Array> =>
   const encoder = new TextEncoder()
   const timers: NodeJS.Timeout[] = []
   let stopListening = () => {}
+  let hasEnded = false
   const end = () => {
+    hasEnded = true
     for (const timer of timers.splice(0)) clearInterval(timer)
     stopListening()
   }
@@ -33,8 +33,8 @@ export const createEventStream = (view: HostView): ReadableStream<Uint8Array> =>
       const send = (event: HostEvent) => {
         controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`))
       }
-      const sendRead = (read: Promise<HostEvent>) =>
-        read.then(send).catch((error: unknown) => {
+      const orEnd = (sent: Promise<void>) =>
+        sent.catch((error: unknown) => {
           // The reader dials again and begins with a fresh inventory.
           end()
           view.logger.warn({ err: error }, 'event stream ended')
@@ -44,18 +44,15 @@ export const createEventStream = (view: HostView): ReadableStream<Uint8Array> =>
             // It was closed before.
           }
         })
-      // Deaths during the first reading are in the inventory, or follow it; a repeated word is harmless.
-      const early: HostEvent[] = []
-      let isOpen = false
-      stopListening = view.events.listen((event) => {
-        if (isOpen) send(event)
-        else early.push(event)
-      })
-      await sendRead(readInventory(view))
-      isOpen = true
-      for (const event of early) send(event)
-      timers.push(setInterval(() => void sendRead(readHeartbeat(view)), heartbeatMs))
-      timers.push(setInterval(() => void sendRead(readInventory(view)), inventoryMs))
+      await orEnd(
+        sendInventory(view, (inventory) => {
+          send(inventory)
+          stopListening = view.events.listen(send)
+        }),
+      )
+      if (hasEnded) return
+      timers.push(setInterval(() => void orEnd(sendHeartbeat(view, send)), heartbeatMs))
+      timers.push(setInterval(() => void orEnd(sendInventory(view, send)), inventoryMs))
     },
     cancel: end,
   })

@@ -5,13 +5,15 @@ import type { CopyPace } from '../copies/copy-capture.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/seams.ts'
+import type { WarmPool } from '../pool/warm-pool.ts'
 
 export type HostView = {
   docks: Docks
   disks: DiskPool
   copyPace: CopyPace
+  warmPool: WarmPool
   events: DockEvents
   facts(): Promise<HostFacts>
-  pressure(): Promise<Pressure>
+  pressure(): Pressure
   logger: Logger
 }

@@ -192,6 +192,12 @@ export const createNetworks = (options: NetworksOptions): Networks => {
         return networkOf(slot)
       }),
 
+    traffic: async (dockId) => {
+      const slot = slots.get(dockId)
+      if (slot === undefined) throw new Error(`Dock ${dockId} has no network`)
+      return namespaces.traffic(slot)
+    },
+
     list: async () => [...slots.keys()],
 
     tearDown: async () => {

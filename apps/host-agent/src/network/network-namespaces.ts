@@ -2,7 +2,7 @@
  * Network namespaces with their veth pairs, through `ip`. The kernel itself holds what is known of them: the host's
  * interface carries the Dock's id as its alias, so nothing has to be written down and nothing can disagree.
  */
-import { lstat, readdir, unlink } from 'node:fs/promises'
+import { lstat, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import type { SlotAddresses } from './addressing.ts'
@@ -104,6 +104,13 @@ export const createNetworkNamespaces = (prefix: string) => {
         await remove([slot]).catch(() => undefined)
         throw error
       }
+    },
+    /** What the Dock has received and sent: the host's end of the pair counts it the other way round. */
+    traffic: async (slot: number): Promise<{ rxBytes: number; txBytes: number }> => {
+      const counted = (name: string) =>
+        readFile(`/sys/class/net/${nameOf(slot)}/statistics/${name}`, 'utf8').then(Number)
+      const [rxBytes, txBytes] = await Promise.all([counted('tx_bytes'), counted('rx_bytes')])
+      return { rxBytes, txBytes }
     },
     /** Gives a spare one to a Dock. */
     claim: async (slot: number, dockId: string): Promise<void> => {

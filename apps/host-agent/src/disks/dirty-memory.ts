@@ -1,0 +1,33 @@
+/**
+ * Bounds what is written but not yet on the disk, in all and for one Dock: what is left of it when the pool runs full has
+ * to fit into the reserve, and one Dock's writes must not make the others wait.
+ */
+import { readFile, writeFile } from 'node:fs/promises'
+import type { Logger } from '@dock/foundation'
+
+const mebibyte = 2 ** 20
+const dirtyBytesMax = 256 * mebibyte
+const dirtyBackgroundBytes = 64 * mebibyte
+const deviceDirtyBytesMax = 64 * mebibyte
+
+/** For the whole machine. An operator's stricter bound is left as it is. */
+export const limitDirtyMemory = async (logger: Logger): Promise<void> => {
+  try {
+    const present = Number(await readFile('/proc/sys/vm/dirty_bytes', 'utf8'))
+    if (present > 0 && present <= dirtyBytesMax) return
+    await writeFile('/proc/sys/vm/dirty_background_bytes', `${dirtyBackgroundBytes}`)
+    await writeFile('/proc/sys/vm/dirty_bytes', `${dirtyBytesMax}`)
+  } catch (error) {
+    logger.warn({ err: error }, 'dirty memory could not be bounded')
+  }
+}
+
+/** For one Dock's device, by its kernel name. */
+export const limitDeviceDirtyMemory = async (device: string, logger: Logger): Promise<void> => {
+  try {
+    await writeFile(`/sys/block/${device}/bdi/max_bytes`, `${deviceDirtyBytesMax}`)
+    await writeFile(`/sys/block/${device}/bdi/strict_limit`, '1')
+  } catch (error) {
+    logger.debug({ err: error, device }, 'this kernel has no dirty limit for one device')
+  }
+}

@@ -1,0 +1,90 @@
+/** A boot: disk and network side by side, then the sandbox, which gives itself its identity. A failure takes all of it back. */
+import type { StartDock, StartedDock } from '@dock/host-protocol'
+import { AgentRefusal } from './agent-refusal.ts'
+import { bootSpecOf } from './dock-record.ts'
+import type { DockState } from './dock-state.ts'
+import { furnishDock } from './furnish-dock.ts'
+import { identityPreparation } from './identity.ts'
+import type { DockNetwork } from './seams.ts'
+import { UndoStack } from './undo-stack.ts'
+
+const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
+  const { disks } = dock.parts
+  const { dockId } = dock
+  const { source } = command
+  if (source.kind === 'own') {
+    if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
+    undo.push('detach disk', () => disks.detach(dockId))
+  } else {
+    // A disk that an earlier generation left is not what was ordered.
+    if (await disks.has(dockId)) await disks.remove(dockId)
+    undo.push('remove disk', () => disks.remove(dockId))
+    const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
+    await disks.create(dockId, { from, diskGiB: command.diskGiB })
+  }
+  return (await disks.attach(dockId)).rootPath
+}
+
+const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => {
+  undo.push('destroy network', () => dock.parts.networks.destroy(dock.dockId))
+  return dock.parts.networks.create(dock.dockId)
+}
+
+/** Waits for all, so that nothing is still being made while it is undone; then throws the first failure. */
+const settleAll = async <Results extends unknown[]>(
+  work: {
+    [Index in keyof Results]: Promise<Results[Index]>
+  },
+): Promise<Results> => {
+  await Promise.allSettled(work)
+  return (await Promise.all(work)) as Results
+}
+
+/** Runs one boot. Afterwards the Dock runs, or nothing of this boot is left. */
+export const bootDock = async (dock: DockState, command: StartDock): Promise<StartedDock> => {
+  const { driver, disks } = dock.parts
+  const { dockId } = dock
+  const { generation } = command
+  if (dock.record?.sandbox) await endOlderGeneration(dock)
+  const undo = new UndoStack(dock.logger)
+  try {
+    const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([
+      dock.save({
+        phase: 'starting',
+        generation,
+        spec: bootSpecOf(command),
+        ip: null,
+        sandbox: null,
+        lastOperation: null,
+      }),
+      prepareDisk(dock, command, undo),
+      makeNetwork(dock, undo),
+    ])
+    const { cpus, memoryMiB, hostname, newIdentity } = command
+    const { netnsPath, nameserver, ip } = network
+    const sandbox = await driver.start({
+      ...{ dockId, generation, hostname, cpus, memoryMiB },
+      ...{ rootPath, netnsPath, nameserver },
+      prepare: identityPreparation({ hostname, nameserver, newIdentity }),
+    })
+    undo.push('destroy sandbox', () => driver.destroy(sandbox))
+    await furnishDock(driver, sandbox, { env: command.env ?? {}, hostname: null })
+    const result: StartedDock = { ip }
+    const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
+    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation })
+    dock.adopt(sandbox, { isNew: true })
+    return result
+  } catch (error) {
+    await undo.unwind()
+    // Also a disk that could not be removed is one that this host keeps, and says so.
+    const phase = (await disks.has(dockId).catch(() => true)) ? 'stopped' : 'gone'
+    await dock.save({ phase, ip: null, sandbox: null, lastOperation: null })
+    throw error
+  }
+}
+
+const endOlderGeneration = async (dock: DockState): Promise<void> => {
+  await dock.endSandbox()
+  await dock.parts.networks.destroy(dock.dockId)
+  await dock.parts.disks.detach(dock.dockId)
+}

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { BootTurns } from './boot-turns.ts'
+
+/** Boots that end when told to, and the order in which they began. */
+const createBoots = (turns: BootTurns) => {
+  const begun: string[] = []
+  const ends = new Map<string, () => void>()
+  const boot = (name: string) => async () => {
+    begun.push(name)
+    await new Promise<void>((resolve) => ends.set(name, resolve))
+    return name
+  }
+  return {
+    begun,
+    run: (name: string) => turns.run(boot(name)),
+    runLast: (name: string) => turns.runLast(boot(name)),
+    end: (name: string) => ends.get(name)?.(),
+  }
+}
+
+test('no more than the limit boot at once, in order of arrival', async () => {
+  const boots = createBoots(new BootTurns(2))
+  const [a, b, c] = [boots.run('a'), boots.run('b'), boots.run('c')]
+  const d = boots.run('d')
+  expect(boots.begun).toEqual(['a', 'b'])
+  boots.end('b')
+  await b
+  await expect.poll(() => boots.begun).toEqual(['a', 'b', 'c'])
+  boots.end('c')
+  await c
+  await expect.poll(() => boots.begun).toEqual(['a', 'b', 'c', 'd'])
+  boots.end('a')
+  boots.end('d')
+  expect(await Promise.all([a, d])).toEqual(['a', 'd'])
+})
+
+test('a boot that fails gives its turn on', async () => {
+  const turns = new BootTurns(1)
+  await expect(turns.run(() => Promise.reject(new Error('no boot')))).rejects.toThrow('no boot')
+  expect(await turns.run(async () => 'next')).toBe('next')
+  expect(turns.isCalm).toBe(true)
+})
+
+test('the agent’s own boot takes a turn, and is told when nobody else boots or waits', async () => {
+  const turns = new BootTurns(1)
+  const boots = createBoots(turns)
+  const calm: boolean[] = []
+  turns.onCalm(() => calm.push(turns.isCalm))
+  const own = boots.runLast('own')
+  expect(turns.isCalm).toBe(true)
+  const theirs = boots.run('theirs')
+  expect([turns.isCalm, boots.begun]).toEqual([false, ['own']])
+  boots.end('own')
+  await own
+  await expect.poll(() => boots.begun).toEqual(['own', 'theirs'])
+  expect(calm).toEqual([])
+  boots.end('theirs')
+  await theirs
+  expect(calm).toEqual([true])
+})

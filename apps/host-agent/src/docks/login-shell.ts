@@ -1,0 +1,24 @@
+/** How a tenant's commands run: under a login bash as the Dock user. */
+import type { ExecRequest } from '@dock/runtime'
+
+export const dockUser = { uid: 1000, gid: 1000, name: 'user', home: '/home/user' }
+
+export const userEnvironment = {
+  HOME: dockUser.home,
+  USER: dockUser.name,
+  LOGNAME: dockUser.name,
+  SHELL: '/bin/bash',
+  PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+  TERM: 'dumb',
+}
+
+/** The part of an exec that says who runs the command and how; `env` goes before what every command gets. */
+export const loginShell = (
+  command: string,
+  env: Readonly<Record<string, string>> = {},
+): Pick<ExecRequest, 'argv' | 'env' | 'uid' | 'gid'> => ({
+  argv: ['/bin/bash', '-lc', command],
+  env: { ...userEnvironment, ...env },
+  uid: dockUser.uid,
+  gid: dockUser.gid,
+})

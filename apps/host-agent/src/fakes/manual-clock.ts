@@ -1,0 +1,35 @@
+/** A clock that stands until a test moves it. */
+import type { Clock } from '@dock/foundation'
+
+export type ManualClock = Clock & {
+  /** Moves on, calling back what becomes due, in order; what each sets off has settled before the next. */
+  pass(ms: number): Promise<void>
+}
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+export const createManualClock = (): ManualClock => {
+  let now = Date.now()
+  const timers = new Set<{ at: number; callback: () => void }>()
+  return {
+    now: () => new Date(now),
+    after: (delayMs, callback) => {
+      const timer = { at: now + delayMs, callback }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    pass: async (ms) => {
+      const end = now + ms
+      for (;;) {
+        const due = [...timers].filter(({ at }) => at <= end).sort((a, b) => a.at - b.at)[0]
+        if (!due) break
+        timers.delete(due)
+        now = Math.max(now, due.at)
+        due.callback()
+        await settled()
+      }
+      now = end
+      await settled()
+    },
+  }
+}

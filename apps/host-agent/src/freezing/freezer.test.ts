@@ -1,0 +1,93 @@
+import { createLogger } from '@dock/foundation'
+import { createFakeDriver, type FakeDriver, type SandboxHandle } from '@dock/runtime'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { Freezer } from './freezer.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+const spec = { generation: 1, hostname: 'dock', cpus: 1, memoryMiB: 512, rootPath: '/r', netnsPath: '/n' }
+
+let driver: FakeDriver
+let freezer: Freezer
+let one: SandboxHandle
+let two: SandboxHandle
+beforeEach(async () => {
+  driver = createFakeDriver()
+  freezer = new Freezer(driver, logger)
+  one = await driver.start({ ...spec, dockId: 'one', nameserver: '10.0.0.1' })
+  two = await driver.start({ ...spec, dockId: 'two', nameserver: '10.0.0.1' })
+  freezer.adopt(one, { isNew: true })
+  freezer.adopt(two, { isNew: true })
+})
+
+describe('a sandbox', () => {
+  test('stands still as long as one cause is left', async () => {
+    await freezer.freeze(one, 'pool')
+    await freezer.freeze(one, 'idle')
+    await freezer.thaw(one, 'pool')
+    expect(driver.isFrozen(one)).toBe(true)
+    await freezer.thaw(one, 'idle')
+    expect(driver.isFrozen(one)).toBe(false)
+    expect(driver.isFrozen(two)).toBe(false)
+  })
+
+  test('is not let go on by a cause that never held it', async () => {
+    await freezer.freeze(one, 'pool')
+    await freezer.thaw(one, 'idle')
+    expect(driver.isFrozen(one)).toBe(true)
+  })
+
+  test('ends as the last word says, however quickly the words follow each other', async () => {
+    await Promise.all([
+      freezer.freeze(one, 'idle'),
+      freezer.thaw(one, 'idle'),
+      freezer.freeze(two, 'idle'),
+      freezer.thaw(two, 'idle'),
+      freezer.freeze(two, 'idle'),
+    ])
+    expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([false, true])
+  })
+
+  test('that another agent froze goes on when it is adopted, unless there is a cause', async () => {
+    await driver.freeze(one)
+    await driver.freeze(two)
+    const next = new Freezer(driver, logger)
+    next.adopt(one, { isNew: false })
+    next.adopt(two, { isNew: false, cause: 'pool' })
+    await expect.poll(() => driver.isFrozen(one)).toBe(false)
+    expect(driver.isFrozen(two)).toBe(true)
+  })
+
+  test('that ended meanwhile is no failure', async () => {
+    driver.crash(one)
+    await freezer.freeze(one, 'idle')
+    await freezer.thaw(one, 'idle')
+    await freezer.guard(true)
+    expect(driver.isFrozen(two)).toBe(true)
+  })
+
+  test('whose thaw fails says so, and is let go on by the next word', async () => {
+    await freezer.freeze(one, 'idle')
+    const { thaw } = driver
+    driver.thaw = () => Promise.reject(new Error('no cgroup'))
+    await expect(freezer.thaw(one, 'idle')).rejects.toThrow('no cgroup')
+    driver.thaw = thaw
+    await freezer.thaw(one, 'idle')
+    expect(driver.isFrozen(one)).toBe(false)
+  })
+})
+
+describe('the guard', () => {
+  test('holds every sandbox, and those that come, beside their own causes', async () => {
+    await freezer.freeze(one, 'pool')
+    await freezer.guard(true)
+    expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, true])
+    const late = await driver.start({ ...spec, dockId: 'late', nameserver: '10.0.0.1' })
+    freezer.adopt(late, { isNew: true })
+    await expect.poll(() => driver.isFrozen(late)).toBe(true)
+    await freezer.thaw(two, 'idle')
+    expect(driver.isFrozen(two)).toBe(true)
+    await freezer.guard(false)
+    expect([one, two, late].map((each) => driver.isFrozen(each))).toEqual([true, false, false])
+  })
+})

@@ -1,0 +1,238 @@
+import { newUuid } from '@dock/foundation'
+import type { HostEvent, StartDock } from '@dock/host-protocol'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
+
+const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 2 }
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+let endWatch: () => void
+let told: HostEvent[]
+beforeEach(async () => {
+  host = await createMemoryHost()
+  begin()
+})
+afterEach(async () => {
+  endWatch()
+  await host.remove()
+})
+
+const begin = () => {
+  told = []
+  host.agent.events.listen((event) => told.push(event))
+  endWatch = host.agent.watch()
+}
+const pool = () => host.agent.warmPool.reports()
+const filled = async () => {
+  host.agent.warmPool.keep(kind)
+  await expect.poll(() => pool().length).toBe(2)
+  return pool()[0]!
+}
+const claim = (dockId: string, hostname: string, change: Partial<StartDock> = {}) =>
+  host.agent.docks.commandable(dockId).start(startCommand({ hostname, newIdentity: false, ...change }))
+
+describe('the pool', () => {
+  test('is filled with frozen sandboxes that no inventory of Docks shows, each told at once', async () => {
+    await filled()
+    expect(host.agent.docks.reports()).toEqual([])
+    expect(host.driver.frozen.size).toBe(2)
+    expect(host.driver.executed.map((request) => [request.uid, request.argv.at(-1)])).toEqual([
+      [1000, 'true'],
+      [1000, 'true'],
+    ])
+    expect(pool()[0]).toEqual({
+      ...{ ...kind, dockId: expect.any(String), ip: expect.any(String) },
+      hostname: expect.stringMatching(/^[a-z]+-[a-z]+$/),
+    })
+    expect(told.map((event) => event.type)).toEqual(['pool.ready', 'pool.ready'])
+  })
+
+  test('waits while a Dock boots', async () => {
+    const release = host.driver.hold('start')
+    const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+    await expect.poll(async () => (await host.residue()).attached.length).toBe(1)
+    host.agent.warmPool.keep(kind)
+    await host.clock.pass(5_000)
+    expect((await host.disks.list()).disks).toHaveLength(1)
+    release()
+    await start
+    await expect.poll(() => pool().length).toBe(2)
+  })
+
+  test('tries again, later, when a sandbox does not boot, and leaves nothing of it', async () => {
+    host.driver.failNext('start', new Error('no boot'))
+    host.driver.failNext('exec', new Error('no shell'))
+    host.agent.warmPool.keep(kind)
+    await expect.poll(async () => (await host.residue()).disks.length + pool().length).toBe(0)
+    await expect
+      .poll(async () => {
+        await host.clock.pass(1_000)
+        return pool().length
+      })
+      .toBe(2)
+    expect((await host.residue()).sandboxes).toHaveLength(2)
+  })
+
+  test('is another one when another kind is asked for, and empty when none is', async () => {
+    await filled()
+    host.agent.warmPool.keep({ ...kind, cpus: 2 })
+    await expect.poll(() => pool().map(({ cpus }) => cpus)).toEqual([2, 2])
+    host.agent.warmPool.keep(null)
+    await expect.poll(() => host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
+    expect(told.filter((event) => event.type === 'pool.gone')).toHaveLength(4)
+  })
+
+  test('is given up one by one while the disks are short of room', async () => {
+    await filled()
+    host.disks.setFree(9 * 1024 ** 3)
+    await host.clock.pass(1_100)
+    expect(pool()).toHaveLength(1)
+    await host.clock.pass(1_000)
+    await expect.poll(async () => (await host.residue()).sandboxes).toEqual([])
+    host.disks.setFree(90 * 1024 ** 3)
+    await host.clock.pass(1_000)
+    await expect.poll(() => pool().length).toBe(2)
+  })
+
+  test('loses a sandbox that dies, says so, and fills again', async () => {
+    const { dockId } = await filled()
+    host.driver.kill(dockId)
+    await expect.poll(() => told).toContainEqual({ type: 'pool.gone', dockId })
+    await expect.poll(() => pool().length).toBe(2)
+    expect((await host.residue()).disks).not.toContain(dockId)
+    expect(told).not.toContainEqual(expect.objectContaining({ type: 'dock.died' }))
+  })
+})
+
+describe('a claim', () => {
+  test('is a thaw: nothing boots, nothing runs inside, and repeated it answers the same', async () => {
+    const { dockId, hostname, ip } = await filled()
+    const ran = host.driver.executed.length
+    const once = startCommand({ hostname, newIdentity: false })
+    const dock = host.agent.docks.commandable(dockId)
+    expect(await dock.start(once)).toEqual({ ip })
+    expect(await dock.start(once)).toEqual({ ip })
+    expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
+    expect(host.driver.frozen.has(dockId)).toBe(false)
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running', ip }])
+    await expect.poll(() => pool().length).toBe(2)
+    // The one that took its place had its first shell; this one had no other.
+    expect(host.driver.executed).toHaveLength(ran + 1)
+  })
+
+  test('makes room for another, and is no loss that is told', async () => {
+    const { dockId, hostname } = await filled()
+    await claim(dockId, hostname)
+    await expect.poll(() => pool().length).toBe(2)
+    expect(told).not.toContainEqual({ type: 'pool.gone', dockId })
+    expect((await host.residue()).sandboxes).toHaveLength(3)
+  })
+
+  test('with another host name and variables takes one command, in whose arguments they do not stand', async () => {
+    const { dockId } = await filled()
+    const ran = host.driver.executed.length
+    await claim(dockId, 'my-own', { env: { TOKEN: "it's secret" } })
+    const [furnishing] = host.driver.executed.slice(ran)
+    expect(furnishing).toMatchObject({ uid: 0, env: { DOCK_HOSTNAME: 'my-own' } })
+    expect(furnishing?.input).toBe(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
+    expect(JSON.stringify(furnishing?.argv)).not.toContain('secret')
+    expect(JSON.stringify(host.agent.docks.known(dockId)?.record)).not.toContain('secret')
+  })
+
+  test.each<[string, Partial<StartDock>]>([
+    ['another size', { memoryMiB: 1024 }],
+    ['a capture', { source: { kind: 'capture', captureId: '5e3c9f8e-8f0f-4f7a-9a3b-0d7c7b7d7a01' } }],
+  ])('of %s boots what was ordered in its place', async (_, change) => {
+    await host.disks.create('older', { from: { image: 'debian-13' }, diskGiB: 2 })
+    await host.disks.capture('older', '5e3c9f8e-8f0f-4f7a-9a3b-0d7c7b7d7a01')
+    const { dockId, hostname } = await filled()
+    await claim(dockId, hostname, change)
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
+    expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
+    expect(host.driver.frozen.has(dockId)).toBe(false)
+  })
+
+  test('whose sandbox does not take its variables boots another; none of it is pooled again', async () => {
+    const { dockId, hostname } = await filled()
+    host.driver.failNext('exec', new Error('no shell'))
+    await claim(dockId, hostname, { env: { A: 'b' } })
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
+    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+  })
+
+  test('of an id that the pool gave up is an ordinary boot', async () => {
+    const { dockId, hostname } = await filled()
+    host.agent.warmPool.keep(null)
+    const ip = await claim(dockId, hostname)
+    expect(ip).toHaveProperty('ip')
+    await expect.poll(async () => (await host.residue()).sandboxes).toEqual([`${dockId}/1`])
+    expect(await claim(dockId, hostname, { operationId: 'op_other' }).catch(({ code }) => code)).toBe('busy')
+  })
+
+  test('that was taken back leaves nothing, and the pool says that it is gone', async () => {
+    const { dockId } = await filled()
+    await host.agent.docks.commandable(dockId).destroy({ operationId: 'op_1', generation: 1 })
+    expect(told).toContainEqual({ type: 'pool.gone', dockId })
+    expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
+  })
+
+  test('lives, dies and boots again as any Dock', async () => {
+    const { dockId, hostname } = await filled()
+    await claim(dockId, hostname)
+    host.driver.kill(dockId)
+    await expect.poll(() => told).toContainEqual({ type: 'dock.died', dockId, generation: 1 })
+    await claim(dockId, hostname, { generation: 2, source: { kind: 'own' } })
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/2`)
+  })
+})
+
+describe('the next agent', () => {
+  const follow = async (bootId?: string) => {
+    endWatch()
+    host.agent = await host.startAgent(bootId)
+    begin()
+  }
+
+  test('goes on with the pool: frozen all the while, claimed as before', async () => {
+    const { dockId, hostname } = await filled()
+    await follow()
+    expect(pool().map((report) => report.dockId)).toContain(dockId)
+    expect(host.driver.frozen.size).toBe(2)
+    await claim(dockId, hostname)
+    expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
+    expect(host.driver.frozen.has(dockId)).toBe(false)
+  })
+
+  test('keeps what was claimed as a Dock', async () => {
+    const { dockId, hostname } = await filled()
+    await claim(dockId, hostname)
+    await follow()
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running' }])
+    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+  })
+
+  test('removes a sandbox that was being claimed and may have half of its variables', async () => {
+    const { dockId, hostname } = await filled()
+    endWatch()
+    host.driver.hold('exec')
+    claim(dockId, hostname, { env: { A: 'b' } }).catch(() => undefined)
+    await expect.poll(() => host.agent.docks.known(dockId)?.record?.phase).toBe('starting')
+    await expect.poll(() => host.driver.frozen.has(dockId)).toBe(false)
+    await follow()
+    expect((await host.residue()).sandboxes).toHaveLength(1)
+    expect(pool()).toHaveLength(1)
+  })
+
+  test('finds nothing of it after a reboot', async () => {
+    const reports = [await filled(), ...pool()]
+    for (const { dockId } of reports) host.driver.killUnseen(dockId)
+    await follow('boot-2')
+    expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
+    expect(host.agent.docks.reports()).toEqual([])
+  })
+
+  test('finds nothing of it after a clean shutdown', async () => {
+    await filled()
+    await host.agent.shutdown()
+    expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
+  })
+})

@@ -1,0 +1,83 @@
+/** What each Dock uses, every ten seconds, read from files of the host: no Dock is asked, and none is woken for it. */
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Clock, Logger } from '@dock/foundation'
+import type { UsageSample } from '@dock/host-protocol'
+import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
+import type { DockEvents } from '../docks/dock-events.ts'
+import type { RunningDock } from '../docks/dock-state.ts'
+import type { DiskPool, Networks } from '../docks/seams.ts'
+
+const periodMs = 10_000
+const mebibyte = 2 ** 20
+
+export type SampleParts = {
+  docks: { running(): RunningDock[] }
+  driver: RuntimeDriver
+  disks: Pick<DiskPool, 'usage'>
+  networks: Pick<Networks, 'traffic'>
+  events: DockEvents
+  clock: Clock
+  logger: Logger
+}
+
+type CpuTime = { generation: number; cpuUsec: number; atMs: number }
+
+/** Sends samples from now on; the answer ends it. A driver that cannot tell what a sandbox uses is left alone. */
+export const sampleDocks = (parts: SampleParts): (() => void) => {
+  const { docks, driver, disks, networks, events, clock, logger } = parts
+  if (!driver.usage) return () => {}
+  let before = new Map<string, CpuTime>()
+
+  const sampleOne = async (dock: RunningDock, times: Map<string, CpuTime>): Promise<UsageSample | null> => {
+    const { dockId, generation, memoryMiB, sandbox } = dock
+    const [usage, disk, traffic] = await Promise.all([
+      driver.usage?.(sandbox),
+      disks.usage(dockId),
+      networks.traffic(dockId),
+    ])
+    if (!usage) return null
+    const now = clock.now()
+    const time = { generation, cpuUsec: usage.cpuUsec, atMs: now.getTime() }
+    times.set(dockId, time)
+    return {
+      ...{ dockId, generation, at: now.toISOString(), source: driver.name },
+      cpuPercent: cpuPercent(before.get(dockId), time),
+      ...{ memBytes: usage.memoryBytes, memLimit: memoryMiB * mebibyte },
+      ...{ diskBytes: disk.usedBytes, diskLimit: disk.sizeBytes },
+      ...{ rxBytes: traffic.rxBytes, txBytes: traffic.txBytes },
+    }
+  }
+
+  const sampleAll = async (): Promise<void> => {
+    const samples: UsageSample[] = []
+    const times = new Map<string, CpuTime>()
+    for (const dock of docks.running()) {
+      // A Dock that ends meanwhile has no sample; one that cannot be read does not keep the others from theirs.
+      const sample = await sampleOne(dock, times).catch((error: unknown) => {
+        if (!(error instanceof SandboxGone)) {
+          logger.debug({ err: error, dockId: dock.dockId }, 'no sample of a Dock')
+        }
+        return null
+      })
+      if (sample) samples.push(sample)
+      // Whatever else waits goes first.
+      await turn()
+    }
+    before = times
+    if (samples.length > 0) events.emit({ type: 'samples', samples })
+  }
+
+  let cancel = () => {}
+  const again = (): void => {
+    cancel = clock.after(periodMs, () => void sampleAll().finally(again))
+  }
+  again()
+  return () => cancel()
+}
+
+/** Of one core: two cores' worth is 200. Nothing for the first sample of a boot. */
+const cpuPercent = (before: CpuTime | undefined, now: CpuTime): number => {
+  if (before?.generation !== now.generation || now.atMs <= before.atMs) return 0
+  const percent = (now.cpuUsec - before.cpuUsec) / ((now.atMs - before.atMs) * 10)
+  return Math.max(0, Math.round(percent * 10) / 10)
+}

@@ -1,0 +1,16 @@
+/** Names that people can say and tell apart. */
+import { randomInt } from 'node:crypto'
+
+const adjectives =
+  'amber bold brave bright brisk calm clear clever coral crisp eager fair fleet gentle golden grand keen kind lively lucky mellow merry mild misty noble proud quick quiet rapid silver sleek smart snowy solid steady sunny swift tidal vivid warm wise'.split(
+    ' ',
+  )
+const nouns =
+  'anchor arch bay beacon berth bridge buoy canal cape cliff coast cove current delta dune estuary ferry fjord gull harbor heron island jetty keel kelp lagoon lantern marina mast otter pearl pier quay reef ridge river sail shell shore sloop tern tide wharf'.split(
+    ' ',
+  )
+
+const pick = (words: readonly string[]): string => words[randomInt(words.length)]!
+
+/** For instance `brave-otter`: lower case and a hyphen, so a host name as well. Not unique. */
+export const spokenName = (): string => `${pick(adjectives)}-${pick(nouns)}`
