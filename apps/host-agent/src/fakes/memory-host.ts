@@ -24,8 +24,18 @@ export const createMemoryHost = async () => {
       handlesFolder: join(folder, 'handles'),
     },
   }
+  let running = 0
   const startAgent = async (bootId = parts.bootId): Promise<Agent> => {
-    const agent = createAgent({ ...parts, bootId })
+    running += 1
+    const mine = running
+    const isAlive = () => running === mine
+    const agent = createAgent({
+      ...parts,
+      driver: mortal(parts.driver, isAlive),
+      disks: mortal(parts.disks, isAlive),
+      networks: mortal(parts.networks, isAlive),
+      bootId,
+    })
     await agent.recover()
     return agent
   }
@@ -45,6 +55,25 @@ export const createMemoryHost = async () => {
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }),
   }
 }
+
+/** The part as one agent has it: once that is dead, nothing it waits for comes and nothing it does happens. */
+const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =>
+  new Proxy(part, {
+    get: (target, name, receiver) => {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        const result: unknown = isAlive() ? value.apply(target, args) : new Promise(() => {})
+        if (!(result instanceof Promise)) return result
+        return new Promise((resolve, reject) => {
+          const ifAlive = (settle: (outcome: unknown) => void) => (outcome: unknown) => {
+            if (isAlive()) settle(outcome)
+          }
+          result.then(ifAlive(resolve), ifAlive(reject))
+        })
+      }
+    },
+  })
 
 /** A start of a new Dock from the image, with what is said changed. */
 export const startCommand = (change: Partial<StartDock> = {}): StartDock => ({

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { newUuid } from '@dock/foundation'
 import type { HostEvent, StartDock } from '@dock/host-protocol'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -215,8 +217,9 @@ describe('the next agent', () => {
     endWatch()
     host.driver.hold('exec')
     claim(dockId, hostname, { env: { A: 'b' } }).catch(() => undefined)
-    await expect.poll(() => host.agent.docks.known(dockId)?.record?.phase).toBe('starting')
-    await expect.poll(() => host.driver.frozen.has(dockId)).toBe(false)
+    await expect
+      .poll(() => readFile(join(host.handlesFolder, `${dockId}.json`), 'utf8'))
+      .toContain('starting')
     await follow()
     expect((await host.residue()).sandboxes).toHaveLength(1)
     expect(pool()).toHaveLength(1)
