@@ -1,5 +1,5 @@
 /** The only place where the parts of the control plane are constructed and joined. */
-import { randomUUID } from 'node:crypto'
+import { hkdfSync, randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -79,6 +79,10 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     defaultImage: config.defaultImage,
     catalog: imageCatalog,
     rateLimits,
+    sealer,
+    execTimeoutSecondsMax: config.execTimeoutSecondsMax,
+    fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
+    billing: config.billing,
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const copies = createCopies({
@@ -130,6 +134,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       defaultImage: config.defaultImage,
       servedImages: docks.context.images,
       facts: {
+        billingEnabled: config.billing,
         apiUrl: config.apiUrl,
         appUrl: config.appUrl,
         mailDelivery: transport.delivery,

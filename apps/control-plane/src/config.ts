@@ -42,6 +42,8 @@ const schema = z.object({
     .default([]),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
   DOCK_METRICS_PORT: port.optional(),
+  DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
+  DOCK_BILLING: z.enum(['on', 'off']).default('off'),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
   DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),
 })
@@ -74,6 +76,10 @@ export type Config = {
   embeddedHost: boolean
   /** Undefined: the usual one where it is free. */
   metricsPort: number | undefined
+  /** What one command may take, whatever its caller asks for. */
+  execTimeoutSecondsMax: number
+  /** Organizations start compute as their plan allows; otherwise there are no plans. */
+  billing: boolean
   placement: { cpuOvercommit: number; memoryOvercommit: number }
 }
 
@@ -131,6 +137,8 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     mailFrom: values.DOCK_MAIL_FROM,
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
+    execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,
+    billing: values.DOCK_BILLING === 'on',
     placement: {
       cpuOvercommit: values.DOCK_CPU_OVERCOMMIT,
       memoryOvercommit: values.DOCK_MEMORY_OVERCOMMIT,

@@ -15,12 +15,19 @@ import { dockHandlers } from './http/routes/docks.ts'
 import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
 import {
+  activitySweepMs,
   createDeleteSaga,
+  createDockActivity,
   createDockReactions,
   createDockUsage,
+  createSetupSaga,
   createStartSagas,
   createStopSaga,
+  createTtlClock,
   type DockContext,
+  dropOldKeys,
+  dropOldOutcomes,
+  nextStopAt,
   stopDueDocks,
 } from './modules/docks/index.ts'
 import {
@@ -34,6 +41,7 @@ import {
   servedImages,
 } from './modules/hosts/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
+import type { Sealer } from './sealing/index.ts'
 
 export type DockModules = {
   handlers: Handlers
@@ -48,6 +56,12 @@ export type DockModules = {
   stop(): Promise<void>
 }
 
+/** What is kept for a day of keyed requests. */
+const dropKeys = async ({ db, clock }: DockContext): Promise<void> => {
+  await dropOldOutcomes({ db, clock })
+  await dropOldKeys(db, clock.now())
+}
+
 export const createDockModules = (options: {
   db: Db
   clock: Clock
@@ -56,6 +70,10 @@ export const createDockModules = (options: {
   defaultImage: string
   catalog: readonly string[]
   rateLimits: RateLimits
+  sealer: Sealer
+  execTimeoutSecondsMax: number
+  fingerprintKey: Buffer
+  billing: boolean
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
 }): DockModules => {
@@ -63,8 +81,19 @@ export const createDockModules = (options: {
   const fleetGateway: FleetGateway = createFleetGateway()
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
-  const parts = { db, clock, gateway, owner }
-  const sagas = [...createStartSagas(parts), createStopSaga(parts), createDeleteSaga(parts)]
+  const ttl = createTtlClock({
+    clock,
+    logger,
+    stopDue: () => stopDueDocks(context),
+    nextDue: () => nextStopAt(db),
+  })
+  const parts = { db, clock, gateway, owner, sealer: options.sealer, ttl }
+  const sagas = [
+    ...createStartSagas(parts),
+    createSetupSaga(parts),
+    createStopSaga(parts),
+    createDeleteSaga(parts),
+  ]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()
   const usage = createDockUsage({ db, clock })
@@ -81,6 +110,13 @@ export const createDockModules = (options: {
     catalog: options.catalog,
     rateLimits: options.rateLimits,
     usage,
+    activity: createDockActivity({ db, clock, logger }),
+    ttl,
+    sealer: options.sealer,
+    keyedExecs: new Map(),
+    execTimeoutSecondsMax: options.execTimeoutSecondsMax,
+    fingerprintKey: options.fingerprintKey,
+    billing: options.billing,
   }
   const enrolment = createEnrolment({ db, clock })
   const reactions = createDockReactions(context)
@@ -96,7 +132,8 @@ export const createDockModules = (options: {
     clock,
     logger,
     tasks: [
-      { name: 'ttl', everyMs: 1_000, run: () => stopDueDocks(context) },
+      { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
+      { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
     ],
   })
@@ -116,10 +153,12 @@ export const createDockModules = (options: {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       runner.start()
       timers.start()
+      ttl.start()
     },
     stop: async () => {
       endTokenFile()
       timers.stop()
+      ttl.stop()
       runner.stop()
       let cancel: () => void = () => undefined
       const late = new Promise<void>((resolve) => {

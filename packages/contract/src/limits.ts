@@ -23,6 +23,8 @@ export const limits = {
     cwdLengthMax: 1024,
     cwdDefault: '/home/user/work',
     outputBytesMax: mebibyte,
+    /** Of each stream of a keyed command's result; a longer one cannot be had a second time. */
+    keptBytesMax: 64 * kibibyte,
     inFlightPerDockMax: 4,
   },
   idempotencyKeyLength: { min: 1, max: 255 },

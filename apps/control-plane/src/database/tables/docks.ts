@@ -60,6 +60,13 @@ export type DockTables = {
     setup_error: string | null
     last_snapshot_at: Date | null
     recoveries: Generated<Date[]>
+    disk_alert: string | null
+    env_sealed: string | null
+    setup_script_sealed: string | null
+    ready_at: Date | null
+    active_at: Date | null
+    kept_cpus: number | null
+    kept_memory_mib: number | null
     created_by: string
     created_at: Date
     updated_at: Date
@@ -108,7 +115,9 @@ export type DockTables = {
   exec_keys: {
     dock_id: string
     key: string
-    result: ColumnType<unknown, string | null, string | null>
+    id: Generated<string>
+    organization_id: string
+    outcome_sealed: string | null
     created_at: Date
   }
   dock_state_changes: {

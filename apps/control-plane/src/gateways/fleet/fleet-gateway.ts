@@ -21,7 +21,7 @@ import {
   stoppedDock,
 } from '@dock/host-protocol'
 import * as z from 'zod'
-import { type HostGateway, HostUnreachable } from '../../modules/hosts/index.ts'
+import { type HostGateway, HostNotLinked } from '../../modules/hosts/index.ts'
 import { captureCalls } from './capture-calls.ts'
 import { translated } from './translate-failure.ts'
 
@@ -41,7 +41,7 @@ export const createFleetGateway = (): FleetGateway => {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
   const link = (hostId: string, channel: LinkChannel = 'control'): AgentLink => {
     const found = links[channel].get(hostId)
-    if (!found || found.isClosed) throw new HostUnreachable(`no ${channel} link to host ${hostId}`)
+    if (!found || found.isClosed) throw new HostNotLinked(`no ${channel} link to host ${hostId}`)
     return found
   }
   const call = async <Q extends z.ZodType, A extends z.ZodType>(

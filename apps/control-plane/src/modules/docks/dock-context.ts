@@ -5,10 +5,13 @@ import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type { HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
+import type { ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
+import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
+import type { TtlClock } from './ttl-clock.ts'
 import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
@@ -27,6 +30,18 @@ export type DockContext = {
   catalog: readonly string[]
   rateLimits: RateLimits
   usage: DockUsage
+  activity: DockActivity
+  /** Told of every moment at which a Dock is to stop. */
+  ttl: Pick<TtlClock, 'note'>
+  sealer: Sealer
+  /** Keyed commands under way in this process, by Dock and key. */
+  keyedExecs: Map<string, Promise<ExecOutcome>>
+  /** What the deployment allows one command. */
+  execTimeoutSecondsMax: number
+  /** Of the HMAC that a repeated create is compared by. */
+  fingerprintKey: Buffer
+  /** Plans of organizations limit what they start. */
+  billing: boolean
 }
 
 /** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */

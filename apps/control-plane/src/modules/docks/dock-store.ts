@@ -50,7 +50,7 @@ export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>
       select ${dockColumns} from docks d
       where d.stop_at <= ${now} and d.state in ('ready', 'idle', 'running')
         and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')
-      order by d.stop_at limit 20`.execute(db)
+      order by d.stop_at limit 50`.execute(db)
   ).rows
 
 /** How many Docks an organization has, and up to `limit` of them that no operation holds. */
@@ -70,6 +70,13 @@ export const docksOfOrganization = async (
     order by d.created_at limit ${limit - held}`.execute(db)
   return { count, free: free.rows }
 }
+
+/** When the next ttl runs out, or did while its Dock could not be stopped. */
+export const nextStopAt = async (db: Db): Promise<Date | null> =>
+  (
+    await sql<{ at: Date | null }>`select min(stop_at) as at from docks
+      where stop_at is not null and state in ('ready', 'idle', 'running')`.execute(db)
+  ).rows[0]?.at ?? null
 
 /** The operation, if the user is a member of the organization of the thing it changed. */
 export const findVisibleOperation = async (
@@ -122,15 +129,18 @@ export const readCreateContext = async (
     )
   ).rows[0] ?? null
 
+/** What a Snapshot keeps; `sizeBytes` is the data that it holds. */
+export type KeptDisk = { id: string; hostId: string; diskGiB: number; sizeBytes: number }
+
 /** The latest completed Snapshot of a Dock: what resume and a branch of an archived Dock start from. */
 export const latestSnapshot = async (
   db: Db,
   organizationId: string,
   dockId: string,
-): Promise<{ id: string; hostId: string; diskGiB: number } | null> =>
+): Promise<KeptDisk | null> =>
   (
-    await sql<{ id: string; hostId: string; diskGiB: number }>`
-      select id, host_id as "hostId", disk_gib as "diskGiB" from snapshots
+    await sql<KeptDisk>`
+      select id, host_id as "hostId", disk_gib as "diskGiB", size_bytes as "sizeBytes" from snapshots
       where dock_id = ${dockId} and organization_id = ${organizationId} and status = 'completed'
       order by created_at desc, id desc limit 1`.execute(db)
   ).rows[0] ?? null

@@ -2,16 +2,18 @@
 import {
   type HostFacts,
   type HostGateway,
+  HostNotLinked,
   HostRefused,
   HostUnreachable,
   type PoolKind,
   type PoolReport,
   type RuntimeReport,
+  type SetupOutcome,
 } from '../hosts/index.ts'
 import { fakeCaptures } from './fake-captures.ts'
 
-type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
-type Failure = 'lost' | 'lost-after' | 'failed' | 'busy' | 'no_space'
+type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec' | 'setup'
+type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
 const gib = 1024 ** 3
 
@@ -42,6 +44,10 @@ export type FakeHost = HostGateway & {
   pool: PoolReport[]
   /** What it was last told to hold ready. */
   poolKind: PoolKind | null
+  /** How setup scripts end. */
+  setupOutcome: SetupOutcome
+  /** What commands write, where they are not to write themselves. */
+  output: { stdout: string; stderr: string } | null
   /** Why its session was closed, one entry a time. */
   disconnects: string[]
 }
@@ -57,6 +63,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     calls.push({ method, dockId, body })
     await gate.get(method)
     const failure = failures.get(method)?.shift()
+    if (failure === 'unlinked') throw new HostNotLinked('no link')
     if (!host.online || failure === 'lost') throw new HostUnreachable('the link broke')
     if (failure && failure !== 'lost-after') throw new HostRefused(failure, `told to fail: ${failure}`)
     const result = work()
@@ -77,6 +84,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
     online: true,
     pool: [],
     poolKind: null,
+    setupOutcome: { exitCode: 0, output: '', timedOut: false },
+    output: null,
     disconnects: [],
     disconnect: (_host, reason) => {
       host.disconnects.push(reason)
@@ -126,9 +135,10 @@ export const createFakeHost = (hostId: string): FakeHost => {
       command('exec', dockId, body, () => {
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
         const timedOut = body.command === 'sleep'
-        return { exitCode: 0, stdout: body.command, stderr: '', durationMs: 1, truncated: false, timedOut }
+        const output = host.output ?? { stdout: body.command, stderr: '' }
+        return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
       }),
-    setup: async () => ({ exitCode: 0, output: '', timedOut: false }),
+    setup: (_host, dockId, body) => command('setup', dockId, body, () => host.setupOutcome),
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },

@@ -1,7 +1,11 @@
 /** One Dock for one key: what a repeated create or branch is answered. */
-import { createHash } from 'node:crypto'
-import { limits, ServiceError } from '@dock/contract'
-import type { CreateContext } from './dock-store.ts'
+import { createHmac } from 'node:crypto'
+import { type Dock, limits, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { DockContext } from './dock-context.ts'
+import { type CreateContext, findDock } from './dock-store.ts'
+import { viewDock } from './dock-view.ts'
 
 /** JSON with the keys of every object in order, so that equal bodies have equal texts. */
 const canonical = (value: unknown): string => {
@@ -12,9 +16,9 @@ const canonical = (value: unknown): string => {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
 }
 
-/** SHA-256 of the route, its target and its body. */
-export const fingerprintOf = (route: string, body: unknown): Buffer =>
-  createHash('sha256')
+/** Keyed, because bodies hold secrets: who reads the database cannot try values against it. */
+export const fingerprintOf = (key: Buffer, route: string, body: unknown): Buffer =>
+  createHmac('sha256', key)
     .update(`${route}\n${canonical(body)}`)
     .digest()
 
@@ -22,9 +26,38 @@ export const fingerprintOf = (route: string, body: unknown): Buffer =>
 export const keysSince = (now: Date): Date => new Date(now.getTime() - limits.idempotencyKeepSeconds * 1000)
 
 /** The Dock of an earlier call with the key, or null when there was none. Throws the two idempotency codes. */
-export const replayedDock = (context: CreateContext, fingerprint: Buffer): string | null => {
+const replayedDock = (context: CreateContext, fingerprint: Buffer): string | null => {
   if (!context.keyFingerprint) return null
   if (!context.keyFingerprint.equals(fingerprint)) throw new ServiceError('idempotency_key_reused')
   if (context.keyOperationActive) throw new ServiceError('idempotency_in_progress')
   return context.keyDockId
+}
+
+/**
+ * Answers the Dock that the key stands for as it is now, `dock_not_found` once it was deleted; otherwise what `make`
+ * makes. It answers null when another call with the key was quicker.
+ */
+export const makeDockOnce = async (
+  { db }: Pick<DockContext, 'db'>,
+  request: { known: CreateContext; fingerprint: Buffer; lookup(): Promise<CreateContext | null> },
+  make: () => Promise<Dock | null>,
+): Promise<Dock> => {
+  const replay = async (known: CreateContext): Promise<Dock | null> => {
+    const id = replayedDock(known, request.fingerprint)
+    if (id === null) return null
+    const dock = await findDock(db, known.organizationId, id)
+    if (!dock) throw new ServiceError('dock_not_found')
+    return viewDock(dock)
+  }
+  const made = (await replay(request.known)) ?? (await make())
+  if (made) return made
+  const taken = await request.lookup()
+  const first = taken && (await replay(taken))
+  if (!first) throw new ServiceError('idempotency_in_progress')
+  return first
+}
+
+/** Removes the keys of every tenant whose day is over. */
+export const dropOldKeys = async (db: Db, now: Date): Promise<void> => {
+  await sql`delete from idempotency_keys where created_at <= ${keysSince(now)}`.execute(db)
 }

@@ -5,9 +5,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { createDockModules, type DockModules } from '../../dock-modules.ts'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
+import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
+import { dockSealedColumns } from './sealed-columns.ts'
 
 export type DrivenClock = Clock & { advance(ms: number): void }
 
@@ -67,13 +69,14 @@ const callerOf = (userId: string): Visitor =>
     { role: 'member', outsider: 'dock_not_found' },
   )
 
-export const createTestWorld = async (db: Db): Promise<TestWorld> => {
+export const createTestWorld = async (db: Db, options: { billing?: boolean } = {}): Promise<TestWorld> => {
   const clock = createDrivenClock()
   const logger = createLogger('test')
   logger.level = 'silent'
   const hostId = newUuid()
   const host = createFakeHost(hostId)
   const rateLimits = createRateLimits()
+  const ring = parseKeyRing(newRingEntry())
   const policy = { cpuOvercommit: 128, memoryOvercommit: 24 }
   const another = (): DockModules =>
     createDockModules({
@@ -84,6 +87,10 @@ export const createTestWorld = async (db: Db): Promise<TestWorld> => {
       defaultImage: 'debian-13',
       catalog: ['debian-13', 'ubuntu-24.04'],
       rateLimits,
+      sealer: createSealer({ db, clock, ring, columns: dockSealedColumns }),
+      execTimeoutSecondsMax: 600,
+      fingerprintKey: Buffer.alloc(32, 7),
+      billing: options.billing ?? false,
       hostGateway: host,
     })
   const modules = another()

@@ -62,10 +62,13 @@ export type HostGateway = {
   ): Promise<Captured>
 }
 
-/** No link to the host, or it broke while the call was under way: whether the command was done is unknown. */
+/** The link broke while the call was under way: whether the command was done is unknown. */
 export class HostUnreachable extends Error {
   override readonly name = 'HostUnreachable'
 }
+
+/** No link to the host: the command was never sent. */
+export class HostNotLinked extends HostUnreachable {}
 
 /** The agent answered, and refused or failed the command. */
 export class HostRefused extends Error {

@@ -1,10 +1,18 @@
 /** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
 
-export type { HostFacts, PoolReport, RuntimeReport, StartDock, UsageSample } from '@dock/host-protocol'
+export type {
+  ExecOutcome,
+  HostFacts,
+  PoolReport,
+  RuntimeReport,
+  SetupOutcome,
+  StartDock,
+  UsageSample,
+} from '@dock/host-protocol'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
-export { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'
+export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
 export {
   explainNoPlacement,

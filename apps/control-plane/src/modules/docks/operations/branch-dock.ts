@@ -2,12 +2,15 @@
 import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
+import type { DockRow } from '../dock.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
-import { findDock, latestSnapshot, readCreateContext } from '../dock-store.ts'
-import { viewDock } from '../dock-view.ts'
-import { fingerprintOf, keysSince, replayedDock } from '../idempotency.ts'
+import { latestSnapshot, readCreateContext } from '../dock-store.ts'
+import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
+import { mergeVariables, openVariables, sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
 import type { StartData } from '../workflows/start-dock.ts'
+
+const gibibyte = 1024 ** 3
 
 /** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
 export const branchDock = async (
@@ -17,9 +20,7 @@ export const branchDock = async (
   body: RouteBody<(typeof routes)['branchDock']>,
   key: string | undefined,
 ): Promise<Dock> => {
-  if (Object.keys(body.env ?? {}).length > 0)
-    throw new ServiceError('not_implemented', { message: 'env is not built yet.' })
-  const { db } = context
+  const { db, sealer } = context
   const source = await requireDock(context, caller, sourceId)
   const { organizationId, workspaceId, generation } = source
   const since = keysSince(context.clock.now())
@@ -31,91 +32,105 @@ export const branchDock = async (
       key: key ?? null,
       keysSince: since,
     })
-  const fingerprint = fingerprintOf(`branchDock ${sourceId}`, body)
+  const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
   const known = await lookup()
   if (!known) throw new ServiceError('dock_not_found')
-  const replay = async (id: string | null): Promise<Dock | null> => {
-    if (id === null) return null
-    const dock = await findDock(db, organizationId, id)
-    if (!dock) throw new ServiceError('dock_not_found')
-    return viewDock(dock)
-  }
-  const earlier = await replay(replayedDock(known, fingerprint))
-  if (earlier) return earlier
-  const { environment } = known
-  if (environment === null) throw new ServiceError('environment_not_found')
-  if (body.image !== undefined && body.image !== source.image) {
-    const catalog = new Set([...context.catalog, ...(await context.images())])
-    throw catalog.has(body.image)
-      ? new ServiceError('validation_error', { message: "image: must be the source's image." })
-      : new ServiceError('image_unknown')
-  }
-
-  const live = isReadyDockState(source.state)
-  const kept = source.state === 'archived' ? await latestSnapshot(db, organizationId, sourceId) : null
-  const hostId = live ? source.hostId : kept?.hostId
-  if (!hostId) throw new ServiceError('conflict')
-  const size = {
-    cpus: body.cpus ?? source.cpus,
-    memoryMiB: body.memoryMiB ?? source.memoryMiB,
-    diskGiB: body.diskGiB ?? source.diskGiB,
-  }
-  if (size.diskGiB < (kept?.diskGiB ?? source.diskGiB))
-    throw new ServiceError('validation_error', { message: "diskGiB: below the size of the source's disk." })
-  const snapshotId = kept?.id ?? newUuid()
-  const cause = causedBy(caller, 'branch')
-  const hold = newDockOperation({
-    kind: 'branch-source',
-    organizationId,
-    dockId: sourceId,
-    hostId,
-    generation,
-    cause,
-    data: {},
-  })
-  const data: StartData = {
-    command: { hostname: '', ...size, source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
-    ttlSeconds: body.ttlSeconds,
-    event: 'dock.ready',
-    source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
-  }
-  const dock = await claimAndStart(context, null, (id) => ({
-    dock: {
-      id,
+  return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
+    const { environment } = known
+    if (environment === null) throw new ServiceError('environment_not_found')
+    await requireSameImage(context, source, body.image)
+    const disk = await diskOf(context, source)
+    const size = {
+      cpus: body.cpus ?? source.cpus,
+      memoryMiB: body.memoryMiB ?? source.memoryMiB,
+      diskGiB: body.diskGiB ?? source.diskGiB,
+    }
+    if (disk.bytes !== null && size.diskGiB * gibibyte < disk.bytes)
+      throw new ServiceError('validation_error', {
+        message: 'diskGiB: below the data that the source holds.',
+      })
+    const variables = mergeVariables(
+      await openVariables(context, { organizationId, dockId: sourceId }),
+      body.env ?? {},
+    )
+    const { hostId, live } = disk
+    const cause = causedBy(caller, 'branch')
+    const hold = newDockOperation({
+      kind: 'branch-source',
       organizationId,
-      workspaceId,
-      name: body.name ?? null,
-      image: source.image,
-      ...size,
-      ttlSeconds: body.ttlSeconds,
-      environment,
-      noEnv: body.noEnv ?? source.noEnv,
-      fromTemplate: source.fromTemplate,
-      createdBy: caller.userId,
-    },
-    operation: newDockOperation({
-      kind: 'branch',
-      organizationId,
-      dockId: id,
+      dockId: sourceId,
       hostId,
-      generation: 1,
+      generation,
       cause,
-      data,
-    }),
-    why: 'branch',
-    key: key === undefined ? null : { key, fingerprint, keysSince: since },
-    placement: { ...size, image: null, only: hostId, linked: context.gateway.linked() },
-    source: {
-      operation: hold,
-      state: source.state,
-      snapshot: live
-        ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
-        : null,
-    },
-  }))
-  if (dock) return dock
-  const taken = await lookup()
-  const first = taken && (await replay(replayedDock(taken, fingerprint)))
-  if (!first) throw new ServiceError('idempotency_in_progress')
-  return first
+      data: {},
+    })
+    const snapshotId = disk.snapshotId ?? newUuid()
+    return claimAndStart(context, null, async (id) => {
+      const data: StartData = {
+        command: {
+          hostname: '',
+          ...size,
+          source: { kind: 'capture', captureId: snapshotId },
+          newIdentity: true,
+        },
+        event: 'dock.ready',
+        source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
+      }
+      return {
+        dock: {
+          id,
+          organizationId,
+          workspaceId,
+          name: body.name ?? null,
+          image: source.image,
+          ...size,
+          ttlSeconds: body.ttlSeconds,
+          environment,
+          noEnv: body.noEnv ?? source.noEnv,
+          fromTemplate: source.fromTemplate,
+          createdBy: caller.userId,
+          envSealed: await sealVariables(sealer, { organizationId, dockId: id }, variables),
+          setupScriptSealed: null,
+        },
+        operation: newDockOperation({
+          kind: 'branch',
+          organizationId,
+          dockId: id,
+          hostId,
+          generation: 1,
+          cause,
+          data,
+        }),
+        why: 'branch',
+        key: key === undefined ? null : { key, fingerprint, keysSince: since },
+        placement: { ...size, image: null, only: hostId, linked: context.gateway.linked() },
+        source: {
+          operation: hold,
+          state: source.state,
+          snapshot: live
+            ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
+            : null,
+        },
+      }
+    })
+  })
+}
+
+const requireSameImage = async (context: DockContext, source: DockRow, image: string | undefined) => {
+  if (image === undefined || image === source.image) return
+  const catalog = new Set([...context.catalog, ...(await context.images())])
+  throw catalog.has(image)
+    ? new ServiceError('validation_error', { message: "image: must be the source's image." })
+    : new ServiceError('image_unknown')
+}
+
+/** Where the copy comes from: the disk of a ready Dock, captured live, or the latest Snapshot of an archived one. */
+type SourceDisk = { hostId: string; live: boolean; snapshotId: string | null; bytes: number | null }
+
+const diskOf = async ({ db }: DockContext, source: DockRow): Promise<SourceDisk> => {
+  const live = isReadyDockState(source.state)
+  if (live && source.hostId !== null) return { hostId: source.hostId, live, snapshotId: null, bytes: null }
+  const kept = source.state === 'archived' ? await latestSnapshot(db, source.organizationId, source.id) : null
+  if (!kept) throw new ServiceError('conflict')
+  return { hostId: kept.hostId, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }
 }

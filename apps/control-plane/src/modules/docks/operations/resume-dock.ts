@@ -7,9 +7,11 @@ import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
 import { findDock, latestSnapshot, readCreateContext } from '../dock-store.ts'
+import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
 import type { DockStateAnswer } from './stop-dock.ts'
 
+const gibibyte = 1024 ** 3
 const answerWithinMs = 30_000
 
 /** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
@@ -34,10 +36,8 @@ export const resumeDock = async (
     memoryMiB: body.memoryMiB ?? dock.memoryMiB,
     diskGiB: body.diskGiB ?? dock.diskGiB,
   }
-  if (size.diskGiB < snapshot.diskGiB)
-    throw new ServiceError('validation_error', {
-      message: 'diskGiB: below the size of the disk that is kept.',
-    })
+  if (size.diskGiB * gibibyte < snapshot.sizeBytes)
+    throw new ServiceError('validation_error', { message: 'diskGiB: below the data that the Dock holds.' })
   const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
   const generation = dock.generation + 1
   const hostId = snapshot.hostId
@@ -48,8 +48,13 @@ export const resumeDock = async (
       source: { kind: 'capture', captureId: snapshot.id },
       newIdentity: false,
     },
-    ttlSeconds,
     event: 'dock.hydrated',
+    before: {
+      diskGiB: dock.diskGiB,
+      ttlSeconds: dock.ttlSeconds,
+      environment: dock.environment,
+      noEnv: dock.noEnv,
+    },
   }
   const cause = causedBy(caller, 'resume')
   const operation = newDockOperation({
@@ -62,17 +67,21 @@ export const resumeDock = async (
     data,
   })
   const request = { ...size, image: null, only: hostId, linked: context.gateway.linked() }
-  const claimed = await claimDock(db, {
-    dock,
-    operation,
-    move: { from: 'archived', to: 'provisioning', why: 'resume' },
-    set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
-      disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, environment = ${environment},
-      no_env = ${body.noEnv ?? dock.noEnv}`,
-    placement: { request, policy: context.policy },
-    lease: runner.lease(),
-    now: clock.now(),
-  })
+  const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
+  const claimed = await withinPlan(context, organizationId, (tx) =>
+    claimDock(tx, {
+      dock,
+      operation,
+      move: { from: 'archived', to: 'provisioning', why: 'resume' },
+      set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
+        kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
+        kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
+        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, environment = ${environment}, no_env = ${noEnv}`,
+      placement: { request, policy: context.policy },
+      lease: runner.lease(),
+      now: clock.now(),
+    }),
+  )
   if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
   if (claimed === 'changed') throw new ServiceError('dock_busy')
   let cancel: () => void = () => undefined

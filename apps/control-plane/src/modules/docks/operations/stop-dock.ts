@@ -2,7 +2,7 @@
 import { type DockState, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
-import { type Cause, unblockDock } from '../../../engine/index.ts'
+import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
@@ -10,6 +10,9 @@ import { causedBy, type DockContext, newDockOperation, requireDock } from '../do
 import { stoppableStates } from '../dock-state.ts'
 import { dueDocks } from '../dock-store.ts'
 import type { StopData } from '../workflows/stop-dock.ts'
+
+/** How often a stop is tried on a Dock whose state changes under it. */
+const claimAttempts = 3
 
 export type DockStateAnswer = { id: string; state: DockState }
 
@@ -19,32 +22,45 @@ export const stopDock = async (
   caller: Visitor,
   id: string,
   body: { force: boolean },
-): Promise<DockStateAnswer> =>
-  stop(context, await requireDock(context, caller, id), body.force, causedBy(caller, 'stop'))
-
-/** Stops every Dock whose ttl has run out. */
-export const stopDueDocks = async (context: DockContext): Promise<void> => {
-  const stopOne = async (dock: DockRow): Promise<void> => {
-    try {
-      await stop(context, dock, false, { by: 'ttl', through: 'timer', why: 'ttl' })
-    } catch (error) {
-      context.logger.warn({ dockId: dock.id, err: error }, 'stop by ttl failed')
-    }
+): Promise<DockStateAnswer> => {
+  for (let attempt = 1; ; attempt++) {
+    const dock = await requireDock(context, caller, id)
+    const claimed = await claimStop(context, dock, body.force, causedBy(caller, 'stop'))
+    if (claimed !== 'changed') return 'state' in claimed ? claimed : runStop(context, claimed)
+    // It became idle, or busy, this moment.
+    if (attempt === claimAttempts) throw new ServiceError('dock_busy')
   }
-  await Promise.all((await dueDocks(context.db, context.clock.now())).map(stopOne))
 }
 
-const stop = async (
+/** Begins to stop every Dock whose ttl has run out. One that is slow to stop keeps no other waiting. */
+export const stopDueDocks = async (context: DockContext): Promise<void> => {
+  const cause: Cause = { by: 'ttl', through: 'timer', why: 'ttl' }
+  const refused = (dockId: string) => (error: unknown) =>
+    context.logger.warn({ dockId, err: error }, 'stop by ttl failed')
+  for (const dock of await dueDocks(context.db, context.clock.now())) {
+    try {
+      const claimed = await claimStop(context, dock, false, cause)
+      if (claimed !== 'changed' && !('state' in claimed)) runStop(context, claimed).catch(refused(dock.id))
+    } catch (error) {
+      refused(dock.id)(error)
+    }
+  }
+}
+
+/** The operation that now stops the Dock, the state of one that is stopped already, or `changed`. */
+const claimStop = async (
   context: DockContext,
   dock: DockRow,
   force: boolean,
   cause: Cause,
-): Promise<DockStateAnswer> => {
+): Promise<OperationRow | DockStateAnswer | 'changed'> => {
   const { id, state, hostId } = dock
+  const { clock, runner, db } = context
+  const now = clock.now()
   if (state === 'archived') return { id, state }
   if (state === 'archiving') {
     // Asked for anew, a stop that waits for its host is tried at once.
-    if (await unblockDock(context.db, id, 'stop', context.clock.now())) context.runner.wake()
+    if (await unblockDock(db, id, 'stop', now)) runner.wake()
     return { id, state }
   }
   if (state === 'provisioning' || state === 'provisioned' || state === 'cloning')
@@ -52,10 +68,8 @@ const stop = async (
   const stoppable = stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
   if (!stoppable || hostId === null) throw new ServiceError('conflict')
 
-  const { clock, runner, db } = context
-  const now = clock.now()
   const snapshotId = force ? null : newUuid()
-  const data: StopData = { hostId, snapshotId, previous: state }
+  const data: StopData = { hostId, snapshotId, previous: state, name: dock.name }
   const { organizationId, generation } = dock
   const operation = newDockOperation({
     kind: 'stop',
@@ -82,9 +96,12 @@ const stop = async (
     lease: runner.lease(),
     now,
   })
-  if (claimed !== 'claimed') throw new ServiceError('dock_busy')
-  const error = await runner.run(operation)
+  return claimed === 'claimed' ? operation : 'changed'
+}
+
+const runStop = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
+  const error = await context.runner.run(operation)
   if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
   // Blocked: the host fell silent on the way, and the stop goes on when it is back.
-  return { id, state: operation.status === 'completed' ? 'archived' : 'archiving' }
+  return { id: operation.targetId, state: operation.status === 'completed' ? 'archived' : 'archiving' }
 }

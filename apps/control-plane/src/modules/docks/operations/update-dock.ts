@@ -1,48 +1,56 @@
 /** PATCH /v1/docks/:id */
-import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimError } from '../dock-claim.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
-import { dockColumns } from '../dock-store.ts'
+import { dockColumns, latestSnapshot } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
+
+type UpdateBody = RouteBody<(typeof routes)['updateDock']>
+
+const gibibyte = 1024 ** 3
 
 /** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
 export const updateDock = async (
   context: DockContext,
   caller: Visitor,
   id: string,
-  body: RouteBody<(typeof routes)['updateDock']>,
+  body: UpdateBody,
 ): Promise<Dock> => {
   const dock = await requireDock(context, caller, id)
-  const resizes = body.cpus !== undefined || body.memoryMiB !== undefined || body.diskGiB !== undefined
+  const { cpus, memoryMiB, diskGiB, ttlSeconds } = body
+  const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined
   if (resizes && dock.state !== 'archived')
     throw new ServiceError('conflict', {
       message: 'The size can be changed only while the Dock is archived.',
     })
-  if (body.diskGiB !== undefined && body.diskGiB < dock.diskGiB)
-    throw new ServiceError('conflict', { message: 'diskGiB: a disk can only grow.' })
-  const ttl = body.ttlSeconds
+  if (diskGiB !== undefined) await requireDataFits(context, dock, diskGiB)
   const now = context.clock.now()
-  const counted = ttl !== undefined && ttl !== null && isReadyDockState(dock.state)
   try {
-    const result = await sql<DockRow>`
-      update docks d set updated_at = ${now}, name = ${body.name ?? dock.name}, cpus = ${body.cpus ?? dock.cpus},
-        memory_mib = ${body.memoryMiB ?? dock.memoryMiB}, disk_gib = ${body.diskGiB ?? dock.diskGiB}
+    const result = await sql<DockRow & { stopAt: Date | null }>`
+      update docks d set updated_at = ${now}, name = ${body.name ?? dock.name}, cpus = ${cpus ?? dock.cpus},
+        memory_mib = ${memoryMiB ?? dock.memoryMiB}, disk_gib = ${diskGiB ?? dock.diskGiB}
         ${
-          ttl === undefined
+          ttlSeconds === undefined
             ? sql``
-            : sql`, ttl_seconds = ${ttl}, stop_at = ${
-                counted ? sql`state_changed_at + make_interval(secs => ${ttl})` : null
-              }`
+            : sql`, ttl_seconds = ${ttlSeconds}, stop_at = d.ready_at + make_interval(secs => ${ttlSeconds}::int)`
         }
       where id = ${id} and organization_id = ${dock.organizationId} and (not ${resizes}::boolean or state = 'archived')
-      returning ${dockColumns}`.execute(context.db)
+      returning ${dockColumns}, d.stop_at as "stopAt"`.execute(context.db)
     const row = result.rows[0]
     if (!row) throw new ServiceError('conflict')
+    if (ttlSeconds !== undefined && row.stopAt) context.ttl.note(row.stopAt)
     return viewDock(row)
   } catch (error) {
     throw claimError(error)
   }
+}
+
+/** The disk is made as small as that at the next resume: refused now where it is known not to go. */
+const requireDataFits = async ({ db }: DockContext, dock: DockRow, diskGiB: number): Promise<void> => {
+  const kept = await latestSnapshot(db, dock.organizationId, dock.id)
+  if (kept && diskGiB * gibibyte < kept.sizeBytes)
+    throw new ServiceError('conflict', { message: 'diskGiB: below the data that the Dock holds.' })
 }

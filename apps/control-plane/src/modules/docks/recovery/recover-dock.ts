@@ -70,7 +70,6 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
       source: { kind: 'own' },
       newIdentity: false,
     },
-    ttlSeconds: dock.ttlSeconds,
     event: null,
     recovery: { died, name: dock.name },
   }

@@ -7,6 +7,7 @@ import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../d
 import type { DockContext } from '../dock-context.ts'
 import { generateName, hostnameOf } from '../dock-name.ts'
 import { viewDock } from '../dock-view.ts'
+import { withinPlan } from '../plans/plan-gate.ts'
 import { startData } from './start-dock.ts'
 
 const nameAttempts = 6
@@ -23,13 +24,13 @@ export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'now' | 'dock'> & 
 export const claimAndStart = async (
   context: DockContext,
   warm: PoolKind | null,
-  build: (dockId: string) => StartRequest,
+  build: (dockId: string) => StartRequest | Promise<StartRequest>,
 ): Promise<Dock | null> => {
   const waiting = warm && context.pools.take(warm, context.gateway.linked())
   let request: StartRequest
   let outcome: ClaimOutcome
   try {
-    request = build(waiting?.id ?? newUuid())
+    request = await build(waiting?.id ?? newUuid())
     outcome = await claimNamed(context, request, waiting)
   } catch (error) {
     if (waiting && error instanceof DockIdTaken) return claimAndStart(context, warm, build)
@@ -60,14 +61,16 @@ const claimNamed = async (
     const name = request.dock.name ?? generated
     startData(request.operation).command.hostname = hostnameOf(name)
     try {
-      return await claimNewDock(context.db, {
-        ...request,
-        dock: { ...request.dock, name },
-        placement: waiting ? { ...placement, only: waiting.hostId } : placement,
-        lease: context.runner.lease(),
-        policy: context.policy,
-        now: context.clock.now(),
-      })
+      return await withinPlan(context, request.dock.organizationId, (db) =>
+        claimNewDock(db, {
+          ...request,
+          dock: { ...request.dock, name },
+          placement: waiting ? { ...placement, only: waiting.hostId } : placement,
+          lease: context.runner.lease(),
+          policy: context.policy,
+          now: context.clock.now(),
+        }),
+      )
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === 'dock_name_taken'
       if (!taken || request.dock.name !== null || attempt + 1 >= nameAttempts) throw error

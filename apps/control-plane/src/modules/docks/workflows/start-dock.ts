@@ -7,19 +7,29 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '../../hosts/index.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
 import { bootPatiently } from '../recovery/recovery-boot.ts'
+import { insertSetup } from '../setup/setup-dock.ts'
+import type { TtlClock } from '../ttl-clock.ts'
+import { openVariables } from '../variables/dock-variables.ts'
 import { explainFailure } from './explain-failure.ts'
+import { sizeAfterBoot } from './size-after-boot.ts'
 
 /** What a start keeps in its operation's row. */
 export type StartData = {
   command: Omit<StartDock, 'operationId' | 'generation' | 'env'>
-  ttlSeconds: number | null
   event: WebhookEventType | null
+  /** Known to have no variables: none are looked for. */
+  withoutVariables?: boolean
+  /** A setup script runs once the Dock is ready. */
+  setup?: boolean
+  /** Of a resume: what the row read before, for one that fails. */
+  before?: { diskGiB: number; ttlSeconds: number | null; environment: string; noEnv: boolean }
   /** Of a boot after a loss. */
   recovery?: Recovery
   /** The Dock whose disk a branch copies, and what holds it meanwhile. */
@@ -43,7 +53,14 @@ const hostOf = (operation: OperationRow): string => {
 
 export const startData = (operation: OperationRow): StartData => operation.data as unknown as StartData
 
-type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string }
+type Options = {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+  sealer: Sealer
+  ttl: Pick<TtlClock, 'note'>
+}
 
 const ignoreUnreachable = (error: unknown): void => {
   // What is left there belongs to no current generation: the fence removes it when the host is back.
@@ -51,7 +68,7 @@ const ignoreUnreachable = (error: unknown): void => {
     throw error
 }
 
-export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[] => {
+export const createStartSagas = ({ db, clock, gateway, owner, sealer, ttl }: Options): Saga[] => {
   const capture: SagaStep = {
     name: 'capture',
     do: async (operation) => {
@@ -84,7 +101,7 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
         where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
         where id = ${source.snapshotId} and status = 'saving')
-      update docks set last_snapshot_at = ${now}, updated_at = ${now}
+      update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
       where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
   }
 
@@ -94,8 +111,9 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
       const data = startData(operation)
       const { id: operationId, generation } = operation
       const hostId = hostOf(operation)
-      const start = () =>
-        gateway.start(hostId, operation.targetId, { ...data.command, operationId, generation })
+      const { targetId: dockId, organizationId } = operation
+      const env = data.withoutVariables ? {} : await openVariables({ db, sealer }, { organizationId, dockId })
+      const start = () => gateway.start(hostId, dockId, { ...data.command, operationId, generation, env })
       const started = await (data.recovery ? bootPatiently(hostId, data.recovery, start) : start())
       data.ip = started.ip
     },
@@ -114,9 +132,11 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
   const finish = async (operation: OperationRow): Promise<void> => {
     const data = startData(operation)
     const now = clock.now()
-    const stopAt = data.ttlSeconds === null ? null : new Date(now.getTime() + data.ttlSeconds * 1000)
     const { recovery } = data
-    operation.result = await commitDock(db, {
+    const newBorn = operation.kind === 'create' || operation.kind === 'branch'
+    const boots = sql`, ready_at = ${now}, active_at = ${now},
+      stop_at = ${now}::timestamptz + make_interval(secs => d.ttl_seconds)`
+    const dock = await commitDock(db, {
       dockId: operation.targetId,
       generation: operation.generation,
       moves: [
@@ -127,11 +147,19 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
       now,
       // A recovery boot goes on with the ttl and the setup of the boot before.
       set: sql`ip = ${data.ip ?? null}, has_disk = true
-        ${recovery ? sql`` : sql`, stop_at = ${stopAt}, setup_status = 'done'`}`,
-      also: recoveredAlerts(operation, recovery, now),
+        ${recovery ? sql`` : boots}
+        ${newBorn ? sql`, setup_status = ${data.setup ? 'running' : 'done'}` : sql``}`,
+      also: [
+        ...recoveredAlerts(operation, recovery, now),
+        ...(data.setup ? [insertSetup(operation.cause, now)] : []),
+      ],
       ...(data.event ? { event: data.event } : {}),
       complete: { operation, owner, error: null },
     })
+    operation.result = dock
+    // After a loss the moment may have passed meanwhile.
+    if (dock && dock.ttlSeconds !== null)
+      ttl.note(recovery ? now : new Date(now.getTime() + dock.ttlSeconds * 1000))
   }
 
   const fail: Saga['fail'] = async (operation, error) => {
@@ -144,7 +172,11 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
           to: 'error',
           why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
         }
-    const { recovery } = startData(operation)
+    const { recovery, before } = startData(operation)
+    const asBefore =
+      before &&
+      sql`, disk_gib = ${before.diskGiB}, ttl_seconds = ${before.ttlSeconds}, environment = ${before.environment},
+        no_env = ${before.noEnv}, ${sizeAfterBoot}`
     const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
     const now = clock.now()
     await commitDock(db, {
@@ -154,7 +186,7 @@ export const createStartSagas = ({ db, clock, gateway, owner }: Options): Saga[]
       cause: operation.cause,
       now,
       also: heldAlerts(operation, recovery, now),
-      set: sql`ip = null, stop_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`}`,
+      set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore ?? sql``}`,
       release: true,
       ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),
       complete: { operation, owner, error },

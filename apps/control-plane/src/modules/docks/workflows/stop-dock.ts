@@ -1,20 +1,43 @@
 /** Ends a Dock's sandbox: its disk is captured and synced first, unless the stop is forced. A refused one runs on. */
 import type { DockState } from '@dock/contract'
-import type { Clock } from '@dock/foundation'
-import { sql } from 'kysely'
+import { type Clock, newUuid } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
 import { type HostGateway, HostUnreachable } from '../../hosts/index.ts'
+import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../dock-commit.ts'
+import { setupEndedByStop } from '../setup/setup-dock.ts'
+import type { TtlClock } from '../ttl-clock.ts'
 import { explainFailure } from './explain-failure.ts'
+import { sizeAfterBoot } from './size-after-boot.ts'
 
 export type StopData = {
   hostId: string
   /** Null for a forced stop. */
   snapshotId: string | null
   previous: DockState
+  /** The Dock's name, for what people are told of a refused stop. */
+  name: string
   sizeBytes?: number
 }
+
+const refusedTtlRetryMs = 10 * 60_000
+
+/** Once, until a capture succeeds: each further refusal is told to whoever asked for it. */
+const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuilder<unknown> =>
+  alertStatement(
+    {
+      type: 'stop_refused',
+      dockId: operation.targetId,
+      organizationId: operation.organizationId,
+      title: `${name} could not be stopped`,
+      body: `The disk of ${name} could not be saved, so it goes on running, and is not billed until it can be. Stop it again, or force the stop and lose what has changed since its latest Snapshot.`,
+      at: now,
+      eventId: newUuid(),
+    },
+    sql<boolean>`exists (select 1 from moved where billing_paused_at = ${now}::timestamptz)`,
+  )
 
 const stopData = (operation: OperationRow): StopData => operation.data as unknown as StopData
 
@@ -23,8 +46,9 @@ export const createStopSaga = (options: {
   clock: Clock
   gateway: HostGateway
   owner: string
+  ttl: Pick<TtlClock, 'note'>
 }): Saga => {
-  const { db, clock, gateway, owner } = options
+  const { db, clock, gateway, owner, ttl } = options
   return {
     kind: 'stop',
     explain: explainFailure,
@@ -60,7 +84,8 @@ export const createStopSaga = (options: {
         moves: [{ from: 'archiving', to: 'archived', why: 'stopped' }],
         cause: operation.cause,
         now,
-        set: sql`ip = null, host_id = null, has_disk = false, stop_at = null, billing_paused_at = null
+        set: sql`ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
+          billing_paused_at = null, disk_alert = null, ${setupEndedByStop}, ${sizeAfterBoot}
           ${data.snapshotId === null ? sql`` : sql`, last_snapshot_at = ${now}`}`,
         event: 'dock.archived',
         release: true,
@@ -74,17 +99,23 @@ export const createStopSaga = (options: {
     fail: async (operation, error) => {
       const data = stopData(operation)
       const now = clock.now()
+      const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
       await commitDock(db, {
         dockId: operation.targetId,
         generation: operation.generation,
         moves: [{ from: 'archiving', to: data.previous, why: 'capture_failed' }],
         cause: operation.cause,
         now,
-        // A ttl that could not stop it waits for a caller, instead of trying each second.
-        set: sql`billing_paused_at = ${now}, stop_at = null`,
+        // A ttl that could not stop it tries again, but not each second.
+        set: sql`billing_paused_at = coalesce(d.billing_paused_at, ${now}),
+          stop_at = case when d.stop_at <= ${now} then ${tryAgainAt} else d.stop_at end`,
         complete: { operation, owner, error },
-        also: [sql`snap as (update snapshots set status = 'failed' where id = ${data.snapshotId}::uuid)`],
+        also: [
+          sql`snap as (update snapshots set status = 'failed' where id = ${data.snapshotId}::uuid)`,
+          stopRefused(operation, data.name, now),
+        ],
       })
+      ttl.note(tryAgainAt)
     },
   }
 }

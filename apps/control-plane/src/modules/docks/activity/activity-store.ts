@@ -1,0 +1,25 @@
+/** The only SQL for when Docks were active. It serves every tenant: nobody calls it. */
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import type { DockRow } from '../dock.ts'
+import { dockColumns } from '../dock-store.ts'
+
+/** Notes that these Docks were active, in one statement. */
+export const saveActivity = async (db: Db, dockIds: readonly string[], now: Date): Promise<void> => {
+  await sql`update docks set active_at = ${now} where id = any(${dockIds}::uuid[])
+    and state in ('ready', 'idle', 'running')`.execute(db)
+}
+
+/** Those of the Docks that are ready, in use or not. */
+export const liveDocks = async (db: Db, dockIds: readonly string[]): Promise<DockRow[]> =>
+  (
+    await sql<DockRow>`select ${dockColumns} from docks d
+      where d.id = any(${dockIds}::uuid[]) and d.state in ('ready', 'idle', 'running')`.execute(db)
+  ).rows
+
+/** Docks in this state in which nothing was active since. */
+export const quietDocks = async (db: Db, state: 'ready' | 'running', since: Date): Promise<DockRow[]> =>
+  (
+    await sql<DockRow>`select ${dockColumns} from docks d
+      where d.state = ${state} and d.active_at <= ${since} order by d.active_at limit 200`.execute(db)
+  ).rows

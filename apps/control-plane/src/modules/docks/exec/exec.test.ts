@@ -1,0 +1,127 @@
+import { limits, ServiceError } from '@dock/contract'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createDock, dropOldOutcomes, execInDock, stopDock } from '../index.ts'
+import { createTestWorld, type TestWorld } from '../test-world.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let dockId: string
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  world = await createTestWorld(database.db)
+  dockId = (await world.create()).id
+})
+
+const exec = (command: string, key?: string, modules = world.modules) =>
+  execInDock(modules.context, world.caller, dockId, { command, timeoutSeconds: 600, env: {}, cwd: '/' }, key)
+const code = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work
+    return 'succeeded'
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+}
+const ran = (): string[] =>
+  world.host.calls
+    .filter((call) => call.method === 'exec')
+    .map((call) => (call.body as { command: string }).command)
+const fail = (...failures: Parameters<typeof world.host.failures.set>[1]) =>
+  world.host.failures.set('exec', failures)
+
+it('gives the command the time that the deployment allows', async () => {
+  world.modules.context.execTimeoutSecondsMax = 30
+  await exec('true')
+  expect(world.host.calls.at(-1)?.body).toMatchObject({ timeoutMs: 30_000 })
+})
+
+it('tells what the host could not take from what it failed', async () => {
+  fail('busy', 'frozen', 'unlinked', 'failed', 'lost', 'exec_refused', 'not_running', 'stale_generation')
+  const codes: string[] = []
+  for (let call = 0; call < 8; call++) codes.push(await code(exec('x')))
+  expect(codes).toEqual([
+    'rate_limited',
+    'exec_busy',
+    'exec_busy',
+    'exec_failed',
+    'exec_failed',
+    'validation_error',
+    'dock_not_running',
+    'dock_not_running',
+  ])
+})
+
+it('takes 120 a minute for one Dock, whoever calls, and as many for the next', async () => {
+  for (let call = 0; call < 120; call++) await exec('x')
+  expect(await code(exec('x'))).toBe('rate_limited')
+  expect(ran()).toHaveLength(120)
+  dockId = (await world.create()).id
+  expect(await code(exec('x'))).toBe('succeeded')
+})
+
+it('answers a replay as the first was answered, whatever its body, also after a restart and a stop', async () => {
+  const first = await exec('first', 'k')
+  expect(await exec('second', 'k', world.another())).toEqual(first)
+  expect(await code(exec('sleep', 'slow'))).toBe('exec_timeout')
+  expect(await code(exec('sleep', 'slow'))).toBe('exec_timeout')
+  await stopDock(world.modules.context, world.caller, dockId, { force: false })
+  expect(await exec('third', 'k')).toEqual(first)
+  expect(await code(exec('third', 'new'))).toBe('dock_not_running')
+  expect(ran()).toEqual(['first', 'sleep'])
+})
+
+it('keeps outcomes sealed, for a day, and the key for good', async () => {
+  world.host.output = { stdout: 'canary', stderr: '' }
+  await exec('canary', 'k')
+  const rows = await sql<{ row: string }>`select exec_keys::text as row from exec_keys
+    where dock_id = ${dockId}`.execute(world.db)
+  expect(rows.rows[0]?.row).not.toContain('canary')
+  world.clock.advance(24 * 3600_000 - 1)
+  await dropOldOutcomes(world.modules.context)
+  expect((await exec('again', 'k')).stdout).toBe('canary')
+  world.clock.advance(1)
+  await dropOldOutcomes(world.modules.context)
+  expect(await code(exec('again', 'k'))).toBe('exec_result_expired')
+  expect(ran()).toHaveLength(1)
+})
+
+it.each(['stdout', 'stderr'] as const)('keeps up to 64 KiB of %s and no more', async (stream) => {
+  const output = { stdout: '', stderr: '' }
+  world.host.output = { ...output, [stream]: 'é'.repeat(limits.exec.keptBytesMax / 2) }
+  const first = await exec('fits', 'fits')
+  expect(await exec('fits', 'fits')).toEqual(first)
+  world.host.output = { ...output, [stream]: `${'é'.repeat(limits.exec.keptBytesMax / 2)}x` }
+  expect(await code(exec('long', 'long'))).toBe('succeeded')
+  expect(await code(exec('long', 'long'))).toBe('exec_result_expired')
+  expect(ran()).toEqual(['fits', 'long'])
+})
+
+it('never runs twice what may have run, and runs again what was refused', async () => {
+  fail('lost-after', 'busy', 'unlinked')
+  expect(await code(exec('lost', 'lost'))).toBe('exec_failed')
+  expect(await code(exec('lost', 'lost'))).toBe('exec_result_expired')
+  expect(await code(exec('refused', 'refused'))).toBe('rate_limited')
+  expect(await code(exec('refused', 'refused'))).toBe('exec_busy')
+  expect(await code(exec('refused', 'refused'))).toBe('succeeded')
+})
+
+it('runs once for 20 racers in two processes', async () => {
+  const other = world.another()
+  const codes = await Promise.all(
+    Array.from({ length: 20 }, (_, index) => code(exec('raced', 'race', index % 2 ? other : world.modules))),
+  )
+  expect(new Set(codes).isSubsetOf(new Set(['succeeded', 'exec_result_expired']))).toBe(true)
+  expect(codes).toContain('succeeded')
+  expect(ran()).toEqual(['raced'])
+})
+
+it('has a key for each Dock', async () => {
+  await exec('one', 'k')
+  dockId = (await createDock(world.modules.context, world.caller, world.body(), undefined)).id
+  expect((await exec('two', 'k')).stdout).toBe('two')
+})

@@ -1,0 +1,66 @@
+/** One command on a Dock's host, and what a caller is told when it could not be run or did not end. */
+import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { type ExecOutcome, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
+import type { DockRow } from '../dock.ts'
+import type { DockContext } from '../dock-context.ts'
+
+export type ExecBody = RouteBody<(typeof routes)['execInDock']>
+
+/** Refused before anything ran in the Dock: another try under the same key is the first one. */
+export class NotRun extends ServiceError {}
+
+/** Throws `dock_not_running` unless the Dock is ready and has a host. */
+export const requireReady = (dock: DockRow): string => {
+  if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotRun('dock_not_running')
+  return dock.hostId
+}
+
+/** Runs it to its end or its timeout, which the deployment may have shortened. */
+export const runCommand = async (
+  context: DockContext,
+  dock: DockRow,
+  body: ExecBody,
+): Promise<ExecOutcome> => {
+  const hostId = requireReady(dock)
+  const timeoutSeconds = Math.min(body.timeoutSeconds, context.execTimeoutSecondsMax)
+  const ended = context.activity.begin(dock)
+  try {
+    return await context.gateway.exec(hostId, dock.id, {
+      generation: dock.generation,
+      command: body.command,
+      cwd: body.cwd,
+      env: body.env,
+      timeoutMs: timeoutSeconds * 1000,
+      outputLimitBytes: limits.exec.outputBytesMax,
+    })
+  } catch (error) {
+    if (error instanceof HostNotLinked) throw new NotRun('exec_busy', { cause: error })
+    if (error instanceof HostUnreachable) throw new ServiceError('exec_failed', { cause: error })
+    if (error instanceof HostRefused) throw refusal(error)
+    throw error
+  } finally {
+    ended()
+  }
+}
+
+const refusal = (error: HostRefused): ServiceError => {
+  switch (error.code) {
+    case 'busy':
+      return new NotRun('rate_limited', {
+        message: `${limits.exec.inFlightPerDockMax} commands are running in this Dock; wait until one ends.`,
+      })
+    case 'not_running':
+    case 'not_found':
+    case 'stale_generation':
+      return new NotRun('dock_not_running', { detail: error.message })
+    case 'exec_refused':
+    case 'invalid':
+      return new NotRun('validation_error', { message: error.message })
+    case 'frozen':
+      return new NotRun('exec_busy', { detail: error.message })
+    case 'no_space':
+    case 'damaged':
+    case 'failed':
+      return new ServiceError('exec_failed', { detail: error.message })
+  }
+}

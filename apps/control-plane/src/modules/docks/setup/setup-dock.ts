@@ -1,0 +1,126 @@
+/**
+ * The setup script: once after the first start, as a job that holds no operation on the Dock, so that it can be used,
+ * stopped and deleted meanwhile. The job is a row of its own: whatever process dies, another joins the run on the host.
+ */
+import type { Clock } from '@dock/foundation'
+import { newOperationId } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import {
+  type Cause,
+  LeaseLost,
+  OperationBlocked,
+  type OperationRow,
+  type Saga,
+} from '../../../engine/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable, type SetupOutcome } from '../../hosts/index.ts'
+import { completeOperation, holdDock } from '../dock-commit.ts'
+import { organizationOwner } from '../sealed-columns.ts'
+import { openVariables } from '../variables/dock-variables.ts'
+import { maskSecrets } from '../variables/mask-secrets.ts'
+import { explainFailure } from '../workflows/explain-failure.ts'
+
+/** A script that has not ended by then is ended. */
+export const setupMinutesMax = 30
+
+const placeOf = (dockId: string) => ({ table: 'docks', column: 'setup_script_sealed', rowId: dockId })
+
+/** The form that is stored; null for no script. */
+export const sealSetupScript = async (
+  sealer: Sealer,
+  organizationId: string,
+  dockId: string,
+  script: string | undefined,
+): Promise<string | null> =>
+  script === undefined || script === ''
+    ? null
+    : sealer.seal(organizationOwner(organizationId), placeOf(dockId), script)
+
+/** `name as (…)` of the change that makes the Dock ready: the job, free to be taken. */
+export const insertSetup = (cause: Cause, now: Date): RawBuilder<unknown> => sql`setup as (
+  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
+    cause, created_at, updated_at)
+  select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending', '{}'::jsonb,
+    ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
+
+/** Columns of a Dock whose runtime a stop has ended, and a script that ran in it. */
+export const setupEndedByStop = sql`setup_script_sealed = null,
+  setup_error = case when d.setup_status = 'running' then 'stopped' else d.setup_error end,
+  setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
+
+/** What went wrong; null when nothing did. Kept out of the operation's row: the output is the tenant's. */
+type SetupEnding = { error: string | null }
+
+type SetupParts = { db: Db; clock: Clock; gateway: HostGateway; owner: string; sealer: Sealer }
+
+const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string => {
+  const reason = timedOut ? `no end after ${setupMinutesMax} minutes` : `exit code ${exitCode}`
+  return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
+}
+
+export const createSetupSaga = ({ db, clock, gateway, owner, sealer }: SetupParts): Saga => {
+  /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */
+  const findScript = async ({ targetId, organizationId }: OperationRow): Promise<string | null> => {
+    const result = await sql<{ sealed: string | null }>`select setup_script_sealed as sealed from docks
+      where id = ${targetId} and organization_id = ${organizationId} and setup_status = 'running'`.execute(db)
+    const sealed = result.rows[0]?.sealed ?? null
+    return sealed && sealer.open(organizationOwner(organizationId), placeOf(targetId), sealed)
+  }
+
+  /** Why the host has no such sandbox any more. */
+  const explainEnd = async ({ targetId, organizationId }: OperationRow): Promise<string> => {
+    const result = await sql<{ state: string }>`select state from docks
+      where id = ${targetId} and organization_id = ${organizationId}`.execute(db)
+    const state = result.rows[0]?.state
+    const stopped = state === undefined || state === 'archiving' || state === 'archived'
+    return stopped ? 'stopped' : 'The Dock ended while its setup script ran.'
+  }
+
+  const run = async (operation: OperationRow, script: string): Promise<SetupEnding> => {
+    const { id, targetId: dockId, organizationId, generation } = operation
+    const hostId = operation.hostId!
+    const timeoutMs = setupMinutesMax * 60_000
+    try {
+      const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
+      if (outcome.exitCode === 0 && !outcome.timedOut) return { error: null }
+      const variables = await openVariables({ db, sealer }, { organizationId, dockId })
+      return { error: maskSecrets(explainOutcome(outcome), variables) }
+    } catch (error) {
+      if (error instanceof HostUnreachable)
+        throw new OperationBlocked(hostId, 'the host is silent', { cause: error })
+      if (!(error instanceof HostRefused)) throw error
+      const isGone = ['not_running', 'not_found', 'stale_generation'].includes(error.code)
+      return { error: isGone ? await explainEnd(operation) : 'The host could not run the setup script.' }
+    }
+  }
+
+  const publish = async (operation: OperationRow, ending: SetupEnding | null): Promise<void> => {
+    const now = clock.now()
+    const error = ending?.error ?? null
+    const result = await sql<{ id: string }>`
+      with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, operation.error, now)}),
+      changed as (update docks set setup_script_sealed = null, setup_error = ${error},
+          setup_status = ${error === null ? 'done' : 'failed'}, updated_at = ${now}
+        where id = ${operation.targetId} and organization_id = ${operation.organizationId}
+          and setup_status = 'running' and ${ending !== null} and exists (select 1 from gate))
+      select id from gate`.execute(db)
+    if (result.rows.length === 0) throw new LeaseLost(operation.id)
+  }
+
+  return {
+    kind: 'setup',
+    explain: explainFailure,
+    steps: [
+      {
+        name: 'run',
+        do: async (operation) => {
+          const script = await findScript(operation)
+          operation.result = script === null ? null : await run(operation, script)
+        },
+      },
+    ],
+    finish: (operation) => publish(operation, operation.result as SetupEnding | null),
+    fail: (operation) => publish(operation, { error: 'The host could not run the setup script.' }),
+  }
+}
