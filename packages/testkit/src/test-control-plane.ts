@@ -12,6 +12,7 @@ import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-per
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
 import { type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
+import { testAuthSecret } from './add-person.ts'
 import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
 
 export type Answer = {
@@ -64,7 +65,7 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
     database,
     clock,
     logger,
-    authSecret: 'a secret of tests, at least 32 characters',
+    authSecret: testAuthSecret,
     keyRing: parseKeyRing(newRingEntry()),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })

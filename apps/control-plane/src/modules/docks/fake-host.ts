@@ -146,7 +146,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       yield { path: '/etc/hostname', size: 5, inode: 12 }
     },
     ...fakeCaptures(captures),
-    file: async () => ({ size: null, body: new ReadableStream() }),
+    file: async () => ({ size: 5, body: new Blob(['dock\n']).stream() }),
   }
   return host
 }

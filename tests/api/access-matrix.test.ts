@@ -1,0 +1,181 @@
+/**
+ * Who may call what, generated from the contract: every built route × every kind of caller. A new route is in it by
+ * itself; what its path and body name stands in support/things.ts and support/bodies.ts.
+ */
+import {
+  accessTerms,
+  errorCodes,
+  type Role,
+  type Route,
+  type RouteName,
+  roleReaches,
+  routes,
+} from '@dock/contract'
+import { insertApiKey } from '@dock/control-plane/keys'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type TestPerson } from '@dock/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  type Answer,
+  type Credentials,
+  credentialsOf,
+  missingRows,
+  parametersOf,
+  prepare,
+  send,
+} from './support/request.ts'
+import { makeTenant, startApi } from './support/tenant.ts'
+
+// Before the tests are laid out: only it knows which routes are built.
+const server = await startApi()
+const tenant = await makeTenant(server)
+const stranger = await makeTenant(server)
+let closed: TestPerson
+let erased: TestPerson
+let instanceAdmin: TestPerson
+let revokedKey: string
+let expiredKey: string
+let dockKey: string
+let otherDockKey: string
+
+const keyOf = async (person: TestPerson, values: object): Promise<string> => {
+  const { db } = server.database
+  const { row, raw } = await insertApiKey(db, {
+    userId: person.userId,
+    name: 'k',
+    expiresAt: null,
+    now: new Date(),
+  })
+  await db.updateTable('api_keys').set(values).where('id', '=', row.id).execute()
+  return raw
+}
+const personWith = async (values: object): Promise<TestPerson> => {
+  const person = await addPerson(server)
+  await server.database.db.updateTable('users').set(values).where('id', '=', person.userId).execute()
+  return person
+}
+
+beforeAll(async () => {
+  closed = await personWith({ closed_at: new Date() })
+  erased = await personWith({ closed_at: new Date(), erased_at: new Date() })
+  instanceAdmin = await addPerson(server, { instanceAdmin: true })
+  revokedKey = await keyOf(tenant.owner, { revoked_at: new Date() })
+  expiredKey = await keyOf(tenant.owner, { expires_at: new Date(Date.now() - 1000) })
+  dockKey = await keyOf(tenant.owner, { dock_id: tenant.dockId })
+  otherDockKey = await keyOf(tenant.owner, { dock_id: newUuid() })
+})
+afterAll(() => server.stop())
+
+const built = (Object.entries(routes) as [RouteName, Route][]).filter(
+  ([name]) => name in server.controlPlane.handlers,
+)
+const signedIn = built.filter(
+  ([name, route]) => route.access.credentials !== 'public' && missingRows(name, route).length === 0,
+)
+const scoped = signedIn.filter(([, route]) => accessTerms(route.access))
+const sessionOnly = (route: Route): boolean => route.access.credentials.endsWith('session')
+const forInstance = (route: Route): boolean => route.access.credentials.startsWith('instance-admin')
+
+const said = (answer: Answer) => [answer.status, answer.code]
+const ofTenant = (name: RouteName) => prepare(server, name, { scope: tenant, rest: tenant })
+const expectAnswer = async (name: RouteName, credentials: Credentials, status: number, code: string) =>
+  expect(said(await send(server, await ofTenant(name), credentials))).toEqual([status, code])
+
+it('every built route has its rows', () => {
+  expect(built.flatMap(([name, route]) => missingRows(name, route))).toEqual([])
+  const unheard: Route = { ...routes.createWorkspace, path: '/v1/unheard/:id' }
+  expect(missingRows('createTemplate', unheard)).toEqual(['support/things.ts: /v1/unheard/:id'])
+  expect(missingRows('readDock', unheard)).toContain('support/bodies.ts: readDock')
+})
+
+describe.each(signedIn)('%s', (name, route) => {
+  it('knows nobody without working credentials', async () => {
+    const nobody: Credentials[] = [null, { key: 'dock_nonsense' }, { key: revokedKey }, { key: expiredKey }]
+    for (const credentials of [...nobody, { cookie: 'dock.session_token=forged.AAAA' }])
+      await expectAnswer(name, credentials, 401, 'unauthorized')
+  })
+
+  it('lets in a key or a session as the contract says, and a session from its own site alone', async () => {
+    if (sessionOnly(route)) await expectAnswer(name, { key: tenant.owner.apiKey }, 403, 'session_required')
+    if (route.method !== 'GET')
+      await expectAnswer(name, { cookie: tenant.owner.cookie, fromOtherSite: true }, 403, 'forbidden')
+  })
+
+  it('knows a key of a Dock for that Dock alone, where the contract lets one in', async () => {
+    await expectAnswer(name, { key: otherDockKey }, 403, 'dock_key_forbidden')
+    if (!('dockKey' in route.access)) return expectAnswer(name, { key: dockKey }, 403, 'dock_key_forbidden')
+    const answer = await send(server, await ofTenant(name), { key: dockKey })
+    expect([401, 403]).not.toContain(answer.status)
+  })
+
+  it('turns away a closed account and an erased one', async () => {
+    for (const key of [closed.apiKey, closed.cookie]) {
+      const credentials = key === closed.cookie ? { cookie: key } : { key }
+      if (!('closedAccount' in route.access)) await expectAnswer(name, credentials, 403, 'account_closed')
+    }
+    if ('closedAccount' in route.access) {
+      const answer = await send(server, await ofTenant(name), { cookie: closed.cookie })
+      expect(answer.code).not.toBe('account_closed')
+    }
+    await expectAnswer(name, { cookie: erased.cookie }, 410, 'account_closed')
+  })
+
+  it('lets in who may', async () => {
+    const fresh = route.method === 'GET' ? tenant : await makeTenant(server)
+    const role: Role = accessTerms(route.access)?.role ?? 'owner'
+    const person = forInstance(route) ? instanceAdmin : fresh[role]
+    const request = await prepare(server, name, { scope: fresh, rest: fresh })
+    const answer = await send(server, request, credentialsOf(route, person))
+    const refused = ['unauthorized', 'forbidden', 'session_required', accessTerms(route.access)?.outsider]
+    if (answer.code) expect(refused, answer.text).not.toContain(answer.code)
+    expect(answer.status, answer.text).not.toBe(500)
+    // A session reads what a key reads.
+    if (route.method === 'GET')
+      expect(said(await send(server, request, { cookie: person.cookie }))).toEqual(said(answer))
+  })
+})
+
+describe.each(signedIn.filter(([, route]) => forInstance(route)))('%s, of the instance', (name) => {
+  it('is for instance admins with a verified address', async () => {
+    const unverified = await addPerson(server, { instanceAdmin: true, emailVerified: false })
+    await expectAnswer(name, { cookie: tenant.owner.cookie }, 403, 'instance_admin_required')
+    await expectAnswer(name, { cookie: unverified.cookie }, 403, 'email_verification_required')
+  })
+})
+
+describe.each(scoped)('%s, of an organization', (name, route) => {
+  const terms = accessTerms(route.access)!
+
+  it('is for its members from the role of the contract on', async () => {
+    for (const role of ['member', 'admin'] as const)
+      if (!roleReaches(role, terms.role))
+        await expectAnswer(name, credentialsOf(route, tenant[role]), 403, 'forbidden')
+  })
+
+  it('does not exist for others, to the byte', async () => {
+    const credentials = credentialsOf(route, stranger.owner)
+    const foreign = await send(server, await ofTenant(name), credentials)
+    const absent = await send(
+      server,
+      await prepare(server, name, { scope: 'absent', rest: 'absent' }),
+      credentials,
+    )
+    expect(said(foreign)).toEqual([404, terms.outsider])
+    expect(errorCodes[terms.outsider].status).toBe(404)
+    expect(foreign).toEqual(absent)
+  })
+})
+
+const restOf = (route: Route) =>
+  parametersOf(route).filter(({ name }) => accessTerms(route.access)?.place !== `params.${name}`)
+const nested = signedIn.filter(([, route]) => restOf(route).length > 0 && !forInstance(route))
+
+describe.each(nested)('%s, with something of others', (name, route) => {
+  it('answers as for what does not exist, to the byte', async () => {
+    const credentials = credentialsOf(route, stranger.owner)
+    const foreign = await prepare(server, name, { scope: stranger, rest: tenant })
+    const absent = await prepare(server, name, { scope: stranger, rest: 'absent' })
+    const answers = [await send(server, foreign, credentials), await send(server, absent, credentials)]
+    expect(answers[0]).toEqual(answers[1])
+  })
+})

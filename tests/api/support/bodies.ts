@@ -1,0 +1,52 @@
+/** A body that each route takes, and the query where one is needed beyond the organization: by the route's name. */
+import type { RouteName } from '@dock/contract'
+import type { Tenant } from './tenant.ts'
+
+/** The ids that a body can name: of a tenant, or of nothing that exists. */
+export type Ids = Pick<Tenant, 'organizationId' | 'workspaceId' | 'dockId'>
+
+export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> = {
+  createDock: ({ workspaceId }) => ({ workspaceId }),
+  execInDock: () => ({ command: 'true' }),
+  exposePort: () => ({ port: 8080 }),
+  createTemplate: ({ dockId }) => ({ dockId, name: 'template' }),
+  createEnvironment: ({ organizationId }) => ({ organizationId, name: 'another' }),
+  addEnvironmentRepository: () => ({ provider: 'github', repositoryId: '1', fullName: 'owner/name' }),
+  setEnvironmentVariable: () => ({ key: 'KEY', value: 'value' }),
+  setEnvironmentFile: () => ({ path: 'a/file', contents: 'text' }),
+  createOrganization: () => ({ name: 'Another' }),
+  inviteMember: () => ({ email: 'invited@example.test' }),
+  changeMemberRole: () => ({ role: 'member' }),
+  createWorkspace: () => ({ name: 'Another' }),
+  sendContact: () => ({
+    name: 'Somebody',
+    email: 'somebody@example.test',
+    topic: 'business',
+    message: 'Good day.',
+  }),
+  eraseAccount: () => ({ confirmation: 'erase my account data' }),
+  updateRetention: () => ({ enabled: false }),
+  setOrganizationNotificationPreference: ({ organizationId }) => ({
+    organizationId,
+    type: 'disk_full',
+    enabled: true,
+  }),
+  setPersonalNotificationPreference: () => ({ type: 'disk_full', emailEnabled: true }),
+  createApiKey: () => ({ name: 'another' }),
+  addSshKey: () => ({
+    name: 'laptop',
+    publicKey: 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop',
+  }),
+  setProviderKey: ({ organizationId }) => ({ organizationId, provider: 'openai', key: 'secret' }),
+  createWebhookEndpoint: ({ organizationId }) => ({
+    organizationId,
+    name: 'hook',
+    url: 'https://hooks.example.com/dock',
+    events: ['dock.ready'],
+  }),
+}
+
+export const queries: Readonly<Partial<Record<RouteName, Record<string, string>>>> = {
+  readSnapshotFile: { path: '/etc/hostname' },
+  connectTerminal: { ticket: 'x' },
+}

@@ -1,0 +1,89 @@
+/** An organization with a person in each role and a Dock on a simulated host. */
+import { newUuid } from '@dock/foundation'
+import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { createFakeHost, hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
+
+export type Tenant = {
+  organizationId: string
+  workspaceId: string
+  environmentId: string
+  dockId: string
+  owner: TestPerson
+  admin: TestPerson
+  member: TestPerson
+}
+
+/** A control plane whose one host answers at once and has room for every test's Docks. */
+export const startApi = async (environment: Record<string, string> = {}): Promise<TestControlPlane> => {
+  const hostId = newUuid()
+  const host = createFakeHost(hostId)
+  const server = await testControlPlane({ hostGateway: host, environment })
+  const { enrolment, hostEvents } = server.controlPlane.docks
+  const facts = hostFacts({
+    maxDocks: 10_000,
+    vcpuTotal: 64,
+    memTotalBytes: 1024 ** 4,
+    diskTotalBytes: 1024 ** 5,
+  })
+  await enrolment.register({ joinToken: await enrolment.issueJoinToken(), hostId, facts }, '127.0.0.1')
+  const report = () =>
+    hostEvents.handle(hostId, {
+      type: 'inventory',
+      facts,
+      pressure: { memAvailableBytes: facts.memTotalBytes, diskFreeBytes: facts.diskTotalBytes },
+      runtimes: [...host.sandboxes.values()],
+      pool: [],
+      captures: [...host.captures],
+    })
+  await report()
+  // As an agent does, so that the host is never taken for silent.
+  const heartbeat = setInterval(() => void report().catch(() => undefined), 1_000)
+  return {
+    ...server,
+    stop: async () => {
+      clearInterval(heartbeat)
+      await server.stop()
+    },
+  }
+}
+
+/** Asks as a person and answers what the envelope holds, which the caller knows; throws when it was refused. */
+export const ask = async <Data>(
+  server: TestControlPlane,
+  person: TestPerson,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<Data> => {
+  const answer = await server.call(method, path, body, person.apiKey)
+  if (!answer.body.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
+  return answer.body.data as Data
+}
+
+/** Makes one. */
+export const makeTenant = async (server: TestControlPlane): Promise<Tenant> => {
+  const owner = await addPerson(server)
+  const name = `Tenant ${newUuid()}`
+  const asOwner = <Data>(method: string, path: string, body?: unknown) =>
+    ask<Data>(server, owner, method, path, body)
+  const organization = await asOwner<{ id: string }>('POST', '/v1/organizations', { name, seats: 20 })
+  const organizationId = organization.id
+  const admin = await addPerson(server, { role: 'admin', organizationId })
+  const member = await addPerson(server, { role: 'member', organizationId })
+  const [workspace] = await asOwner<[{ id: string }]>('GET', `/v1/organizations/${organizationId}/workspaces`)
+  const environment = await server.database.db
+    .selectFrom('environments')
+    .select('id')
+    .where('organization_id', '=', organizationId)
+    .executeTakeFirstOrThrow()
+  const dock = await asOwner<{ id: string }>('POST', '/v1/docks', { workspaceId: workspace.id })
+  return {
+    organizationId,
+    workspaceId: workspace.id,
+    environmentId: environment.id,
+    dockId: dock.id,
+    owner,
+    admin,
+    member,
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * What the parameters of paths name: one row for each, under the path up to the parameter, that makes such a thing in
+ * a tenant and answers its id. Things of a person are the owner's. A built route whose parameter has no row fails.
+ */
+import { createHash, randomBytes } from 'node:crypto'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type TestControlPlane } from '@dock/testkit'
+import { ask, type Tenant } from './tenant.ts'
+
+type Make = (server: TestControlPlane, tenant: Tenant) => string | Promise<string>
+
+const asOwner = <Data>(
+  server: TestControlPlane,
+  { owner }: Tenant,
+  method: string,
+  path: string,
+  body?: unknown,
+) => ask<Data>(server, owner, method, path, body)
+
+export const things: Readonly<Record<string, Make>> = {
+  '/v1/docks/:id': (_, { dockId }) => dockId,
+  '/v1/organizations/:id': (_, { organizationId }) => organizationId,
+  '/v1/organizations/:id/members/:userId': (_, { member }) => member.userId,
+  '/v1/organizations/:orgId': (_, { organizationId }) => organizationId,
+  '/v1/workspaces/:id': (_, { workspaceId }) => workspaceId,
+  '/v1/environments/:ref': (_, { environmentId }) => environmentId,
+  '/v1/agent-credentials/:provider': () => 'openai',
+
+  '/v1/snapshots/:id': async (server, tenant) => {
+    await asOwner(server, tenant, 'POST', `/v1/docks/${tenant.dockId}/branch`, {})
+    const path = `/v1/docks/${tenant.dockId}/snapshots`
+    const { snapshots } = await asOwner<{ snapshots: [{ id: string }] }>(server, tenant, 'GET', path)
+    return snapshots[0].id
+  },
+  '/v1/operations/:id': async (server, { organizationId }) => {
+    const row = await server.database.db
+      .selectFrom('operations')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    return row.id
+  },
+  '/v1/api-keys/:id': async (server, tenant) =>
+    (await asOwner<{ id: string }>(server, tenant, 'POST', '/v1/api-keys', { name: 'x' })).id,
+  '/v1/notifications/:id': async (server, tenant) => {
+    const row = await server.database.db
+      .insertInto('notifications')
+      .values({
+        user_id: tenant.owner.userId,
+        organization_id: tenant.organizationId,
+        event_id: newUuid(),
+        type: 'disk_full',
+        title: 'Full',
+        body: 'The disk is full.',
+        dock_id: tenant.dockId,
+        occurred_at: new Date(),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return row.id
+  },
+  '/v1/organizations/:id/invitations/:invitationId': async (server, tenant) => {
+    const path = `/v1/organizations/${tenant.organizationId}`
+    await asOwner(server, tenant, 'POST', `${path}/members`, { email: `${newUuid()}@example.test` })
+    const [invitation] = await asOwner<[{ id: string }]>(server, tenant, 'GET', `${path}/invitations`)
+    return invitation.id
+  },
+  '/v1/me/invitations/:invitationId': async (server, tenant) => (await inviteOwner(server, tenant)).id,
+  '/v1/invitations/:token': async (server, tenant) => (await inviteOwner(server, tenant)).token,
+  '/v1/hosts/:id': async (server) =>
+    (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id,
+}
+
+/** An invitation of the tenant's owner into an organization of somebody else's. */
+const inviteOwner = async (
+  server: TestControlPlane,
+  { owner }: Tenant,
+): Promise<{ id: string; token: string }> => {
+  const host = await addPerson(server)
+  const [id, token, now] = [newUuid(), randomBytes(32).toString('base64url'), Date.now()]
+  const organization = await ask<{ id: string }>(server, host, 'POST', '/v1/organizations', { name: 'Host' })
+  await server.database.db
+    .insertInto('invitations')
+    .values({
+      id,
+      organization_id: organization.id,
+      email: owner.email,
+      role: 'member',
+      token_hash: createHash('sha256').update(token).digest(),
+      expires_at: new Date(now + 3_600_000),
+      created_at: new Date(now),
+    })
+    .execute()
+  return { id, token }
+}
