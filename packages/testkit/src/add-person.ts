@@ -5,10 +5,7 @@ import type { Role } from '@dock/contract'
 import { sessionCookieName } from '@dock/control-plane/accounts'
 import { insertApiKey } from '@dock/control-plane/keys'
 import { newUuid } from '@dock/foundation'
-import type { TestControlPlane } from './test-control-plane.ts'
-
-/** What sessions of a test control plane are signed with. */
-export const testAuthSecret = 'a secret of tests, at least 32 characters'
+import { type TestControlPlane, testAuthSecret } from './test-control-plane.ts'
 
 const sessionMs = 3_600_000
 

@@ -12,7 +12,6 @@ import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-per
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
 import { type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
-import { testAuthSecret } from './add-person.ts'
 import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
 
 export type Answer = {
@@ -42,6 +41,9 @@ export type TestControlPlaneOptions = {
   clock?: Clock
   hostGateway?: CompositionOptions['hostGateway']
 }
+
+/** What its sessions are signed with. */
+export const testAuthSecret = 'a secret of tests, at least 32 characters'
 
 const testPassword = 'correct horse battery'
 
