@@ -29,7 +29,7 @@ import { createCopies } from './modules/copies/index.ts'
 import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
-import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
+import { findMembership, findWorkspaceMembership, isInvitedAddress } from './modules/organizations/index.ts'
 import { openObjectStore } from './object-store/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
@@ -118,7 +118,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     secret: authSecret,
     signUp: config.signUp,
     social: config.social,
-    isInvited: async () => false,
+    isInvited: (email) => isInvitedAddress(db, email, clock.now()),
     sendMail: async (mail) => {
       await saveMail(db, mail)
       mailer.wake()
@@ -127,7 +127,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
   const metrics = createMetrics()
   const handlers: Handlers = {
-    ...accountHandlers(db),
+    ...accountHandlers({ db, clock }),
     ...tenants.handlers,
     ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
@@ -140,6 +140,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         mailDelivery: transport.delivery,
         authProviders: ['credential', ...Object.keys(config.social)],
       },
+      contact: { transport, rateLimits, recipient: config.contactEmail },
     }),
     ...docks.handlers,
   }

@@ -34,6 +34,7 @@ const schema = z.object({
   DOCK_AUTH_SECRET: z.string().min(32).optional(),
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  DOCK_CONTACT_EMAIL: z.email().optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
@@ -73,6 +74,8 @@ export type Config = {
   trustedProxies: string[]
   smtpUrl: string | undefined
   mailFrom: string
+  /** Who reads what is written through the contact form. */
+  contactEmail: string
   embeddedHost: boolean
   /** Undefined: the usual one where it is free. */
   metricsPort: number | undefined
@@ -135,6 +138,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,
     mailFrom: values.DOCK_MAIL_FROM,
+    contactEmail: values.DOCK_CONTACT_EMAIL ?? values.DOCK_ADMIN_EMAIL,
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,

@@ -60,7 +60,11 @@ it('keeps a mail that could not be sent, with the reason, for a later attempt', 
     clock: systemClock,
     logger,
     appUrl: 'https://app.example.test',
-    transport: { delivery: 'smtp', send: () => Promise.reject(new Error('no route')) },
+    transport: {
+      delivery: 'smtp',
+      send: () => Promise.reject(new Error('no route')),
+      forget: async () => undefined,
+    },
   })
   failing.start()
   await failing.stop()

@@ -1,3 +1,7 @@
+-- What accounts hold beyond sign-in, and the zero-data-retention policy of organizations.
+alter table users add column bio text not null default '';
+alter table organizations add column retention_enabled boolean not null default false;
+
 -- Whoever holds something open through a session, a key or a membership hears when it is lost. The payload is the id
 -- of what was lost; triggers, so that nothing that deletes such a row can forget to say so.
 

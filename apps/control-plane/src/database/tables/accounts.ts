@@ -12,6 +12,7 @@ export type UsersTable = {
   email: string
   email_verified: Generated<boolean>
   image: string | null
+  bio: Generated<string>
   /** Made by the first start: always an instance admin. */
   instance_admin: Generated<boolean>
   closed_at: NullableTimestamp
@@ -61,6 +62,8 @@ export type OrganizationsTable = {
   name: string
   slug: string
   seats: Generated<number>
+  /** Zero data retention: what stops leaves nothing. */
+  retention_enabled: Generated<boolean>
   deleted_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp

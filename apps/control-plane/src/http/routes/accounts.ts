@@ -1,8 +1,18 @@
 /** Routes of the caller. */
-import type { Db } from '../../database/database.ts'
-import { readMe } from '../../modules/accounts/index.ts'
+import {
+  type AccountContext,
+  listConnections,
+  readMe,
+  readProfile,
+  removeConnection,
+  updateProfile,
+} from '../../modules/accounts/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const accountHandlers = (db: Db): Handlers => ({
-  readMe: ({ caller }) => readMe(db, caller),
+export const accountHandlers = (context: AccountContext): Handlers => ({
+  readMe: ({ caller }) => readMe(context.db, caller),
+  readProfile: ({ caller }) => readProfile(context.db, caller),
+  updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
+  listConnections: ({ caller }) => listConnections(context.db, caller),
+  removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
 })

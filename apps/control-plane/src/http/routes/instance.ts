@@ -1,13 +1,18 @@
 /** Routes about the instance itself. */
 import {
+  type ContactContext,
   type ImagesContext,
   type InstanceFacts,
   listImages,
   readConfig,
+  sendContact,
 } from '../../modules/instance/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const instanceHandlers = (context: ImagesContext & { facts: InstanceFacts }): Handlers => ({
+export const instanceHandlers = (
+  context: ImagesContext & { facts: InstanceFacts; contact: ContactContext },
+): Handlers => ({
   readConfig: async () => readConfig(context.facts),
+  sendContact: ({ body, clientAddress }) => sendContact(context.contact, body, clientAddress),
   listImages: () => listImages(context),
 })

@@ -3,6 +3,8 @@ export { type AccessHold, type AccessSignals, createAccessSignals } from './acce
 export type { Caller, CallerKind } from './caller.ts'
 export { createPerson } from './create-person.ts'
 export { createMember, type Member, type Membership } from './member.ts'
+export { listConnections, removeConnection } from './operations/connections.ts'
+export { type AccountContext, readProfile, updateProfile } from './operations/profile.ts'
 export { readMe } from './operations/read-me.ts'
 export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
 export { sessionCookieName } from './sign-in/session-cookie.ts'

@@ -2,3 +2,4 @@
 export { type AdminFile, ensureFirstPerson } from './first-person.ts'
 export { type ImageName, type ImagesContext, imageCatalog, listImages } from './images.ts'
 export { type InstanceFacts, readConfig } from './read-config.ts'
+export { type ContactContext, sendContact } from './send-contact.ts'

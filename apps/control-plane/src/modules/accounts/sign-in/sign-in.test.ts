@@ -160,6 +160,18 @@ it('lets nobody join by default, and nobody at all when closed', async () => {
   expect(people).toEqual([{ email: server.admin.email }])
 })
 
+it('lets in who was invited, in any spelling of the address, who then accepts with it verified', async () => {
+  await start()
+  const path = `/v1/organizations/${server.admin.organizationId}/members`
+  expect((await server.call('POST', path, { email: 'invited@example.test' })).status).toBe(201)
+  expect((await signUp('other@example.test')).status).toBe(403)
+  expect((await signUp('Invited@Example.test')).status).toBe(200)
+  await server.database.db.updateTable('users').set({ email_verified: true }).execute()
+  const headers = await server.signIn('invited@example.test', 'a long password')
+  const own = await server.fetch('/v1/me/invitations', { headers })
+  expect(((await own.json()) as { data: unknown[] }).data).toHaveLength(1)
+})
+
 it('lets anybody join when open, in a session over https that is bound to the host', async () => {
   await start({ DOCK_SIGNUP: 'open', DOCK_PUBLIC_URL: 'https://dock.example.test' })
   const reply = await signUp('New@example.test')

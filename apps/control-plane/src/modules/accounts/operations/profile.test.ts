@@ -1,0 +1,87 @@
+import { type LoginConnection, type Profile, routes } from '@dock/contract'
+import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+
+let server: TestControlPlane
+beforeEach(async () => {
+  server = await testControlPlane()
+})
+afterEach(() => server.stop())
+
+describe('the profile', () => {
+  const patch = async (body: object): Promise<Profile> =>
+    routes.updateProfile.response.parse((await server.call('PATCH', '/v1/me/profile', body)).body.data)
+
+  it('changes what is given and keeps the rest', async () => {
+    const before = routes.readProfile.response.parse((await server.call('GET', '/v1/me/profile')).body.data)
+    expect(before).toMatchObject({ displayName: 'Admin', avatarUrl: null, bio: '' })
+    await patch({ bio: 'Builds things.' })
+    const after = await patch({ displayName: 'Ada', avatarUrl: 'https://example.test/a.png' })
+    expect(after).toMatchObject({
+      userId: before.userId,
+      displayName: 'Ada',
+      avatarUrl: 'https://example.test/a.png',
+      bio: 'Builds things.',
+      createdAt: before.createdAt,
+    })
+    expect(after.updatedAt >= before.updatedAt).toBe(true)
+    expect((await server.call('GET', '/v1/me/profile')).body.data).toEqual(after)
+  })
+
+  it.each([
+    { displayName: '' },
+    { displayName: 'x'.repeat(61) },
+    { bio: 'x'.repeat(281) },
+    { avatarUrl: 'javascript:alert(1)' },
+    { avatarUrl: 'example.test/a.png' },
+    { email: 'other@example.test' },
+  ])('refuses %j', async (body) => {
+    const answer = await server.call('PATCH', '/v1/me/profile', body)
+    expect([answer.status, answer.body.code]).toEqual([400, 'validation_error'])
+  })
+})
+
+describe('connections', () => {
+  const list = async (): Promise<LoginConnection[]> => {
+    const { body } = await server.call('GET', '/v1/me/connections')
+    return routes.listConnections.response.parse(body.data).connections
+  }
+  const remove = (id: string) => server.call('DELETE', `/v1/me/connections/${encodeURIComponent(id)}`)
+  const link = (provider: string, id: string) =>
+    sql`insert into login_accounts (user_id, provider_id, account_id)
+      select id, ${provider}, ${id} from users`.execute(server.database.db)
+
+  it('are listed with the password first, which is the primary one', async () => {
+    await link('github', '42')
+    expect(await list()).toMatchObject([
+      {
+        id: 'credential:admin@dock.localhost',
+        provider: 'credential',
+        identifier: 'admin@dock.localhost',
+        primary: true,
+      },
+      { id: 'github:42', provider: 'github', identifier: '42', primary: false },
+    ])
+  })
+
+  it('are removed, but never the password', async () => {
+    await link('github', '42')
+    expect((await remove('github:43')).body.data).toEqual({ removed: false })
+    expect((await remove('credential:admin@dock.localhost')).body.data).toEqual({ removed: false })
+    expect((await remove('github:42')).body.data).toEqual({ removed: true })
+    expect((await remove('github:42')).body.data).toEqual({ removed: false })
+    expect(await list()).toHaveLength(1)
+  })
+
+  it('keep the only way in, also when two are removed at once', async () => {
+    const only = await remove('credential:admin@dock.localhost')
+    expect([only.status, only.body.code]).toEqual([409, 'last_login_method'])
+    await sql`delete from login_accounts`.execute(server.database.db)
+    await link('github', '42')
+    await link('google', '43')
+    const answers = await Promise.all([remove('github:42'), remove('google:43')])
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+    expect(await list()).toHaveLength(1)
+  })
+})
