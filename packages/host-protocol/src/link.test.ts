@@ -10,6 +10,7 @@ import { type AgentLink, acceptLink } from './accept-link.ts'
 import { callAgent } from './call-agent.ts'
 import { type DialEnd, dialLink, type LinkChannel } from './dial-link.ts'
 import { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
+import type { LivenessTimes } from './link-liveness.ts'
 import type { LinkHandler } from './serve-link.ts'
 
 let server: Server
@@ -17,6 +18,7 @@ let stop: AbortController
 let accepted: { channel: string; link: AgentLink; raw: Socket; session: string }[]
 let waiting: (() => void)[]
 let refuseWith: string | undefined
+let times: LivenessTimes | undefined
 const logger = createLogger('test')
 logger.level = 'silent'
 
@@ -24,6 +26,7 @@ beforeEach(async () => {
   accepted = []
   waiting = []
   refuseWith = undefined
+  times = undefined
   stop = new AbortController()
   const sockets = new WebSocketServer({ noServer: true })
   server = createServer()
@@ -36,7 +39,7 @@ beforeEach(async () => {
     }
     sockets.handleUpgrade(request, raw, head, (socket) => {
       const channel = new URL(request.url ?? '', 'http://x').searchParams.get('channel') ?? ''
-      const link = acceptLink(socket, { pingEveryMs: 50, silentAfterMs: 300 })
+      const link = acceptLink(socket, times)
       const session = `${request.headers['x-dock-host']}/${request.headers['x-dock-session']}`
       accepted.push({ channel, link, raw: raw as Socket, session })
       for (const wake of waiting.splice(0)) wake()
@@ -65,7 +68,7 @@ const dial = (
     handler,
     signal: stop.signal,
     logger,
-    times: { pingEveryMs: 50, silentAfterMs: 300 },
+    ...(times ? { times } : {}),
   })
 
 /** The `index`th accepted connection, waited for. */
@@ -281,6 +284,7 @@ test('a cut socket rejects what waits, ends the streams, and the agent dials aga
 })
 
 test('a peer that fell silent is found and dialled again', async () => {
+  times = { pingEveryMs: 50, silentAfterMs: 300 }
   void dial(() => new Response('here'))
   const { link, raw } = await arrival(0)
   const call = link.request('GET', '/never-answered')
