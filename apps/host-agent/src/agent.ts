@@ -10,6 +10,8 @@ import { Emitter } from './docks/emitter.ts'
 import { Freezer } from './freezing/freezer.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
+import type { HostView } from './http/host-view.ts'
+import { takeConnections } from './http/take-connections.ts'
 import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<DockParts, 'events' | 'records' | 'poolLosses' | 'freezer' | 'turns'> & {
@@ -37,7 +39,7 @@ export const createAgent = (agentParts: AgentParts) => {
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
   const facts = () => readHostFacts(driver, disks, bootId)
-  const app = createAgentApp({
+  const view: HostView = {
     docks,
     disks,
     copyPace: agentParts.copyPace ?? defaultCopyPace,
@@ -46,9 +48,10 @@ export const createAgent = (agentParts: AgentParts) => {
     facts,
     pressure: () => readPressure(disks),
     logger,
-  })
+  }
   return {
-    app,
+    app: createAgentApp(view),
+    connect: takeConnections(view),
     docks,
     events: parts.events,
     warmPool: watches.warmPool,

@@ -47,6 +47,7 @@ const run = async (): Promise<void> => {
     credentials: createCredentialFile(join(settings.hostFolder, 'credential.json')),
     facts: agent.facts,
     handler: (request) => agent.app.fetch(request),
+    connect: agent.connect,
     signal: ended.signal,
     logger,
   })

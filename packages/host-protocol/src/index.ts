@@ -8,6 +8,7 @@ export {
 } from './accept-link.ts'
 export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
+export * from './connection-messages.ts'
 export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'

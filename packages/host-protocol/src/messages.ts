@@ -144,8 +144,8 @@ export type HostEvent = z.infer<typeof hostEvent>
 
 /**
  * An agent's refusal: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
- * (`invalid`), 507 (`no_space`), 503 (`frozen`: every Dock stands still until the pool has room again), 500 (`failed`),
- * as `{code, message}`.
+ * (`invalid`), 507 (`no_space`), 503 (`frozen`: every Dock stands still until the pool has room again), 501
+ * (`unsupported`: not with this runtime), 500 (`failed`), as `{code, message}`.
  */
 export const agentErrorCode = z.enum([
   'invalid',
@@ -157,6 +157,7 @@ export const agentErrorCode = z.enum([
   /** Stored bytes are not what they should be. */
   'damaged',
   'frozen',
+  'unsupported',
   'exec_refused',
   'failed',
 ])

@@ -17,8 +17,10 @@ export class InputPipe {
     this.#socket.on('error', () => undefined)
   }
 
-  write(data: string | Buffer): void {
-    if (this.#socket.writable) this.#socket.write(data)
+  /** `taken` is called when the pipe has the data, or nobody will ever read it. */
+  write(data: string | Buffer, taken?: () => void): void {
+    if (this.#socket.writable) this.#socket.write(data, () => taken?.())
+    else taken?.()
   }
 
   /** Lets the command read to the end of what was written. */

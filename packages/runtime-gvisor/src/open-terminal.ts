@@ -67,7 +67,7 @@ export const openTerminal = async (
   }
 
   return {
-    write: (data) => input.write(data),
+    write: (data, taken) => input.write(data, taken),
     resize: (cols, rows) => {
       wantedSize = { cols, rows }
       void applySize()

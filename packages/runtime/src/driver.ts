@@ -107,7 +107,8 @@ export type TerminalRequest = {
 
 /** A login shell on a pseudo-terminal. Bytes both ways, in whatever pieces they come. */
 export type Terminal = {
-  write(data: string | Buffer): void
+  /** `taken` is called once when the terminal has them, so that a writer faster than its program can wait. */
+  write(data: string | Buffer, taken?: () => void): void
   resize(cols: number, rows: number): void
   /** One listener; what came before it was set is kept for it. */
   onData(listener: (chunk: Buffer) => void): void

@@ -26,7 +26,8 @@ export const createFakeTerminal = (request: TerminalRequest): FakeTerminal => {
     size,
     exited,
     print,
-    write: (data) => {
+    write: (data, taken) => {
+      taken?.()
       print(data)
       const lines = (line + data.toString()).split(/[\r\n]+/)
       line = lines.pop() ?? ''

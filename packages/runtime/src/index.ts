@@ -17,4 +17,4 @@ export {
   type TerminalRequest,
 } from './driver.ts'
 export { createFakeDriver, type FakeDriver, type FakeMachine } from './fake-driver.ts'
-export type { FakeTerminal } from './fake-terminal.ts'
+export { createFakeTerminal, type FakeTerminal } from './fake-terminal.ts'

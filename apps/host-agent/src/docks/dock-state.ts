@@ -5,6 +5,8 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import type { Freezer } from '../freezing/freezer.ts'
+import { LoopbackRelay } from '../ports/loopback-relay.ts'
+import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { BootTurns } from './boot-turns.ts'
 import type { DockEvents } from './dock-events.ts'
@@ -51,6 +53,8 @@ export class DockState {
   readonly logger: Logger
   /** Commands of tenants that are being run. */
   execsInFlight = 0
+  readonly terminals: OpenTerminals = new Map()
+  readonly relay: LoopbackRelay
   #record: DockRecord | null
   #live: SandboxHandle | null = null
   #uses = 0
@@ -63,6 +67,7 @@ export class DockState {
     this.dockId = dockId
     this.parts = parts
     this.logger = parts.logger.child({ dockId })
+    this.relay = new LoopbackRelay(parts.driver)
     this.#record = record
     this.#onDeath = onDeath
   }

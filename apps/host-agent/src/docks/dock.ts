@@ -2,7 +2,10 @@
  * One Dock on this host. Its commands run one after the other; a generation older than the newest that was seen is
  * refused; a command that succeeded is not run again but answered as before.
  */
+import type { Socket } from 'node:net'
 import type * as protocol from '@dock/host-protocol'
+import { connectPort } from '../ports/connect-port.ts'
+import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureDock } from './capture-dock.ts'
 import { type CommandKind, CommandLane } from './command-lane.ts'
@@ -102,6 +105,18 @@ export class Dock {
 
   exec(request: protocol.ExecInDock): Promise<protocol.ExecOutcome> {
     return execInDock(this.#state, request)
+  }
+
+  openTerminal(terminalId: string, request: protocol.OpenTerminal): Promise<DockTerminal> {
+    return openTerminal(this.#state, terminalId, request)
+  }
+
+  resizeTerminal(terminalId: string, size: protocol.TerminalSize): void {
+    resizeTerminal(this.#state, terminalId, size)
+  }
+
+  connectPort(port: number, request: protocol.ConnectPort): Promise<Socket> {
+    return connectPort(this.#state, port, request)
   }
 
   /** Takes up what an earlier agent left; answers whether a sandbox was adopted. */

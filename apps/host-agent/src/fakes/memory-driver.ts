@@ -1,7 +1,9 @@
 /** Sandboxes in memory, for the agent's own tests: they can be killed, and each call can be made to fail or to wait. */
 import {
+  createFakeTerminal,
   type ExecRequest,
   type ExecResult,
+  type FakeTerminal,
   type RuntimeDriver,
   SandboxGone,
   type SandboxHandle,
@@ -19,6 +21,8 @@ export type MemoryDriver = RuntimeDriver &
     readonly executed: readonly ExecRequest[]
     /** What was started, oldest first. */
     readonly started: readonly SandboxSpec[]
+    /** Terminals that were opened, oldest first. */
+    readonly terminals: readonly FakeTerminal[]
     /** The next call of that name throws the error. */
     failNext(call: Call, error: Error): void
     /** Calls of that name wait until the answer is called. */
@@ -46,6 +50,7 @@ export const createMemoryDriver = (): MemoryDriver => {
   const sandboxes = new Map<string, Sandbox>()
   const executed: ExecRequest[] = []
   const started: SandboxSpec[] = []
+  const terminals: FakeTerminal[] = []
   const failures = new Map<Call, Error>()
   const gates = new Map<Call, Promise<void>>()
   const frozen = new Set<string>()
@@ -80,6 +85,7 @@ export const createMemoryDriver = (): MemoryDriver => {
     name: 'gvisor',
     executed,
     started,
+    terminals,
     frozen,
     setProcesses: (dockId, names) => void processes.set(dockId, names),
     setUsage: (dockId, usage) => void usages.set(dockId, usage),
@@ -124,6 +130,13 @@ export const createMemoryDriver = (): MemoryDriver => {
         truncated: false,
         timedOut: false,
       }
+    },
+    openTerminal: async (handle, request) => {
+      await awake(handle)
+      const terminal = createFakeTerminal(request)
+      terminals.push(terminal)
+      void find(handle).dead.then(() => terminal.kill())
+      return terminal
     },
     destroy: async (handle) => {
       await step('destroy')

@@ -8,21 +8,9 @@ import { addCaptureRoutes } from './capture-routes.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
 import { readBody, uuidParameter } from './read-request.ts'
+import { refusalStatus } from './refusal-status.ts'
 
 const bodyBytesMax = 1024 * 1024
-
-const statusOf = {
-  invalid: 400,
-  exec_refused: 400,
-  not_found: 404,
-  not_running: 409,
-  busy: 409,
-  stale_generation: 409,
-  failed: 500,
-  frozen: 503,
-  no_space: 507,
-  damaged: 500,
-} as const satisfies Record<protocol.AgentErrorCode, number>
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
@@ -59,6 +47,13 @@ export const createAgentApp = (view: HostView): Hono => {
     warmPool.keep((await readBody(context, protocol.keepPool)).kind)
     return context.json({})
   })
+  app.post('/docks/:dockId/terminals/:terminalId/resize', async (context) => {
+    const size = await readBody(context, protocol.terminalSize)
+    const dock = docks.known(uuidParameter(context, 'dockId'))
+    dock?.resizeTerminal(uuidParameter(context, 'terminalId'), size)
+    return context.json({})
+  })
+
   app.get('/events', () => {
     const headers = { 'content-type': 'application/x-ndjson' }
     return new Response(createEventStream(view), { headers })
@@ -68,7 +63,7 @@ export const createAgentApp = (view: HostView): Hono => {
   app.onError((error, context) => {
     const { code, message } = toAgentRefusal(error)
     if (code === 'failed') logger.error({ err: error, path: context.req.path }, 'command failed')
-    return context.json({ code, message } satisfies z.infer<typeof protocol.agentError>, statusOf[code])
+    return context.json({ code, message } satisfies z.infer<typeof protocol.agentError>, refusalStatus[code])
   })
   return app
 }

@@ -53,6 +53,7 @@ const link = () => {
     credentials: credentials(),
     facts: host.agent.facts,
     handler: (request) => host.agent.app.fetch(request),
+    connect: host.agent.connect,
     signal: ended.signal,
     logger: host.logger,
   })

@@ -1,6 +1,12 @@
 /** Keeps this host connected: enrols when it has no credential or its credential is refused, then holds both channels. */
 import { type Logger, newUuid } from '@dock/foundation'
-import { dialLink, type HostFacts, type LinkHandler, type RegisteredHost } from '@dock/host-protocol'
+import {
+  type ConnectHandler,
+  dialLink,
+  type HostFacts,
+  type LinkHandler,
+  type RegisteredHost,
+} from '@dock/host-protocol'
 import type { CredentialFile } from './credential-file.ts'
 import { registerHost } from './register-host.ts'
 
@@ -10,13 +16,14 @@ export type KeepLinkedOptions = {
   credentials: CredentialFile
   facts(): Promise<HostFacts>
   handler: LinkHandler
+  connect: ConnectHandler
   signal: AbortSignal
   logger: Logger
 }
 
 /** Runs until the signal ends it. */
 export const keepLinked = async (options: KeepLinkedOptions): Promise<void> => {
-  const { url, joinTokenFile, credentials, facts, handler, signal, logger } = options
+  const { url, joinTokenFile, credentials, facts, handler, connect, signal, logger } = options
   const session = newUuid()
   let refused: string | null = null
   while (!signal.aborted) {
@@ -37,7 +44,7 @@ export const keepLinked = async (options: KeepLinkedOptions): Promise<void> => {
     const both = AbortSignal.any([signal, over.signal])
     const dial = async (channel: 'control' | 'bulk') => {
       const end = await dialLink({
-        ...{ url, credential, hostId, session, channel, handler, signal: both, logger },
+        ...{ url, credential, hostId, session, channel, handler, connect, signal: both, logger },
         onState: (state) => logger.info({ channel, state }, 'link'),
       })
       if (end === 'refused') over.abort()

@@ -53,6 +53,8 @@ const refusal = (error: HostRefused): ServiceError => {
     case 'not_found':
     case 'stale_generation':
       return new NotRun('dock_not_running', { detail: error.message })
+    case 'unsupported':
+      return new ServiceError('exec_unavailable', { detail: error.message })
     case 'exec_refused':
     case 'invalid':
       return new NotRun('validation_error', { message: error.message })

@@ -1,0 +1,63 @@
+/** Connections that the control plane opens to Docks: which terminal or port is meant, and how one is refused. */
+import * as protocol from '@dock/host-protocol'
+import * as z from 'zod'
+import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
+import type { Dock } from '../docks/dock.ts'
+import { joinStreams } from '../ports/join-streams.ts'
+import { carryTerminal } from '../terminals/carry-terminal.ts'
+import type { HostView } from './host-view.ts'
+import { parse } from './read-request.ts'
+import { refusalStatus } from './refusal-status.ts'
+
+const path = /^\/docks\/([^/]+)\/(terminals|ports)\/([^/]+)$/
+const portNumber = z.coerce.number().int().min(1).max(65_535)
+
+/** Takes each connection, or refuses it as the protocol has it. */
+export const takeConnections = ({ docks, logger }: HostView): protocol.ConnectHandler => {
+  const known = (dockId: string): Dock => {
+    const dock = docks.known(parse(z.uuid(), dockId))
+    if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
+    return dock
+  }
+
+  const takeTerminal = async (
+    connection: protocol.IncomingConnection,
+    dock: Dock,
+    name: string,
+    query: unknown,
+  ): Promise<void> => {
+    const opened = await dock.openTerminal(parse(z.uuid(), name), parse(protocol.openTerminal, query))
+    if (connection.gone.aborted) return opened.terminal.kill()
+    let exitCode: number | undefined
+    void opened.ended.then((end) => {
+      exitCode = end?.exitCode
+    })
+    const trailers = () => (exitCode === undefined ? {} : { [protocol.exitCodeTrailer]: String(exitCode) })
+    carryTerminal(opened, connection.accept(trailers))
+  }
+
+  const takePort = async (
+    connection: protocol.IncomingConnection,
+    dock: Dock,
+    name: string,
+    query: unknown,
+  ): Promise<void> => {
+    const socket = await dock.connectPort(parse(portNumber, name), parse(protocol.connectPort, query))
+    if (connection.gone.aborted) return void socket.destroy()
+    joinStreams(socket, connection.accept())
+  }
+
+  return async (connection) => {
+    const { pathname, searchParams } = connection.target
+    try {
+      const [, dockId = '', kind, name = ''] = path.exec(pathname) ?? []
+      if (!kind) throw new AgentRefusal('not_found', 'no such path')
+      const query = Object.fromEntries(searchParams)
+      await (kind === 'terminals' ? takeTerminal : takePort)(connection, known(dockId), name, query)
+    } catch (error) {
+      const { code, message } = toAgentRefusal(error)
+      if (code === 'failed') logger.warn({ err: error, path: pathname }, 'a connection could not be made')
+      connection.refuse(refusalStatus[code], { code, message })
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** A connection to a server inside a Dock, wherever in it the server listens. */
+import type { Socket } from 'node:net'
+import type { ConnectPort } from '@dock/host-protocol'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
+import type { DockState } from '../docks/dock-state.ts'
+import { openSocket } from './open-socket.ts'
+
+/** The sandbox is in use until the connection closes. Throws `not_found` when nothing listens on the port. */
+export const connectPort = async (
+  dock: DockState,
+  port: number,
+  { generation }: ConnectPort,
+): Promise<Socket> => {
+  const { sandbox, release } = await dock.use(generation)
+  try {
+    const address = dock.record?.ip
+    if (!address) throw new AgentRefusal('not_running', 'the Dock has no address')
+    const socket = (await openSocket(address, port)) ?? (await dock.relay.connect(sandbox, address, port))
+    if (!socket) throw new AgentRefusal('not_found', `nothing listens on port ${port}`)
+    socket.once('close', release)
+    return socket
+  } catch (error) {
+    release()
+    throw error
+  }
+}
