@@ -105,6 +105,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     sealer,
     rateLimits,
     appUrl: config.appUrl,
+    chatgpt: config.chatgpt,
     wakeMailer: mailer.wake,
     things: [{ name: 'docks', remove: (id) => removeDocks(docks.context, id) }],
   })
@@ -138,6 +139,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         apiUrl: config.apiUrl,
         appUrl: config.appUrl,
         mailDelivery: transport.delivery,
+        chatgptSignIn: config.chatgpt !== undefined,
         authProviders: ['credential', ...Object.keys(config.social)],
       },
       contact: { transport, rateLimits, recipient: config.contactEmail },

@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
+import type { DeviceFlowSettings } from './modules/keys/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const overcommit = z.coerce.number().min(1)
@@ -31,6 +32,10 @@ const schema = z.object({
   GITHUB_CLIENT_SECRET: z.string().optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
+  CHATGPT_CLIENT_ID: z.string().optional(),
+  CHATGPT_DEVICE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CHATGPT_TOKEN_URL: z.url({ protocol: /^https?$/ }).optional(),
+  CHATGPT_SCOPE: z.string().default('openid profile email offline_access'),
   DOCK_AUTH_SECRET: z.string().min(32).optional(),
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
@@ -63,6 +68,8 @@ export type Config = {
   adminEmails: string[]
   signUp: SignUpPolicy
   social: SocialLogins
+  /** Sign-in with the hosted assistant's provider; undefined: off. */
+  chatgpt: DeviceFlowSettings | undefined
   authSecret: string | undefined
   /** Entries of the key ring; undefined: the generated file. */
   secretKeys: string | undefined
@@ -108,6 +115,19 @@ const socialLogins = (values: z.output<typeof schema>): SocialLogins => {
   }
 }
 
+const deviceFlow = (values: z.output<typeof schema>): DeviceFlowSettings | undefined => {
+  const [clientId, deviceUrl, tokenUrl] = [
+    values.CHATGPT_CLIENT_ID,
+    values.CHATGPT_DEVICE_URL,
+    values.CHATGPT_TOKEN_URL,
+  ]
+  if (clientId !== undefined && deviceUrl !== undefined && tokenUrl !== undefined)
+    return { clientId, deviceUrl, tokenUrl, scope: values.CHATGPT_SCOPE }
+  if (clientId !== undefined || deviceUrl !== undefined || tokenUrl !== undefined)
+    throw new Error('CHATGPT_CLIENT_ID, CHATGPT_DEVICE_URL and CHATGPT_TOKEN_URL: set all or none')
+  return undefined
+}
+
 /** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
@@ -131,6 +151,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     signUp: values.DOCK_SIGNUP,
     social: socialLogins(values),
+    chatgpt: deviceFlow(values),
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,

@@ -2,8 +2,9 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import type { Handlers } from './http/handler.ts'
-import { keyHandlers } from './http/routes/keys.ts'
+import { assistantHandlers, keyHandlers, providerKeyHandlers } from './http/routes/keys.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './http/routes/organizations.ts'
+import { createDeviceFlow, type DeviceFlowSettings, type KeysContext } from './modules/keys/index.ts'
 import {
   createOrganizationRemoval,
   type OrganizationContext,
@@ -28,6 +29,8 @@ export const createTenantModules = (options: {
   sealer: Sealer
   rateLimits: RateLimits
   appUrl: string
+  /** Undefined: no sign-in with the hosted assistant's provider. */
+  chatgpt: DeviceFlowSettings | undefined
   wakeMailer(): void
   /** What an organization owns beyond rows that a cascade takes. */
   things: readonly OrganizationThing[]
@@ -35,12 +38,21 @@ export const createTenantModules = (options: {
   const { db, clock, logger, sealer, rateLimits, appUrl, wakeMailer, things } = options
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
   const organizations: OrganizationContext = { db, clock, appUrl, wakeMailer, wakeRemoval: removal.wake }
+  const keys: KeysContext = {
+    db,
+    clock,
+    rateLimits,
+    sealer,
+    deviceFlow: options.chatgpt ? createDeviceFlow(options.chatgpt) : null,
+  }
   return {
     handlers: {
       ...organizationHandlers(organizations),
       ...invitationHandlers(organizations),
       ...workspaceHandlers(organizations),
-      ...keyHandlers({ db, clock, rateLimits }),
+      ...keyHandlers(keys),
+      ...providerKeyHandlers(keys),
+      ...assistantHandlers(keys),
     },
     removal,
     start: removal.start,

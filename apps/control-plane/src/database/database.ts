@@ -3,12 +3,18 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { AccountTables } from './tables/accounts.ts'
 import type { DockTables } from './tables/docks.ts'
+import type { KeyTables } from './tables/keys.ts'
 import type { NotificationTables } from './tables/notifications.ts'
 import type { OrganizationTables } from './tables/organizations.ts'
 import type { SealingTables } from './tables/sealing.ts'
 
 /** Every table; each group of modules owns its part. */
-export type Database = AccountTables & DockTables & NotificationTables & SealingTables & OrganizationTables
+export type Database = AccountTables &
+  DockTables &
+  NotificationTables &
+  SealingTables &
+  OrganizationTables &
+  KeyTables
 
 /** What stores and operations take: the pool or a transaction on it. */
 export type Db = Kysely<Database>

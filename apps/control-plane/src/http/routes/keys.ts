@@ -1,9 +1,42 @@
-/** Routes of keys: for the API. */
-import { createApiKey, type KeysContext, listApiKeys, revokeApiKey } from '../../modules/keys/index.ts'
+/** Routes of keys: for the API and SSH, for model providers, and the hosted assistant's connection. */
+import {
+  addSshKey,
+  createApiKey,
+  deleteAssistantConnection,
+  deleteProviderKey,
+  deleteSshKey,
+  type KeysContext,
+  listApiKeys,
+  listProviderKeys,
+  listSshKeys,
+  pollDeviceSignIn,
+  readAssistantConnection,
+  revealProviderKey,
+  revokeApiKey,
+  setProviderKey,
+  startDeviceSignIn,
+} from '../../modules/keys/index.ts'
 import type { Handlers } from '../handler.ts'
 
 export const keyHandlers = (context: KeysContext): Handlers => ({
   createApiKey: ({ caller, body }) => createApiKey(context, caller, body),
   listApiKeys: ({ caller }) => listApiKeys(context.db, caller),
   revokeApiKey: ({ caller, params }) => revokeApiKey(context, caller, params.id),
+  addSshKey: ({ caller, body }) => addSshKey(context, caller, body),
+  listSshKeys: ({ caller }) => listSshKeys(context.db, caller),
+  deleteSshKey: ({ caller, params }) => deleteSshKey(context.db, caller, params.id),
+})
+
+export const providerKeyHandlers = (context: KeysContext): Handlers => ({
+  listProviderKeys: ({ caller }) => listProviderKeys(context, caller),
+  setProviderKey: ({ caller, body }) => setProviderKey(context, caller, body),
+  revealProviderKey: ({ caller, params }) => revealProviderKey(context, caller, params.provider),
+  deleteProviderKey: ({ caller, params }) => deleteProviderKey(context, caller, params.provider),
+})
+
+export const assistantHandlers = (context: KeysContext): Handlers => ({
+  readAssistantConnection: ({ caller }) => readAssistantConnection(context, caller),
+  startDeviceSignIn: ({ caller }) => startDeviceSignIn(context, caller),
+  pollDeviceSignIn: ({ caller }) => pollDeviceSignIn(context, caller),
+  deleteAssistantConnection: ({ caller }) => deleteAssistantConnection(context, caller),
 })

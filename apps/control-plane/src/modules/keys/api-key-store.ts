@@ -1,7 +1,7 @@
 /** The only SQL for API keys. */
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 import type { ApiKeysTable } from '../../database/tables/accounts.ts'
 import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 
@@ -30,9 +30,8 @@ export const insertApiKey = async (
   return { row, raw }
 }
 
-/** Keys of a person that still work, with the person's row locked so that two creations count each other. */
-export const countActiveApiKeys = async (db: Db, userId: string, now: Date): Promise<number> => {
-  await db.selectFrom('users').select('id').where('id', '=', userId).forUpdate().execute()
+/** Keys of a person that still work. Asked with the person's row locked. */
+export const countActiveApiKeys = async (db: Tx, userId: string, now: Date): Promise<number> => {
   const { count } = await db
     .selectFrom('api_keys')
     .select((select) => select.fn.countAll<string>().as('count'))

@@ -1,6 +1,22 @@
-/** Public face of API keys. */
+/** Public face of keys: for the API, for SSH, for model providers, and the hosted assistant's connection. */
 export { insertApiKey } from './api-key-store.ts'
 export { type AuthenticateApiKey, createApiKeyAuthentication } from './authenticate-api-key.ts'
-export { createApiKey, type KeysContext } from './operations/create-api-key.ts'
+export { createDeviceFlow, type DeviceFlowSettings } from './device-flow.ts'
+export { issueDockKey, revokeDockKeys } from './dock-keys.ts'
+export type { KeysContext } from './keys-context.ts'
+export { addSshKey } from './operations/add-ssh-key.ts'
+export { deleteAssistantConnection, readAssistantConnection } from './operations/assistant-connection.ts'
+export { createApiKey } from './operations/create-api-key.ts'
+export { deleteSshKey } from './operations/delete-ssh-key.ts'
 export { listApiKeys } from './operations/list-api-keys.ts'
+export { listSshKeys } from './operations/list-ssh-keys.ts'
+export { pollDeviceSignIn } from './operations/poll-device-sign-in.ts'
+export {
+  deleteProviderKey,
+  listProviderKeys,
+  revealProviderKey,
+  setProviderKey,
+} from './operations/provider-keys.ts'
 export { revokeApiKey } from './operations/revoke-api-key.ts'
+export { startDeviceSignIn } from './operations/start-device-sign-in.ts'
+export { keySealedColumns } from './sealed-columns.ts'

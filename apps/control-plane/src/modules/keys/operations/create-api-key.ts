@@ -1,12 +1,10 @@
 import { type CreatedApiKey, limits, ServiceError } from '@dock/contract'
-import type { Clock } from '@dock/foundation'
-import { type Db, withTransaction } from '../../../database/database.ts'
-import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
+import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
 import { countActiveApiKeys, insertApiKey } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
-
-export type KeysContext = { db: Db; clock: Clock; rateLimits: RateLimits }
+import type { KeysContext } from '../keys-context.ts'
+import { lockPerson } from '../lock-person.ts'
 
 /** Makes a key that acts as the caller. The raw value is in this answer and nowhere else. */
 export const createApiKey = async (
@@ -21,6 +19,7 @@ export const createApiKey = async (
   }
   await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
+    await lockPerson(tx, caller.userId)
     const active = await countActiveApiKeys(tx, caller.userId, now)
     if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')
     const { row, raw } = await insertApiKey(tx, { userId: caller.userId, name: body.name, expiresAt, now })

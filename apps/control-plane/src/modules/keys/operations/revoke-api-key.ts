@@ -1,7 +1,7 @@
 import { ServiceError } from '@dock/contract'
 import type { Caller } from '../../accounts/index.ts'
 import { revokeApiKeyRow } from '../api-key-store.ts'
-import type { KeysContext } from './create-api-key.ts'
+import type { KeysContext } from '../keys-context.ts'
 
 /** Ends a key of the caller's; it stops working with the answer. Repeating it is harmless. */
 export const revokeApiKey = async (

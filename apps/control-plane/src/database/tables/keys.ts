@@ -1,0 +1,38 @@
+/** Row types of SSH keys, provider keys and the hosted assistant; the columns are explained in `006_keys.sql`. */
+import type { KeyProvider } from '@dock/contract'
+
+export type KeyTables = {
+  ssh_keys: {
+    id: string
+    user_id: string
+    name: string
+    public_key: string
+    fingerprint: string
+    last_used_at: Date | null
+    created_at: Date
+  }
+  provider_keys: {
+    id: string
+    organization_id: string
+    provider: KeyProvider
+    sealed_key: string
+    updated_at: Date
+  }
+  assistant_connections: {
+    id: string
+    user_id: string
+    sealed_tokens: string
+    email: string | null
+    plan_type: string | null
+    expires_at: Date | null
+    updated_at: Date
+  }
+  device_sign_ins: {
+    id: string
+    user_id: string
+    sealed_device_code: string
+    interval_seconds: number
+    next_poll_at: Date
+    expires_at: Date
+  }
+}

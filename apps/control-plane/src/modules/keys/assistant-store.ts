@@ -1,0 +1,89 @@
+/** The only SQL for the hosted assistant: sign-ins under way, and connections. Tokens and codes are sealed. */
+import { type Selectable, sql } from 'kysely'
+import type { Database, Db, Tx } from '../../database/database.ts'
+import type { Place, SealedColumn } from '../../sealing/index.ts'
+
+export type ConnectionRow = Selectable<Database['assistant_connections']>
+export type DeviceSignInRow = Selectable<Database['device_sign_ins']>
+
+export const assistantTokensColumn: SealedColumn = {
+  table: 'assistant_connections',
+  column: 'sealed_tokens',
+  rowIdColumn: 'id',
+  ownerKind: 'person',
+  ownerColumn: 'user_id',
+}
+export const deviceCodeColumn: SealedColumn = {
+  table: 'device_sign_ins',
+  column: 'sealed_device_code',
+  rowIdColumn: 'id',
+  ownerKind: 'person',
+  ownerColumn: 'user_id',
+}
+
+export const placeIn = ({ table, column }: SealedColumn, rowId: string): Place => ({ table, column, rowId })
+
+export const findConnection = (db: Db, userId: string): Promise<ConnectionRow | undefined> =>
+  db.selectFrom('assistant_connections').selectAll().where('user_id', '=', userId).executeTakeFirst()
+
+/** Stores a connection in place of the one before. */
+export const putConnection = async (tx: Tx, row: ConnectionRow): Promise<void> => {
+  await tx.deleteFrom('assistant_connections').where('user_id', '=', row.user_id).execute()
+  await tx.insertInto('assistant_connections').values(row).execute()
+}
+
+/** Ends the connection. Answers whether there was one. */
+export const deleteConnection = async (db: Db, userId: string): Promise<boolean> => {
+  const result = await db.deleteFrom('assistant_connections').where('user_id', '=', userId).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}
+
+/** Stores a sign-in in place of one begun before, whose code nobody asks about any more. */
+export const putDeviceSignIn = async (db: Db, row: DeviceSignInRow): Promise<void> => {
+  await db
+    .insertInto('device_sign_ins')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.column('user_id').doUpdateSet({
+        id: sql`excluded.id`,
+        sealed_device_code: sql`excluded.sealed_device_code`,
+        interval_seconds: sql`excluded.interval_seconds`,
+        next_poll_at: sql`excluded.next_poll_at`,
+        expires_at: sql`excluded.expires_at`,
+      }),
+    )
+    .execute()
+}
+
+export const findDeviceSignIn = (db: Db, userId: string): Promise<DeviceSignInRow | undefined> =>
+  db.selectFrom('device_sign_ins').selectAll().where('user_id', '=', userId).executeTakeFirst()
+
+/** Takes the turn to ask the provider: of many who poll at once, one is answered true, and the next after the interval. */
+export const takePollTurn = async (db: Db, row: DeviceSignInRow, now: Date): Promise<boolean> => {
+  const next = new Date(now.getTime() + row.interval_seconds * 1000)
+  const result = await db
+    .updateTable('device_sign_ins')
+    .set({ next_poll_at: next })
+    .where('id', '=', row.id)
+    .where('next_poll_at', '<=', now)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** Asks more rarely from now on. */
+export const slowDown = async (db: Db, id: string, intervalSeconds: number, now: Date): Promise<void> => {
+  await db
+    .updateTable('device_sign_ins')
+    .set({
+      interval_seconds: intervalSeconds,
+      next_poll_at: new Date(now.getTime() + intervalSeconds * 1000),
+    })
+    .where('id', '=', id)
+    .execute()
+}
+
+/** Ends a sign-in. Answers whether it was still the person's own. */
+export const deleteDeviceSignIn = async (db: Db, id: string): Promise<boolean> => {
+  const result = await db.deleteFrom('device_sign_ins').where('id', '=', id).executeTakeFirst()
+  return result.numDeletedRows > 0n
+}

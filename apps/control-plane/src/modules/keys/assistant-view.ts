@@ -1,0 +1,22 @@
+import type { AssistantConnection } from '@dock/contract'
+import type { ConnectionRow } from './assistant-store.ts'
+
+export const notConnected: AssistantConnection = {
+  connected: false,
+  status: null,
+  email: null,
+  planType: null,
+  updatedAt: null,
+}
+
+/** A connection as its person sees it: never a token. */
+export const connectionView = (row: ConnectionRow | undefined, now: Date): AssistantConnection =>
+  row === undefined
+    ? notConnected
+    : {
+        connected: true,
+        status: row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active',
+        email: row.email,
+        planType: row.plan_type,
+        updatedAt: row.updated_at.toISOString(),
+      }

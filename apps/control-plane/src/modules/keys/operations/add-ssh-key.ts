@@ -1,0 +1,27 @@
+import { limits, ServiceError, type SshKey } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
+import type { Caller } from '../../accounts/index.ts'
+import type { KeysContext } from '../keys-context.ts'
+import { lockPerson } from '../lock-person.ts'
+import { insertSshKey, listSshKeyRows } from '../ssh-key-store.ts'
+import { sshKeyView } from '../ssh-key-view.ts'
+import { parseSshPublicKey } from '../ssh-public-key.ts'
+
+/** Adds a public key that lets the caller in by SSH. Throws `ssh_key_exists`, `ssh_key_limit_reached`. */
+export const addSshKey = async (
+  context: KeysContext,
+  caller: Caller,
+  body: { name: string; publicKey: string },
+): Promise<SshKey> => {
+  const { userId } = caller
+  const key = parseSshPublicKey(body.publicKey)
+  await context.rateLimits.take('sshKeyAdditions', userId)
+  return withTransaction(context.db, async (tx) => {
+    await lockPerson(tx, userId)
+    const present = await listSshKeyRows(tx, userId)
+    if (present.some(({ fingerprint }) => fingerprint === key.fingerprint))
+      throw new ServiceError('ssh_key_exists')
+    if (present.length >= limits.sshKeysPerUserMax) throw new ServiceError('ssh_key_limit_reached')
+    return sshKeyView(await insertSshKey(tx, { userId, name: body.name, key, now: context.clock.now() }))
+  })
+}

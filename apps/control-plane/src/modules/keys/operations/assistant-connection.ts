@@ -1,0 +1,20 @@
+import { type AssistantConnection, ServiceError } from '@dock/contract'
+import type { Caller } from '../../accounts/index.ts'
+import { deleteConnection, findConnection } from '../assistant-store.ts'
+import { connectionView, notConnected } from '../assistant-view.ts'
+import type { KeysContext } from '../keys-context.ts'
+
+/** The caller's connection to the hosted assistant, or that there is none. */
+export const readAssistantConnection = async (
+  { db, clock }: Pick<KeysContext, 'db' | 'clock'>,
+  caller: Caller,
+): Promise<AssistantConnection> => connectionView(await findConnection(db, caller.userId), clock.now())
+
+/** Forgets the caller's tokens. Throws `chatgpt_not_connected`. */
+export const deleteAssistantConnection = async (
+  { db }: Pick<KeysContext, 'db'>,
+  caller: Caller,
+): Promise<AssistantConnection> => {
+  if (!(await deleteConnection(db, caller.userId))) throw new ServiceError('chatgpt_not_connected')
+  return notConnected
+}

@@ -1,0 +1,9 @@
+import type { SshKey } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import type { Caller } from '../../accounts/index.ts'
+import { listSshKeyRows } from '../ssh-key-store.ts'
+import { sshKeyView } from '../ssh-key-view.ts'
+
+/** The caller's SSH keys, newest first. */
+export const listSshKeys = async (db: Db, caller: Caller): Promise<SshKey[]> =>
+  (await listSshKeyRows(db, caller.userId)).map(sshKeyView)

@@ -1,0 +1,72 @@
+/** The keys with which an organization's agents reach model providers: set, told about, revealed, deleted. */
+import { type KeyProvider, keyProviders, type ProviderKeyStatus, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import type { Member } from '../../accounts/index.ts'
+import type { KeysContext } from '../keys-context.ts'
+import {
+  deleteProviderKeyRow,
+  findProviderKeyRow,
+  listProviderKeyRows,
+  providerKeyPlace,
+  putProviderKey,
+} from '../provider-key-store.ts'
+
+const statusOf = (provider: KeyProvider, updatedAt: Date | null): ProviderKeyStatus => ({
+  provider,
+  configured: updatedAt !== null,
+  updatedAt: updatedAt?.toISOString() ?? null,
+})
+
+/** One entry for each provider, whether its key is set or not. */
+export const listProviderKeys = async (
+  { db }: Pick<KeysContext, 'db'>,
+  caller: Member,
+): Promise<ProviderKeyStatus[]> => {
+  const rows = await listProviderKeyRows(db, caller.organizationId)
+  const updatedAt = new Map(rows.map((row) => [row.provider, row.updated_at]))
+  return keyProviders.map((provider) => statusOf(provider, updatedAt.get(provider) ?? null))
+}
+
+/** Seals and stores a key, in place of the one before. */
+export const setProviderKey = async (
+  { db, clock, sealer }: Pick<KeysContext, 'db' | 'clock' | 'sealer'>,
+  caller: Member,
+  body: { provider: KeyProvider; key: string },
+): Promise<ProviderKeyStatus> => {
+  const { organizationId } = caller
+  const [id, now] = [newUuid(), clock.now()]
+  const owner = { kind: 'organization', id: organizationId } as const
+  const sealed = await sealer.seal(owner, providerKeyPlace(id), body.key)
+  await putProviderKey(db, {
+    id,
+    organization_id: organizationId,
+    provider: body.provider,
+    sealed_key: sealed,
+    updated_at: now,
+  })
+  return statusOf(body.provider, now)
+}
+
+/** The key itself. Throws `provider_keys_not_found` where none is set. */
+export const revealProviderKey = async (
+  { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
+  caller: Member,
+  provider: KeyProvider,
+): Promise<{ provider: KeyProvider; key: string }> => {
+  const { organizationId } = caller
+  const row = await findProviderKeyRow(db, organizationId, provider)
+  if (!row) throw new ServiceError('provider_keys_not_found')
+  const owner = { kind: 'organization', id: organizationId } as const
+  return { provider, key: await sealer.open(owner, providerKeyPlace(row.id), row.sealed_key) }
+}
+
+/** Throws `provider_keys_not_found` where none is set. */
+export const deleteProviderKey = async (
+  { db }: Pick<KeysContext, 'db'>,
+  caller: Member,
+  provider: KeyProvider,
+): Promise<ProviderKeyStatus> => {
+  if (!(await deleteProviderKeyRow(db, caller.organizationId, provider)))
+    throw new ServiceError('provider_keys_not_found')
+  return statusOf(provider, null)
+}

@@ -1,0 +1,67 @@
+/** The only SQL for provider keys. */
+import type { KeyProvider } from '@dock/contract'
+import { type Selectable, sql } from 'kysely'
+import type { Database, Db } from '../../database/database.ts'
+import type { Place, SealedColumn } from '../../sealing/index.ts'
+
+export type ProviderKeyRow = Selectable<Database['provider_keys']>
+
+export const providerKeyColumn: SealedColumn = {
+  table: 'provider_keys',
+  column: 'sealed_key',
+  rowIdColumn: 'id',
+  ownerKind: 'organization',
+  ownerColumn: 'organization_id',
+}
+
+/** Where the key of a row stands. */
+export const providerKeyPlace = (rowId: string): Place => ({
+  table: providerKeyColumn.table,
+  column: providerKeyColumn.column,
+  rowId,
+})
+
+/** The keys that an organization has set. */
+export const listProviderKeyRows = (db: Db, organizationId: string): Promise<ProviderKeyRow[]> =>
+  db.selectFrom('provider_keys').selectAll().where('organization_id', '=', organizationId).execute()
+
+export const findProviderKeyRow = (
+  db: Db,
+  organizationId: string,
+  provider: KeyProvider,
+): Promise<ProviderKeyRow | undefined> =>
+  db
+    .selectFrom('provider_keys')
+    .selectAll()
+    .where('organization_id', '=', organizationId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+
+/** Stores a key in place of the one before, row id and all: the value is sealed to its row. */
+export const putProviderKey = async (db: Db, row: ProviderKeyRow): Promise<void> => {
+  await db
+    .insertInto('provider_keys')
+    .values(row)
+    .onConflict((conflict) =>
+      conflict.constraint('provider_keys_provider').doUpdateSet({
+        id: sql`excluded.id`,
+        sealed_key: sql`excluded.sealed_key`,
+        updated_at: sql`excluded.updated_at`,
+      }),
+    )
+    .execute()
+}
+
+/** Deletes a key. Answers whether there was one. */
+export const deleteProviderKeyRow = async (
+  db: Db,
+  organizationId: string,
+  provider: KeyProvider,
+): Promise<boolean> => {
+  const result = await db
+    .deleteFrom('provider_keys')
+    .where('organization_id', '=', organizationId)
+    .where('provider', '=', provider)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}

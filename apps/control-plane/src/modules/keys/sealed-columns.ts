@@ -1,0 +1,10 @@
+/** Columns of this module that hold sealed values. */
+import type { SealedColumn } from '../../sealing/index.ts'
+import { assistantTokensColumn, deviceCodeColumn } from './assistant-store.ts'
+import { providerKeyColumn } from './provider-key-store.ts'
+
+export const keySealedColumns: readonly SealedColumn[] = [
+  providerKeyColumn,
+  assistantTokensColumn,
+  deviceCodeColumn,
+]

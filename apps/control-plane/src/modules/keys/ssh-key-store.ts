@@ -1,0 +1,45 @@
+/** The only SQL for SSH keys. */
+import { newUuid } from '@dock/foundation'
+import type { Selectable } from 'kysely'
+import type { Database, Db, Tx } from '../../database/database.ts'
+import type { SshPublicKey } from './ssh-public-key.ts'
+
+export type SshKeyRow = Selectable<Database['ssh_keys']>
+
+/** A person's keys, newest first. */
+export const listSshKeyRows = (db: Db, userId: string): Promise<SshKeyRow[]> =>
+  db
+    .selectFrom('ssh_keys')
+    .selectAll()
+    .where('user_id', '=', userId)
+    .orderBy('created_at', 'desc')
+    .orderBy('id', 'desc')
+    .execute()
+
+export const insertSshKey = (
+  tx: Tx,
+  values: { userId: string; name: string; key: SshPublicKey; now: Date },
+): Promise<SshKeyRow> =>
+  tx
+    .insertInto('ssh_keys')
+    .values({
+      id: newUuid(),
+      user_id: values.userId,
+      name: values.name,
+      public_key: values.key.line,
+      fingerprint: values.key.fingerprint,
+      last_used_at: null,
+      created_at: values.now,
+    })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+
+/** Deletes a person's key. Answers whether it was theirs. */
+export const deleteSshKeyRow = async (db: Db, userId: string, id: string): Promise<boolean> => {
+  const result = await db
+    .deleteFrom('ssh_keys')
+    .where('id', '=', id)
+    .where('user_id', '=', userId)
+    .executeTakeFirst()
+  return result.numDeletedRows > 0n
+}

@@ -1,0 +1,80 @@
+import { routes, type SshKey } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import { sql } from 'kysely'
+import ssh2 from 'ssh2'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+
+let server: TestControlPlane
+beforeEach(async () => {
+  server = await testControlPlane()
+})
+afterEach(() => server.stop())
+
+const newKey = (): string => ssh2.utils.generateKeyPairSync('ed25519').public
+const add = (publicKey = newKey(), key?: string) =>
+  server.call('POST', '/v1/ssh-keys', { name: 'laptop', publicKey }, key)
+const list = async (key?: string): Promise<SshKey[]> =>
+  routes.listSshKeys.response.parse((await server.call('GET', '/v1/ssh-keys', undefined, key)).body.data)
+/** Puts keys into the table without counting them as additions. */
+const seed = (count: number) =>
+  sql`insert into ssh_keys (id, user_id, name, public_key, fingerprint, created_at)
+    select gen_random_uuid(), id, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n, now() from users, generate_series(1, ${count}) n`.execute(
+    server.database.db,
+  )
+
+it('are added, listed newest first, and deleted', async () => {
+  const first = await add()
+  expect(first.status).toBe(201)
+  const made = routes.addSshKey.response.parse(first.body.data)
+  expect(made).toMatchObject({ name: 'laptop', lastUsedAt: null })
+  await add()
+  const listed = await list()
+  expect(listed).toHaveLength(2)
+  expect(listed[1]).toEqual(made)
+  expect((await server.call('DELETE', `/v1/ssh-keys/${made.id}`)).body.data).toEqual({ deleted: true })
+  expect(await list()).toHaveLength(1)
+  for (const id of [made.id, newUuid(), 'nonsense'])
+    expect((await server.call('DELETE', `/v1/ssh-keys/${id}`)).body.code).toBe('ssh_key_not_found')
+})
+
+it('are added once by a person, whatever the comment; another person may share one', async () => {
+  const key = newKey()
+  expect((await add(key)).status).toBe(201)
+  const again = await add(`${key.split(' ').slice(0, 2).join(' ')} elsewhere`)
+  expect([again.status, again.body.code]).toEqual([409, 'ssh_key_exists'])
+  const other = await addPerson(server)
+  expect((await add(key, other.apiKey)).status).toBe(201)
+  const [theirs] = await list(other.apiKey)
+  expect((await server.call('DELETE', `/v1/ssh-keys/${theirs!.id}`)).body.code).toBe('ssh_key_not_found')
+})
+
+it('are added once when two try at the same moment', async () => {
+  const key = newKey()
+  const answers = await whileLocked(
+    server.database,
+    { lock: 'select 1 from users for update', waiting: 2 },
+    () => Promise.all([add(key), add(key)]),
+  )
+  expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([201, 'ssh_key_exists'])
+})
+
+it('are at most twenty, also when two are added at once', async () => {
+  await seed(19)
+  const answers = await whileLocked(
+    server.database,
+    { lock: 'select 1 from users for update', waiting: 2 },
+    () => Promise.all([add(), add()]),
+  )
+  expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([
+    201,
+    'ssh_key_limit_reached',
+  ])
+})
+
+it('are added ten times an hour; what is refused as no key does not count', async () => {
+  for (let n = 0; n < 3; n += 1) expect((await add('nonsense')).body.code).toBe('validation_error')
+  const statuses: number[] = []
+  for (let n = 0; n < 11; n += 1) statuses.push((await add()).status)
+  expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429])
+})
