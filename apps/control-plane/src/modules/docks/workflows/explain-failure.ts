@@ -5,7 +5,10 @@ import { HostRefused } from '../../hosts/index.ts'
 
 export const explainFailure = (error: unknown): OperationError => {
   if (error instanceof ServiceError) return { code: error.code, message: error.message }
-  const code =
-    error instanceof HostRefused && error.code === 'no_space' ? 'capacity_exhausted' : 'service_unavailable'
+  const refusal = error instanceof HostRefused ? error.code : null
+  // All else of a command was checked before: what a host finds wrong with one is a disk too small for its data.
+  if (refusal === 'invalid')
+    return { code: 'validation_error', message: 'diskGiB: below the data that the disk holds.' }
+  const code = refusal === 'no_space' ? 'capacity_exhausted' : 'service_unavailable'
   return { code, message: errorCodes[code].message }
 }

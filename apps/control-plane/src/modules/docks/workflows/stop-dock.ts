@@ -1,5 +1,5 @@
 /** Ends a Dock's sandbox: its disk is captured and synced first, unless the stop is forced. A refused one runs on. */
-import type { DockState } from '@dock/contract'
+import { type DockState, errorCodes } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -9,7 +9,6 @@ import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../dock-commit.ts'
 import { setupEndedByStop } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
-import { explainFailure } from './explain-failure.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 export type StopData = {
@@ -51,7 +50,8 @@ export const createStopSaga = (options: {
   const { db, clock, gateway, owner, ttl } = options
   return {
     kind: 'stop',
-    explain: explainFailure,
+    // Whatever kept it from being saved, the Dock goes on running.
+    explain: () => ({ code: 'service_unavailable', message: errorCodes.service_unavailable.message }),
     steps: [
       {
         name: 'capture',

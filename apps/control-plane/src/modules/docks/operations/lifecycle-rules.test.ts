@@ -1,0 +1,242 @@
+import { ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
+import { createTestWorld, type TestWorld } from '../test-world.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  world = await createTestWorld(database.db)
+})
+
+const code = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work
+    return 'succeeded'
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+}
+const context = () => world.modules.context
+const read = (id: string) => readDock(context(), world.caller, id)
+const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
+const resume = (id: string, body: Parameters<typeof resumeDock>[3] = {}) =>
+  resumeDock(context(), world.caller, id, body)
+const branch = (id: string, body: Partial<Parameters<typeof branchDock>[3]> = {}) =>
+  branchDock(context(), world.caller, id, { ttlSeconds: null, ...body }, undefined)
+const update = (id: string, body: Parameters<typeof updateDock>[3]) =>
+  updateDock(context(), world.caller, id, body)
+const addEnvironment = async (name: string): Promise<void> => {
+  await sql`insert into environments (organization_id, name, is_default)
+    values (${world.organizationId}, ${name}, false)`.execute(world.db)
+}
+const alerts = async (): Promise<string[]> =>
+  (
+    await sql<{ type: string }>`select type from notifications where organization_id = ${world.organizationId}
+      order by occurred_at`.execute(world.db)
+  ).rows.map((row) => row.type)
+const archivedDock = async () => {
+  const dock = await world.create({ cpus: 2, memoryMiB: 1024, diskGiB: 2, ttlSeconds: 600 })
+  await stop(dock.id)
+  return dock
+}
+
+describe('a refused stop', () => {
+  it('leaves the Dock running, pauses billing and tells once, until a capture succeeds', async () => {
+    const dock = await world.create()
+    world.host.failures.set('stop', ['failed', 'no_space'])
+    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    const first = (await read(dock.id)).billingPausedAt
+    world.clock.advance(5_000)
+    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    expect(await read(dock.id)).toMatchObject({ state: 'ready', billingPausedAt: first })
+    expect(first).not.toBeNull()
+    expect(await alerts()).toEqual(['stop_refused'])
+    await branch(dock.id)
+    expect((await read(dock.id)).billingPausedAt).toBeNull()
+    world.host.failures.set('stop', ['failed'])
+    await code(stop(dock.id))
+    expect(await alerts()).toEqual(['stop_refused', 'stop_refused'])
+    await stop(dock.id)
+    expect(await read(dock.id)).toMatchObject({ state: 'archived', billingPausedAt: null })
+  })
+})
+
+describe('stop', () => {
+  it('answers a stop that is under way with its state', async () => {
+    const dock = await world.create()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('stop', promise)
+    const first = stop(dock.id)
+    await expect.poll(async () => (await read(dock.id)).state).toBe('archiving')
+    expect(await stop(dock.id, true)).toEqual({ id: dock.id, state: 'archiving' })
+    resolve()
+    expect(await first).toEqual({ id: dock.id, state: 'archived' })
+  })
+
+  it('keeps earlier Snapshots when it is forced', async () => {
+    const dock = await world.create()
+    await stop(dock.id)
+    await resume(dock.id)
+    const before = (await read(dock.id)).lastSnapshotAt
+    await stop(dock.id, true)
+    expect((await read(dock.id)).lastSnapshotAt).toBe(before)
+    expect((await resume(dock.id)).state).toBe('ready')
+  })
+
+  it('is refused in a state that cannot stop', async () => {
+    world.host.failures.set('start', ['failed'])
+    expect(await code(world.create({ name: 'broken' }))).toBe('service_unavailable')
+    const [broken] = await listDocks(context(), world.caller, { filter: 'e', all: false })
+    expect(await code(stop(broken!.id))).toBe('conflict')
+    expect(await code(resume(broken!.id))).toBe('conflict')
+    expect(await code(branch(broken!.id))).toBe('conflict')
+  })
+
+  it('is taken by one of many who ask at once', async () => {
+    const dock = await world.create()
+    const answers = await Promise.all(Array.from({ length: 8 }, () => code(stop(dock.id))))
+    expect(answers.every((answer) => ['succeeded', 'dock_busy'].includes(answer))).toBe(true)
+    expect(world.host.calls.filter((call) => call.method === 'stop')).toHaveLength(1)
+    expect((await read(dock.id)).state).toBe('archived')
+  })
+})
+
+describe('resume', () => {
+  it('takes a size for its boot alone; a disk stays as large as it was made', async () => {
+    const dock = await archivedDock()
+    await resume(dock.id, { cpus: 4, memoryMiB: 2048, diskGiB: 3 })
+    const started = world.host.calls.filter((call) => call.method === 'start').at(-1)
+    expect(started?.body).toMatchObject({ cpus: 4, memoryMiB: 2048, diskGiB: 3 })
+    expect(await read(dock.id)).toMatchObject({ cpus: 4, memoryMiB: 2048, diskGiB: 3 })
+    expect(await world.reserved()).toMatchObject({ slots: 1, cpus: 4 })
+    await stop(dock.id)
+    expect(await world.reserved()).toMatchObject({ slots: 0, cpus: 0 })
+    expect(await read(dock.id)).toMatchObject({ cpus: 2, memoryMiB: 1024, diskGiB: 3 })
+  })
+
+  it('replaces, clears or keeps the ttl', async () => {
+    const dock = await archivedDock()
+    const ttlAfter = async (body: Parameters<typeof resume>[1]) => {
+      await resume(dock.id, body)
+      const { ttlSeconds } = await read(dock.id)
+      await stop(dock.id)
+      return ttlSeconds
+    }
+    expect(await ttlAfter({})).toBe(600)
+    expect(await ttlAfter({ ttlSeconds: 60 })).toBe(60)
+    expect(await ttlAfter({ ttlSeconds: null })).toBeNull()
+    expect(await ttlAfter({})).toBeNull()
+  })
+
+  it('binds another Environment, or none', async () => {
+    const dock = await archivedDock()
+    await addEnvironment('other')
+    expect(await code(resume(dock.id, { environment: 'missing' }))).toBe('environment_not_found')
+    await resume(dock.id, { environment: 'other', noEnv: true })
+    expect((await read(dock.id)).environment).toBe('other')
+  })
+
+  it('that fails leaves all as it was', async () => {
+    const dock = await archivedDock()
+    await addEnvironment('other')
+    const before = await read(dock.id)
+    world.host.failures.set('start', ['failed'])
+    const body = { cpus: 4, memoryMiB: 4096, diskGiB: 9, ttlSeconds: null, environment: 'other' }
+    expect(await code(resume(dock.id, body))).toBe('service_unavailable')
+    const { updatedAt: _, stateChangedAt: __, ...after } = await read(dock.id)
+    expect(before).toMatchObject(after)
+    expect(await world.reserved()).toMatchObject({ slots: 0, cpus: 0 })
+  })
+
+  it('is refused below the data that the Dock holds', async () => {
+    const dock = await archivedDock()
+    await sql`update snapshots set size_bytes = ${1.5 * 1024 ** 3} where dock_id = ${dock.id}`.execute(
+      world.db,
+    )
+    expect(await code(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect(await code(update(dock.id, { diskGiB: 1 }))).toBe('conflict')
+    expect(await code(branch(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect((await update(dock.id, { diskGiB: 5 })).diskGiB).toBe(5)
+    expect((await update(dock.id, { diskGiB: 2 })).diskGiB).toBe(2)
+  })
+
+  it('is told when the host finds that the data does not go on a smaller disk', async () => {
+    const dock = await archivedDock()
+    world.host.failures.set('start', ['invalid'])
+    expect(await code(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect(await read(dock.id)).toMatchObject({ state: 'archived', diskGiB: 2 })
+  })
+
+  it('tells a host that has gone from one that is full', async () => {
+    const dock = await archivedDock()
+    expect(await code(resume(dock.id, { cpus: 64 }))).toBe('validation_error')
+    world.host.online = false
+    expect(await code(resume(dock.id))).toBe('no_host_capacity')
+    world.host.online = true
+    await sql`update hosts set max_docks = 0 where id = ${world.hostId}`.execute(world.db)
+    expect(await code(resume(dock.id))).toBe('capacity_exhausted')
+  })
+})
+
+describe('update', () => {
+  it('changes the size only while archived, applied at the next resume', async () => {
+    const dock = await world.create()
+    expect(await code(update(dock.id, { cpus: 2 }))).toBe('conflict')
+    await stop(dock.id)
+    expect((await update(dock.id, { cpus: 2, memoryMiB: 2048 })).cpus).toBe(2)
+    await resume(dock.id)
+    expect(world.host.calls.at(-1)?.body).toMatchObject({ cpus: 2, memoryMiB: 2048 })
+  })
+
+  it('never gives one name to two Docks, whoever asks at once', async () => {
+    const docks = await Promise.all(Array.from({ length: 5 }, () => world.create()))
+    const answers = await Promise.all(docks.map((dock) => code(update(dock.id, { name: 'wanted' }))))
+    expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(1)
+    expect(answers.filter((answer) => answer === 'dock_name_taken')).toHaveLength(4)
+    expect(await code(world.create({ name: 'wanted' }))).toBe('dock_name_taken')
+  })
+})
+
+describe('branch', () => {
+  it('has its source’s size, image and Environment where nothing else is said', async () => {
+    await addEnvironment('other')
+    const source = await world.create({ cpus: 2, environment: 'other', ttlSeconds: 600, diskGiB: 2 })
+    const { cpus, memoryMiB, diskGiB, image, environment } = source
+    const copy = await branch(source.id)
+    expect(copy).toMatchObject({ cpus, memoryMiB, diskGiB, image, environment, ttlSeconds: null })
+    expect(copy.name).toMatch(/^[a-z]+-[a-z]+/)
+    expect(await branch(source.id, { cpus: 1, environment: 'default', image })).toMatchObject({
+      cpus: 1,
+      environment: 'default',
+    })
+    expect(await code(branch(source.id, { image: 'ubuntu-24.04' }))).toBe('validation_error')
+    expect(await code(branch(source.id, { image: 'nothing' }))).toBe('image_unknown')
+    expect(await code(branch(newUuid()))).toBe('dock_not_found')
+  })
+})
+
+describe('lists', () => {
+  it('show the states of the letters, or all', async () => {
+    const names = async (filter: string, all = false) =>
+      (await listDocks(context(), world.caller, { filter, all })).map((dock) => dock.name).sort()
+    const stopped = await world.create({ name: 'stopped' })
+    await stop(stopped.id)
+    await world.create({ name: 'runs' })
+    world.host.failures.set('start', ['failed'])
+    await code(world.create({ name: 'failed' }))
+    expect(await names('r')).toEqual(['runs'])
+    expect(await names('s')).toEqual(['stopped'])
+    expect(await names('se')).toEqual(['failed', 'stopped'])
+    expect(await names('pt')).toEqual([])
+    expect(await names('p', true)).toEqual(['failed', 'runs', 'stopped'])
+    expect(await listDocks(context(), world.stranger, { filter: 'r', all: true })).toEqual([])
+  })
+})
