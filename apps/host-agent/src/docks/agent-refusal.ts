@@ -2,6 +2,7 @@
 import { ChunkDamaged } from '@dock/copy-format'
 import type { AgentErrorCode } from '@dock/host-protocol'
 import { ExecRefused, SandboxGone } from '@dock/runtime'
+import { DiskTooSmall } from '../disks/resize-disk.ts'
 import { NoSpace, NotInPool } from './seams.ts'
 
 export class AgentRefusal extends Error {
@@ -18,6 +19,7 @@ export const toAgentRefusal = (error: unknown): AgentRefusal => {
   if (error instanceof AgentRefusal) return error
   const message = error instanceof Error ? error.message : String(error)
   const refuse = (code: AgentErrorCode) => new AgentRefusal(code, message, { cause: error })
+  if (error instanceof DiskTooSmall) return refuse('invalid')
   if (error instanceof NoSpace) return refuse('no_space')
   if (error instanceof NotInPool) return refuse('not_found')
   if (error instanceof ChunkDamaged) return refuse('damaged')

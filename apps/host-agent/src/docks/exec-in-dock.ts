@@ -1,13 +1,12 @@
 /** One command of a tenant, under a login bash as the Dock user. Beside the Dock's queue: it changes no state. */
 import type { ExecInDock, ExecOutcome } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
+import { decodeOutput } from './decode-output.ts'
 import type { DockState, SandboxUse } from './dock-state.ts'
 import { loginShell } from './login-shell.ts'
 
 /** Commands of one Dock that may run at once. */
 export const execsInFlightMax = 4
-
-const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 
 /** Runs the command to its end or its timeout; refused with `busy` while {@link execsInFlightMax} run. */
 export const execInDock = async (dock: DockState, request: ExecInDock): Promise<ExecOutcome> => {
@@ -24,12 +23,8 @@ export const execInDock = async (dock: DockState, request: ExecInDock): Promise<
       timeoutMs: request.timeoutMs,
       outputLimitBytes: request.outputLimitBytes,
     })
-    const { exitCode, durationMs, truncated, timedOut } = result
-    return {
-      ...{ exitCode, durationMs, truncated, timedOut },
-      stdout: decoder.decode(result.stdout),
-      stderr: decoder.decode(result.stderr),
-    }
+    const { exitCode, durationMs, timedOut } = result
+    return { exitCode, durationMs, timedOut, ...decodeOutput(result, request.outputLimitBytes) }
   } finally {
     dock.execsInFlight -= 1
     use?.release()

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { decodeOutput } from './decode-output.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+const nothing = new Uint8Array()
+const decode = (stdout: Uint8Array, limit: number, truncated = false) =>
+  decodeOutput({ stdout, stderr: nothing, truncated }, limit)
+
+it('cuts before a character that does not fit, and replaces one that was never whole', () => {
+  expect(decode(bytes('aé€').subarray(0, 5), 5, true).stdout).toBe('aé')
+  expect(decode(bytes('aé€').subarray(0, 5), 100).stdout).toBe('aé\ufffd')
+  expect(decode(bytes('\ufeffx'), 100).stdout).toBe('\ufeffx')
+})
+
+it('clips a text that its replacements made longer than the limit', () => {
+  const binary = new Uint8Array(10).fill(0xff)
+  expect(decode(binary, 10)).toEqual({ stdout: '\ufffd'.repeat(3), stderr: '', truncated: true })
+  expect(decode(binary, 30)).toMatchObject({ stdout: '\ufffd'.repeat(10), truncated: false })
+})
+
+it('tells streams apart: one that ended by itself is not taken for cut', () => {
+  const cut = bytes('ééé').subarray(0, 5)
+  expect(decodeOutput({ stdout: cut, stderr: cut.subarray(0, 3), truncated: true }, 5)).toEqual({
+    stdout: 'éé',
+    stderr: 'é\ufffd',
+    truncated: true,
+  })
+})
+
+it('never answers more bytes than the limit, and the first of the text whatever the bytes are', () => {
+  const anyText = fc.string({ unit: 'binary', maxLength: 50 })
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 1, max: 60 }), (all, limit) => {
+      const { stdout } = decode(all.subarray(0, limit), limit, all.length > limit)
+      expect(bytes(stdout).length).toBeLessThanOrEqual(limit)
+    }),
+  )
+  fc.assert(
+    fc.property(anyText, fc.integer({ min: 1, max: 60 }), (text, limit) => {
+      const all = bytes(text.toWellFormed())
+      const { stdout, truncated } = decode(all.subarray(0, limit), limit, all.length > limit)
+      expect(text.toWellFormed().startsWith(stdout)).toBe(true)
+      expect(truncated).toBe(all.length > limit)
+      if (!truncated) expect(stdout).toBe(text.toWellFormed())
+    }),
+  )
+})
