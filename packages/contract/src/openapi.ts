@@ -10,6 +10,8 @@ export type OpenApiOptions = {
   /** The service's address, without `/v1`; left out of the document when unset. */
   serverUrl?: string
   version?: string
+  /** Name of the session cookie. */
+  cookieName?: string
 }
 
 type Json = Record<string, unknown>
@@ -166,10 +168,15 @@ const operationOf = (name: RouteName, route: Route): Json => {
 /** `/v1/docks/:id` → `/v1/docks/{id}`; a colon inside a segment stays. */
 export const openApiPath = (path: string): string => path.replaceAll(/(?<=\/):([A-Za-z]+)/g, '{$1}')
 
-const components = (): Json => ({
+const components = (cookieName: string): Json => ({
   securitySchemes: {
     bearer: { type: 'http', scheme: 'bearer', description: 'An API key: dock_…' },
-    cookie: { type: 'apiKey', in: 'cookie', name: 'session', description: 'Set by signing in at /api/auth.' },
+    cookie: {
+      type: 'apiKey',
+      in: 'cookie',
+      name: cookieName,
+      description: 'Set by signing in at /api/auth.',
+    },
   },
   schemas: {
     Failure: {
@@ -204,6 +211,6 @@ export const openApiDocument = (options: OpenApiOptions = {}): OpenApiDocument =
     ...(options.serverUrl === undefined ? {} : { servers: [{ url: options.serverUrl }] }),
     tags: [...tags].map((name) => ({ name })),
     paths,
-    components: components(),
+    components: components(options.cookieName ?? 'dock.session_token'),
   }
 }

@@ -10,7 +10,7 @@ import {
 import { type Config, readConfig } from '@dock/control-plane/config'
 import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-person'
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
-import { type HttpServer, serveHttp } from '@dock/control-plane/serve'
+import { type ClientPatience, type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
 
@@ -32,13 +32,15 @@ export type TestControlPlane = {
   /** A session, as the headers of its requests: of the first person, or of another address and password. */
   signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
   /** Listens on a free loopback port until {@link stop}. */
-  listen(): Promise<HttpServer>
+  listen(patience?: ClientPatience): Promise<HttpServer>
   stop(): Promise<void>
 }
 
 export type TestControlPlaneOptions = {
   environment?: Record<string, string>
   clock?: Clock
+  /** Where log lines go; nowhere when left out. */
+  logTo?: (line: string) => void
   hostGateway?: CompositionOptions['hostGateway']
 }
 
@@ -60,8 +62,8 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
     ...options.environment,
   })
   const clock = options.clock ?? systemClock
-  const logger = createLogger('test')
-  logger.level = 'silent'
+  const logger = createLogger('test', { write: options.logTo ?? (() => undefined) })
+  logger.level = options.logTo ? 'trace' : 'silent'
   const controlPlane = composeControlPlane({
     config,
     database,
@@ -111,12 +113,13 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
       const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0])
       return { cookie: cookies.join('; '), origin: config.apiUrl }
     },
-    listen: async () => {
+    listen: async (patience) => {
       const server = await serveHttp({
         app: controlPlane.app,
         upgrades: controlPlane.upgrades,
         bind: '127.0.0.1',
         port: 0,
+        ...(patience ? { patience } : {}),
         onUpgradeError: (error) => {
           throw error
         },

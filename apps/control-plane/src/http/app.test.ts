@@ -135,7 +135,7 @@ describe('requests', () => {
     ['{}', 'name: '],
     ['{"name":', 'Body is not valid JSON.'],
     ['{"name":"a\\u0000b"}', 'Body holds the character NUL.'],
-    [JSON.stringify({ name: 'x'.repeat(3 * 1024 * 1024) }), 'Body is larger'],
+    [JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) }), 'Body is larger than 4194304'],
   ])('refuses the body %.20s', async (body, message) => {
     const response = await server.fetch('/v1/api-keys', {
       method: 'POST',

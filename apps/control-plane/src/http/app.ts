@@ -1,5 +1,5 @@
 /** The HTTP face: every route of the contract, sign-in, the contract itself, health, and the door for hosts. */
-import { type Route, routes, ServiceError } from '@dock/contract'
+import { openApiDocument, type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
@@ -8,9 +8,9 @@ import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-rout
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
-import { openApiDocument } from './openapi.ts'
-import { readJsonBody } from './read-body.ts'
+import { readJsonBody, strangerBodyBytesMax } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
+import { securityHeaders } from './security-headers.ts'
 
 export type HttpOptions = {
   handlers: Handlers
@@ -36,7 +36,15 @@ export type HttpApp = Hono<HttpEnvironment>
 export const createHttpApp = (options: HttpOptions): HttpApp => {
   const { handlers, gate, logger } = options
   const app: HttpApp = new Hono<HttpEnvironment>()
-  app.use('*', observeRequests(logger, options.metrics, createClientAddress(options.trustedProxies)))
+  app.use(
+    '*',
+    observeRequests({
+      logger,
+      metrics: options.metrics,
+      clientAddress: createClientAddress(options.trustedProxies),
+      secureHeaders: securityHeaders(options.apiUrl.startsWith('https:')),
+    }),
+  )
   app.onError((error, context) =>
     failure(toServiceError(error, logger.child({ requestId: context.get('requestId') }))),
   )
@@ -59,21 +67,23 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
       path: pathname.slice(signInBase.length),
       search,
       headers,
-      body: method === 'POST' ? await readJsonBody(context.req.raw) : undefined,
+      body: method === 'POST' ? await readJsonBody(context.req.raw, strangerBodyBytesMax) : undefined,
       clientAddress: context.get('clientAddress'),
     })
   })
 
   app.post('/v1/fleet/register', async (context) => {
     context.set('route', '/v1/fleet/register')
-    const body = await readJsonBody(context.req.raw)
+    const body = await readJsonBody(context.req.raw, strangerBodyBytesMax)
     return success(await options.registerHost(body, context.get('clientAddress')), 201, true)
   })
 
   let document: string | undefined
   app.get('/openapi.json', (context) => {
     context.set('route', '/openapi.json')
-    document ??= JSON.stringify(openApiDocument(options.apiUrl, options.cookieName))
+    document ??= JSON.stringify(
+      openApiDocument({ serverUrl: options.apiUrl, cookieName: options.cookieName }),
+    )
     return context.body(document, 200, { 'content-type': 'application/json; charset=utf-8' })
   })
 

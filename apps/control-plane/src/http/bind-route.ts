@@ -5,7 +5,7 @@ import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
 import { success } from './envelope.ts'
 import type { RawResponse } from './handler.ts'
-import { readJsonBody } from './read-body.ts'
+import { callerBodyBytesMax, readJsonBody, strangerBodyBytesMax } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
 import { validateBody, validateIdempotencyKey, validateParams, validateQuery } from './validate.ts'
 
@@ -51,7 +51,9 @@ export const answerRoute = async (
   const query = validateQuery(route, new URL(request.url).searchParams)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
   const body =
-    route.body || route.method !== 'GET' ? validateBody(route, await readJsonBody(request)) : undefined
+    route.body || route.method !== 'GET'
+      ? validateBody(route, await readJsonBody(request, known ? callerBodyBytesMax : strangerBodyBytesMax))
+      : undefined
   const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({
     caller,

@@ -17,10 +17,19 @@ export type RequestVariables = {
 
 export type HttpEnvironment = { Variables: RequestVariables; Bindings: Partial<HttpBindings> }
 
+export type RequestObservation = {
+  logger: Logger
+  metrics: Metrics
+  clientAddress: ClientAddress
+  /** Adds what every answer says to browsers. */
+  secureHeaders(headers: Headers): void
+}
+
 /** Logs carry the pattern and never the path or query, which may hold tickets and tokens. */
 export const observeRequests =
-  (logger: Logger, metrics: Metrics, clientAddress: ClientAddress): MiddlewareHandler<HttpEnvironment> =>
+  (options: RequestObservation): MiddlewareHandler<HttpEnvironment> =>
   async (context, next) => {
+    const { logger, metrics, clientAddress, secureHeaders } = options
     const startedAt = performance.now()
     const requestId = newUuid()
     context.set('requestId', requestId)
@@ -29,6 +38,7 @@ export const observeRequests =
     context.set('route', 'unknown')
     await next()
     context.res.headers.set('x-request-id', requestId)
+    secureHeaders(context.res.headers)
     const seconds = (performance.now() - startedAt) / 1000
     const { method } = context.req
     const { status } = context.res

@@ -1,6 +1,6 @@
 /** The listening socket: header limit, WebSocket upgrades, an end that lets requests under way finish. */
 import type { IncomingMessage, Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createAdaptorServer } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
@@ -8,6 +8,16 @@ import type { HttpApp } from './app.ts'
 /** Bytes of all headers of a request. */
 const headerBytesMax = 16 * 1024
 const keepAliveTimeoutMs = 65_000
+
+/** How long a client may take over its part; the time that we take over ours is not counted. */
+export type ClientPatience = {
+  headersMs: number
+  /** The whole request, headers and body. */
+  requestMs: number
+  /** A connection on which nothing moves; longer than the longest command. */
+  silenceMs: number
+}
+const usualPatience: ClientPatience = { headersMs: 15_000, requestMs: 60_000, silenceMs: 15 * 60_000 }
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
@@ -32,12 +42,21 @@ export const serveHttp = async (options: {
   upgrades: Readonly<Record<string, Upgrade>>
   bind: string
   port: number
+  patience?: ClientPatience
   onUpgradeError(error: unknown): void
 }): Promise<HttpServer> => {
+  const patience = options.patience ?? usualPatience
   const server = createAdaptorServer({
     fetch: options.app.fetch,
-    serverOptions: { maxHeaderSize: headerBytesMax, keepAliveTimeout: keepAliveTimeoutMs },
+    serverOptions: {
+      maxHeaderSize: headerBytesMax,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
+    },
   }) as Server
+  server.timeout = patience.silenceMs
   let underWay = 0
   let whenIdle: (() => void) | undefined
   server.on('request', (_, response) => {
@@ -47,7 +66,9 @@ export const serveHttp = async (options: {
       if (underWay === 0) whenIdle?.()
     })
   })
-  server.on('upgrade', (request, socket, head) => {
+  server.on('upgrade', (request, socket: Socket, head) => {
+    // What it becomes has its own rules of when silence ends it.
+    socket.setTimeout(0)
     const path = pathOf(request)
     const upgrade = Object.hasOwn(options.upgrades, path) ? options.upgrades[path] : undefined
     if (!upgrade) return refuseUpgrade(socket)
