@@ -6,11 +6,13 @@ import { type HostProcess, hostProcess } from './host-process.ts'
 import { ociConfig } from './oci-config.ts'
 import { runDetached } from './run-detached.ts'
 import type { Runsc } from './runsc.ts'
+import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
 /** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
 export const bootSandbox = async (
   runsc: Runsc,
+  mounts: readonly CgroupMount[],
   spec: SandboxSpec,
   id: string,
   folder: string,
@@ -22,6 +24,7 @@ export const bootSandbox = async (
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   const sandbox = hostProcess(pid)
   if (!sandbox) throw new Error(`sandbox ${id} died while it started`)
+  new SandboxCgroup(mounts, pid, id).limitCpus(spec.cpus)
   // When memory runs out a process inside is to go, not the sandbox with all of them.
   await Promise.all(
     [pid, goferPid].filter((each) => each > 0).map((each) => writeFile(`/proc/${each}/oom_score_adj`, '0')),

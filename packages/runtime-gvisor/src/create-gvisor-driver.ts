@@ -83,7 +83,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       const { dockId, generation } = spec
       const id = sandboxId(dockId, generation)
       try {
-        const process = await bootSandbox(runsc, spec, id, folderOf(id))
+        const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
         return { driver: 'gvisor', version: handleVersion, dockId, generation, data: { ...process } }
       } catch (error) {
         await remove(id).catch((cause) =>

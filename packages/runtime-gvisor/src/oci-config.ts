@@ -1,9 +1,10 @@
 /** The OCI configuration of a sandbox: what its first process is, what it sees, what it may use. */
+import { availableParallelism } from 'node:os'
 import type { SandboxSpec } from '@dock/runtime'
 import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
+import { cpuPeriodUs } from './sandbox-cgroup.ts'
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-const cpuPeriodUs = 100_000
 /** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
 const hostProcessesMax = 4096
 const processesMax = 2048
@@ -47,7 +48,8 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
   linux: {
     cgroupsPath: `/dock/${id}`,
     resources: {
-      cpu: { period: cpuPeriodUs, quota: Math.round(spec.cpus * cpuPeriodUs) },
+      // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
+      cpu: { period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
       memory: { limit: spec.memoryMiB * 1024 * 1024 },
       pids: { limit: hostProcessesMax },
     },

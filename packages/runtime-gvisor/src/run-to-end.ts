@@ -1,4 +1,5 @@
 /** Runs one command through a transport: its streams, and the moment at which its output is complete. */
+import { openSync } from 'node:fs'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { InputPipe } from './input-pipe.ts'
 import { OutputPipe } from './output-pipe.ts'
@@ -18,6 +19,13 @@ export type Ran = {
   truncated: boolean
 }
 
+let emptyFd: number | undefined
+/** Standard input of what is given none: one descriptor for all, kept open. */
+const nothing = (): number => {
+  emptyFd ??= openSync('/dev/null', 'r')
+  return emptyFd
+}
+
 /** Answers when the command has ended, or `givenUp` resolves first. Background processes do not hold the answer. */
 export const runToEnd = async (
   transport: ExecTransport,
@@ -27,16 +35,20 @@ export const runToEnd = async (
   givenUp: Promise<unknown>,
 ): Promise<Ran> => {
   const { onOutput, outputLimitBytes } = wanted
-  const input = new InputPipe()
+  const input = wanted.input === undefined ? undefined : new InputPipe()
   const stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))
   const stderr = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stderr', chunk)))
   try {
-    const started = await transport.start(sandboxId, command, [input.readFd, stdout.writeFd, stderr.writeFd])
-    input.closeReader()
+    const started = await transport.start(sandboxId, command, [
+      input?.readFd ?? nothing(),
+      stdout.writeFd,
+      stderr.writeFd,
+    ])
+    input?.closeReader()
     stdout.closeWriter()
     stderr.closeWriter()
-    if (wanted.input) input.write(wanted.input)
-    input.end()
+    if (wanted.input) input?.write(wanted.input)
+    input?.end()
     wanted.onStarted?.(started)
     const exitCode = await Promise.race([started.ended, givenUp.then(() => 'unknown' as const)])
     if (exitCode === 'unknown') {
@@ -46,7 +58,7 @@ export const runToEnd = async (
     const [out, err] = [stdout.finish(), stderr.finish()]
     return { exitCode, stdout: out, stderr: err, truncated: stdout.truncated || stderr.truncated }
   } finally {
-    input.destroy()
+    input?.destroy()
     stdout.finish()
     stderr.finish()
   }

@@ -1,5 +1,5 @@
 /**
- * The control group of a sandbox, version 1 or 2: it is frozen, thawed and measured by its files. A sandbox's group is its
+ * The control group of a sandbox, version 1 or 2: it is limited, frozen, thawed and measured by its files. A sandbox's group is its
  * own, named by its id: one that is not found so is never touched.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -10,6 +10,8 @@ import type { SandboxUsage } from '@dock/runtime'
 
 export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
 
+/** Length of the periods in which processor time is shared out. */
+export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
 
 /** Where this machine has its control groups mounted. */
@@ -34,6 +36,14 @@ export class SandboxCgroup {
     this.#mounts = mounts
     this.#lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n')
     this.#id = id
+  }
+
+  /** From now on it gets no more processor time than this many processors have. */
+  limitCpus(cpus: number): void {
+    const quota = String(Math.round(cpus * cpuPeriodUs))
+    const one = this.#folder('cpu')
+    if (one) writeFileSync(join(one, 'cpu.cfs_quota_us'), quota)
+    else writeFileSync(this.#unified('cpu.max'), `${quota} ${cpuPeriodUs}`)
   }
 
   /** Stops every process; resolves when all stand still. */
