@@ -1,5 +1,5 @@
 /** The only place where the parts of the control plane are constructed and joined. */
-import { hkdfSync, randomUUID } from 'node:crypto'
+import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -25,11 +25,11 @@ import {
   createSignIn,
   sessionCookieName,
 } from './modules/accounts/index.ts'
-import { createCopies } from './modules/copies/index.ts'
 import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { findMembership, findWorkspaceMembership, isInvitedAddress } from './modules/organizations/index.ts'
+import { removeTemplates } from './modules/templates/index.ts'
 import { openObjectStore } from './object-store/index.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
@@ -83,16 +83,8 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     execTimeoutSecondsMax: config.execTimeoutSecondsMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
-    ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
-  })
-  const copies = createCopies({
-    db,
-    clock,
-    logger,
-    gateway: docks.context.gateway,
-    sealer,
     store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
-    owner: randomUUID(),
+    ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const transport = config.smtpUrl
     ? createSmtpTransport(config.smtpUrl, config.mailFrom)
@@ -107,7 +99,12 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     appUrl: config.appUrl,
     chatgpt: config.chatgpt,
     wakeMailer: mailer.wake,
-    things: [{ name: 'docks', remove: (id) => removeDocks(docks.context, id) }],
+    // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects.
+    things: [
+      { name: 'templates', remove: (id) => removeTemplates(db, id) },
+      { name: 'docks', remove: (id) => removeDocks(docks.context, id) },
+      { name: 'copies', remove: docks.copies.removeAll },
+    ],
   })
   const signIn = createSignIn({
     db,
@@ -197,12 +194,10 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
-      copies.start()
       await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
     },
     stop: async () => {
       await listener?.close()
-      await copies.stop()
       await tenants.stop()
       await docks.stop()
       accessSignals.stop()

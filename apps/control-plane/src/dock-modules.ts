@@ -14,6 +14,8 @@ import type { Handlers } from './http/handler.ts'
 import { dockHandlers } from './http/routes/docks.ts'
 import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
+import { templateHandlers } from './http/routes/templates.ts'
+import { type Copies, createCopies } from './modules/copies/index.ts'
 import {
   activitySweepMs,
   createDeleteSaga,
@@ -40,6 +42,12 @@ import {
   type PlacementPolicy,
   servedImages,
 } from './modules/hosts/index.ts'
+import {
+  createDeleteTemplateSaga,
+  createSaveTemplateSaga,
+  templateForCreate,
+} from './modules/templates/index.ts'
+import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { Sealer } from './sealing/index.ts'
 
@@ -50,6 +58,7 @@ export type DockModules = {
   hostEvents: HostEvents
   runner: OperationRunner
   context: DockContext
+  copies: Copies
   /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
   start(joinTokenFile: string | null): Promise<void>
   /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
@@ -74,6 +83,8 @@ export const createDockModules = (options: {
   execTimeoutSecondsMax: number
   fingerprintKey: Buffer
   billing: boolean
+  /** Where durable copies lie. */
+  store: ObjectStore
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
 }): DockModules => {
@@ -87,12 +98,16 @@ export const createDockModules = (options: {
     stopDue: () => stopDueDocks(context),
     nextDue: () => nextStopAt(db),
   })
-  const parts = { db, clock, gateway, owner, sealer: options.sealer, ttl }
+  const { sealer, store } = options
+  const copies = createCopies({ db, clock, logger, gateway, sealer, store, owner })
+  const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture }
   const sagas = [
     ...createStartSagas(parts),
     createSetupSaga(parts),
     createStopSaga(parts),
     createDeleteSaga(parts),
+    createSaveTemplateSaga(parts),
+    createDeleteTemplateSaga(parts),
   ]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()
@@ -109,10 +124,11 @@ export const createDockModules = (options: {
     images: () => servedImages(db),
     catalog: options.catalog,
     rateLimits: options.rateLimits,
+    template: (organizationId, name) => templateForCreate(db, organizationId, name),
     usage,
     activity: createDockActivity({ db, clock, logger }),
     ttl,
-    sealer: options.sealer,
+    sealer,
     keyedExecs: new Map(),
     execTimeoutSecondsMax: options.execTimeoutSecondsMax,
     fingerprintKey: options.fingerprintKey,
@@ -143,15 +159,21 @@ export const createDockModules = (options: {
       ...dockHandlers(context),
       ...hostHandlers({ db, enrolment, disconnect: gateway.disconnect }),
       ...snapshotHandlers(context),
+      ...templateHandlers(context, {
+        retentionEnabled: async () => false,
+        hasConnectors: async () => false,
+      }),
     },
     fleet,
     enrolment,
     hostEvents,
     runner,
     context,
+    copies,
     start: async (joinTokenFile) => {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       runner.start()
+      copies.start()
       timers.start()
       ttl.start()
     },
@@ -159,6 +181,7 @@ export const createDockModules = (options: {
       endTokenFile()
       timers.stop()
       ttl.stop()
+      await copies.stop()
       runner.stop()
       let cancel: () => void = () => undefined
       const late = new Promise<void>((resolve) => {

@@ -32,6 +32,13 @@ export const things: Readonly<Record<string, Make>> = {
     const { snapshots } = await asOwner<{ snapshots: [{ id: string }] }>(server, tenant, 'GET', path)
     return snapshots[0].id
   },
+  '/v1/templates/:name': async (server, tenant) => {
+    const { name } = await asOwner<{ name: string }>(server, tenant, 'POST', '/v1/templates', {
+      dockId: tenant.dockId,
+      name: 'template',
+    })
+    return name
+  },
   '/v1/operations/:id': async (server, { organizationId }) => {
     const row = await server.database.db
       .selectFrom('operations')

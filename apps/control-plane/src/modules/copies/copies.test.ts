@@ -2,7 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger } from '@dock/foundation'
+import { createLogger, newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -14,6 +14,7 @@ import { HostRefused } from '../hosts/index.ts'
 import { copyAgeMs, createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { evictCaptures } from './evict-captures.ts'
+import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
 import { graceMs, sweepCopies, sweepStrayObjects } from './sweep-copies.ts'
 
@@ -183,6 +184,21 @@ describe('a sweep', () => {
     expect(await sweepStrayObjects(later)).toBe(1)
     expect(await objects()).toEqual(needed)
     expect(await copiedAt(snapshotId)).not.toBeNull()
+  })
+})
+
+describe('a deleted organization', () => {
+  it('loses every object, once its Snapshots are gone', async () => {
+    const { dockId } = await stopped()
+    await createCopier(context).run()
+    const other = `${newUuid()}/chunks/aa/other`
+    await context.store.put(other, Buffer.from('of another organization'))
+    expect(await removeCopies(context, world.organizationId)).toBeGreaterThan(0)
+    const docks = await sql<{ id: string }>`select id from docks`.execute(world.db)
+    for (const { id } of docks.rows) await remove(id)
+    expect(docks.rows.map(({ id }) => id)).toContain(dockId)
+    expect(await removeCopies(context, world.organizationId)).toBe(0)
+    expect(await objects()).toEqual([other])
   })
 })
 

@@ -3,6 +3,7 @@ import { createTimers } from '../../engine/index.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
 import { evictCaptures } from './evict-captures.ts'
+import { removeCopies } from './remove-copies.ts'
 import { ensureCapture } from './restore-copy.ts'
 import { sweepCopies, sweepStrayObjects } from './sweep-copies.ts'
 
@@ -14,6 +15,8 @@ const straysEveryMs = 86_400_000
 export type Copies = {
   /** Sees to it that the host keeps the Snapshot's capture. */
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  /** Removes all objects of a deleted organization; answers how many Snapshots still stand in the way. */
+  removeAll(organizationId: string): Promise<number>
   start(): void
   stop(): Promise<void>
 }
@@ -54,6 +57,7 @@ export const createCopies = (context: CopyContext): Copies => {
   })
   return {
     ensureCapture: (snapshotId, hostId) => ensureCapture(context, snapshotId, hostId),
+    removeAll: (organizationId) => removeCopies(context, organizationId),
     start: timers.start,
     stop: async () => {
       timers.stop()

@@ -3,9 +3,10 @@
  * operation with this process's lease, the idempotency key. Nothing of it is there when any part of it is refused.
  */
 import { ServiceError } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import type { OperationRow } from '../../engine/index.ts'
+import type { OperationRow, OperationRunner } from '../../engine/index.ts'
 import { hostCandidate, type PlacementPolicy, type PlacementRequest, reserveSize } from '../hosts/index.ts'
 import type { DockRow } from './dock.ts'
 import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
@@ -27,6 +28,17 @@ export const insertOperation = (
     ${operation.generation}::int, 'processing', ${JSON.stringify(operation.data)}::jsonb,
     ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
     ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
+
+/** Saves an operation that holds no Dock, under this process's lease. */
+export const saveOperation = async (
+  context: { db: Db; clock: Clock; runner: Pick<OperationRunner, 'lease'> },
+  operation: OperationRow,
+): Promise<void> => {
+  const { db, clock, runner } = context
+  await insertOperation(operation, runner.lease(), clock.now(), { from: sql`(values (1)) as one` }).execute(
+    db,
+  )
+}
 
 /** A Dock of a warm pool that somebody else has claimed. */
 export class DockIdTaken extends Error {
@@ -149,8 +161,10 @@ export type ExistingDockClaim = {
   /** Null where the operation leaves the state alone. */
   move: DockMove | null
   set?: RawBuilder<unknown>
+  /** What must not hold while the Dock is claimed. */
+  unless?: RawBuilder<boolean>
   also?: readonly RawBuilder<unknown>[]
-  /** Room that is reserved on the only host that will do. */
+  /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
   placement?: { request: PlacementRequest; policy: PlacementPolicy }
   lease: Lease
   now: Date
@@ -172,8 +186,12 @@ export const claimDock = async (
       ${move ? sql`, state = ${move.to}, state_changed_at = ${now}` : sql``}
       ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation} and d.state = ${dock.state}
+        and not ${input.unless ?? sql<boolean>`false`}
       returning d.*)`,
-    sql`intent as (${insertOperation(operation, input.lease, now, { from: sql`moved` })})`,
+    sql`intent as (${insertOperation(operation, input.lease, now, {
+      from: sql`moved`,
+      ...(placement ? { host: sql`moved.host_id` } : {}),
+    })})`,
     ...(placement
       ? [
           sql`placed as (update hosts set ${reserveSize(placement.request)} from candidate c
@@ -186,13 +204,13 @@ export const claimDock = async (
     ...(input.also ?? []),
   ]
   try {
-    const result = await sql<{ candidates: number; moved: number }>`
+    const result = await sql<{ candidates: number; moved: number; hostId: string | null }>`
       with ${sql.join(parts, sql`, `)}
-      select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved`.execute(
-      db,
-    )
+      select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved,
+        (select host_id from moved) as "hostId"`.execute(db)
     const row = result.rows[0]!
     if (row.candidates === 0) return 'no_host'
+    if (placement) operation.hostId = row.hostId
     return row.moved === 0 ? 'changed' : 'claimed'
   } catch (error) {
     throw claimError(error)

@@ -11,6 +11,7 @@ import type { ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../ho
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
+import type { TemplateSource } from './kept-snapshot.ts'
 import type { TtlClock } from './ttl-clock.ts'
 import type { DockUsage } from './usage/dock-usage.ts'
 
@@ -28,6 +29,8 @@ export type DockContext = {
   images(): Promise<string[]>
   /** Images that are known even while no host serves them. */
   catalog: readonly string[]
+  /** The ready Template of that name, or null. */
+  template(organizationId: string, name: string): Promise<TemplateSource | null>
   rateLimits: RateLimits
   usage: DockUsage
   activity: DockActivity

@@ -129,22 +129,6 @@ export const readCreateContext = async (
     )
   ).rows[0] ?? null
 
-/** What a Snapshot keeps; `sizeBytes` is the data that it holds. */
-export type KeptDisk = { id: string; hostId: string; diskGiB: number; sizeBytes: number }
-
-/** The latest completed Snapshot of a Dock: what resume and a branch of an archived Dock start from. */
-export const latestSnapshot = async (
-  db: Db,
-  organizationId: string,
-  dockId: string,
-): Promise<KeptDisk | null> =>
-  (
-    await sql<KeptDisk>`
-      select id, host_id as "hostId", disk_gib as "diskGiB", size_bytes as "sizeBytes" from snapshots
-      where dock_id = ${dockId} and organization_id = ${organizationId} and status = 'completed'
-      order by created_at desc, id desc limit 1`.execute(db)
-  ).rows[0] ?? null
-
 /** Every capture that is kept for a Dock, whatever its Snapshot's status. */
 export const dockCaptures = async (
   db: Db,
@@ -153,5 +137,5 @@ export const dockCaptures = async (
 ): Promise<{ id: string; hostId: string }[]> =>
   (
     await sql<{ id: string; hostId: string }>`select id, host_id as "hostId" from snapshots
-      where dock_id = ${dockId} and organization_id = ${organizationId}`.execute(db)
+      where dock_id = ${dockId} and organization_id = ${organizationId} and host_id is not null`.execute(db)
   ).rows

@@ -1,15 +1,18 @@
 /** One instance for tests: a real database, a fake host, a clock that the test drives, one organization. */
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { RouteBody, routes } from '@dock/contract'
 import { type Clock, createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { createDockModules, type DockModules } from '../../dock-modules.ts'
+import { openObjectStore } from '../../object-store/index.ts'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
+import { sealedColumns } from '../../sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
-import { dockSealedColumns } from './sealed-columns.ts'
 
 export type DrivenClock = Clock & { advance(ms: number): void }
 
@@ -78,6 +81,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
   const rateLimits = createRateLimits()
   const ring = parseKeyRing(newRingEntry())
   const policy = { cpuOvercommit: 128, memoryOvercommit: 24 }
+  const store = openObjectStore(undefined, join(tmpdir(), `dock-objects-${hostId}`))
   const another = (): DockModules =>
     createDockModules({
       db,
@@ -87,10 +91,11 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       defaultImage: 'debian-13',
       catalog: ['debian-13', 'ubuntu-24.04'],
       rateLimits,
-      sealer: createSealer({ db, clock, ring, columns: dockSealedColumns }),
+      sealer: createSealer({ db, clock, ring, columns: sealedColumns }),
       execTimeoutSecondsMax: 600,
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
+      store,
       hostGateway: host,
     })
   const modules = another()

@@ -11,8 +11,12 @@ export type PlacementRequest = {
   diskGiB: number
   /** Null where the disk does not come from an image: the host then needs none. */
   image: string | null
-  /** The one host it may go to: where its capture is. */
+  /** The one host it may go to: where its capture is, as long as there is no copy of it. */
   only: string | null
+  /** The host that is taken when it has room: its capture is there. */
+  prefer?: string | null
+  /** The runtime that its disk was made under; any when absent. */
+  runtime?: string | null
   /** Hosts with a live link. */
   linked: readonly string[]
 }
@@ -23,7 +27,8 @@ const mib = 1024 * 1024
 const fitsSize = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
   h.vcpu_total >= ${r.cpus} and h.mem_total_bytes >= ${r.memoryMiB * mib} and h.disk_total_bytes >= ${r.diskGiB * gib})`
 const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
-  h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
+  h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid)
+  and (${r.runtime ?? null}::text is null or h.runtime = ${r.runtime ?? null}::text))`
 const serves = (r: PlacementRequest): RawBuilder<boolean> =>
   sql<boolean>`(${r.image}::text is null or ${r.image}::text = any(h.images))`
 
@@ -42,7 +47,7 @@ export const hostCandidate = (
     and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
     and (h.reserved_memory_mib + ${r.memoryMiB}) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
     and h.mem_available_bytes * 10 >= h.mem_total_bytes and h.disk_free_bytes * 10 >= h.disk_total_bytes
-  order by h.reserved_slots::float8 / h.max_docks, h.id limit 1 for update`
+  order by coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, h.reserved_slots::float8 / h.max_docks, h.id limit 1 for update`
 
 /** `set` list that counts a Dock on the host row `hosts`. */
 export const reserveSize = (

@@ -4,8 +4,9 @@ import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
-import { latestSnapshot, readCreateContext } from '../dock-store.ts'
+import { readCreateContext } from '../dock-store.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
+import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { mergeVariables, openVariables, sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
 import type { StartData } from '../workflows/start-dock.ts'
@@ -74,6 +75,7 @@ export const branchDock = async (
           newIdentity: true,
         },
         event: 'dock.ready',
+        captureHost: hostId,
         source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
       }
       return {
@@ -103,13 +105,14 @@ export const branchDock = async (
         }),
         why: 'branch',
         key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: { ...size, image: null, only: hostId, linked: context.gateway.linked() },
+        placement: { ...size, ...placedWith(disk), linked: context.gateway.linked() },
         source: {
           operation: hold,
           state: source.state,
-          snapshot: live
-            ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
-            : null,
+          snapshot:
+            live && hostId !== null
+              ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
+              : null,
         },
       }
     })
@@ -125,12 +128,17 @@ const requireSameImage = async (context: DockContext, source: DockRow, image: st
 }
 
 /** Where the copy comes from: the disk of a ready Dock, captured live, or the latest Snapshot of an archived one. */
-type SourceDisk = { hostId: string; live: boolean; snapshotId: string | null; bytes: number | null }
+type SourceDisk = Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'> & {
+  live: boolean
+  snapshotId: string | null
+  bytes: number | null
+}
 
 const diskOf = async ({ db }: DockContext, source: DockRow): Promise<SourceDisk> => {
   const live = isReadyDockState(source.state)
-  if (live && source.hostId !== null) return { hostId: source.hostId, live, snapshotId: null, bytes: null }
+  const { hostId, runtime } = source
+  if (live && hostId !== null) return { hostId, runtime, copied: false, live, snapshotId: null, bytes: null }
   const kept = source.state === 'archived' ? await latestSnapshot(db, source.organizationId, source.id) : null
   if (!kept) throw new ServiceError('conflict')
-  return { hostId: kept.hostId, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }
+  return { ...kept, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }
 }

@@ -8,6 +8,7 @@ import { sealSetupScript } from '../setup/setup-dock.ts'
 import { sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
 import type { StartData } from '../workflows/start-dock.ts'
+import { fromImage, fromTemplate } from './create-from.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 
@@ -18,8 +19,6 @@ export const createDock = async (
   body: CreateDockBody,
   key: string | undefined,
 ): Promise<Dock> => {
-  if (body.from !== undefined)
-    throw new ServiceError('not_implemented', { message: 'from is not built yet.' })
   const { sealer } = context
   const since = keysSince(context.clock.now())
   const lookup = () =>
@@ -35,13 +34,19 @@ export const createDock = async (
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
     const { organizationId, environment } = known
     if (environment === null) throw new ServiceError('environment_not_found')
-    const image = body.image ?? context.defaultImage
-    const size = { cpus: body.cpus, memoryMiB: body.memoryMiB, diskGiB: body.diskGiB }
-    return claimAndStart(context, { image, ...size }, async (id) => {
+    const origin =
+      body.from === undefined
+        ? fromImage(body.image ?? context.defaultImage)
+        : await fromTemplate(context, known, body.from, body.image)
+    const { image } = origin
+    const diskGiB = Math.max(body.diskGiB, origin.diskGiB)
+    const size = { cpus: body.cpus, memoryMiB: body.memoryMiB, diskGiB }
+    return claimAndStart(context, body.from === undefined ? { image, ...size } : null, async (id) => {
       const envSealed = await sealVariables(sealer, { organizationId, dockId: id }, body.env ?? {})
       const setupScriptSealed = await sealSetupScript(sealer, organizationId, id, body.setupScript)
       const data: StartData = {
-        command: { hostname: '', ...size, source: { kind: 'image', image }, newIdentity: false },
+        command: { hostname: '', ...size, ...origin.command },
+        ...(origin.captureHost === undefined ? {} : { captureHost: origin.captureHost }),
         event: 'dock.ready',
         withoutVariables: envSealed === null,
         setup: setupScriptSealed !== null,
@@ -57,7 +62,7 @@ export const createDock = async (
           ttlSeconds: body.ttlSeconds,
           environment,
           noEnv: body.noEnv,
-          fromTemplate: null,
+          fromTemplate: body.from ?? null,
           createdBy: caller.userId,
           envSealed,
           setupScriptSealed,
@@ -73,7 +78,7 @@ export const createDock = async (
         }),
         why: 'create',
         key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: { ...size, image, only: null, linked: context.gateway.linked() },
+        placement: { ...size, ...origin.placement, linked: context.gateway.linked() },
       }
     })
   })

@@ -6,12 +6,13 @@ import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
+import { frozenAsTemplate, isFrozenAsTemplate } from '../template-hold.ts'
 import type { DeleteData } from '../workflows/delete-dock.ts'
 
 /** How long an answer waits for a delete that is as good as done. */
 const answerWithinMs = 5_000
 
-/** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` while another operation holds the Dock. */
+/** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */
 export const claimDelete = async (
   context: Pick<DockContext, 'db' | 'clock' | 'runner'>,
   dock: DockRow,
@@ -33,10 +34,12 @@ export const claimDelete = async (
     dock,
     operation,
     move: null,
+    unless: frozenAsTemplate(id),
     lease: runner.lease(),
     now: clock.now(),
   })
-  if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+  if (claimed !== 'claimed')
+    throw new ServiceError((await isFrozenAsTemplate(db, id)) ? 'snapshot_in_use' : 'dock_busy')
   return operation
 }
 

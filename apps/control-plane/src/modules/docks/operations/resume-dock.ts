@@ -6,7 +6,8 @@ import { explainNoPlacement } from '../../hosts/index.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
-import { findDock, latestSnapshot, readCreateContext } from '../dock-store.ts'
+import { findDock, readCreateContext } from '../dock-store.ts'
+import { latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
 import type { DockStateAnswer } from './stop-dock.ts'
@@ -49,6 +50,7 @@ export const resumeDock = async (
       newIdentity: false,
     },
     event: 'dock.hydrated',
+    captureHost: hostId,
     before: {
       diskGiB: dock.diskGiB,
       ttlSeconds: dock.ttlSeconds,
@@ -66,7 +68,7 @@ export const resumeDock = async (
     cause,
     data,
   })
-  const request = { ...size, image: null, only: hostId, linked: context.gateway.linked() }
+  const request = { ...size, ...placedWith(snapshot), linked: context.gateway.linked() }
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
   const claimed = await withinPlan(context, organizationId, (tx) =>
     claimDock(tx, {

@@ -5,8 +5,9 @@ import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimError } from '../dock-claim.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
-import { dockColumns, latestSnapshot } from '../dock-store.ts'
+import { dockColumns } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
+import { latestSnapshot } from '../kept-snapshot.ts'
 
 type UpdateBody = RouteBody<(typeof routes)['updateDock']>
 

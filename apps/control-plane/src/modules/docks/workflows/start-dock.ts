@@ -30,6 +30,8 @@ export type StartData = {
   setup?: boolean
   /** Of a resume: what the row read before, for one that fails. */
   before?: { diskGiB: number; ttlSeconds: number | null; environment: string; noEnv: boolean }
+  /** The host that kept the capture when the start was ordered; null: only its copy was left. */
+  captureHost?: string | null
   /** Of a boot after a loss. */
   recovery?: Recovery
   /** The Dock whose disk a branch copies, and what holds it meanwhile. */
@@ -60,6 +62,8 @@ type Options = {
   owner: string
   sealer: Sealer
   ttl: Pick<TtlClock, 'note'>
+  /** Sees to it that a host keeps a Snapshot's capture. */
+  ensureCapture(snapshotId: string, hostId: string): Promise<void>
 }
 
 const ignoreUnreachable = (error: unknown): void => {
@@ -68,7 +72,8 @@ const ignoreUnreachable = (error: unknown): void => {
     throw error
 }
 
-export const createStartSagas = ({ db, clock, gateway, owner, sealer, ttl }: Options): Saga[] => {
+export const createStartSagas = (options: Options): Saga[] => {
+  const { db, clock, gateway, owner, sealer, ttl, ensureCapture } = options
   const capture: SagaStep = {
     name: 'capture',
     do: async (operation) => {
@@ -114,6 +119,10 @@ export const createStartSagas = ({ db, clock, gateway, owner, sealer, ttl }: Opt
       const { targetId: dockId, organizationId } = operation
       const env = data.withoutVariables ? {} : await openVariables({ db, sealer }, { organizationId, dockId })
       const start = () => gateway.start(hostId, dockId, { ...data.command, operationId, generation, env })
+      const { source } = data.command
+      // Placed where the capture is not: it comes from its copy first.
+      if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
+        await ensureCapture(source.captureId, hostId)
       const started = await (data.recovery ? bootPatiently(hostId, data.recovery, start) : start())
       data.ip = started.ip
     },

@@ -1,0 +1,17 @@
+/** Removes every object of an organization that was deleted, its Snapshots being gone already. */
+import { sql } from 'kysely'
+import type { CopyContext } from './copy-context.ts'
+
+/** Answers how many Snapshots still stand in the way. Repeating it is harmless. */
+export const removeCopies = async (context: CopyContext, organizationId: string): Promise<number> => {
+  const { db, store } = context
+  const left = await sql<{ count: number }>`
+    select count(*)::int as count from snapshots where organization_id = ${organizationId}`.execute(db)
+  const snapshots = left.rows[0]?.count ?? 0
+  if (snapshots > 0) return snapshots
+  await sql`delete from copies where organization_id = ${organizationId}`.execute(db)
+  await sql`delete from copy_chunks where organization_id = ${organizationId}`.execute(db)
+  for await (const { key } of store.list(`${organizationId}/`)) await store.delete(key)
+  await sql`delete from copy_keys where organization_id = ${organizationId}`.execute(db)
+  return 0
+}

@@ -1,0 +1,51 @@
+/** The Snapshot that a Dock can start from again, and which hosts will do for it. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { PlacementRequest } from '../hosts/index.ts'
+
+export type KeptSnapshot = {
+  id: string
+  /** The host that keeps the capture; null when only the copy is left. */
+  hostId: string | null
+  diskGiB: number
+  /** The data that it holds. */
+  sizeBytes: number
+  /** Whether a verified copy exists: until then no other host will do. */
+  copied: boolean
+  runtime: string
+}
+
+/** A ready Template, as its module tells of it. */
+export type TemplateSource = {
+  snapshotId: string | null
+  hostId: string | null
+  copied: boolean
+  image: string
+  diskGiB: number
+  runtime: string
+  connectors: boolean
+  sourceDockId: string | null
+}
+
+/** The latest completed Snapshot of a Dock, or null. */
+export const latestSnapshot = async (
+  db: Db,
+  organizationId: string,
+  dockId: string,
+): Promise<KeptSnapshot | null> =>
+  (
+    await sql<KeptSnapshot>`
+      select id, host_id as "hostId", disk_gib as "diskGiB", size_bytes as "sizeBytes", copied_at is not null as copied, runtime from snapshots
+      where dock_id = ${dockId} and organization_id = ${organizationId} and status = 'completed'
+      order by created_at desc, id desc limit 1`.execute(db)
+  ).rows[0] ?? null
+
+/** What placement is asked for a disk that comes from the Snapshot. */
+export const placedWith = (
+  snapshot: Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'>,
+): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'> => ({
+  image: null,
+  only: snapshot.copied ? null : snapshot.hostId,
+  prefer: snapshot.hostId,
+  runtime: snapshot.runtime,
+})

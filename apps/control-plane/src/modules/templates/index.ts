@@ -1,0 +1,6 @@
+/** Public face of Templates. */
+export { createTemplate, type TemplateGates } from './operations/create-template.ts'
+export { deleteTemplate } from './operations/delete-template.ts'
+export { listTemplates, readTemplate } from './operations/read-templates.ts'
+export { createDeleteTemplateSaga, createSaveTemplateSaga } from './save-template.ts'
+export { removeTemplates, type TemplateSource, templateForCreate } from './template-store.ts'

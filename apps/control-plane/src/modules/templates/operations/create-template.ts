@@ -1,0 +1,91 @@
+/** POST /v1/templates */
+import { isReadyDockState, type RouteBody, type routes, ServiceError, type Template } from '@dock/contract'
+import { isUuid, newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { withTransaction } from '../../../database/database.ts'
+import type { Visitor } from '../../accounts/index.ts'
+import {
+  causedBy,
+  claimDock,
+  type DockContext,
+  latestSnapshot,
+  newDockOperation,
+  requireDock,
+} from '../../docks/index.ts'
+import { newSaveData } from '../save-template.ts'
+import { findTemplate, insertTemplate, savingRefusal } from '../template-store.ts'
+import { viewTemplate } from '../template-view.ts'
+
+export type TemplateGates = {
+  /** Whether zero data retention is on in the organization. */
+  retentionEnabled(organizationId: string): Promise<boolean>
+  /** Whether the Dock's Environment gives it connectors. */
+  hasConnectors(dockId: string): Promise<boolean>
+}
+
+/**
+ * Freezes a Dock: a running one is captured, of an archived one the latest Snapshot is taken as it is. Answers when the
+ * Template is ready; until then the one that has the name goes on working.
+ */
+export const createTemplate = async (
+  context: DockContext,
+  gates: TemplateGates,
+  caller: Visitor,
+  body: RouteBody<(typeof routes)['createTemplate']>,
+): Promise<Template> => {
+  const { db, clock, runner } = context
+  const dock = await requireDock(context, caller, isUuid(body.dockId) ? body.dockId : newUuid())
+  const { organizationId, generation } = dock
+  if (await gates.retentionEnabled(organizationId)) throw new ServiceError('zdr_blocks_templates')
+  if (dock.state === 'error' || dock.state === 'unreachable') throw new ServiceError('dock_not_running')
+  const live = isReadyDockState(dock.state)
+  const kept = dock.state === 'archived' ? await latestSnapshot(db, organizationId, dock.id) : null
+  if (!live && !kept) throw new ServiceError('conflict')
+
+  const now = clock.now()
+  const snapshotId = kept?.id ?? newUuid()
+  const templateId = newUuid()
+  const operation = newDockOperation({
+    kind: 'save-template',
+    organizationId,
+    dockId: dock.id,
+    hostId: live ? dock.hostId : null,
+    generation,
+    cause: causedBy(caller, 'template'),
+    data: newSaveData({ templateId, name: body.name, snapshotId, live }),
+  })
+  const template = insertTemplate({
+    id: templateId,
+    organizationId,
+    name: body.name,
+    sourceDockId: dock.id,
+    snapshotId,
+    image: dock.image,
+    diskGiB: kept?.diskGiB ?? dock.diskGiB,
+    runtime: dock.runtime,
+    connectors: await gates.hasConnectors(dock.id),
+    now,
+  })
+  // Its row is there before the Template's refers to it: one statement checks references at its end.
+  const saving = sql`snap as (insert into snapshots
+      (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
+    select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib, ${now}::timestamptz from moved)`
+  const claimed = await withTransaction(db, async (tx) => {
+    const refusal = await savingRefusal(tx, organizationId, body.name)
+    if (refusal) throw new ServiceError(refusal)
+    return claimDock(tx, {
+      dock,
+      operation,
+      move: null,
+      lease: runner.lease(),
+      now,
+      also: live ? [saving, template] : [template],
+    })
+  })
+  if (claimed !== 'claimed') throw new ServiceError('dock_busy')
+  const error = await runner.run(operation)
+  if (error) throw new ServiceError('service_unavailable', { message: error.message })
+  const saved = await findTemplate(db, organizationId, templateId)
+  if (saved?.status !== 'ready') throw new ServiceError('service_unavailable')
+  return viewTemplate(saved)
+}

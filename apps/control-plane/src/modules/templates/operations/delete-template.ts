@@ -1,0 +1,38 @@
+/** DELETE /v1/templates/:name */
+import { type Operation, ServiceError } from '@dock/contract'
+import { newOperationId } from '@dock/foundation'
+import type { OperationRow } from '../../../engine/index.ts'
+import type { Member } from '../../accounts/index.ts'
+import { causedBy, type DockContext, saveOperation } from '../../docks/index.ts'
+import { findReadyTemplate } from '../template-store.ts'
+
+/** Deletes a Template; Docks that started from it go on, and its Snapshot stays with its Dock. */
+export const deleteTemplate = async (
+  context: DockContext,
+  member: Member,
+  name: string,
+): Promise<{ operation: Operation }> => {
+  const { organizationId } = member
+  const template = await findReadyTemplate(context.db, organizationId, name)
+  if (!template) throw new ServiceError('template_not_found')
+  const operation: OperationRow = {
+    id: newOperationId(),
+    organizationId,
+    kind: 'delete-template',
+    targetType: 'template',
+    targetId: template.id,
+    dockId: null,
+    hostId: null,
+    generation: 0,
+    status: 'processing',
+    step: null,
+    undoing: false,
+    data: {},
+    cause: causedBy(member, 'delete'),
+    error: null,
+  }
+  await saveOperation(context, operation)
+  await context.runner.run(operation)
+  const { id, targetType, targetId, status } = operation
+  return { operation: { id, targetType, targetId, status } }
+}

@@ -1,0 +1,17 @@
+/** GET /v1/templates and /v1/templates/:name */
+import { ServiceError, type Template } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import type { Caller, Member } from '../../accounts/index.ts'
+import { findReadyTemplate, listTemplateRows } from '../template-store.ts'
+import { viewTemplate } from '../template-view.ts'
+
+/** Templates of all the caller's organizations, newest first, whatever their status. */
+export const listTemplates = async (db: Db, caller: Caller): Promise<Template[]> =>
+  (await listTemplateRows(db, caller.userId)).map(viewTemplate)
+
+/** One ready Template. Throws `template_not_found`. */
+export const readTemplate = async (db: Db, member: Member, name: string): Promise<Template> => {
+  const row = await findReadyTemplate(db, member.organizationId, name)
+  if (!row) throw new ServiceError('template_not_found')
+  return viewTemplate(row)
+}

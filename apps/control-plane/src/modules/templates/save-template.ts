@@ -1,0 +1,93 @@
+/** Saving a Template (a running Dock is captured first) and deleting one, as sagas. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../engine/index.ts'
+import { completeOperation, explainFailure, holdDock } from '../docks/index.ts'
+import { type HostGateway, HostUnreachable } from '../hosts/index.ts'
+import { failTemplate, publishTemplate } from './template-store.ts'
+
+type SaveData = {
+  templateId: string
+  name: string
+  snapshotId: string
+  /** The Dock runs, and is captured first. */
+  live: boolean
+  sizeBytes?: number
+}
+
+type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string }
+
+const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
+
+/** What the operation of a save keeps in its row. */
+export const newSaveData = (data: Omit<SaveData, 'sizeBytes'>): SaveData => data
+
+export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): Saga => ({
+  kind: 'save-template',
+  explain: explainFailure,
+  steps: [
+    {
+      name: 'capture',
+      do: async (operation) => {
+        const data = saveData(operation)
+        if (!data.live || operation.hostId === null) return
+        const { id: operationId, generation, dockId, hostId } = operation
+        const command = { operationId, generation, captureId: data.snapshotId }
+        try {
+          data.sizeBytes = (await gateway.capture(hostId, dockId ?? '', command)).sizeBytes
+        } catch (error) {
+          if (error instanceof HostUnreachable)
+            throw new OperationBlocked(hostId, 'the host is silent', { cause: error })
+          throw error
+        }
+      },
+    },
+  ],
+  finish: async (operation) => {
+    const data = saveData(operation)
+    const now = clock.now()
+    if (data.live)
+      await sql`update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
+        where id = ${data.snapshotId} and status = 'saving'`.execute(db)
+    const template = { id: data.templateId, organizationId: operation.organizationId, name: data.name }
+    const parts = [
+      holdDock(operation.dockId),
+      sql`gate as (${completeOperation(operation, owner, null, now)})`,
+      sql`dock as (update docks set last_snapshot_at = ${now}, updated_at = ${now}
+        where id = ${operation.dockId} and ${data.live} and exists (select 1 from gate))`,
+      ...publishTemplate(template, now),
+    ]
+    const result = await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
+    if (result.rows.length === 0) throw new LeaseLost(operation.id)
+  },
+  fail: async (operation, error) => {
+    const data = saveData(operation)
+    const now = clock.now()
+    const parts = [
+      holdDock(operation.dockId),
+      sql`gate as (${completeOperation(operation, owner, error, now)})`,
+      sql`snap as (update snapshots set status = 'failed'
+        where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
+      failTemplate(data.templateId, now),
+    ]
+    await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
+  },
+})
+
+export const createDeleteTemplateSaga = ({ db, clock, owner }: Options): Saga => ({
+  kind: 'delete-template',
+  explain: explainFailure,
+  steps: [],
+  finish: async (operation) => {
+    const result = await sql`with ${holdDock(null)},
+      gate as (${completeOperation(operation, owner, null, clock.now())}),
+      gone as (delete from templates where id = ${operation.targetId}
+        and organization_id = ${operation.organizationId} and exists (select 1 from gate))
+      select id from gate`.execute(db)
+    if (result.rows.length === 0) throw new LeaseLost(operation.id)
+  },
+  fail: async (operation, error) => {
+    await sql`with ${holdDock(null)} ${completeOperation(operation, owner, error, clock.now())}`.execute(db)
+  },
+})

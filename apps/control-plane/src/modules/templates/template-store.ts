@@ -1,0 +1,137 @@
+/** The only SQL for Templates; every query takes the tenant. */
+import { limits, type TemplateStatus } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type TemplateRow = {
+  id: string
+  organizationId: string
+  name: string
+  sourceDockId: string | null
+  snapshotId: string | null
+  status: TemplateStatus
+  sizeBytes: number
+  createdAt: Date
+  updatedAt: Date
+}
+
+const columns = sql`t.id, t.organization_id as "organizationId", t.name, t.source_dock_id as "sourceDockId",
+  t.snapshot_id as "snapshotId", t.status, t.size_bytes as "sizeBytes", t.created_at as "createdAt",
+  t.updated_at as "updatedAt"`
+
+/** All Templates of the organizations that the person belongs to, newest first. */
+export const listTemplateRows = async (db: Db, userId: string): Promise<TemplateRow[]> =>
+  (
+    await sql<TemplateRow>`select ${columns} from templates t
+      join memberships m on m.organization_id = t.organization_id and m.user_id = ${userId}
+      join organizations o on o.id = t.organization_id
+      order by t.created_at desc, t.id desc`.execute(db)
+  ).rows
+
+export const findReadyTemplate = async (
+  db: Db,
+  organizationId: string,
+  name: string,
+): Promise<TemplateRow | null> =>
+  (
+    await sql<TemplateRow>`select ${columns} from templates t
+      where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
+  ).rows[0] ?? null
+
+export const findTemplate = async (db: Db, organizationId: string, id: string): Promise<TemplateRow | null> =>
+  (
+    await sql<TemplateRow>`select ${columns} from templates t
+      where t.organization_id = ${organizationId} and t.id = ${id}`.execute(db)
+  ).rows[0] ?? null
+
+/** Removes every Template of an organization; answers how many are being saved just now. */
+export const removeTemplates = async (db: Db, organizationId: string): Promise<number> => {
+  await sql`delete from templates where organization_id = ${organizationId} and status <> 'saving'`.execute(
+    db,
+  )
+  const left = await sql<{ count: number }>`
+    select count(*)::int as count from templates where organization_id = ${organizationId}`.execute(db)
+  return left.rows[0]?.count ?? 0
+}
+
+/** What a new Dock needs to know of the Template that it starts from. */
+export type TemplateSource = {
+  name: string
+  /** Null when the Snapshot no longer exists. */
+  snapshotId: string | null
+  hostId: string | null
+  copied: boolean
+  image: string
+  diskGiB: number
+  runtime: 'gvisor' | 'microvm'
+  connectors: boolean
+  sourceDockId: string | null
+}
+
+/** The ready Template of that name in the organization, with the Snapshot that it boots from; or null. */
+export const templateForCreate = async (
+  db: Db,
+  organizationId: string,
+  name: string,
+): Promise<TemplateSource | null> =>
+  (
+    await sql<TemplateSource>`
+      select t.name, s.id as "snapshotId", s.host_id as "hostId", s.copied_at is not null as copied, t.image,
+        t.disk_gib as "diskGiB", t.runtime, t.connectors, t.source_dock_id as "sourceDockId"
+      from templates t left join snapshots s on s.id = t.snapshot_id and s.status = 'completed'
+      where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
+  ).rows[0] ?? null
+
+/** Why a name cannot be saved now, judged under a lock on the organization; null when it can. */
+export const savingRefusal = async (
+  tx: Db,
+  organizationId: string,
+  name: string,
+): Promise<'conflict' | 'template_limit_reached' | null> => {
+  await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
+  const result = await sql<{ saving: boolean; others: number }>`
+    select coalesce(bool_or(name = ${name} and status = 'saving'), false) as saving,
+      (count(distinct name) filter (where name <> ${name} and status <> 'failed'))::int as others
+    from templates where organization_id = ${organizationId}`.execute(tx)
+  const { saving, others } = result.rows[0]!
+  if (saving) return 'conflict'
+  return others >= limits.template.perOrganizationMax ? 'template_limit_reached' : null
+}
+
+export type NewTemplate = {
+  id: string
+  organizationId: string
+  name: string
+  sourceDockId: string
+  snapshotId: string
+  image: string
+  diskGiB: number
+  runtime: string
+  connectors: boolean
+  now: Date
+}
+
+/** `name as (…)` that saves the row, given that `moved` (the claim of its Dock) holds. */
+export const insertTemplate = (template: NewTemplate): RawBuilder<unknown> => sql`template as (
+  insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib, runtime,
+    connectors, created_at, updated_at)
+  select ${template.id}::uuid, ${template.organizationId}::uuid, ${template.name}, ${template.sourceDockId}::uuid,
+    ${template.snapshotId}::uuid, 'saving', ${template.image}, ${template.diskGiB}::int, ${template.runtime},
+    ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from moved)`
+
+/** `name as (…)`, two of them: the Template takes the name from the one that has it. */
+export const publishTemplate = (
+  template: { id: string; organizationId: string; name: string },
+  now: Date,
+): RawBuilder<unknown>[] => [
+  sql`replaced as (delete from templates where organization_id = ${template.organizationId}
+    and name = ${template.name} and status <> 'saving' and exists (select 1 from gate) returning id)`,
+  sql`published as (update templates t set status = 'ready', updated_at = ${now},
+    size_bytes = (select size_bytes from snapshots where id = t.snapshot_id)
+    where id = ${template.id} and exists (select 1 from gate) and (select count(*) from replaced) >= 0)`,
+]
+
+/** `name as (…)` that marks a save as failed. */
+export const failTemplate = (id: string, now: Date): RawBuilder<unknown> =>
+  sql`failed as (update templates set status = 'failed', updated_at = ${now}
+    where id = ${id} and exists (select 1 from gate))`

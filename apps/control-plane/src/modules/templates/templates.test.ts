@@ -1,0 +1,176 @@
+/** Templates against a real database; the host is the fake one. */
+import { ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
+import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let admin: Visitor
+let member: Member
+const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+  await sql`update memberships set role = 'admin' where organization_id = ${world.organizationId}`.execute(
+    world.db,
+  )
+  const { organizationId } = world
+  admin = createVisitor(world.caller, { role: 'admin', outsider: 'dock_not_found' })
+  member = createMember(
+    world.caller,
+    { organizationId, role: 'admin' },
+    { role: 'admin', outsider: 'organization_not_found' },
+  )
+})
+beforeEach(() => sql`delete from templates`.execute(world.db))
+afterAll(() => database.drop())
+
+const save = (dockId: string, name = 'golden', over: Partial<typeof gates> = {}) =>
+  createTemplate(world.modules.context, { ...gates, ...over }, admin, { dockId, name })
+
+const code = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'no error',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+
+const archived = async (): Promise<string> => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  return dock.id
+}
+
+describe('saving', () => {
+  it('captures a running Dock, which goes on, and answers the ready Template', async () => {
+    const dock = await world.create()
+    const template = await save(dock.id)
+    expect(template).toMatchObject({
+      name: 'golden',
+      status: 'ready',
+      sourceDockId: dock.id,
+      sizeBytes: 1234,
+    })
+    expect(await readTemplate(world.db, member, 'golden')).toEqual(template)
+    expect(await listTemplates(world.db, admin)).toEqual([template])
+    const row = await sql<{ state: string }>`select state from docks where id = ${dock.id}`.execute(world.db)
+    expect(row.rows[0]!.state).toBe('ready')
+  })
+
+  it('takes the latest Snapshot of an archived Dock as it is', async () => {
+    const id = await archived()
+    const captures = world.host.captures.size
+    expect((await save(id)).status).toBe('ready')
+    expect(world.host.captures.size).toBe(captures)
+  })
+
+  it('replaces a Template of the name at once, and leaves it where the save fails', async () => {
+    const first = await world.create()
+    const old = await save(first.id)
+    const second = await world.create()
+    world.host.failures.set('capture', ['failed'])
+    expect(await code(save(second.id))).toBe('service_unavailable')
+    expect((await readTemplate(world.db, member, 'golden')).id).toBe(old.id)
+    expect((await listTemplates(world.db, admin)).map(({ status }) => status).sort()).toEqual([
+      'failed',
+      'ready',
+    ])
+    const fresh = await save(second.id)
+    expect((await readTemplate(world.db, member, 'golden')).id).toBe(fresh.id)
+    expect(await listTemplates(world.db, admin)).toHaveLength(1)
+  })
+
+  it('keeps 10 of an organization, counted under a race, and replacing one is always allowed', async () => {
+    const id = await archived()
+    for (let each = 0; each < 9; each++) await save(id, `template-${each}`)
+    const others = await Promise.all([archived(), archived(), archived()])
+    const codes = await Promise.all(others.map((each, at) => code(save(each, `raced-${at}`))))
+    expect(codes.sort()).toEqual(['no error', 'template_limit_reached', 'template_limit_reached'])
+    expect(await code(save(id, 'one-more'))).toBe('template_limit_reached')
+    expect((await save(id, 'template-3')).status).toBe('ready')
+  })
+
+  it('lets one of two that save the same name through', async () => {
+    const [one, two] = [await world.create(), await world.create()]
+    const codes = await Promise.all([code(save(one.id)), code(save(two.id))])
+    expect(codes).toContain('no error')
+    expect(codes.every((each) => ['no error', 'conflict'].includes(each))).toBe(true)
+    const ready = (await listTemplates(world.db, admin)).filter(({ status }) => status === 'ready')
+    expect(ready).toHaveLength(1)
+  })
+
+  it('is refused with the reason', async () => {
+    const dock = await world.create()
+    expect(await code(save(dock.id, 'golden', { retentionEnabled: async () => true }))).toBe(
+      'zdr_blocks_templates',
+    )
+    expect(await code(save('no-uuid'))).toBe('dock_not_found')
+    expect(await code(save(newUuid()))).toBe('dock_not_found')
+    await sql`update docks set state = 'unreachable' where id = ${dock.id}`.execute(world.db)
+    expect(await code(save(dock.id))).toBe('dock_not_running')
+    await sql`update docks set state = 'ready' where id = ${dock.id}`.execute(world.db)
+    const kept = await world.create()
+    await stopDock(world.modules.context, world.caller, kept.id, { force: true })
+    expect(await code(save(kept.id))).toBe('conflict')
+  })
+})
+
+describe('a new Dock', () => {
+  it('starts from the Template, whose image and disk it takes', async () => {
+    const dock = await world.create({ diskGiB: 3 })
+    await save(dock.id)
+    const made = await world.create({ from: 'golden' })
+    expect(made).toMatchObject({ state: 'ready', fromTemplate: 'golden', image: dock.image, diskGiB: 3 })
+  })
+
+  it('is refused where the Template, or its Snapshot, is not there, or the image is another', async () => {
+    expect(await code(world.create({ from: 'nowhere' }))).toBe('template_not_found')
+    const dock = await world.create()
+    await save(dock.id)
+    expect(await code(world.create({ from: 'golden', image: 'ubuntu-24.04' }))).toBe('validation_error')
+    await sql`update templates set snapshot_id = null`.execute(world.db)
+    expect(await code(world.create({ from: 'golden' }))).toBe('template_source_missing')
+  })
+
+  it('is not for members where the Template comes from a Dock with connectors', async () => {
+    const dock = await world.create()
+    await save(dock.id, 'golden', { hasConnectors: async () => true })
+    expect((await world.create({ from: 'golden' })).state).toBe('ready')
+    await sql`update memberships set role = 'member' where organization_id = ${world.organizationId}`.execute(
+      world.db,
+    )
+    expect(await code(world.create({ from: 'golden' }))).toBe('connector_admin_only')
+    await sql`update memberships set role = 'admin' where organization_id = ${world.organizationId}`.execute(
+      world.db,
+    )
+  })
+})
+
+describe('deleting', () => {
+  it('frees the name by an operation, and lets the Dock go', async () => {
+    const id = await archived()
+    await save(id)
+    const remove = () => deleteDock(world.modules.context, world.caller, id, id)
+    expect(await code(remove())).toBe('snapshot_in_use')
+    const { operation } = await deleteTemplate(world.modules.context, member, 'golden')
+    expect(operation).toMatchObject({ targetType: 'template', status: 'completed' })
+    expect(await code(readTemplate(world.db, member, 'golden'))).toBe('template_not_found')
+    expect(await code(deleteTemplate(world.modules.context, member, 'golden'))).toBe('template_not_found')
+    expect((await remove()).operation.status).toBe('completed')
+  })
+
+  it('leaves Docks that started from it as they are', async () => {
+    const id = await archived()
+    await save(id)
+    const made = await world.create({ from: 'golden' })
+    await deleteTemplate(world.modules.context, member, 'golden')
+    await stopDock(world.modules.context, world.caller, made.id, { force: false })
+    expect((await resumeDock(world.modules.context, world.caller, made.id, {})).state).toBe('ready')
+  })
+})
