@@ -33,7 +33,7 @@ export class LiveSandbox {
   }
 
   get cgroup(): SandboxCgroup {
-    this.#cgroup ??= new SandboxCgroup(this.#mounts, this.running.pid, this.id)
+    this.#cgroup ??= SandboxCgroup.ofProcess(this.#mounts, this.running.pid, this.id)
     return this.#cgroup
   }
 

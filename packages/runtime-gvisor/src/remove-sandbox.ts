@@ -35,7 +35,7 @@ export const removeSandbox = async (
 /** A frozen process takes no signal, not even the last one. */
 const thaw = (mounts: readonly CgroupMount[], pid: number, id: string): void => {
   try {
-    new SandboxCgroup(mounts, pid, id).thaw()
+    SandboxCgroup.ofProcess(mounts, pid, id).thaw()
   } catch {
     // It is dead already, or was never in a group of its own and cannot be frozen.
   }

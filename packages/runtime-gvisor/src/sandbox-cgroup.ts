@@ -31,11 +31,16 @@ export class SandboxCgroup {
   readonly #lines: string[]
   readonly #id: string
 
-  /** The group of the sandbox of this id, whose process on this machine is `pid`. Throws when the process is gone. */
-  constructor(mounts: readonly CgroupMount[], pid: number, id: string) {
+  /** `membership` is the text of `/proc/PID/cgroup` of a process of the sandbox of this id. */
+  constructor(mounts: readonly CgroupMount[], membership: string, id: string) {
     this.#mounts = mounts
-    this.#lines = readFileSync(`/proc/${pid}/cgroup`, 'utf8').trim().split('\n')
+    this.#lines = membership.trim().split('\n')
     this.#id = id
+  }
+
+  /** The group of a sandbox whose process on this machine is `pid`. Throws when that is gone. */
+  static ofProcess(mounts: readonly CgroupMount[], pid: number, id: string): SandboxCgroup {
+    return new SandboxCgroup(mounts, readFileSync(`/proc/${pid}/cgroup`, 'utf8'), id)
   }
 
   /** From now on it gets no more processor time than this many processors have. */

@@ -1,0 +1,89 @@
+import { ExecRefused, type ExecRequest } from '@dock/runtime'
+import { expect, test } from 'vitest'
+import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
+import { runInSandbox } from './run-in-sandbox.ts'
+
+const request: ExecRequest = {
+  ...{ argv: ['/bin/wanted'], env: {}, cwd: '/', uid: 1000, gid: 1000 },
+  ...{ timeoutMs: 60_000, outputLimitBytes: 100 },
+}
+
+const started = (more: Partial<StartedCommand> = {}): StartedCommand => ({
+  pid: async () => 5,
+  ended: Promise.resolve(0),
+  kill: async () => undefined,
+  release: () => undefined,
+  ...more,
+})
+
+/** A transport that hands the wanted command to `wanted` and the program that ends trees to `ending`. */
+const transportOf = (
+  wanted: (command: Command) => Promise<StartedCommand>,
+  ending: (command: Command) => Promise<StartedCommand>,
+): ExecTransport => ({
+  name: 'pretended',
+  start: (_, command) => (command.argv[0] === '/bin/wanted' ? wanted(command) : ending(command)),
+})
+
+const sandbox = { id: 'sandbox', isAlive: true }
+
+test('a command of which nobody knows whether it runs is ended', async () => {
+  const { promise: ended, resolve } = Promise.withResolvers<Command>()
+  let mark = ''
+  const transport = transportOf(
+    async ({ env }) => {
+      mark = env.DOCK_EXEC_ID ?? ''
+      throw new Error('no answer')
+    },
+    async (command) => {
+      resolve(command)
+      return started()
+    },
+  )
+  await expect(runInSandbox(transport, sandbox, request)).rejects.toThrow('no answer')
+  const { argv, uid } = await ended
+  expect(argv).toContain(mark)
+  expect(uid).toBe(0)
+})
+
+test('a refused command has nothing to be ended', async () => {
+  const transport = transportOf(
+    async () => {
+      throw new ExecRefused('no such folder')
+    },
+    async () => {
+      throw new Error('ended what never was')
+    },
+  )
+  await expect(runInSandbox(transport, sandbox, request)).rejects.toThrow(ExecRefused)
+})
+
+test('where the sandbox has no bash any more, a command is killed from outside', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<number>()
+  const transport = transportOf(
+    async () => started({ ended, kill: async () => end(137) }),
+    async () => {
+      throw new ExecRefused('no such file')
+    },
+  )
+  const result = await runInSandbox(transport, sandbox, { ...request, timeoutMs: 1 })
+  expect(result).toMatchObject({ exitCode: 137, timedOut: true })
+})
+
+test('an ending that fails is tried again until it holds', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<number>()
+  let attempts = 0
+  const transport = transportOf(
+    async () => started({ ended }),
+    async () => {
+      attempts += 1
+      if (attempts < 3) return started({ ended: Promise.resolve(1) })
+      end(137)
+      return started()
+    },
+  )
+  const abort = AbortSignal.abort()
+  const result = await runInSandbox(transport, sandbox, { ...request, signal: abort })
+  expect(result).toMatchObject({ exitCode: 137, timedOut: false })
+  expect(attempts).toBe(3)
+})

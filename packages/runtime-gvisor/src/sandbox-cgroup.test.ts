@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dock-cgroup-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+/** Files of a pretended group, by path below the folder. */
+const place = (files: Record<string, string>): void => {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(join(folder, path, '..'), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+}
+const read = (path: string): string => readFileSync(join(folder, path), 'utf8')
+
+const one = (controller: string): CgroupMount => ({
+  ...{ version: 1, controllers: ['rw', controller], root: '/', path: join(folder, controller) },
+})
+
+test('version 1: each controller has its own hierarchy', async () => {
+  place({
+    'freezer/dock/id/freezer.state': 'THAWED',
+    'cpu/dock/id/cpu.cfs_quota_us': '',
+    'cpuacct/dock/id/cpuacct.usage': '5000000\n',
+    'memory/dock/id/memory.usage_in_bytes': '1000\n',
+    'memory/dock/id/memory.stat': 'inactive_file 5\ntotal_inactive_file 400\n',
+  })
+  const mounts = ['cpu', 'cpuacct', 'freezer', 'memory'].map(one)
+  const membership = '6:freezer:/dock/id\n4:memory:/dock/id\n2:cpuacct:/dock/id\n1:cpu:/dock/id\n0::/\n'
+  const cgroup = new SandboxCgroup(mounts, membership, 'id')
+  await cgroup.freeze()
+  expect(read('freezer/dock/id/freezer.state')).toBe('FROZEN')
+  cgroup.thaw()
+  expect(read('freezer/dock/id/freezer.state')).toBe('THAWED')
+  cgroup.limitCpus(1.5)
+  expect(read('cpu/dock/id/cpu.cfs_quota_us')).toBe('150000')
+  expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
+})
+
+test('version 2: one hierarchy, here seen from a folder in it', async () => {
+  place({
+    'slice/id/cgroup.freeze': '0',
+    'slice/id/cgroup.events': 'populated 1\nfrozen 1\n',
+    'slice/id/cpu.max': '',
+    'slice/id/cpu.stat': 'usage_usec 5000\nuser_usec 1\n',
+    'slice/id/memory.current': '1000\n',
+    'slice/id/memory.stat': 'inactive_file 400\n',
+  })
+  const mounts: CgroupMount[] = [{ version: 2, controllers: ['rw'], root: '/outer', path: folder }]
+  const cgroup = new SandboxCgroup(mounts, '0::/outer/slice/id\n', 'id')
+  await cgroup.freeze()
+  expect(read('slice/id/cgroup.freeze')).toBe('1')
+  cgroup.thaw()
+  expect(read('slice/id/cgroup.freeze')).toBe('0')
+  cgroup.limitCpus(2)
+  expect(read('slice/id/cpu.max')).toBe('200000 100000')
+  expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
+})
+
+test('a group that is not the sandbox’s own is not touched', async () => {
+  place({ 'cgroup.freeze': '0' })
+  const mounts: CgroupMount[] = [{ version: 2, controllers: ['rw'], root: '/', path: folder }]
+  const cgroup = new SandboxCgroup(mounts, '0::/\n', 'id')
+  await expect(cgroup.freeze()).rejects.toThrow('no control group of its own')
+  expect(() => cgroup.thaw()).toThrow('no control group of its own')
+  expect(read('cgroup.freeze')).toBe('0')
+})
