@@ -19,8 +19,11 @@ export const whileLocked = async <T>(
     await holder.query('begin')
     await holder.query(options.lock)
     const result = work()
-    result.catch(() => undefined)
-    await vi.waitFor(
+    const tooEarly = result.then((value) => {
+      throw new Error(`the work ended before ${options.waiting} waited: ${JSON.stringify(value)}`)
+    })
+    tooEarly.catch(() => undefined)
+    const waited = vi.waitFor(
       async () => {
         const { rows } = await observer.query<{ n: number }>(
           `select count(*)::int as n from pg_stat_activity
@@ -30,6 +33,7 @@ export const whileLocked = async <T>(
       },
       { timeout: 20_000, interval: 20 },
     )
+    await Promise.race([waited, tooEarly])
     await holder.query('commit')
     return await result
   } finally {

@@ -24,7 +24,12 @@ export const things: Readonly<Record<string, Make>> = {
   '/v1/organizations/:orgId': (_, { organizationId }) => organizationId,
   '/v1/workspaces/:id': (_, { workspaceId }) => workspaceId,
   '/v1/environments/:ref': (_, { environmentId }) => environmentId,
-  '/v1/agent-credentials/:provider': () => 'openai',
+  '/v1/agent-credentials/:provider': async (server, tenant) => {
+    const { organizationId } = tenant
+    const body = { organizationId, provider: 'openai', key: 'x' }
+    await asOwner(server, tenant, 'PUT', '/v1/agent-credentials', body)
+    return 'openai'
+  },
 
   '/v1/snapshots/:id': async (server, tenant) => {
     await asOwner(server, tenant, 'POST', `/v1/docks/${tenant.dockId}/branch`, {})
@@ -49,6 +54,23 @@ export const things: Readonly<Record<string, Make>> = {
   },
   '/v1/api-keys/:id': async (server, tenant) =>
     (await asOwner<{ id: string }>(server, tenant, 'POST', '/v1/api-keys', { name: 'x' })).id,
+  '/v1/ssh-keys/:id': async (server, tenant) => {
+    // Put in beside the route, which allows ten additions an hour.
+    const row = await server.database.db
+      .insertInto('ssh_keys')
+      .values({
+        id: newUuid(),
+        user_id: tenant.owner.userId,
+        name: 'x',
+        public_key: 'ssh-ed25519 x',
+        fingerprint: `SHA256:${newUuid()}`,
+        last_used_at: null,
+        created_at: new Date(),
+      })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    return row.id
+  },
   '/v1/notifications/:id': async (server, tenant) => {
     const row = await server.database.db
       .insertInto('notifications')

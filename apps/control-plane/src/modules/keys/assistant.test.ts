@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { routes } from '@dock/contract'
-import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDrivenClock, type DrivenClock } from '../docks/test-world.ts'
 
 type Reply = { status: number; body: unknown }
@@ -32,6 +32,19 @@ afterAll(() => new Promise((resolve) => provider.close(resolve)))
 
 let server: TestControlPlane
 let clock: DrivenClock
+let person: TestPerson
+beforeAll(async () => {
+  clock = createDrivenClock()
+  server = await testControlPlane({
+    clock,
+    environment: {
+      CHATGPT_CLIENT_ID: 'client-1',
+      CHATGPT_DEVICE_URL: `${base}/device`,
+      CHATGPT_TOKEN_URL: `${base}/token`,
+    },
+  })
+})
+afterAll(() => server.stop())
 beforeEach(async () => {
   asked = []
   device = {
@@ -45,17 +58,8 @@ beforeEach(async () => {
     },
   }
   token = refusal('authorization_pending')
-  clock = createDrivenClock()
-  server = await testControlPlane({
-    clock,
-    environment: {
-      CHATGPT_CLIENT_ID: 'client-1',
-      CHATGPT_DEVICE_URL: `${base}/device`,
-      CHATGPT_TOKEN_URL: `${base}/token`,
-    },
-  })
+  person = await addPerson(server)
 })
-afterEach(() => server.stop())
 
 const refusal = (error: string): Reply => ({ status: 400, body: { error } })
 const idToken = (claims: object): string =>
@@ -74,9 +78,9 @@ const approval = (over: object = {}): Reply => ({
   },
 })
 const path = '/v1/chatgpt/connection'
-const start = (key?: string) => server.call('POST', `${path}/device`, undefined, key)
-const poll = (key?: string) => server.call('POST', `${path}/device/poll`, undefined, key)
-const read = async (key?: string) =>
+const start = (key = person.apiKey) => server.call('POST', `${path}/device`, undefined, key)
+const poll = (key = person.apiKey) => server.call('POST', `${path}/device/poll`, undefined, key)
+const read = async (key = person.apiKey) =>
   routes.readAssistantConnection.response.parse((await server.call('GET', path, undefined, key)).body.data)
 const pollsAsked = () => asked.filter((each) => each.path === '/token').length
 const nothing = { connected: false, status: null, email: null, planType: null, updatedAt: null }
@@ -252,9 +256,9 @@ describe('a connection', () => {
 
   it('is forgotten when it is deleted', async () => {
     await connect()
-    expect((await server.call('DELETE', path)).body.data).toEqual(nothing)
+    expect((await server.call('DELETE', path, undefined, person.apiKey)).body.data).toEqual(nothing)
     expect(await read()).toEqual(nothing)
-    const again = await server.call('DELETE', path)
+    const again = await server.call('DELETE', path, undefined, person.apiKey)
     expect([again.status, again.body.code]).toEqual([404, 'chatgpt_not_connected'])
   })
 })

@@ -1,27 +1,36 @@
 import { routes, type SshKey } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import {
+  addPerson,
+  type TestControlPlane,
+  type TestPerson,
+  testControlPlane,
+  whileLocked,
+} from '@dock/testkit'
 import { sql } from 'kysely'
 import ssh2 from 'ssh2'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
 let server: TestControlPlane
-beforeEach(async () => {
+let person: TestPerson
+beforeAll(async () => {
   server = await testControlPlane()
 })
-afterEach(() => server.stop())
+afterAll(() => server.stop())
+beforeEach(async () => {
+  person = await addPerson(server)
+})
 
 const newKey = (): string => ssh2.utils.generateKeyPairSync('ed25519').public
-const add = (publicKey = newKey(), key?: string) =>
+const add = (publicKey = newKey(), key = person.apiKey) =>
   server.call('POST', '/v1/ssh-keys', { name: 'laptop', publicKey }, key)
-const list = async (key?: string): Promise<SshKey[]> =>
+const list = async (key = person.apiKey): Promise<SshKey[]> =>
   routes.listSshKeys.response.parse((await server.call('GET', '/v1/ssh-keys', undefined, key)).body.data)
 /** Puts keys into the table without counting them as additions. */
 const seed = (count: number) =>
   sql`insert into ssh_keys (id, user_id, name, public_key, fingerprint, created_at)
-    select gen_random_uuid(), id, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n, now() from users, generate_series(1, ${count}) n`.execute(
-    server.database.db,
-  )
+    select gen_random_uuid(), ${person.userId}, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n, now()
+    from generate_series(1, ${count}) n`.execute(server.database.db)
 
 it('are added, listed newest first, and deleted', async () => {
   const first = await add()
@@ -32,10 +41,14 @@ it('are added, listed newest first, and deleted', async () => {
   const listed = await list()
   expect(listed).toHaveLength(2)
   expect(listed[1]).toEqual(made)
-  expect((await server.call('DELETE', `/v1/ssh-keys/${made.id}`)).body.data).toEqual({ deleted: true })
+  expect(
+    (await server.call('DELETE', `/v1/ssh-keys/${made.id}`, undefined, person.apiKey)).body.data,
+  ).toEqual({ deleted: true })
   expect(await list()).toHaveLength(1)
   for (const id of [made.id, newUuid(), 'nonsense'])
-    expect((await server.call('DELETE', `/v1/ssh-keys/${id}`)).body.code).toBe('ssh_key_not_found')
+    expect((await server.call('DELETE', `/v1/ssh-keys/${id}`, undefined, person.apiKey)).body.code).toBe(
+      'ssh_key_not_found',
+    )
 })
 
 it('are added once by a person, whatever the comment; another person may share one', async () => {
@@ -46,7 +59,9 @@ it('are added once by a person, whatever the comment; another person may share o
   const other = await addPerson(server)
   expect((await add(key, other.apiKey)).status).toBe(201)
   const [theirs] = await list(other.apiKey)
-  expect((await server.call('DELETE', `/v1/ssh-keys/${theirs!.id}`)).body.code).toBe('ssh_key_not_found')
+  expect(
+    (await server.call('DELETE', `/v1/ssh-keys/${theirs!.id}`, undefined, person.apiKey)).body.code,
+  ).toBe('ssh_key_not_found')
 })
 
 it('are added once when two try at the same moment', async () => {
