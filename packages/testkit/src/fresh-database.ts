@@ -39,7 +39,8 @@ export const freshDatabase = async (): Promise<FreshDatabase> => {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template ${templateDatabase}`)
   const url = databaseUrl(inject('postgresUrl'), name)
-  const connection = openDatabase({ url, maxConnections: 5 })
+  // Racing tests queue for few connections, on a machine that may be busy: nobody is turned away for that.
+  const connection = openDatabase({ url, maxConnections: 5, connectTimeoutMs: 60_000 })
   return {
     ...connection,
     url,

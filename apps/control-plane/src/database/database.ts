@@ -32,12 +32,14 @@ export type DatabaseConnection = { url: string; db: Db; pool: pg.Pool; close(): 
 export const openDatabase = (options: {
   url: string
   maxConnections?: number
+  /** How long a query waits for a connection. */
+  connectTimeoutMs?: number
   onIdleError?: (error: Error) => void
 }): DatabaseConnection => {
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections ?? 10,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     application_name: 'dock-control-plane',
     types: numbersForBigints,
   })
