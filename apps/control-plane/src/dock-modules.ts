@@ -42,6 +42,7 @@ import {
   type PlacementPolicy,
   servedImages,
 } from './modules/hosts/index.ts'
+import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
   createSaveTemplateSaga,
@@ -108,6 +109,7 @@ export const createDockModules = (options: {
     createDeleteSaga(parts),
     createSaveTemplateSaga(parts),
     createDeleteTemplateSaga(parts),
+    createSnapshotDeleteSaga(parts),
   ]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()

@@ -1,6 +1,7 @@
-/** Routes of Snapshots that read; deletion comes with its issue. */
+/** Routes of Snapshots. */
 import type { DockContext } from '../../modules/docks/index.ts'
 import {
+  deleteSnapshot,
   listDockSnapshots,
   listSnapshots,
   readLatestSnapshot,
@@ -16,5 +17,7 @@ export const snapshotHandlers = (context: DockContext): Handlers => ({
   readLatestSnapshot: ({ caller, params }) => readLatestSnapshot(context, caller, params.id),
   readSnapshotTree: ({ caller, params }) => readSnapshotTree(context, caller, params.id),
   readSnapshotFile: ({ caller, params, query }) => readSnapshotFile(context, caller, params.id, query.path),
+  deleteSnapshot: ({ caller, params, confirmDelete }) =>
+    deleteSnapshot(context, caller, params.id, confirmDelete),
   readSnapshotDownload: ({ caller, params }) => readSnapshotDownload(context, caller, params.id),
 })

@@ -1,3 +1,4 @@
 /** Public face of Snapshots. */
+export { createSnapshotDeleteSaga, deleteSnapshot } from './delete-snapshot.ts'
 export { readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 export { listDockSnapshots, listSnapshots, readLatestSnapshot } from './read-snapshots.ts'

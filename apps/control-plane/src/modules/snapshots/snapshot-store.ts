@@ -1,5 +1,5 @@
-/** The SQL that reads Snapshots; every query joins the caller's memberships. */
-import type { Role } from '@dock/contract'
+/** The SQL for Snapshots as callers see them; what is read for a caller joins the caller's memberships. */
+import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
@@ -7,6 +7,7 @@ import type { PagePlace } from '../../database/page-cursor.ts'
 export type SnapshotRow = {
   id: string
   dockId: string
+  organizationId: string
   status: 'saving' | 'completed' | 'failed'
   sizeBytes: number
   runtime: 'gvisor' | 'microvm' | null
@@ -14,7 +15,7 @@ export type SnapshotRow = {
   createdAt: Date
 }
 
-const columns = sql`s.id, s.dock_id as "dockId", s.status, s.size_bytes as "sizeBytes", s.runtime,
+const columns = sql`s.id, s.dock_id as "dockId", s.organization_id as "organizationId", s.status, s.size_bytes as "sizeBytes", s.runtime,
   s.host_id as "hostId", s.created_at as "createdAt"`
 
 export type SnapshotPageRequest = {
@@ -58,4 +59,34 @@ export const latestSnapshotRow = async (
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.dock_id = ${dockId} and s.status = 'completed'
       order by s.created_at desc, s.id desc limit 1`.execute(db)
+  ).rows[0] ?? null
+
+/**
+ * Locks the Snapshot of an organization and answers whether it can go: no Template boots from it, it is not being made,
+ * restored or started from.
+ * Copies hang on no other Snapshot's.
+ */
+export const holdUnusedSnapshot = async (tx: Db, organizationId: string, id: string): Promise<boolean> => {
+  const result = await sql<{ id: string }>`
+    select s.id from snapshots s
+    where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving' and s.restoring_to is null
+      and not exists (select 1 from templates t where t.snapshot_id = s.id and t.status <> 'failed')
+      and not exists (select 1 from operations o where o.status <> 'completed'
+        and o.organization_id = ${organizationId} and o.data #>> '{command,source,captureId}' = ${id})
+    for update`.execute(tx)
+  return result.rows.length === 1
+}
+
+/** The operation of this kind that is under way or blocked for a Snapshot. */
+export const findActiveOperation = async (
+  db: Db,
+  organizationId: string,
+  kind: string,
+  snapshotId: string,
+): Promise<Operation | null> =>
+  (
+    await sql<Operation>`
+      select id, target_type as "targetType", target_id as "targetId", status from operations
+      where organization_id = ${organizationId} and kind = ${kind} and target_id = ${snapshotId}
+        and status <> 'completed'`.execute(db)
   ).rows[0] ?? null

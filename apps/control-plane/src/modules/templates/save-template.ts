@@ -54,7 +54,7 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
     const parts = [
       holdDock(operation.dockId),
       sql`gate as (${completeOperation(operation, owner, null, now)})`,
-      sql`dock as (update docks set last_snapshot_at = ${now}, updated_at = ${now}
+      sql`dock as (update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
         where id = ${operation.dockId} and ${data.live} and exists (select 1 from gate))`,
       ...publishTemplate(template, now),
     ]

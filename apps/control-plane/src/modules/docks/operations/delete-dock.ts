@@ -8,9 +8,7 @@ import { causedBy, type DockContext, newDockOperation, requireDock } from '../do
 import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
 import { frozenAsTemplate, isFrozenAsTemplate } from '../template-hold.ts'
 import type { DeleteData } from '../workflows/delete-dock.ts'
-
-/** How long an answer waits for a delete that is as good as done. */
-const answerWithinMs = 5_000
+import { answerOperation } from './answer-operation.ts'
 
 /** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */
 export const claimDelete = async (
@@ -68,15 +66,5 @@ export const deleteDock = async (
     const { role: _, ...shown } = again
     return { operation: shown }
   }
-  let cancel: () => void = () => undefined
-  const late = new Promise<void>((resolve) => {
-    cancel = clock.after(answerWithinMs, resolve)
-  })
-  // An interrupted run stays in the table and is taken up again: the answer only tells how far it is.
-  const run = runner.run(operation).then(
-    () => undefined,
-    () => undefined,
-  )
-  await Promise.race([run, late]).finally(cancel)
-  return { operation: { id: operation.id, targetType: 'dock', targetId: id, status: operation.status } }
+  return { operation: await answerOperation(context, operation) }
 }

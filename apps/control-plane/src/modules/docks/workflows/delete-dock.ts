@@ -2,25 +2,16 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
-import { type HostGateway, HostRefused } from '../../hosts/index.ts'
+import { LeaseLost, type OperationRow, type Saga } from '../../../engine/index.ts'
+import type { HostGateway } from '../../hosts/index.ts'
 import { completeOperation, holdDock, releaseHost } from '../dock-commit.ts'
 import { deleteUsage } from '../usage/usage-store.ts'
 import { explainFailure } from './explain-failure.ts'
+import { orBlocked } from './or-blocked.ts'
 
 export type DeleteData = { hostId: string | null; captures: { id: string; hostId: string }[] }
 
 const deleteData = (operation: OperationRow): DeleteData => operation.data as unknown as DeleteData
-
-/** A delete never turns back: whatever the host says, it waits and is repeated. Absent is as good as removed. */
-const orBlocked = async (hostId: string, work: Promise<unknown>): Promise<void> => {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof HostRefused && error.code === 'not_found') return
-    throw new OperationBlocked(hostId, 'the host could not remove it', { cause: error })
-  }
-}
 
 export const createDeleteSaga = (options: {
   db: Db

@@ -1,0 +1,123 @@
+import { ServiceError } from '@dock/contract'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createVisitor, type Visitor } from '../accounts/index.ts'
+import { branchDock, readDock, resumeDock, stopDock } from '../docks/index.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { createTemplate } from '../templates/index.ts'
+import { deleteSnapshot, listSnapshots } from './index.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let admin: Visitor
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  world = await createTestWorld(database.db)
+  admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
+  await become('admin')
+})
+
+const become = (role: string) =>
+  sql`update memberships set role = ${role} where organization_id = ${world.organizationId}`.execute(world.db)
+const context = () => world.modules.context
+const stop = (id: string) => stopDock(context(), world.caller, id, { force: false })
+const remove = (id: string) => deleteSnapshot(context(), admin, id, id)
+const code = async (work: Promise<unknown>): Promise<string> => {
+  try {
+    await work
+    return 'succeeded'
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : String(error)
+  }
+}
+const snapshotsOf = async (dockId: string): Promise<string[]> =>
+  (await listSnapshots(context(), world.caller, { limit: 100 })).snapshots
+    .filter((snapshot) => snapshot.dockId === dockId)
+    .map((snapshot) => snapshot.id)
+/** A Dock stopped twice, and its Snapshots, the newest first. */
+const stoppedTwice = async (): Promise<{ dockId: string; newest: string; oldest: string }> => {
+  const { id: dockId } = await world.create()
+  await stop(dockId)
+  world.clock.advance(60_000)
+  await world.report()
+  await resumeDock(context(), world.caller, dockId, {})
+  await stop(dockId)
+  const [newest, oldest] = await snapshotsOf(dockId)
+  return { dockId, newest: newest!, oldest: oldest! }
+}
+
+it('removes row and capture, and the Dock goes back to the Snapshot before', async () => {
+  const { dockId, newest, oldest } = await stoppedTwice()
+  const { operation } = await remove(newest)
+  expect(operation).toMatchObject({ targetType: 'snapshot', targetId: newest, status: 'completed' })
+  expect(await snapshotsOf(dockId)).toEqual([oldest])
+  expect([...world.host.captures]).toEqual([oldest])
+  await resumeDock(context(), world.caller, dockId, {})
+  const started = world.host.calls.filter((call) => call.method === 'start').at(-1)
+  expect(started?.body).toMatchObject({ source: { captureId: oldest } })
+})
+
+it('tells when the latest one left was made, or that there is none', async () => {
+  const { dockId, newest, oldest } = await stoppedTwice()
+  const lastAt = async () => (await readDock(context(), world.caller, dockId)).lastSnapshotAt
+  const [, before] = (await listSnapshots(context(), world.caller, { limit: 100 })).snapshots
+  await remove(newest)
+  expect(await lastAt()).toBe(before!.createdAt)
+  await remove(oldest)
+  expect(await lastAt()).toBeNull()
+  expect(await code(resumeDock(context(), world.caller, dockId, {}))).toBe('conflict')
+})
+
+it('asks for the exact confirmation and for an admin, and tells strangers nothing', async () => {
+  const { newest, oldest } = await stoppedTwice()
+  const confirm = (confirmation: string | undefined, caller = admin) =>
+    code(deleteSnapshot(context(), caller, oldest, confirmation))
+  expect(await confirm(undefined)).toBe('confirm_required')
+  expect(await confirm(newest)).toBe('confirm_required')
+  await become('member')
+  expect(await confirm(oldest)).toBe('forbidden')
+  const outsider = createVisitor(world.stranger, { role: 'admin', outsider: 'snapshot_not_found' })
+  expect(await confirm(oldest, outsider)).toBe('snapshot_not_found')
+})
+
+it('is in use while a branch starts from it, and while its Dock does', async () => {
+  const { dockId, newest } = await stoppedTwice()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.host.gate.set('start', promise)
+  const starts = () => world.host.calls.filter((call) => call.method === 'start').length
+  const before = starts()
+  const branch = branchDock(context(), world.caller, dockId, { ttlSeconds: null }, undefined)
+  await expect.poll(starts).toBe(before + 1)
+  expect(await code(remove(newest))).toBe('snapshot_in_use')
+  const resume = resumeDock(context(), world.caller, dockId, {})
+  await expect.poll(starts).toBe(before + 2)
+  expect(await code(remove(newest))).toBe('snapshot_in_use')
+  resolve()
+  await Promise.all([branch, resume])
+  expect(await code(remove(newest))).toBe('succeeded')
+})
+
+it('is in use while a Template boots from it', async () => {
+  const { dockId, newest, oldest } = await stoppedTwice()
+  const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
+  await createTemplate(context(), gates, admin, { dockId, name: 'golden' })
+  expect(await code(remove(newest))).toBe('snapshot_in_use')
+  expect(await code(remove(oldest))).toBe('succeeded')
+})
+
+it('waits as blocked for a silent host; the same action asked for again takes it up', async () => {
+  const { dockId, newest, oldest } = await stoppedTwice()
+  world.host.failures.set('destroyCapture', ['lost'])
+  const { operation } = await remove(newest)
+  expect(operation.status).toBe('blocked')
+  expect(await code(remove(oldest))).toBe('snapshot_in_use')
+  expect(await code(resumeDock(context(), world.caller, dockId, {}))).toBe('dock_busy')
+  const again = await remove(newest)
+  expect(again.operation.id).toBe(operation.id)
+  await world.modules.runner.sweep()
+  await expect.poll(() => snapshotsOf(dockId)).toEqual([oldest])
+})

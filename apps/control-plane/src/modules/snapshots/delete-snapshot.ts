@@ -1,0 +1,121 @@
+/** DELETE /v1/snapshots/:id: its row and its capture go; what the object store keeps of it is swept later. */
+import { type Operation, ServiceError } from '@dock/contract'
+import { type Clock, newOperationId } from '@dock/foundation'
+import { sql } from 'kysely'
+import { type Db, withTransaction } from '../../database/database.ts'
+import { LeaseLost, type OperationRow, type Saga, unblockDock } from '../../engine/index.ts'
+import type { Visitor } from '../accounts/index.ts'
+import {
+  answerOperation,
+  causedBy,
+  completeOperation,
+  type DockContext,
+  explainFailure,
+  holdDock,
+  orBlocked,
+  saveOperation,
+} from '../docks/index.ts'
+import type { HostGateway } from '../hosts/index.ts'
+import {
+  findActiveOperation,
+  findSnapshotRow,
+  holdUnusedSnapshot,
+  type SnapshotRow,
+} from './snapshot-store.ts'
+
+type Context = Pick<DockContext, 'db' | 'clock' | 'runner'>
+
+const kind = 'snapshot-delete'
+
+/** Deletes a Snapshot that nothing needs, for an admin. Asked again while blocked, it is taken up anew. */
+export const deleteSnapshot = async (
+  context: Context,
+  caller: Visitor,
+  id: string,
+  confirmation: string | undefined,
+): Promise<{ operation: Operation }> => {
+  const { db, clock, runner } = context
+  const row = caller.admit(await findSnapshotRow(db, caller.userId, id))
+  if (confirmation !== id) throw new ServiceError('confirm_required')
+  const operation: OperationRow = {
+    id: newOperationId(),
+    organizationId: row.organizationId,
+    kind,
+    targetType: 'snapshot',
+    targetId: id,
+    dockId: row.dockId,
+    hostId: row.hostId,
+    generation: 0,
+    status: 'processing',
+    step: null,
+    undoing: false,
+    data: {},
+    cause: causedBy(caller, 'delete'),
+    error: null,
+  }
+  if (await claim(context, row, operation)) return { operation: await answerOperation(context, operation) }
+  const underWay = await findActiveOperation(db, row.organizationId, kind, id)
+  if (!underWay) throw new ServiceError('snapshot_in_use')
+  if (await unblockDock(db, row.dockId, kind, clock.now())) runner.wake()
+  return { operation: underWay }
+}
+
+/**
+ * Saves the operation, unless something needs the Snapshot or another operation holds its Dock, and may be about to. In
+ * a transaction, so that the question is asked after the Dock's row was waited for.
+ */
+const claim = async (
+  { db, clock, runner }: Context,
+  row: SnapshotRow,
+  operation: OperationRow,
+): Promise<boolean> => {
+  try {
+    return await withTransaction(db, async (tx) => {
+      await sql`select id from docks where id = ${row.dockId} for update`.execute(tx)
+      if (!(await holdUnusedSnapshot(tx, row.organizationId, row.id))) return false
+      await saveOperation({ db: tx, clock, runner }, operation)
+      return true
+    })
+  } catch (error) {
+    if ((error as { constraint?: string }).constraint === 'operations_one_active') return false
+    throw error
+  }
+}
+
+export const createSnapshotDeleteSaga = (options: {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+}): Saga => {
+  const { db, clock, gateway, owner } = options
+  return {
+    kind,
+    explain: explainFailure,
+    steps: [
+      {
+        name: 'capture',
+        do: async ({ id, hostId, targetId }) => {
+          if (hostId !== null) await orBlocked(hostId, gateway.destroyCapture(hostId, targetId, id))
+        },
+      },
+    ],
+    finish: async (operation) => {
+      const { dockId, targetId, organizationId } = operation
+      const result = await sql<{ id: string }>`
+        with ${holdDock(dockId)}, gate as (${completeOperation(operation, owner, null, clock.now())}),
+        gone as (delete from snapshots where id = ${targetId} and organization_id = ${organizationId}
+          and exists (select 1 from gate) returning id),
+        changed as (update docks set last_snapshot_at = (select max(s.created_at) from snapshots s
+            where s.dock_id = ${dockId} and s.status = 'completed' and s.id <> ${targetId})
+          where id = ${dockId} and organization_id = ${organizationId} and exists (select 1 from gone))
+        select id from gate`.execute(db)
+      if (result.rows.length === 0) throw new LeaseLost(operation.id)
+    },
+    fail: async (operation, error) => {
+      await sql`with ${holdDock(operation.dockId)} ${completeOperation(operation, owner, error, clock.now())}`.execute(
+        db,
+      )
+    },
+  }
+}
