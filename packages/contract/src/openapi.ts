@@ -37,7 +37,8 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
 const genericCodes = (route: Route): ErrorCode[] => {
   const { credentials } = route.access
   return [
-    ...(route.params || route.query || route.body || route.headers ? (['validation_error'] as const) : []),
+    // A route without a body refuses one.
+    ...(route.method !== 'GET' || route.params || route.query ? (['validation_error'] as const) : []),
     ...(credentials === 'public'
       ? []
       : (['unauthorized', 'account_closed', 'dock_key_forbidden', 'email_verification_required'] as const)),

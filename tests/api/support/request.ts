@@ -46,7 +46,7 @@ const absentIds = (): Ids => ({ organizationId: newUuid(), workspaceId: newUuid(
 const made = new WeakMap<Tenant, Map<string, Promise<string>>>()
 
 /** One thing of each kind for each tenant: asking for it must not change it. */
-const thingOf = (server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> => {
+export const thingOf = (server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> => {
   const ofTenant = made.get(tenant) ?? new Map<string, Promise<string>>()
   made.set(tenant, ofTenant)
   const thing = ofTenant.get(prefix) ?? Promise.resolve(things[prefix]!(server, tenant))

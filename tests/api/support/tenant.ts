@@ -1,6 +1,12 @@
 /** An organization with a person in each role and a Dock on a simulated host. */
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import {
+  addPerson,
+  type TestControlPlane,
+  type TestControlPlaneOptions,
+  type TestPerson,
+  testControlPlane,
+} from '@dock/testkit'
 import { createFakeHost, hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
 
 export type Tenant = {
@@ -14,10 +20,12 @@ export type Tenant = {
 }
 
 /** A control plane whose one host answers at once and has room for every test's Docks. */
-export const startApi = async (environment: Record<string, string> = {}): Promise<TestControlPlane> => {
+export const startApi = async (
+  options: Pick<TestControlPlaneOptions, 'logTo'> = {},
+): Promise<TestControlPlane> => {
   const hostId = newUuid()
   const host = createFakeHost(hostId)
-  const server = await testControlPlane({ hostGateway: host, environment })
+  const server = await testControlPlane({ hostGateway: host, ...options })
   const { enrolment, hostEvents } = server.controlPlane.docks
   const facts = hostFacts({
     maxDocks: 10_000,

@@ -134,7 +134,8 @@ describe('credentials', () => {
 describe('requests', () => {
   it.each([
     ['{"name":"x","nope":1}', 'nope: unknown field'],
-    ['{}', 'name: '],
+    ['{}', 'name: required'],
+    [`{"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'nested more than 32 levels'],
     ['{"name":', 'Body is not valid JSON.'],
     ['{"name":"a\\u0000b"}', 'Body holds the character NUL.'],
     [JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) }), 'Body is larger than 4194304'],

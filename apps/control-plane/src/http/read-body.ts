@@ -30,10 +30,20 @@ const readBounded = async (request: Request, bytesMax: number): Promise<Uint8Arr
 }
 
 /** PostgreSQL cannot store the character, and nothing that callers send needs it. */
-export const holdsNul = (value: unknown): boolean => {
-  if (typeof value === 'string') return value.includes('\0')
-  if (typeof value !== 'object' || value === null) return false
-  return Object.entries(value).some(([key, each]) => key.includes('\0') || holdsNul(each))
+export const holdsNul = (text: string): boolean => text.includes('\0')
+
+const depthMax = 32
+
+/** What is wrong with a parsed body whatever its route; undefined when nothing is. Goes no deeper than it allows. */
+const faultOf = (value: unknown, depth = 0): string | undefined => {
+  if (typeof value === 'string') return holdsNul(value) ? 'Body holds the character NUL.' : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  if (depth === depthMax) return `Body is nested more than ${depthMax} levels deep.`
+  for (const [key, each] of Object.entries(value)) {
+    const fault = faultOf(key) ?? faultOf(each, depth + 1)
+    if (fault !== undefined) return fault
+  }
+  return undefined
 }
 
 /** The parsed body; an empty one reads as `{}`. Throws `validation_error`. */
@@ -46,8 +56,7 @@ export const readJsonBody = async (request: Request, bytesMax: number): Promise<
   } catch (error) {
     throw new ServiceError('validation_error', { message: 'Body is not valid JSON.', cause: error })
   }
-  if (holdsNul(body)) {
-    throw new ServiceError('validation_error', { message: 'Body holds the character NUL.' })
-  }
+  const fault = faultOf(body)
+  if (fault !== undefined) throw new ServiceError('validation_error', { message: fault })
   return body
 }

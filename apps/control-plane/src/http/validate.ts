@@ -9,7 +9,9 @@ const describe = (issue: z.core.$ZodIssue | undefined): string => {
   if (issue.code === 'unrecognized_keys') {
     return `${[...(at ? [at] : []), issue.keys[0]].join('.')}: unknown field`
   }
-  return at ? `${at}: ${issue.message}` : issue.message
+  // Of a field that is not there.
+  const message = issue.message.endsWith('received undefined') ? 'required' : issue.message
+  return at ? `${at}: ${message}` : message
 }
 
 const parse = (schema: z.ZodType, value: unknown): unknown => {
@@ -22,7 +24,7 @@ const parse = (schema: z.ZodType, value: unknown): unknown => {
 export const validateParams = (route: Route, raw: Record<string, string>): unknown => {
   if (!route.params) return undefined
   const result = route.params.safeParse(raw)
-  if (result.success && !holdsNul(result.data)) return result.data
+  if (result.success && !Object.values(raw).some(holdsNul)) return result.data
   const name = String(result.error?.issues[0]?.path[0] ?? '')
   const code = route.paramNotFound?.[name] ?? route.notFound
   if (code) throw new ServiceError(code)

@@ -1,0 +1,128 @@
+/**
+ * Requests made from the OpenAPI document, half of them wrong in some way. Nothing may fail inside, answer what the
+ * document does not list, or break a schema. `script/prove fuzz` sends more of them.
+ */
+import { openApiDocument, type RouteName, routes } from '@dock/contract'
+import fc from 'fast-check'
+import { afterAll, expect, it } from 'vitest'
+import { judge } from './support/fuzz/judge.ts'
+import { type FuzzRequest, requestsOf } from './support/fuzz/requests.ts'
+import { missingRows, thingOf } from './support/request.ts'
+import { makeTenant, startApi, type Tenant } from './support/tenant.ts'
+import { things } from './support/things.ts'
+
+const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000')
+const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
+/** Requests to one tenant: some end it. */
+const perTenant = 50
+const printedMax = 20
+
+/** Errors of the control plane, by the request's id. */
+const logged = new Map<string, string>()
+const server = await startApi({
+  logTo: (line) => {
+    const entry = JSON.parse(line) as { level: number; requestId?: string; err?: { stack?: string } }
+    if (entry.level >= 50 && entry.requestId) logged.set(entry.requestId, entry.err?.stack ?? line)
+  },
+})
+const stranger = await makeTenant(server)
+afterAll(() => server.stop())
+
+const names = Object.keys(routes) as RouteName[]
+const built = new Set(
+  names.filter(
+    (name) => name in server.controlPlane.handlers && missingRows(name, routes[name]).length === 0,
+  ),
+)
+
+const ids = (tenant: Tenant): Record<string, string> => ({
+  organizationId: tenant.organizationId,
+  workspaceId: tenant.workspaceId,
+  dockId: tenant.dockId,
+  dockIds: tenant.dockId,
+  userId: tenant.member.userId,
+})
+
+/** Puts the tenant's things where their places are kept. */
+const putIn = async (tenant: Tenant, text: string): Promise<string> => {
+  let result = text
+  for (const [place, name = ''] of text.matchAll(/@([A-Za-z0-9/:_-]+)@/g)) {
+    const id = name in things ? await thingOf(server, tenant, name).catch(() => name) : ids(tenant)[name]
+    if (id !== undefined) result = result.replace(place, () => id)
+  }
+  return result
+}
+
+const headersOf = (request: FuzzRequest, tenant: Tenant): [string, string][] => {
+  const key = (text: string): [string, string][] => [['authorization', `Bearer ${text}`]]
+  switch (request.sender) {
+    case 'owner':
+      return key(tenant.owner.apiKey)
+    case 'owner-session':
+      return [
+        ['cookie', tenant.owner.cookie],
+        ['sec-fetch-site', 'same-origin'],
+      ]
+    case 'member':
+      return key(tenant.member.apiKey)
+    case 'stranger':
+      return key(stranger.owner.apiKey)
+    case 'nobody':
+      return []
+    case 'nonsense':
+      return key('dock_nonsense')
+  }
+}
+
+const send = async (request: FuzzRequest, tenant: Tenant): Promise<Response> => {
+  const query = new URLSearchParams()
+  for (const [name, text] of request.query) query.append(name, await putIn(tenant, text))
+  const search = query.toString()
+  const path = await putIn(tenant, request.path)
+  const confirm = request.headers.map(
+    async ([name, text]): Promise<[string, string]> => [name, await putIn(tenant, text)],
+  )
+  return server.fetch(search === '' ? path : `${path}?${search}`, {
+    method: request.method,
+    headers: [...headersOf(request, tenant), ...(await Promise.all(confirm))],
+    ...(request.body === null ? {} : { body: await putIn(tenant, request.body) }),
+  })
+}
+
+it(`${count} requests of seed ${seed} find nothing`, { timeout: 120_000 + count * 100 }, async () => {
+  const requests = fc.sample(requestsOf(openApiDocument(), built), { numRuns: count, seed })
+  const found = new Map<string, { times: number; example: FuzzRequest; text: string }>()
+  const statuses: Record<number, number> = {}
+  let tenant = await makeTenant(server)
+  for (const [index, request] of requests.entries()) {
+    if (index % perTenant === perTenant - 1) tenant = await makeTenant(server)
+    const response = await send(request, tenant)
+    const text = await response.text()
+    statuses[response.status] = (statuses[response.status] ?? 0) + 1
+    const verdict = judge(request.operationId, response.status, response.headers, text)
+    if (verdict.ok) continue
+    const name = `${request.operationId}: ${verdict.why}`
+    const before = found.get(name)
+    found.set(
+      name,
+      before
+        ? { ...before, times: before.times + 1 }
+        : {
+            times: 1,
+            example: request,
+            text: logged.get(response.headers.get('x-request-id') ?? '') ?? text,
+          },
+    )
+  }
+  const left = names.filter((name) => !built.has(name))
+  process.stdout.write(
+    `fuzz: ${count} requests, seed ${seed}, ${built.size} routes, ${left.length} left out (not built), statuses ${JSON.stringify(statuses)}\n`,
+  )
+  for (const [name, { times, example, text }] of [...found].slice(0, printedMax))
+    process.stdout.write(
+      `  ${times} × ${name}\n    ${JSON.stringify(example).slice(0, 600)}\n    ${text.slice(0, 1500)}\n`,
+    )
+  expect([...found.keys()]).toEqual([])
+  // A fuzz that is always refused would prove nothing.
+  expect((statuses[200] ?? 0) + (statuses[201] ?? 0) + (statuses[202] ?? 0)).toBeGreaterThan(count / 20)
+})

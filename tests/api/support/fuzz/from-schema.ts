@@ -1,0 +1,98 @@
+/** Values that a JSON Schema of the OpenAPI document allows, and its borders. */
+import fc from 'fast-check'
+
+export type Schema = {
+  type?: string | string[]
+  format?: string
+  pattern?: string
+  enum?: unknown[]
+  const?: unknown
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  propertyNames?: Schema
+  additionalProperties?: Schema | boolean
+  anyOf?: Schema[]
+  oneOf?: Schema[]
+}
+
+const longestMade = 80
+
+const between = (min: number, max: number): fc.Arbitrary<number> =>
+  fc.oneof(fc.constantFrom(min, max), fc.integer({ min, max }))
+
+const textOf = (schema: Schema, idNamed: string): fc.Arbitrary<string> => {
+  switch (schema.format) {
+    case 'uuid':
+      return fc.oneof(
+        { weight: 4, arbitrary: fc.constant(`@${idNamed}@`) },
+        { weight: 1, arbitrary: fc.uuid() },
+      )
+    case 'email':
+      return fc.constantFrom('somebody@example.test', 'Some.Body+x@sub.example.test')
+    case 'uri':
+      return fc.constantFrom('https://hooks.example.com/dock', 'https://example.com:443/?a=b#c')
+    case 'date-time':
+      return fc
+        .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
+        .map((date) => date.toISOString())
+  }
+  const { minLength = 0, maxLength = longestMade } = schema
+  const atMost = Math.max(minLength, Math.min(maxLength, longestMade))
+  if (schema.pattern !== undefined)
+    return fc.stringMatching(new RegExp(schema.pattern)).map((text) => text.slice(0, maxLength))
+  const made = fc.string({ minLength, maxLength: atMost })
+  return maxLength > 5000
+    ? made
+    : fc.oneof({ weight: 9, arbitrary: made }, fc.constant('x'.repeat(maxLength)))
+}
+
+const objectOf = (schema: Schema): fc.Arbitrary<object> => {
+  const required = schema.required ?? []
+  const known = fc.record(
+    Object.fromEntries(
+      Object.entries(schema.properties ?? {}).map(([name, property]) => [name, fromSchema(property, name)]),
+    ),
+    { requiredKeys: required },
+  )
+  if (typeof schema.additionalProperties !== 'object') return known
+  const name = schema.propertyNames
+    ? (fromSchema(schema.propertyNames, '') as fc.Arbitrary<string>)
+    : fc.string()
+  return fc.dictionary(name, fromSchema(schema.additionalProperties, ''), { maxKeys: 4 })
+}
+
+/** What the schema allows; `named` is the property's name, by which ids of real things are put in. */
+export const fromSchema = (schema: Schema, named: string): fc.Arbitrary<unknown> => {
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  const choices = schema.anyOf ?? schema.oneOf
+  if (choices) return fc.oneof(...choices.map((choice) => fromSchema(choice, named)))
+  switch (schema.type) {
+    case 'string':
+      return textOf(schema, named)
+    case 'integer':
+      return between(schema.minimum ?? 0, schema.maximum ?? 2 ** 31 - 1)
+    case 'number':
+      return fc.double({ noNaN: true, noDefaultInfinity: true })
+    case 'boolean':
+      return fc.boolean()
+    case 'null':
+      return fc.constant(null)
+    case 'array':
+      return fc.array(fromSchema(schema.items ?? {}, named), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? 3, 3),
+      })
+    case 'object':
+      return objectOf(schema)
+    default:
+      return fc.constantFrom('x', 1, null)
+  }
+}
