@@ -31,6 +31,32 @@ export const things: Readonly<Record<string, Make>> = {
     return 'openai'
   },
 
+  '/v1/docks/:id/ports/:port': async (server, tenant) => {
+    await asOwner(server, tenant, 'POST', `/v1/docks/${tenant.dockId}/ports`, { port: 8080 })
+    return '8080'
+  },
+  '/v1/environments/:ref/repos/:repoId': async (server, tenant) => {
+    const body = { provider: 'github', repositoryId: newUuid(), fullName: `owner/${newUuid()}` }
+    const { repos } = await asOwner<{ repos: { id: string }[] }>(
+      server,
+      tenant,
+      'POST',
+      `/v1/environments/${tenant.environmentId}/repos`,
+      body,
+    )
+    return repos.at(-1)!.id
+  },
+  '/v1/environments/:ref/vars/:key': async (server, tenant) => {
+    const path = `/v1/environments/${tenant.environmentId}/vars`
+    await asOwner(server, tenant, 'POST', path, { key: 'PRESENT', value: 'x' })
+    return 'PRESENT'
+  },
+  '/v1/environments/:ref/files/:path': async (server, tenant) => {
+    const path = `/v1/environments/${tenant.environmentId}/files`
+    await asOwner(server, tenant, 'POST', path, { path: 'present/file', contents: 'x' })
+    return 'present/file'
+  },
+
   '/v1/snapshots/:id': async (server, tenant) => {
     await asOwner(server, tenant, 'POST', `/v1/docks/${tenant.dockId}/branch`, {})
     const path = `/v1/docks/${tenant.dockId}/snapshots`
@@ -96,6 +122,15 @@ export const things: Readonly<Record<string, Make>> = {
   },
   '/v1/me/invitations/:invitationId': async (server, tenant) => (await inviteOwner(server, tenant)).id,
   '/v1/invitations/:token': async (server, tenant) => (await inviteOwner(server, tenant)).token,
+  '/v1/me/connections/:id': async (server, { owner }) => {
+    const account = `account-${owner.userId}`
+    await server.database.db
+      .insertInto('login_accounts')
+      .values({ user_id: owner.userId, provider_id: 'github', account_id: account })
+      .onConflict((conflict) => conflict.doNothing())
+      .execute()
+    return `github:${account}`
+  },
   '/v1/hosts/:id': async (server) =>
     (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id,
 }
