@@ -13,6 +13,7 @@ import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { accountHandlers } from './http/routes/accounts.ts'
+import { closureHandlers } from './http/routes/closure.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
 import { notificationHandlers } from './http/routes/notifications.ts'
 import type { Upgrade } from './http/serve.ts'
@@ -25,6 +26,7 @@ import {
   createSignIn,
   sessionCookieName,
 } from './modules/accounts/index.ts'
+import { type ClosureContext, createPurge } from './modules/closure/index.ts'
 import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
@@ -106,6 +108,16 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       { name: 'copies', remove: docks.copies.removeAll },
     ],
   })
+  const closure: ClosureContext = {
+    db,
+    clock,
+    logger,
+    sealer,
+    wakeStops: docks.orderedStops.wake,
+    wakeRemoval: tenants.removal.wake,
+    forgetMails: transport.forget,
+  }
+  const purge = createPurge(closure)
   const signIn = createSignIn({
     db,
     pool,
@@ -126,6 +138,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const metrics = createMetrics()
   const handlers: Handlers = {
     ...accountHandlers({ db, clock }),
+    ...closureHandlers(closure),
     ...tenants.handlers,
     ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
@@ -188,6 +201,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       mailer.start()
       tenants.start()
       accessSignals.start()
+      purge.start()
       listener = listen({
         url: options.database.url,
         on: { dock_engine: () => docks.runner.wake(), access_lost: accessSignals.notice },
@@ -201,6 +215,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       await tenants.stop()
       await docks.stop()
       accessSignals.stop()
+      purge.stop()
       await signIn.settled()
       await mailer.stop()
       counters?.close()

@@ -22,6 +22,7 @@ import {
   createDockActivity,
   createDockReactions,
   createDockUsage,
+  createOrderedStops,
   createSetupSaga,
   createStartSagas,
   createStopSaga,
@@ -30,6 +31,7 @@ import {
   dropOldKeys,
   dropOldOutcomes,
   nextStopAt,
+  type OrderedStops,
   stopDueDocks,
 } from './modules/docks/index.ts'
 import {
@@ -60,6 +62,7 @@ export type DockModules = {
   runner: OperationRunner
   context: DockContext
   copies: Copies
+  orderedStops: OrderedStops
   /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
   start(joinTokenFile: string | null): Promise<void>
   /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
@@ -155,6 +158,7 @@ export const createDockModules = (options: {
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
     ],
   })
+  const orderedStops = createOrderedStops(context)
   let endTokenFile: () => void = () => undefined
   return {
     handlers: {
@@ -172,17 +176,20 @@ export const createDockModules = (options: {
     runner,
     context,
     copies,
+    orderedStops,
     start: async (joinTokenFile) => {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       runner.start()
       copies.start()
       timers.start()
       ttl.start()
+      orderedStops.start()
     },
     stop: async () => {
       endTokenFile()
       timers.stop()
       ttl.stop()
+      orderedStops.stop()
       await copies.stop()
       runner.stop()
       let cancel: () => void = () => undefined

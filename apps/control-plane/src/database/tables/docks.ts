@@ -120,6 +120,13 @@ export type DockTables = {
     outcome_sealed: string | null
     created_at: Date
   }
+  ordered_stops: {
+    dock_id: string
+    generation: number
+    ordered_by: string
+    attempts: Generated<number>
+    next_attempt_at: Date
+  }
   dock_state_changes: {
     id: Generated<string>
     dock_id: string

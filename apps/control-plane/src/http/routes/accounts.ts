@@ -4,8 +4,10 @@ import {
   listConnections,
   readMe,
   readProfile,
+  readRetention,
   removeConnection,
   updateProfile,
+  updateRetention,
 } from '../../modules/accounts/index.ts'
 import type { Handlers } from '../handler.ts'
 
@@ -15,4 +17,6 @@ export const accountHandlers = (context: AccountContext): Handlers => ({
   updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
   listConnections: ({ caller }) => listConnections(context.db, caller),
   removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
+  readRetention: ({ caller }) => readRetention(context.db, caller),
+  updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
 })

@@ -10,8 +10,10 @@ let database: FreshDatabase
 let signals: AccessSignals
 let listener: Listener | undefined
 const [userId, sessionId, keyId, organizationId] = [newUuid(), newUuid(), newUuid(), newUuid()]
+const sshKeyId = newUuid()
 const bySession: AccessHold = { userId, credentialId: sessionId, organizationId }
 const byKey: AccessHold = { userId, credentialId: keyId, organizationId }
+const bySshKey: AccessHold = { userId, credentialId: sshKeyId, organizationId }
 const logger = createLogger('test')
 logger.level = 'silent'
 
@@ -45,7 +47,9 @@ beforeEach(async () => {
       o as (insert into organizations (id, name, slug) values (${organizationId}, 'O', 'org')),
       m as (insert into memberships (organization_id, user_id, role) values (${organizationId}, ${userId}, 'owner')),
       s as (insert into sessions (id, user_id, token, expires_at)
-        values (${sessionId}, ${userId}, 't', '2027-01-01'))
+        values (${sessionId}, ${userId}, 't', '2100-01-01')),
+      h as (insert into ssh_keys (id, user_id, name, public_key, fingerprint, created_at)
+        values (${sshKeyId}, ${userId}, 's', 'p', 'f', now()))
     insert into api_keys (id, user_id, name, key_prefix, key_hash) values (${keyId}, ${userId}, 'k', 'p', 'h')`.execute(
     database.db,
   )
@@ -60,6 +64,7 @@ afterEach(async () => {
 const losses = {
   'a revoked key': { hold: byKey, act: sql`update api_keys set revoked_at = now()` },
   'a deleted key': { hold: byKey, act: sql`delete from api_keys` },
+  'a deleted SSH key': { hold: bySshKey, act: sql`delete from ssh_keys` },
   'an ended session': { hold: bySession, act: sql`delete from sessions` },
   'a lost membership': { hold: byKey, act: sql`delete from memberships` },
   'a deleted organization': { hold: bySession, act: sql`delete from organizations` },
@@ -82,6 +87,7 @@ describe('told by NOTIFY, with a clock that never sweeps', () => {
     const end = signals.subscribe(byKey, onLost)
     end()
     const lost = Promise.withResolvers<void>()
+    signals.subscribe(bySshKey, onLost)
     signals.subscribe(byKey, lost.resolve)
     await losses['a revoked key'].act.execute(database.db)
     await lost.promise

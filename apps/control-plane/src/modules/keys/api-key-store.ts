@@ -65,3 +65,13 @@ export const revokeApiKeyRow = async (db: Db, userId: string, id: string, now: D
     .executeTakeFirst()
   return result.numUpdatedRows > 0n
 }
+
+/** Revokes every key that acts as a person, those issued to Docks among them. */
+export const revokeAllKeyRows = async (db: Db, userId: string, now: Date): Promise<void> => {
+  await db
+    .updateTable('api_keys')
+    .set({ revoked_at: now })
+    .where('user_id', '=', userId)
+    .where('revoked_at', 'is', null)
+    .execute()
+}

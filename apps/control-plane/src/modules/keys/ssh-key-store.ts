@@ -43,3 +43,7 @@ export const deleteSshKeyRow = async (db: Db, userId: string, id: string): Promi
     .executeTakeFirst()
   return result.numDeletedRows > 0n
 }
+
+export const deleteAllSshKeyRows = async (tx: Tx, userId: string): Promise<void> => {
+  await tx.deleteFrom('ssh_keys').where('user_id', '=', userId).execute()
+}

@@ -1,6 +1,6 @@
 /** Public face of organizations: tenancy, roles, members, invitations and workspaces. */
 export { findMembership, findWorkspaceMembership } from './find-membership.ts'
-export { isInvitedAddress } from './invitation-store.ts'
+export { forgetAddress, isInvitedAddress } from './invitation-store.ts'
 export {
   acceptInvitation,
   declineInvitation,

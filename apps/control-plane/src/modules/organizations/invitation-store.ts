@@ -121,3 +121,8 @@ export const deleteInvitation = async (db: Db, organizationId: string, id: strin
 /** Whether somebody was invited at this address and can still accept: such a person may make an account. */
 export const isInvitedAddress = async (db: Db, email: string, now: Date): Promise<boolean> =>
   (await addressedTo(db, email, now).limit(1).executeTakeFirst()) !== undefined
+
+/** Closes everything that is open for an address whose owner is erased. */
+export const forgetAddress = async (tx: Tx, email: string): Promise<void> => {
+  await tx.deleteFrom('invitations').where('email', '=', email.toLowerCase()).execute()
+}

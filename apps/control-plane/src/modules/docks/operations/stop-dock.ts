@@ -34,17 +34,28 @@ export const stopDock = async (
 
 /** Begins to stop every Dock whose ttl has run out. One that is slow to stop keeps no other waiting. */
 export const stopDueDocks = async (context: DockContext): Promise<void> => {
-  const cause: Cause = { by: 'ttl', through: 'timer', why: 'ttl' }
-  const refused = (dockId: string) => (error: unknown) =>
-    context.logger.warn({ dockId, err: error }, 'stop by ttl failed')
   for (const dock of await dueDocks(context.db, context.clock.now())) {
     try {
-      const claimed = await claimStop(context, dock, false, cause)
-      if (claimed !== 'changed' && !('state' in claimed)) runStop(context, claimed).catch(refused(dock.id))
+      await beginStop(context, dock, { by: 'ttl', through: 'timer', why: 'ttl' })
     } catch (error) {
-      refused(dock.id)(error)
+      context.logger.warn({ dockId: dock.id, err: error }, 'stop by ttl failed')
     }
   }
+}
+
+/** Begins to stop a Dock for the platform itself, and answers what the Dock does then. */
+export const beginStop = async (
+  context: DockContext,
+  dock: DockRow,
+  cause: Cause,
+): Promise<'archived' | 'archiving' | 'changed'> => {
+  const claimed = await claimStop(context, dock, false, cause)
+  if (claimed === 'changed') return 'changed'
+  if ('state' in claimed) return claimed.state === 'archived' ? 'archived' : 'archiving'
+  runStop(context, claimed).catch((error: unknown) =>
+    context.logger.warn({ dockId: dock.id, why: cause.why, err: error }, 'stop failed'),
+  )
+  return 'archiving'
 }
 
 /** The operation that now stops the Dock, the state of one that is stopped already, or `changed`. */

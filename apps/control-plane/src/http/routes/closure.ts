@@ -1,0 +1,14 @@
+/** Routes by which accounts close, open again and end. */
+import {
+  type ClosureContext,
+  closeAccount,
+  eraseAccount,
+  reopenAccount,
+} from '../../modules/closure/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const closureHandlers = (context: ClosureContext): Handlers => ({
+  closeAccount: ({ caller }) => closeAccount(context, caller),
+  reopenAccount: ({ caller }) => reopenAccount(context, caller),
+  eraseAccount: ({ caller, body }) => eraseAccount(context, caller, body),
+})

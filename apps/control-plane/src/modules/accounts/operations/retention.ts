@@ -1,0 +1,35 @@
+/** GET and PATCH /v1/account/retention: the zero-data-retention policy of an organization. */
+import { retentionConfirmation, ServiceError } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import type { Member } from '../member.ts'
+import type { AccountContext } from './profile.ts'
+
+/** Whether what stops in this organization leaves nothing behind. */
+export const retentionEnabled = async (db: Db, organizationId: string): Promise<boolean> => {
+  const row = await db
+    .selectFrom('organizations')
+    .select('retention_enabled')
+    .where('id', '=', organizationId)
+    .executeTakeFirst()
+  return row?.retention_enabled ?? false
+}
+
+export const readRetention = async (db: Db, member: Member): Promise<{ enabled: boolean }> => ({
+  enabled: await retentionEnabled(db, member.organizationId),
+})
+
+/** Turns the policy on, which takes the exact phrase, or off. Throws `confirm_required`. */
+export const updateRetention = async (
+  { db, clock }: AccountContext,
+  member: Member,
+  body: { enabled: boolean; confirmation?: string | undefined },
+): Promise<{ enabled: boolean }> => {
+  const { enabled } = body
+  if (enabled && body.confirmation !== retentionConfirmation) throw new ServiceError('confirm_required')
+  await db
+    .updateTable('organizations')
+    .set({ retention_enabled: enabled, updated_at: clock.now() })
+    .where('id', '=', member.organizationId)
+    .execute()
+  return { enabled }
+}

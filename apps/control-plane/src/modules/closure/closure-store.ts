@@ -1,0 +1,87 @@
+/** SQL on a person and their organizations as an account closes or ends. */
+import { ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+
+export type ClosingPerson = { id: string; email: string; closedAt: Date | null }
+
+/** The person, held against every other decision about the account. Throws `account_closed` (410) when erased. */
+export const lockPerson = async (tx: Tx, userId: string): Promise<ClosingPerson> => {
+  const row = await tx
+    .selectFrom('users')
+    .select(['id', 'email', 'closed_at', 'erased_at'])
+    .where('id', '=', userId)
+    .forNoKeyUpdate()
+    .executeTakeFirst()
+  if (!row || row.erased_at) throw new ServiceError('account_closed', { status: 410 })
+  return { id: row.id, email: row.email, closedAt: row.closed_at }
+}
+
+export type OwnOrganization = {
+  id: string
+  /** Members besides the person. */
+  others: number
+  /** Whether the person is an owner and no other owner has an open account. */
+  soleOwner: boolean
+}
+
+/** The person's organizations, each held against changes of its members. */
+export const lockOwnOrganizations = async (tx: Tx, userId: string): Promise<OwnOrganization[]> => {
+  await sql`select 1 from organizations o join memberships m on m.organization_id = o.id and m.user_id = ${userId}
+    where o.deleted_at is null order by o.id for no key update of o`.execute(tx)
+  const { rows } = await sql<OwnOrganization>`
+    select m.organization_id as id,
+      (select count(*) from memberships e where e.organization_id = m.organization_id and e.user_id <> m.user_id)::int
+        as others,
+      m.role = 'owner' and not exists (select 1 from memberships e join users u on u.id = e.user_id
+        where e.organization_id = m.organization_id and e.user_id <> m.user_id and e.role = 'owner'
+          and u.closed_at is null) as "soleOwner"
+    from memberships m join organizations o on o.id = m.organization_id and o.deleted_at is null
+    where m.user_id = ${userId}`.execute(tx)
+  return rows
+}
+
+/** Throws `sole_owner_of_shared_org` when others would be left without an owner. */
+export const requireNoSoleOwner = (organizations: readonly OwnOrganization[]): void => {
+  if (organizations.some(({ others, soleOwner }) => others > 0 && soleOwner))
+    throw new ServiceError('sole_owner_of_shared_org')
+}
+
+/** Makes the member who comes next an owner: an open account before a closed one, an admin first, then by age. */
+export const handOver = async (tx: Tx, organizationId: string, userId: string, now: Date): Promise<void> => {
+  await sql`update memberships set role = 'owner', updated_at = ${now}
+    where organization_id = ${organizationId} and user_id = (
+      select m.user_id from memberships m join users u on u.id = m.user_id
+      where m.organization_id = ${organizationId} and m.user_id <> ${userId}
+      order by u.closed_at is not null, case m.role when 'owner' then 0 when 'admin' then 1 else 2 end,
+        m.created_at, m.user_id limit 1)`.execute(tx)
+}
+
+export const markClosed = async (tx: Tx, userId: string, now: Date): Promise<void> => {
+  await tx.updateTable('users').set({ closed_at: now, updated_at: now }).where('id', '=', userId).execute()
+}
+
+/** Answers whether the account was closed. */
+export const markReopened = async (tx: Tx, userId: string, now: Date): Promise<boolean> => {
+  const result = await tx
+    .updateTable('users')
+    .set({ closed_at: null, updated_at: now })
+    .where('id', '=', userId)
+    .where('closed_at', 'is not', null)
+    .where('erased_at', 'is', null)
+    .executeTakeFirst()
+  return result.numUpdatedRows > 0n
+}
+
+/** People whose accounts were closed before `before` and are not erased. */
+export const listOverdue = async (db: Db, before: Date, limit: number): Promise<string[]> => {
+  const rows = await db
+    .selectFrom('users')
+    .select('id')
+    .where('closed_at', '<=', before)
+    .where('erased_at', 'is', null)
+    .orderBy('closed_at')
+    .limit(limit)
+    .execute()
+  return rows.map((row) => row.id)
+}

@@ -1,0 +1,80 @@
+/**
+ * The end of a person's data. Whatever hangs on the person's row goes by cascade, so that no table can be forgotten; a
+ * row without anything personal takes its place while the session that asked for it lives, and answers that it is gone.
+ */
+import { sql } from 'kysely'
+import type { Tx } from '../../database/database.ts'
+import { orderStops } from '../docks/index.ts'
+import { forgetAddress, markOrganizationDeleted } from '../organizations/index.ts'
+import type { ClosureContext } from './closure-context.ts'
+import type { ClosingPerson, OwnOrganization } from './closure-store.ts'
+
+/** The session that is told of the erasure until it ends; none where nobody asked. */
+export type LastSession = string | null
+
+/** Deletes mails to the address, sent or not, and answers their ids. */
+const deleteMails = async (tx: Tx, email: string): Promise<string[]> => {
+  const rows = await tx
+    .deleteFrom('outbox_mails')
+    .where((where) => where(where.fn<string>('lower', ['recipient']), '=', email.toLowerCase()))
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
+}
+
+/** Links of resets and half-finished sign-ins name the person in their values. */
+const deleteVerifications = async (tx: Tx, person: ClosingPerson): Promise<void> => {
+  await sql`delete from verifications
+    where position(${person.id} in value) > 0 or position(lower(${person.email}) in lower(value)) > 0
+      or position(lower(${person.email}) in lower(identifier)) > 0`.execute(tx)
+}
+
+const replaceRow = async (tx: Tx, person: ClosingPerson, last: LastSession, now: Date): Promise<void> => {
+  const session =
+    last === null
+      ? undefined
+      : await tx
+          .selectFrom('sessions')
+          .select(['id', 'token', 'expires_at', 'created_at'])
+          .where('id', '=', last)
+          .where('user_id', '=', person.id)
+          .executeTakeFirst()
+  await tx.deleteFrom('users').where('id', '=', person.id).execute()
+  if (!session) return
+  await tx
+    .insertInto('users')
+    .values({
+      id: person.id,
+      name: '',
+      email: `erased-${person.id}@erased.invalid`,
+      closed_at: now,
+      erased_at: now,
+      created_at: now,
+      updated_at: now,
+    })
+    .execute()
+  await tx
+    .insertInto('sessions')
+    .values({ ...session, user_id: person.id })
+    .execute()
+}
+
+/** Erases a locked person in the caller's transaction, and answers which mails are to be forgotten after it. */
+export const erasePerson = async (
+  context: Pick<ClosureContext, 'clock' | 'sealer'>,
+  tx: Tx,
+  person: ClosingPerson,
+  organizations: readonly OwnOrganization[],
+  last: LastSession,
+): Promise<string[]> => {
+  const now = context.clock.now()
+  // One that was closed before has ordered them then.
+  if (!person.closedAt) await orderStops(tx, person.id, now)
+  for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
+  const mails = await deleteMails(tx, person.email)
+  await deleteVerifications(tx, person)
+  await forgetAddress(tx, person.email)
+  await replaceRow(tx, person, last, now)
+  await context.sealer.destroyKey({ kind: 'person', id: person.id }, tx)
+  return mails
+}

@@ -1,0 +1,40 @@
+import { eraseConfirmation, ServiceError } from '@dock/contract'
+import { withTransaction } from '../../../database/database.ts'
+import type { Caller } from '../../accounts/index.ts'
+import type { ClosureContext } from '../closure-context.ts'
+import { lockOwnOrganizations, lockPerson, requireNoSoleOwner } from '../closure-store.ts'
+import { erasePerson } from '../erase-person.ts'
+
+/**
+ * Erases the caller's data for good, closed before or not; organizations that are theirs alone are deleted with it.
+ * Throws `confirm_required` and `sole_owner_of_shared_org`.
+ */
+export const eraseAccount = async (
+  context: ClosureContext,
+  caller: Caller,
+  body: { confirmation?: string | undefined },
+): Promise<{ erased: true }> => {
+  if (body.confirmation !== eraseConfirmation) throw new ServiceError('confirm_required')
+  const mails = await withTransaction(context.db, async (tx) => {
+    const person = await lockPerson(tx, caller.userId)
+    const organizations = await lockOwnOrganizations(tx, person.id)
+    requireNoSoleOwner(organizations)
+    return erasePerson(context, tx, person, organizations, caller.credentialId)
+  })
+  await afterErasure(context, { kind: 'person', id: caller.userId }, mails)
+  return { erased: true }
+}
+
+/** What follows the commit: nothing of it may fail the erasure, which is done. */
+export const afterErasure = async (
+  context: ClosureContext,
+  owner: { kind: 'person'; id: string },
+  mails: readonly string[],
+): Promise<void> => {
+  context.sealer.forget(owner)
+  context.wakeStops()
+  context.wakeRemoval()
+  await context
+    .forgetMails(mails)
+    .catch((error: unknown) => context.logger.error({ err: error }, 'mails of an erased person left'))
+}

@@ -1,0 +1,63 @@
+/** Erases accounts whose grace is over, and lets go of what is left of erased ones when their last session ends. */
+import { withTransaction } from '../../database/database.ts'
+import { createTimers, type Timers } from '../../engine/index.ts'
+import type { ClosureContext } from './closure-context.ts'
+import { handOver, listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
+import { erasePerson } from './erase-person.ts'
+import { graceMs } from './operations/close-account.ts'
+import { afterErasure } from './operations/erase-account.ts'
+
+const everyMs = 60_000
+const batch = 20
+
+/** Nobody is there to be asked: organizations that others share get the next of them as owner. */
+const purgeOne = async (context: ClosureContext, userId: string, before: Date): Promise<void> => {
+  const mails = await withTransaction(context.db, async (tx) => {
+    const person = await lockPerson(tx, userId)
+    // Reopened, perhaps closed again, since the list was read.
+    if (!person.closedAt || person.closedAt > before) return null
+    const organizations = await lockOwnOrganizations(tx, userId)
+    for (const { id, others, soleOwner } of organizations)
+      if (others > 0 && soleOwner) await handOver(tx, id, userId, context.clock.now())
+    return erasePerson(context, tx, person, organizations, null)
+  })
+  if (mails) await afterErasure(context, { kind: 'person', id: userId }, mails)
+}
+
+const dropErased = async ({ db, clock }: ClosureContext): Promise<void> => {
+  await db
+    .deleteFrom('users')
+    .where('erased_at', 'is not', null)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('sessions')
+            .select('sessions.id')
+            .whereRef('sessions.user_id', '=', 'users.id')
+            .where('sessions.expires_at', '>', clock.now()),
+        ),
+      ),
+    )
+    .execute()
+}
+
+/** One round; an account that cannot be erased keeps no other waiting. */
+export const purgeAccounts = async (context: ClosureContext): Promise<void> => {
+  const before = new Date(context.clock.now().getTime() - graceMs)
+  for (const userId of await listOverdue(context.db, before, batch)) {
+    try {
+      await purgeOne(context, userId, before)
+    } catch (error) {
+      context.logger.error({ err: error, userId }, 'closed account not erased')
+    }
+  }
+  await dropErased(context)
+}
+
+export const createPurge = (context: ClosureContext): Timers =>
+  createTimers({
+    clock: context.clock,
+    logger: context.logger,
+    tasks: [{ name: 'closed accounts', everyMs, run: () => purgeAccounts(context) }],
+  })

@@ -1,0 +1,60 @@
+/** The only SQL for ordered stops: which Docks end with an account, and when each is tried next. */
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../../database/database.ts'
+import type { DockRow } from '../dock.ts'
+import { dockColumns } from '../dock-store.ts'
+
+/**
+ * Orders the stop of every Dock that may run and that this person made, or that belongs to an organization of which
+ * they are the only member. In the transaction that closes the account.
+ */
+export const orderStops = async (tx: Tx, userId: string, now: Date): Promise<void> => {
+  await sql`
+    insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
+    select d.id, d.generation, ${userId}::uuid, ${now}::timestamptz from docks d
+    where d.state not in ('archived', 'error') and (d.created_by = ${userId}::text or (
+      exists (select 1 from memberships m where m.organization_id = d.organization_id and m.user_id = ${userId}::uuid)
+      and not exists (select 1 from memberships m
+        where m.organization_id = d.organization_id and m.user_id <> ${userId}::uuid)))
+    on conflict (dock_id) do update set generation = excluded.generation, ordered_by = excluded.ordered_by,
+      attempts = 0, next_attempt_at = excluded.next_attempt_at`.execute(tx)
+}
+
+/** Takes back what was not begun yet. */
+export const forgetOrderedStops = async (tx: Tx, userId: string): Promise<void> => {
+  await tx.deleteFrom('ordered_stops').where('ordered_by', '=', userId).execute()
+}
+
+export type OrderedStop = { dock: DockRow; generation: number; orderedBy: string; attempts: number }
+
+/** Takes orders that are due; another process sees them again when `until` has passed. */
+export const takeOrderedStops = async (
+  db: Db,
+  { now, until, limit }: { now: Date; until: Date; limit: number },
+): Promise<OrderedStop[]> => {
+  const { rows } = await sql<DockRow & { ordered: number; orderedBy: string; attempts: number }>`
+    with taken as (update ordered_stops set next_attempt_at = ${until} where dock_id in (
+      select dock_id from ordered_stops where next_attempt_at <= ${now}
+      order by next_attempt_at limit ${limit} for update skip locked) returning *)
+    select ${dockColumns}, t.generation as ordered, t.ordered_by as "orderedBy", t.attempts
+    from taken t join docks d on d.id = t.dock_id`.execute(db)
+  return rows.map(({ ordered, orderedBy, attempts, ...dock }) => ({
+    dock,
+    generation: ordered,
+    orderedBy,
+    attempts,
+  }))
+}
+
+/** One try was made; the stop is looked at again then. */
+export const postponeOrderedStop = async (db: Db, dockId: string, nextAttemptAt: Date): Promise<void> => {
+  await db
+    .updateTable('ordered_stops')
+    .set((set) => ({ attempts: set('attempts', '+', 1), next_attempt_at: nextAttemptAt }))
+    .where('dock_id', '=', dockId)
+    .execute()
+}
+
+export const deleteOrderedStop = async (db: Db, dockId: string): Promise<void> => {
+  await db.deleteFrom('ordered_stops').where('dock_id', '=', dockId).execute()
+}
