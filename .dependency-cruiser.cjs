@@ -1,7 +1,8 @@
 /** The import rules of docs/architecture.md: one direction, no circles. Run by script/test. */
 const ours = '^(packages|apps|tests|bench)/'
 const app = '^apps/control-plane/src'
-const tests = '\\.test\\.ts$'
+/** Tests, and what only they use: `test-world.ts`. */
+const tests = '(\\.test|/test-[^/]+)\\.ts$'
 
 /** What a folder of ours may import of ours, besides itself; tests may also use the testkit. */
 const only = (name, from, allowed) => ({

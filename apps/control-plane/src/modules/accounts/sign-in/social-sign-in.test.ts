@@ -1,6 +1,6 @@
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { client, type OauthServer, startOauthServer } from './oauth-server.ts'
+import { client, type OauthServer, startOauthServer } from './test-oauth-server.ts'
 
 let server: TestControlPlane
 let provider: OauthServer
