@@ -85,7 +85,7 @@ module.exports = {
     },
     only('engine', engine, [foundation, database]),
     only('object-store', `${app}/object-store/`, [foundation]),
-    only('sealing', `${app}/sealing/`, [foundation, database]),
+    only('sealing', `${app}/sealing/`, [foundation, database, engine]),
     only('database', database, [contract, foundation]),
     {
       name: 'modules-meet-through-their-index',

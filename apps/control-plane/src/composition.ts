@@ -97,6 +97,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     clock,
     logger,
     sealer,
+    keyRing: options.keyRing,
     rateLimits,
     appUrl: config.appUrl,
     chatgpt: config.chatgpt,

@@ -12,7 +12,8 @@ import {
   type OrganizationThing,
 } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
-import type { Sealer } from './sealing/index.ts'
+import { sealedColumns } from './sealed-columns.ts'
+import { createKeyUpkeep, type KeyRing, type Sealer } from './sealing/index.ts'
 
 export type TenantModules = {
   handlers: Handlers
@@ -27,6 +28,7 @@ export const createTenantModules = (options: {
   clock: Clock
   logger: Logger
   sealer: Sealer
+  keyRing: KeyRing
   rateLimits: RateLimits
   appUrl: string
   /** Undefined: no sign-in with the hosted assistant's provider. */
@@ -37,6 +39,14 @@ export const createTenantModules = (options: {
 }): TenantModules => {
   const { db, clock, logger, sealer, rateLimits, appUrl, wakeMailer, things } = options
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
+  const upkeep = createKeyUpkeep({
+    db,
+    clock,
+    logger,
+    sealer,
+    ring: options.keyRing,
+    columns: sealedColumns,
+  })
   const organizations: OrganizationContext = { db, clock, appUrl, wakeMailer, wakeRemoval: removal.wake }
   const keys: KeysContext = {
     db,
@@ -55,7 +65,12 @@ export const createTenantModules = (options: {
       ...assistantHandlers(keys),
     },
     removal,
-    start: removal.start,
-    stop: removal.stop,
+    start: () => {
+      removal.start()
+      upkeep.start()
+    },
+    stop: async () => {
+      await Promise.all([removal.stop(), upkeep.stop()])
+    },
   }
 }

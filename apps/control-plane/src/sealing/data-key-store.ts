@@ -80,11 +80,15 @@ export const replaceWrapping = async (db: Db, before: DataKeyRow, after: Wrapped
     .execute()
 }
 
+const owners = (db: Db) =>
+  db.selectFrom('data_keys').select(['owner_kind as kind', 'owner_id as id']).distinct()
+
 /** Everybody who has a key. */
-export const listOwners = async (db: Db): Promise<KeyOwner[]> => {
-  const rows = await db.selectFrom('data_keys').selectAll().where('retired_at', 'is', null).execute()
-  return rows.map(ownerOf)
-}
+export const listOwners = (db: Db): Promise<KeyOwner[]> => owners(db).execute()
+
+/** Everybody whose key was rotated and who has the one before still. */
+export const listOwnersOfRetiredKeys = (db: Db): Promise<KeyOwner[]> =>
+  owners(db).where('retired_at', 'is not', null).execute()
 
 /** Deletes one key. */
 export const deleteDataKey = async (db: Db, kid: string): Promise<void> => {

@@ -1,8 +1,9 @@
 /** Public face of sealing: secrets at rest, each under a key of the organization or person it belongs to. */
-export { ensureKeyRing, type KeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
+export { ensureKeyRing, type KeyRing, newRingEntry, parseKeyRing, readKeyRing } from './key-ring.ts'
+export { createKeyUpkeep, type KeyUpkeep } from './key-upkeep.ts'
 export {
+  finishRotations,
   type RotationContext,
-  removeRetiredKeys,
   rewrapDataKeys,
   rotateDataKey,
   rotateDataKeys,

@@ -82,17 +82,24 @@ export const parseKeyRing = (text: string): KeyRing => {
 /** A new entry of a ring, as {@link parseKeyRing} reads it. */
 export const newRingEntry = (): string => `${randomBase32(8)}:${randomBytes(keyBytes).toString('base64url')}`
 
-/** The ring of `keys/secret-keys` in the control folder, made (mode 0600) at the first start. */
-export const ensureKeyRing = async (controlDir: string): Promise<KeyRing> => {
-  const folder = join(controlDir, 'keys')
-  const path = join(folder, 'secret-keys')
-  const stored = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+const folderOf = (controlDir: string): string => join(controlDir, 'keys')
+const pathOf = (controlDir: string): string => join(folderOf(controlDir), 'secret-keys')
+
+/** The ring of `keys/secret-keys` in the control folder, if it was made yet. */
+export const readKeyRing = async (controlDir: string): Promise<KeyRing | undefined> => {
+  const stored = await readFile(pathOf(controlDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (stored !== undefined) return parseKeyRing(stored)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  return stored === undefined ? undefined : parseKeyRing(stored)
+}
+
+/** The ring of the control folder, made (mode 0600) at the first start. */
+export const ensureKeyRing = async (controlDir: string): Promise<KeyRing> => {
+  const present = await readKeyRing(controlDir)
+  if (present) return present
+  await mkdir(folderOf(controlDir), { recursive: true, mode: 0o700 })
   const entry = newRingEntry()
-  await writeFileDurably(path, `${entry}\n`)
+  await writeFileDurably(pathOf(controlDir), `${entry}\n`)
   return parseKeyRing(entry)
 }

@@ -1,11 +1,12 @@
-import { newUuid } from '@dock/foundation'
+import { createLogger, newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { type KyselyPlugin, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Db } from '../database/database.ts'
 import { createDrivenClock, type DrivenClock } from '../modules/docks/test-world.ts'
 import { type KeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
-import { type RotationContext, removeRetiredKeys, rewrapDataKeys, rotateDataKey } from './rotate-keys.ts'
+import { createKeyUpkeep } from './key-upkeep.ts'
+import { finishRotations, type RotationContext, rewrapDataKeys, rotateDataKey } from './rotate-keys.ts'
 import type { KeyOwner, SealedColumn } from './sealed-place.ts'
 import { createSealer } from './sealer.ts'
 
@@ -160,12 +161,12 @@ describe('rotating a data key', () => {
     const sealedLate = await late.seal(owner, place, 'late')
     await sql`update things set ${sql.ref(column)} = ${sealedLate} where id = ${rowId}`.execute(database.db)
     secrets[0]!.text = 'late'
-    await removeRetiredKeys(context(oldRing))
+    await finishRotations(context(oldRing))
     expect(await kids(owner)).toHaveLength(2)
     await expectAllReadable(oldRing)
     clock.advance(2 * hourMs)
     await killEverywhere(
-      (db) => removeRetiredKeys(context(oldRing, db)),
+      (db) => finishRotations(context(oldRing, db)),
       () => expectAllReadable(oldRing),
     )
     expect(await kids(owner)).toHaveLength(1)
@@ -199,8 +200,28 @@ describe('rotating a data key', () => {
     await Promise.all([rotateDataKey(context(oldRing), owner), rotateDataKey(context(oldRing), owner)])
     await expectAllReadable(oldRing)
     clock.advance(2 * hourMs)
-    await removeRetiredKeys(context(oldRing))
+    await finishRotations(context(oldRing))
     expect(await kids(owner)).toHaveLength(1)
     await expectAllReadable(oldRing)
+  })
+})
+
+describe('upkeep', () => {
+  it('takes the new first key of the ring into use, and removes retired data keys in time', async () => {
+    const owner = owners[0]!
+    await rotateDataKey(context(oldRing), owner)
+    const newEntry = newRingEntry()
+    const logger = createLogger('test')
+    logger.level = 'silent'
+    const upkeep = createKeyUpkeep({ ...context(parseKeyRing(`${newEntry},${oldEntry}`)), logger })
+    upkeep.start()
+    await upkeep.stop()
+    await expectAllReadable(parseKeyRing(newEntry))
+    expect(await kids(owner)).toHaveLength(2)
+    clock.advance(2 * hourMs)
+    upkeep.start()
+    await upkeep.stop()
+    await expectAllReadable(parseKeyRing(newEntry))
+    expect(await kids(owner)).toHaveLength(1)
   })
 })

@@ -11,6 +11,7 @@ import {
   listDataKeys,
   listKeysWrappedOtherwise,
   listOwners,
+  listOwnersOfRetiredKeys,
   ownerOf,
   replaceWrapping,
   retireDataKey,
@@ -118,13 +119,18 @@ export const rotateDataKey = async (context: RotationContext, owner: KeyOwner): 
 }
 
 /** Rotates the data key of every owner. */
-export const rotateDataKeys = async (context: RotationContext): Promise<number> => {
-  let resealed = 0
-  for (const owner of await listOwners(context.db)) resealed += await rotateDataKey(context, owner)
-  return resealed
+export const rotateDataKeys = async (
+  context: RotationContext,
+): Promise<{ owners: number; resealed: number }> => {
+  const done = { owners: 0, resealed: 0 }
+  for (const owner of await listOwners(context.db)) {
+    done.resealed += await rotateDataKey(context, owner)
+    done.owners++
+  }
+  return done
 }
 
-/** Deletes retired data keys whose time is over: an hour after a rotation, and as often as one likes. */
-export const removeRetiredKeys = async (context: RotationContext): Promise<void> => {
-  for (const owner of await listOwners(context.db)) await retire(context, owner)
+/** Goes on with rotations: seals again what was left, and deletes retired keys whose time is over. */
+export const finishRotations = async (context: RotationContext): Promise<void> => {
+  for (const owner of await listOwnersOfRetiredKeys(context.db)) await retire(context, owner)
 }

@@ -1,9 +1,12 @@
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDrivenClock, type DrivenClock } from '../modules/docks/test-world.ts'
-import { newRingEntry, parseKeyRing } from './key-ring.ts'
+import { ensureKeyRing, newRingEntry, parseKeyRing, readKeyRing } from './key-ring.ts'
 import type { KeyOwner, SealedColumn } from './sealed-place.ts'
 import { checkKeyRing, createSealer } from './sealer.ts'
 
@@ -129,6 +132,22 @@ describe('the key ring', () => {
     await expect(checkKeyRing(database.db, parseKeyRing(newRingEntry()))).rejects.toThrow('lacks the key')
     const sameName = parseKeyRing(`${ring.first}:${Buffer.alloc(32, 7).toString('base64')}`)
     await expect(checkKeyRing(database.db, sameName)).rejects.toThrow('not the one it was wrapped with')
+  })
+
+  it('is made once, in a file for its owner alone', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
+    try {
+      expect(await readKeyRing(folder)).toBeUndefined()
+      const made = await ensureKeyRing(folder)
+      expect((await ensureKeyRing(folder)).first).toBe(made.first)
+      expect((await readKeyRing(folder))?.first).toBe(made.first)
+      const { mode } = await stat(join(folder, 'keys/secret-keys'))
+      expect(mode & 0o777).toBe(0o600)
+      await writeFile(join(folder, 'keys/secret-keys'), '')
+      await expect(ensureKeyRing(folder)).rejects.toThrow('holds no key')
+    } finally {
+      await rm(folder, { recursive: true, force: true })
+    }
   })
 
   it('reads entries in every usual form, and its errors show none', () => {

@@ -1,0 +1,43 @@
+import { join } from 'node:path'
+import { newUuid, tryCommand } from '@dock/foundation'
+import { freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { sealedColumns } from './sealed-columns.ts'
+import { createSealer, newRingEntry, parseKeyRing } from './sealing/index.ts'
+
+const program = join(import.meta.dirname, 'rotate-keys.ts')
+
+it('seals every secret again, and tells what is wrong with the ring before it touches one', async () => {
+  const database = await freshDatabase()
+  try {
+    const { db, url } = database
+    const entry = newRingEntry()
+    const clock = { now: () => new Date(), after: () => () => undefined }
+    const sealerNow = () => createSealer({ db, clock, ring: parseKeyRing(entry), columns: sealedColumns })
+    const [organizationId, id] = [newUuid(), newUuid()]
+    const owner = { kind: 'organization', id: organizationId } as const
+    const place = { table: 'provider_keys', column: 'sealed_key', rowId: id }
+    const before = await sealerNow().seal(owner, place, 'sk-secret')
+    await sql`insert into organizations (id, name, slug) values (${organizationId}, 'O', 'o')`.execute(db)
+    await sql`insert into provider_keys (id, organization_id, provider, sealed_key, updated_at)
+      values (${id}, ${organizationId}, 'openai', ${before}, now())`.execute(db)
+    const rotate = (DOCK_SECRET_KEYS: string) =>
+      tryCommand(process.execPath, [program], {
+        env: { PATH: process.env['PATH'], DATABASE_URL: url, DOCK_SECRET_KEYS },
+      })
+
+    const wrong = await rotate(newRingEntry())
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('lacks the key')])
+    const right = await rotate(entry)
+    expect([right.code, right.stdout]).toEqual([
+      0,
+      '1 owners have new keys; 1 secrets were sealed with them.\n',
+    ])
+    const after = await sql<{ sealed: string }>`select sealed_key as sealed from provider_keys`.execute(db)
+    expect(after.rows[0]!.sealed.split('.')[1]).not.toBe(before.split('.')[1])
+    expect(await sealerNow().open(owner, place, after.rows[0]!.sealed)).toBe('sk-secret')
+  } finally {
+    await database.drop()
+  }
+})

@@ -1,0 +1,20 @@
+import { freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { sealedColumns } from './sealed-columns.ts'
+
+it('are columns that there are, each with its row id and its owner in the same row', async () => {
+  const database = await freshDatabase()
+  try {
+    const { rows } = await sql<{ name: string }>`
+      select table_name || '.' || column_name as name from information_schema.columns
+      where table_schema = 'public'`.execute(database.db)
+    const present = new Set(rows.map(({ name }) => name))
+    for (const { table, column, rowIdColumn, ownerColumn } of sealedColumns)
+      for (const name of [column, rowIdColumn, ownerColumn]) expect(present).toContain(`${table}.${name}`)
+    const text = sealedColumns.map(({ table, column }) => `${table}.${column}`)
+    expect(new Set(text).size).toBe(text.length)
+  } finally {
+    await database.drop()
+  }
+})
