@@ -5,8 +5,8 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid, writeFileDurably } from '@dock/foundation'
-import { type StartDock, startDock } from '@dock/host-protocol'
-import { sandboxHandle } from '@dock/runtime'
+import { type StartDock, setupOutcome, startDock } from '@dock/host-protocol'
+import { execReference, sandboxHandle } from '@dock/runtime'
 import * as z from 'zod'
 
 /**
@@ -43,6 +43,16 @@ export const dockRecord = z.strictObject({
       result: z.unknown(),
     })
     .nullable(),
+  /** The setup script that was begun last, where it runs while it does, and how it ended. */
+  setup: z
+    .strictObject({
+      operationId: z.string(),
+      generation: z.number().int(),
+      reference: execReference.nullable(),
+      outcome: setupOutcome.nullable(),
+    })
+    .nullable()
+    .default(null),
   changedAt: z.iso.datetime(),
 })
 export type DockRecord = z.infer<typeof dockRecord>

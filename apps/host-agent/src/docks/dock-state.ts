@@ -92,6 +92,7 @@ export class DockState {
       ip: null,
       sandbox: null,
       lastOperation: null,
+      setup: null,
       ...this.#record,
       ...change,
       changedAt: this.parts.clock.now().toISOString(),
@@ -106,6 +107,11 @@ export class DockState {
   /** Whether it is a sandbox of the warm pool, which no Dock has claimed. */
   get isPooled(): boolean {
     return this.#record?.generation === 0
+  }
+
+  /** Adds to the record of a Dock that is known, without a change of its phase. */
+  async note(change: Pick<DockRecord, 'setup'>): Promise<void> {
+    if (this.#record) await this.save({ ...change, phase: this.#record.phase })
   }
 
   /** Removes the record, on stable storage too: the Dock is unknown afterwards. */

@@ -21,6 +21,7 @@ import {
 import { execInDock } from './exec-in-dock.ts'
 import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
 import { recoverDock } from './recover-dock.ts'
+import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
 import { endInOrder, stopDock } from './stop-dock.ts'
 
@@ -29,6 +30,7 @@ type Numbered = { operationId: string; generation: number }
 export class Dock {
   readonly #state: DockState
   readonly #lane = new CommandLane()
+  #setup: { operationId: string; answer: Promise<protocol.SetupOutcome> } | null = null
 
   constructor(dockId: string, parts: DockParts, record: DockRecord | null) {
     this.#state = new DockState(dockId, parts, record, () => this.#onDeath())
@@ -117,6 +119,18 @@ export class Dock {
 
   connectPort(port: number, request: protocol.ConnectPort): Promise<Socket> {
     return connectPort(this.#state, port, request)
+  }
+
+  /** Joins the run of the same operation that is under way; another one meanwhile is `busy`. */
+  setup(request: protocol.SetupDock): Promise<protocol.SetupOutcome> {
+    const underWay = this.#setup
+    if (underWay?.operationId === request.operationId) return underWay.answer
+    if (underWay) return Promise.reject(new AgentRefusal('busy', 'another setup script is under way'))
+    const answer = setupDock(this.#state, request).finally(() => {
+      this.#setup = null
+    })
+    this.#setup = { operationId: request.operationId, answer }
+    return answer
   }
 
   /** Takes up what an earlier agent left; answers whether a sandbox was adopted. */

@@ -1,9 +1,10 @@
 /** The agent's paths, as `messages.ts` of the host protocol lists them. Served over the link only. */
 import * as protocol from '@dock/host-protocol'
-import { Hono } from 'hono'
+import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
+import type { Dock } from '../docks/dock.ts'
 import { addCaptureRoutes } from './capture-routes.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
@@ -16,6 +17,11 @@ const bodyBytesMax = 1024 * 1024
 export const createAgentApp = (view: HostView): Hono => {
   const { docks, warmPool, logger } = view
   const app = new Hono()
+  const knownDock = (context: Context): Dock => {
+    const dock = docks.known(uuidParameter(context, 'dockId'))
+    if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
+    return dock
+  }
   // Before the limit of bodies: a restore sends a whole disk.
   addCaptureRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))
@@ -38,11 +44,12 @@ export const createAgentApp = (view: HostView): Hono => {
   })
   app.post('/docks/:dockId/exec', async (context) => {
     const request = await readBody(context, protocol.execInDock)
-    const dock = docks.known(uuidParameter(context, 'dockId'))
-    if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
-    return context.json(await dock.exec(request))
+    return context.json(await knownDock(context).exec(request))
   })
-
+  app.post('/docks/:dockId/setup', async (context) => {
+    const request = await readBody(context, protocol.setupDock)
+    return context.json(await knownDock(context).setup(request))
+  })
   app.post('/pool', async (context) => {
     warmPool.keep((await readBody(context, protocol.keepPool)).kind)
     return context.json({})
