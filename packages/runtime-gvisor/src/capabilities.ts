@@ -70,9 +70,13 @@ export const maskOf = (capabilities: readonly Capability[]): number =>
   capabilities.reduce((mask, name) => mask + 2 ** names.indexOf(name), 0)
 
 /** What a process of this user holds and can ever get: only root holds any, and nobody more than `bounding`. */
-export const capabilitiesOf = (uid: number, alsoBounding: readonly Capability[] = []) => {
-  const held = uid === 0 ? rootHolds : []
-  return { bounding: [...rootHolds, ...alsoBounding], effective: held, permitted: held }
+export const capabilitiesOf = (
+  uid: number,
+  alsoBounding: readonly Capability[] = [],
+  alsoHolding: readonly Capability[] = [],
+) => {
+  const held = [...(uid === 0 ? rootHolds : []), ...alsoHolding]
+  return { bounding: [...rootHolds, ...alsoBounding, ...alsoHolding], effective: held, permitted: held }
 }
 
 /** The same as the OCI specification writes it. */

@@ -14,6 +14,7 @@ import { hostProcess, untilDead } from './host-process.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
+import { renameSandbox } from './rename-sandbox.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 import { createRunsc } from './runsc.ts'
 import { createRunscTransport } from './runsc-transport.ts'
@@ -130,6 +131,10 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     processes: async (handle) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(async () => (await sandbox.sentry()).processes())
+    },
+    rename: async (handle, hostname) => {
+      const sandbox = sandboxOf(handle)
+      await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))
     },
     openTerminal: async (handle, request) => {
       const sandbox = sandboxOf(handle)

@@ -9,6 +9,8 @@ export type Command = {
   gid: number
   /** Put into the bounding set beside what the user's processes always have there. */
   alsoBounding: readonly Capability[]
+  /** Held beside what the user's processes hold: for a program of the platform, never for a tenant's. */
+  alsoHolding?: readonly Capability[]
 }
 
 /** A command that was handed over. */

@@ -20,14 +20,14 @@ const pidIn = async (path: string): Promise<number> => {
 /** `requestDir` holds each command's request while it runs: a folder on tmpfs, made 0700. */
 export const createRunscTransport = (runsc: Runsc, requestDir: string): ExecTransport => ({
   name: 'runsc-exec',
-  start: async (sandboxId, { argv, env, cwd, uid, gid, alsoBounding }, streams) => {
+  start: async (sandboxId, { argv, env, cwd, uid, gid, alsoBounding, alsoHolding }, streams) => {
     await mkdir(requestDir, { recursive: true, mode: 0o700 })
     const name = join(requestDir, randomUUID())
     const [requestFile, pidFile] = [`${name}.json`, `${name}.pid`]
     const request = {
       ...{ user: { uid, gid }, args: argv, cwd },
       env: Object.entries(env).map(([variable, value]) => `${variable}=${value}`),
-      capabilities: ociCapabilities(capabilitiesOf(uid, alsoBounding)),
+      capabilities: ociCapabilities(capabilitiesOf(uid, alsoBounding, alsoHolding)),
     }
     await writeFile(requestFile, JSON.stringify(request), { mode: 0o600 })
     const args = runsc.args('exec', `--process=${requestFile}`, `--internal-pid-file=${pidFile}`, sandboxId)

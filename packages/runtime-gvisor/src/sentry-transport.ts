@@ -10,8 +10,8 @@ export const createSentryTransport = (sentryOf: (sandboxId: string) => Promise<S
   name: 'control-socket',
   start: async (sandboxId, command, streams) => {
     const sentry = await sentryOf(sandboxId)
-    const { argv, env, cwd, uid, gid, alsoBounding } = command
-    const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding)
+    const { argv, env, cwd, uid, gid, alsoBounding, alsoHolding } = command
+    const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding, alsoHolding)
     const wanted = {
       ...{ argv, cwd, uid, gid },
       env: Object.entries(env).map(([name, value]) => `${name}=${value}`),

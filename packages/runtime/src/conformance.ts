@@ -47,6 +47,18 @@ export const describeDriver = (
       if (handle) await driver.destroy(handle)
     })
 
+    test.runIf(options.shell)(
+      'a running sandbox takes another host name, which no process inside may give it',
+      async () => {
+        const { hostname } = spec
+        await driver.rename?.(handle, 'another-name')
+        expect(await text('hostname')).toBe('another-name\n')
+        expect((await driver.exec(handle, request(`hostname ${hostname}`))).exitCode).not.toBe(0)
+        await driver.rename?.(handle, hostname)
+        expect(await text('hostname')).toBe(`${hostname}\n`)
+      },
+    )
+
     test('fingerprint names the driver', async () => {
       expect((await driver.fingerprint()).driver).not.toBe('')
     })

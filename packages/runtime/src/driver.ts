@@ -160,6 +160,8 @@ export type RuntimeDriver = {
   processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
   /** What it uses now, frozen or not. Throws {@link SandboxGone}. */
   usage?(handle: SandboxHandle): Promise<SandboxUsage>
+  /** Gives a running sandbox another host name. Throws {@link SandboxGone}; must not be called while frozen. */
+  rename?(handle: SandboxHandle, hostname: string): Promise<void>
   /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
   openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
   /** Exit code of a command that an earlier agent started; undefined when nobody knows it. Once for each command. */

@@ -106,6 +106,7 @@ export const createFakeDriver = (machine: FakeMachine = new Map()): FakeDriver =
     },
     processes: async (handle) => [init, ...(await awake(handle)).processes],
     usage: async (handle) => sandboxOf(handle).usage,
+    rename: async (handle) => void (await awake(handle)),
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)
       const terminal = createFakeTerminal(request)

@@ -30,6 +30,7 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
     ...{ phase: 'running' as const, generation, spec: wanted },
     lastOperation: { kind: 'start' as const, operationId, generation, result },
   }
+  if (hostname !== null && !driver.rename) return null
   const isReady = hostname === null && Object.keys(env).length === 0
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })

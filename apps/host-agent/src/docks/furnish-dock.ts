@@ -19,7 +19,6 @@ if [ -n "$variables" ]; then
   printf '%s' "$variables" >/run/dock/variables || exit 12
 fi
 if [ -n "$DOCK_HOSTNAME" ]; then
-  printf '%s' "$DOCK_HOSTNAME" >/proc/sys/kernel/hostname || exit 13
   umask 022
   printf '%s\\n' "$DOCK_HOSTNAME" >/etc/hostname || exit 14
   mapfile -t lines </etc/hosts
@@ -54,11 +53,14 @@ export const furnishDock = async (
 ): Promise<void> => {
   const input = variablesFile(env)
   if (input === '' && hostname === null) return
-  const result = await driver.exec(sandbox, {
-    argv: ['/bin/bash', '-c', script],
-    env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname ?? '' },
-    ...{ cwd: '/', uid: 0, gid: dockUser.gid, timeoutMs, outputLimitBytes: 1024, input },
-  })
+  const [result] = await Promise.all([
+    driver.exec(sandbox, {
+      argv: ['/bin/bash', '-c', script],
+      env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname ?? '' },
+      ...{ cwd: '/', uid: 0, gid: dockUser.gid, timeoutMs, outputLimitBytes: 1024, input },
+    }),
+    hostname === null ? null : driver.rename?.(sandbox, hostname),
+  ])
   if (result.exitCode === 0) return
   throw new Error(`the sandbox did not take its variables: exit ${result.exitCode}`)
 }

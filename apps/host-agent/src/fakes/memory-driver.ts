@@ -11,14 +11,18 @@ import {
   type SandboxUsage,
 } from '@dock/runtime'
 
-type Call = 'start' | 'exec' | 'destroy' | 'freeze' | 'thaw' | 'processes'
+type Call = 'start' | 'exec' | 'execEnd' | 'destroy' | 'freeze' | 'thaw' | 'processes'
 
-type CanFreeze = Required<Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage'>>
+type CanFreeze = Required<
+  Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage' | 'rename' | 'waitForExec'>
+>
 
 export type MemoryDriver = RuntimeDriver &
   CanFreeze & {
     /** Commands that were run, oldest first. */
     readonly executed: readonly ExecRequest[]
+    /** Host names that running sandboxes were given, by Dock. */
+    readonly renamed: ReadonlyMap<string, string>
     /** What was started, oldest first. */
     readonly started: readonly SandboxSpec[]
     /** Terminals that were opened, oldest first. */
@@ -54,6 +58,7 @@ export const createMemoryDriver = (): MemoryDriver => {
   const failures = new Map<Call, Error>()
   const gates = new Map<Call, Promise<void>>()
   const frozen = new Set<string>()
+  const renamed = new Map<string, string>()
   const processes = new Map<string, readonly string[]>()
   const usages = new Map<string, SandboxUsage>()
   const step = async (call: Call): Promise<void> => {
@@ -87,6 +92,7 @@ export const createMemoryDriver = (): MemoryDriver => {
     started,
     terminals,
     frozen,
+    renamed,
     setProcesses: (dockId, names) => void processes.set(dockId, names),
     setUsage: (dockId, usage) => void usages.set(dockId, usage),
     failNext: (call, error) => void failures.set(call, error),
@@ -118,9 +124,12 @@ export const createMemoryDriver = (): MemoryDriver => {
     recover: async (handle) => (sandboxes.has(keyOf(handle)) ? 'running' : 'gone'),
     wait: async (handle) => sandboxes.get(keyOf(handle))?.dead,
     exec: async (handle, request): Promise<ExecResult> => {
-      await step('exec')
+      await Promise.race([step('exec'), find(handle).dead])
       await awake(handle)
       executed.push(request)
+      request.onStarted?.({ pid: executed.length, mark: `mark-${executed.length}` })
+      await Promise.race([step('execEnd'), find(handle).dead])
+      find(handle)
       const stdout = Buffer.from('out\n')
       return {
         exitCode: 0,
@@ -165,6 +174,14 @@ export const createMemoryDriver = (): MemoryDriver => {
         ...{ pid: index + 10, parentPid: 1, uid: 1000, name, isPlatform: false },
       }))
       return [own, ...others]
+    },
+    rename: async (handle, hostname) => {
+      await awake(handle)
+      renamed.set(handle.dockId, hostname)
+    },
+    waitForExec: async (handle, reference) => {
+      await awake(handle)
+      return reference.pid
     },
     usage: async (handle) => {
       find(handle)

@@ -134,6 +134,7 @@ describe('a claim', () => {
     const ran = host.driver.executed.length
     await claim(dockId, 'my-own', { env: { TOKEN: "it's secret" } })
     const [furnishing] = host.driver.executed.slice(ran)
+    expect(host.driver.renamed.get(dockId)).toBe('my-own')
     expect(furnishing).toMatchObject({ uid: 0, env: { DOCK_HOSTNAME: 'my-own' } })
     expect(furnishing?.input).toBe(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
     expect(JSON.stringify(furnishing?.argv)).not.toContain('secret')

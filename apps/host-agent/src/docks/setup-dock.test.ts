@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { newUuid } from '@dock/foundation'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
+
+let host: Awaited<ReturnType<typeof createMemoryHost>>
+let dockId: string
+beforeEach(async () => {
+  host = await createMemoryHost()
+  dockId = newUuid()
+  await dock().start(startCommand())
+})
+afterEach(() => host.remove())
+
+const dock = () => host.agent.docks.commandable(dockId)
+const setup = (operationId = 'op_1', generation = 1) =>
+  dock().setup({ operationId, generation, script: 'echo $SECRET', timeoutMs: 60_000 })
+
+test('runs the script as the Dock user, not in its arguments, and answers the last lines of its log', async () => {
+  expect(await setup()).toEqual({ exitCode: 0, output: 'out\n', timedOut: false })
+  const [ran, finished] = host.driver.executed
+  expect(ran).toMatchObject({ uid: 1000, input: 'echo $SECRET' })
+  expect(JSON.stringify(ran?.argv)).not.toContain('SECRET')
+  expect(finished).toMatchObject({ uid: 0, argv: expect.arrayContaining(['4096']) })
+})
+
+test('repeated it joins the run under way, and answers the same afterwards; another one is busy meanwhile', async () => {
+  const release = host.driver.hold('exec')
+  const both = Promise.all([setup(), setup()])
+  await expect(setup('op_2')).rejects.toMatchObject({ code: 'busy' })
+  release()
+  const [first, second] = await both
+  expect(second).toEqual(first)
+  expect(await setup()).toEqual(first)
+  expect(host.driver.executed).toHaveLength(2)
+})
+
+test('is not run again by the next agent', async () => {
+  const first = await setup()
+  host.agent = await host.startAgent()
+  expect(await setup()).toEqual(first)
+  expect(host.driver.executed).toHaveLength(2)
+})
+
+test('begun by an agent that died, it is waited for where it runs', async () => {
+  const release = host.driver.hold('execEnd')
+  setup().catch(() => undefined)
+  const file = join(host.handlesFolder, `${dockId}.json`)
+  await expect.poll(() => readFile(file, 'utf8')).toContain('mark-1')
+  host.agent = await host.startAgent()
+  const again = setup()
+  release()
+  expect(await again).toMatchObject({ exitCode: 1, output: 'out\n' })
+  expect(host.driver.executed.map(({ uid }) => uid)).toEqual([1000, 0])
+})
+
+test('ends as not running when its Dock does, and is not begun in one that does not run', async () => {
+  host.driver.hold('execEnd')
+  const running = setup()
+  await expect.poll(() => host.driver.executed.length).toBe(1)
+  host.driver.kill(dockId)
+  await expect(running).rejects.toMatchObject({ code: 'not_running' })
+  await expect(setup('op_2')).rejects.toMatchObject({ code: 'not_running' })
+})

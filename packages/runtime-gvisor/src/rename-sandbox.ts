@@ -1,0 +1,29 @@
+/** Gives a running sandbox another host name. Only this one program may: no tenant's process ever holds the right to it. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ExecTransport } from './exec-transport.ts'
+import { runToEnd } from './run-to-end.ts'
+
+const deadlineMs = 5_000
+
+/** Throws when the sandbox does not take the name. */
+export const renameSandbox = async (
+  transport: ExecTransport,
+  sandboxId: string,
+  hostname: string,
+): Promise<void> => {
+  const program = {
+    argv: ['/bin/hostname', hostname],
+    env: {},
+    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [], alsoHolding: ['SYS_ADMIN' as const] },
+  }
+  const late = new AbortController()
+  const givenUp = delay(deadlineMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const { exitCode, stderr } = await runToEnd(
+    transport,
+    sandboxId,
+    program,
+    { outputLimitBytes: 1024 },
+    givenUp,
+  ).finally(() => late.abort())
+  if (exitCode !== 0) throw new Error(`hostname ended with ${exitCode}: ${stderr.toString('utf8').trim()}`)
+}
