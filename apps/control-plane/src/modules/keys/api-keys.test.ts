@@ -1,6 +1,6 @@
 import { type CreatedApiKey, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 
@@ -69,7 +69,12 @@ it('allows twenty active keys, also when two are asked for at once', async () =>
     select id, 'k' || n, 'dock_' || n, ('h' || n)::bytea from users, generate_series(1, 18) n`.execute(
     server.database.db,
   )
-  const codes = (await Promise.all([create(), create()])).map(({ status, body }) => body.code ?? status)
+  const answers = await whileLocked(
+    server.database,
+    { lock: 'select 1 from users for update', waiting: 2 },
+    () => Promise.all([create(), create()]),
+  )
+  const codes = answers.map(({ status, body }) => body.code ?? status)
   expect(codes.sort()).toEqual([201, 'api_key_limit_reached'])
 })
 

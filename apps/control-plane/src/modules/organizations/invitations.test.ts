@@ -211,6 +211,24 @@ describe('an invitation', () => {
     expect(await list()).toMatchObject([{ id, role: 'member' }])
   })
 
+  it('lets its address make an account while others may not, and until it is taken back', async () => {
+    const signUp = async (email: string): Promise<number> => {
+      const response = await server.fetch('/api/auth/sign-up/email', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
+        body: JSON.stringify({ email, password: 'a long password', name: 'A Person' }),
+      })
+      return response.status
+    }
+    await invite()
+    await invite({ email: `revoked-${address}` })
+    const revoked = (await list()).find(({ email }) => email.startsWith('revoked-'))
+    await server.call('DELETE', path(`/invitations/${revoked?.id}`))
+    expect(await signUp(`revoked-${address}`)).toBe(403)
+    expect(await signUp(`other-${address}`)).toBe(403)
+    expect(await signUp(address)).toBe(200)
+  })
+
   it('asks for exactly one of address and user, and for a user that there is', async () => {
     const codes = []
     for (const body of [

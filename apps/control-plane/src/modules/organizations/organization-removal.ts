@@ -62,8 +62,9 @@ export const createOrganizationRemoval = (options: {
       })
       logger.info({ organizationId }, 'deleted organization removed')
     } catch (error) {
-      // A create that was under way when it was deleted has put a Dock into it: the next round removes that one too.
       if (!isForeignKeyViolation(error)) throw error
+      // A create that was under way when it was deleted has put a Dock into it: the next round removes that one too.
+      logger.warn({ err: error, organizationId }, 'a deleted organization was given something more')
     }
   }
 
