@@ -1,22 +1,19 @@
 /** A server that outlived the process that started it: recognised by the cluster's own lock file, then ended. */
-import { readFile, stat } from 'node:fs/promises'
+import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
-  }
+/** A process that ended but was never reaped by its parent is as good as gone. */
+const isAlive = async (pid: number): Promise<boolean> => {
+  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
+  return status !== undefined && status[status.lastIndexOf(')') + 2] !== 'Z'
 }
 
 /** The pid of the server that runs on this cluster now. A postmaster's working folder is its data folder. */
 export const findServer = async (dataDir: string): Promise<number | undefined> => {
   const lock = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => undefined)
   const pid = Number.parseInt(lock?.split('\n')[0] ?? '', 10)
-  if (!Number.isInteger(pid) || pid <= 1 || !isAlive(pid)) return undefined
+  if (!Number.isInteger(pid) || pid <= 1 || !(await isAlive(pid))) return undefined
   // The pid may belong to something else by now, after a reboot for example.
   const [ours, theirs] = await Promise.all([stat(dataDir), stat(`/proc/${pid}/cwd`).catch(() => undefined)])
   return theirs && theirs.dev === ours.dev && theirs.ino === ours.ino ? pid : undefined
@@ -25,7 +22,7 @@ export const findServer = async (dataDir: string): Promise<number | undefined> =
 /** Resolves to whether the process has ended within `timeoutMs`. */
 export const waitForEnd = async (pid: number, timeoutMs: number): Promise<boolean> => {
   const deadline = Date.now() + timeoutMs
-  while (isAlive(pid)) {
+  while (await isAlive(pid)) {
     if (Date.now() > deadline) return false
     await delay(20)
   }
@@ -41,9 +38,18 @@ export const endServer = async (pid: number, fastMs = 30_000): Promise<void> => 
     ['SIGINT', fastMs],
     ['SIGQUIT', 10_000],
   ] as const) {
-    if (!isAlive(pid)) return
+    if (!(await isAlive(pid))) return
     process.kill(pid, signal)
     if (await waitForEnd(pid, patienceMs)) return
   }
   throw new Error(`PostgreSQL (pid ${pid}) does not end`)
+}
+
+/**
+ * Removes the lock files of a server that is gone, once {@link findServer} has found none. The server itself would
+ * respect them as long as any process has the number in them, a zombie or somebody else.
+ */
+export const removeStaleLocks = async (dataDir: string, socketPath: string): Promise<void> => {
+  await rm(join(dataDir, 'postmaster.pid'), { force: true })
+  await rm(`${socketPath}.lock`, { force: true })
 }

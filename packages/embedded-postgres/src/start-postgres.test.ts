@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPostgresBinaries } from './find-binaries.ts'
 import { type PostgresOptions, type RunningPostgres, startPostgres } from './start-postgres.ts'
+import { identityFor } from './system-user.ts'
 
 let folder: string
 let options: PostgresOptions
@@ -46,14 +47,13 @@ const startInAnotherProcess = async (): Promise<{ parent: ChildProcess; pid: num
   return { parent, pid: Number(pid.toString()) }
 }
 
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch {
-    return false
-  }
-}
+const statusOf = (pid: number): Promise<string> =>
+  readFile(`/proc/${pid}/stat`, 'utf8').then(
+    (text) => text.slice(text.lastIndexOf(')') + 2)[0]!,
+    () => 'gone',
+  )
+/** One that ended counts as gone, whether or not its parent has asked for it yet. */
+const isAlive = async (pid: number): Promise<boolean> => !['gone', 'Z', 'X'].includes(await statusOf(pid))
 
 describe('startPostgres', () => {
   it('makes a cluster, keeps its rows over a restart, and listens on no port', async () => {
@@ -62,7 +62,7 @@ describe('startPostgres', () => {
     expect(await query(first, 'show listen_addresses')).toEqual([{ listen_addresses: '' }])
     await first.stop()
     await first.stop()
-    expect(isAlive(first.pid)).toBe(false)
+    expect(await isAlive(first.pid)).toBe(false)
     const second = await startPostgres(options)
     expect(await query(second, 'select n from kept')).toEqual([{ n: 7 }])
     await second.stop()
@@ -72,15 +72,47 @@ describe('startPostgres', () => {
     const { parent, pid } = await startInAnotherProcess()
     parent.kill('SIGKILL')
     await once(parent, 'exit')
-    expect(isAlive(pid)).toBe(true)
+    expect(await isAlive(pid)).toBe(true)
     let server: RunningPostgres | undefined
     try {
       server = await startPostgres(options)
       expect(server.pid).not.toBe(pid)
-      expect(isAlive(pid)).toBe(false)
+      expect(await isAlive(pid)).toBe(false)
       expect(await query(server, 'select n from kept')).toEqual([{ n: 7 }])
     } finally {
       await server?.stop()
+    }
+  })
+
+  it('starts after one that was killed and that nobody reaps', async () => {
+    const pidFile = join(options.dataDir, 'postmaster.pid')
+    const socketLock = join(options.socketDir, '.s.PGSQL.5432.lock')
+    const server = await startPostgres(options)
+    const [lock, socket] = await Promise.all([readFile(pidFile, 'utf8'), readFile(socketLock, 'utf8')])
+    await server.stop()
+    // Its child ends when told to; by then the parent is a program that never asks for it.
+    const identity = await identityFor(options)
+    const parent = spawn('bash', ['-c', 'cat <&0 >/dev/null & echo $!; exec sleep 600 </dev/null'], {
+      ...identity,
+      stdio: ['pipe', 'pipe', 'inherit'],
+    })
+    try {
+      const [text] = (await once(parent.stdout!, 'data')) as [Buffer]
+      const zombie = text.toString().trim()
+      const patiently = { timeout: 20_000 }
+      await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
+      parent.stdin!.end()
+      await expect.poll(() => statusOf(Number(zombie)), patiently).toBe('Z')
+      const asOf = (file: string, content: string) =>
+        writeFile(file, content.replace(/^\d+/, zombie)).then(
+          () => identity && chown(file, identity.uid, identity.gid),
+        )
+      await Promise.all([asOf(pidFile, lock), asOf(socketLock, socket)])
+      const next = await startPostgres(options)
+      expect(await query(next, 'select n from kept')).toEqual([{ n: 7 }])
+      await next.stop()
+    } finally {
+      parent.kill('SIGKILL')
     }
   })
 

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { findPostgresBinaries } from './find-binaries.ts'
-import { endServer, findServer } from './leftover.ts'
+import { endServer, findServer, removeStaleLocks } from './leftover.ts'
 import { type Identity, identityFor } from './system-user.ts'
 
 export type PostgresOptions = {
@@ -134,6 +134,7 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
   try {
     const leftover = await findServer(options.dataDir)
     if (leftover !== undefined) await endServer(leftover)
+    await removeStaleLocks(options.dataDir, socketPath)
     await initialise(options, binaries, identity, logFile.fd)
     // A session of its own: Ctrl-C reaches the caller alone, which stops the server when it is done with it.
     const child = spawn(join(binaries, 'postgres'), serverArguments(options), {
