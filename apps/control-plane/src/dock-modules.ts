@@ -179,7 +179,7 @@ export const createDockModules = (options: {
     orderedStops,
     start: async (joinTokenFile) => {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
-      runner.start()
+      await runner.start()
       copies.start()
       timers.start()
       ttl.start()

@@ -7,6 +7,7 @@ import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 import { Docks } from './docks/docks.ts'
 import { Emitter } from './docks/emitter.ts'
+import { withRecordSteps } from './fault-steps.ts'
 import { Freezer } from './freezing/freezer.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
@@ -34,7 +35,7 @@ export const createAgent = (agentParts: AgentParts) => {
     poolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
     turns: new BootTurns(bootsAtOnce),
-    records: createDockRecords(agentParts.handlesFolder),
+    records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })

@@ -8,6 +8,7 @@ import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
 import { createMemoryDiskPool } from './fakes/memory-disk-pool.ts'
 import { createMemoryNetworks } from './fakes/memory-networks.ts'
+import { withFaultSteps } from './fault-steps.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
 
@@ -38,7 +39,7 @@ export const composeAgent = async (settings: AgentSettings, logger: Logger): Pro
   logger.info(await parts.driver.fingerprint(), 'runtime')
   const handlesFolder = join(settings.hostFolder, 'handles')
   return createAgent({
-    ...parts,
+    ...withFaultSteps(parts),
     bootId: await readBootId(),
     clock: systemClock,
     logger,

@@ -14,7 +14,7 @@ export type Kept = {
 const firstDelayMs = 200
 const longestDelayMs = 15_000
 /** Whoever ran this long has started well: the next end counts as the first. */
-const settledMs = 30_000
+const settledMs = 5_000
 
 /** Runs `start` and keeps what it answers running. Rejects only when the very first start does. */
 export const keepRunning = async (

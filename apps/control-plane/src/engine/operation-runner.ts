@@ -6,7 +6,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
 import type { OperationError, OperationRow } from './operation.ts'
-import { LeaseLost, recordProgress, renewLeases, takeDue } from './operation-store.ts'
+import { endLeasesOfOthers, LeaseLost, recordProgress, renewLeases, takeDue } from './operation-store.ts'
 import { runSaga, type Saga, type SagaRecords } from './saga.ts'
 import { createTimers } from './timers.ts'
 
@@ -27,7 +27,11 @@ export type OperationRunner = {
   wake(): void
   /** Resolves when no operation runs in this process. */
   settled(): Promise<void>
-  start(): void
+  /**
+   * Begins the sweeps. This process is the only one on its database (the instance's lock), so what an earlier one had
+   * under way is taken up now, not when its leases run out.
+   */
+  start(): Promise<void>
   stop(): void
 }
 
@@ -125,7 +129,8 @@ export const createOperationRunner = (options: {
     settled: async () => {
       while (running.size > 0) await Promise.allSettled([...running.values()])
     },
-    start: () => {
+    start: async () => {
+      await endLeasesOfOthers(db, owner)
       timers.start()
       wake()
     },

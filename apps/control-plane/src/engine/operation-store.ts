@@ -28,6 +28,12 @@ export const takeDue = async (
   return result.rows
 }
 
+/** Ends the leases of every other owner: the caller knows that none of them lives. */
+export const endLeasesOfOthers = async (db: Db, owner: string): Promise<void> => {
+  await sql`update operations set lease_until = null
+    where status in ('pending', 'processing') and not driven and lease_owner <> ${owner}`.execute(db)
+}
+
 /** Renews the leases of these operations; answers the ids still held. */
 export const renewLeases = async (
   db: Db,

@@ -1,0 +1,54 @@
+/**
+ * For crash tests alone: every step by which this agent changes its machine or its records becomes a place where it
+ * can be stopped, before and after. Without `DOCK_FAULTS` the parts are what they were.
+ */
+import { faultPoint, faultsArmed } from '@dock/foundation'
+import type { DockRecords } from './docks/dock-record.ts'
+import type { DockParts } from './docks/dock-state.ts'
+
+type Method = (...args: never[]) => Promise<unknown>
+
+/** The part with a place before and after each of the methods, under the name that `nameOf` gives the call. */
+const stepped = <Part extends object>(
+  part: Part,
+  methods: readonly (keyof Part & string)[],
+  nameOf: (method: string, args: readonly unknown[]) => string,
+): Part =>
+  new Proxy(part, {
+    get: (target, property) => {
+      const value: unknown = Reflect.get(target, property)
+      if (typeof value !== 'function') return value
+      const call = value.bind(target) as Method
+      if (!methods.includes(property as keyof Part & string)) return call
+      return async (...args: never[]) => {
+        const name = `agent:${nameOf(String(property), args)}`
+        faultPoint(`${name}:before`)
+        const result = await call(...args)
+        faultPoint(`${name}:after`)
+        return result
+      }
+    },
+  })
+
+/** The machine's parts, each change of them a place to stop at. */
+export const withFaultSteps = <Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
+  parts: Parts,
+): Parts =>
+  faultsArmed
+    ? {
+        ...parts,
+        driver: stepped(parts.driver, ['start', 'destroy'], (method) => `sandbox-${method}`),
+        disks: stepped(
+          parts.disks,
+          ['create', 'attach', 'detach', 'capture', 'remove', 'removeCapture'],
+          (method) => `disk-${method}`,
+        ),
+        networks: stepped(parts.networks, ['create', 'destroy'], (method) => `network-${method}`),
+      }
+    : parts
+
+/** The records, each write a place to stop at, named by the phase that is written. */
+export const withRecordSteps = (records: DockRecords): DockRecords =>
+  faultsArmed
+    ? stepped(records, ['write'], (_method, [record]) => `record-${(record as { phase: string }).phase}`)
+    : records

@@ -1,0 +1,132 @@
+/**
+ * One crash: an operation is stopped at a named place, one of the three processes is killed there with SIGKILL, and the
+ * server, left to itself, must be whole again within the time: the machine and the database agree, what was
+ * acknowledged is there, nothing is left behind, and the supervisor has lived through it.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { deleteDock } from '../e2e/support/dock.ts'
+import type { Server } from '../e2e/support/server.ts'
+import type { FaultFolder } from './fault-folder.ts'
+import { type Operation, perform, prepare, verify } from './lifecycle.ts'
+import { processOf, stateOfProcess, type Victim } from './processes.ts'
+import { disagreements, readFound, readRecorded } from './scan.ts'
+
+export type CrashWorld = Server & { port: number; faults: FaultFolder }
+export type CrashCase = { operation: Operation; place: string; victim: Victim }
+export type CrashResult = CrashCase & { problems: string[]; recoveredMs: number }
+
+/** From the kill until everything holds again. */
+const recoveryMsMax = 60_000
+const hitMsMax = 60_000
+
+export const nameOf = ({ operation, place, victim }: CrashCase): string =>
+  `${operation} / ${place} / ${victim}`
+
+const until = async <T>(what: string, ask: () => Promise<T | null>, timeoutMs: number): Promise<T> => {
+  const deadline = Date.now() + timeoutMs
+  for (;;) {
+    const answer = await ask()
+    if (answer !== null) return answer
+    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs / 1000} s`)
+    await delay(25)
+  }
+}
+
+const requireProcess = (world: CrashWorld, victim: Victim): Promise<number> =>
+  until(`a process ${victim}`, () => processOf(victim, world), recoveryMsMax)
+
+/** What is wrong now; an empty list when all is whole and the host has spoken since the time. */
+const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> => {
+  const agent = await processOf('agent', world)
+  if (agent === null) return ['there is no agent']
+  try {
+    const health = await fetch(`${world.admin.baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })
+    await health.body?.cancel()
+    if (health.status !== 200) return [`the health is ${health.status}`]
+    const hosts = await world.client.call('listHosts', {})
+    const heard = hosts.filter(({ lastHeartbeatAt }) => Date.parse(lastHeartbeatAt ?? '') >= since)
+    if (heard.length === 0) return ['the host is silent']
+    return disagreements(await readRecorded(world.dataDir), await readFound(world.dataDir, agent))
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)]
+  }
+}
+
+/** Waits until nothing is wrong, and answers what is at the end of the time. */
+const settle = async (world: CrashWorld, since: number): Promise<string[]> => {
+  const deadline = Date.now() + recoveryMsMax
+  for (;;) {
+    const problems = await problemsNow(world, since)
+    if (problems.length === 0 || Date.now() > deadline) return problems
+    await delay(200)
+  }
+}
+
+/** Stops at the place, kills, lets go. Answers whether the call was answered with success. */
+const breakOff = async (world: CrashWorld, crash: CrashCase, call: Promise<unknown>): Promise<void> => {
+  const { place, victim } = crash
+  const stopped: Victim = place.startsWith('agent:') ? 'agent' : 'control-plane'
+  let ended = false
+  call.then(
+    () => {
+      ended = true
+    },
+    () => {
+      ended = true
+    },
+  )
+  const held = await requireProcess(world, stopped)
+  await until(
+    place,
+    async () => {
+      if (world.faults.hasHit(place)) return true
+      if (ended) throw new Error(`${place} was not reached`)
+      return null
+    },
+    hitMsMax,
+  )
+  await until('the stop', async () => ((await stateOfProcess(held)) === 'T' ? true : null), hitMsMax)
+  const target = victim === stopped ? held : await requireProcess(world, victim)
+  process.kill(target, 'SIGKILL')
+  await until('the end', async () => ((await stateOfProcess(target)) === null ? true : null), hitMsMax)
+  if (target !== held) process.kill(held, 'SIGCONT')
+}
+
+/** Runs one case and removes what it made. */
+export const runCase = async (world: CrashWorld, crash: CrashCase, name: string): Promise<CrashResult> => {
+  const { operation, place } = crash
+  const problems: string[] = []
+  let recoveredMs = 0
+  try {
+    const prepared = await prepare(world, operation, name)
+    await world.faults.clear()
+    await world.faults.arm(place)
+    const call = perform(world, operation, prepared)
+    const answered = call.then(
+      () => true,
+      () => false,
+    )
+    await breakOff(world, crash, call)
+    const begin = Date.now()
+    problems.push(...(await settle(world, begin)))
+    recoveredMs = Date.now() - begin
+    if (problems.length === 0) problems.push(...(await verify(world, operation, prepared, await answered)))
+    if (problems.length === 0) problems.push(...(await settle(world, begin)))
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error))
+  }
+  await world.faults.clear()
+  problems.push(...(await cleanUp(world)))
+  return { ...crash, problems, recoveredMs }
+}
+
+/** Deletes every Dock; afterwards the machine must be empty. */
+export const cleanUp = async (world: CrashWorld): Promise<string[]> => {
+  try {
+    const docks = await world.client.call('listDocks', { query: { all: true } })
+    for (const { id } of docks) await deleteDock(world, id)
+    return (await settle(world, 0)).map((problem) => `after deleting: ${problem}`)
+  } catch (error) {
+    return [`deleting: ${error instanceof Error ? error.message : String(error)}`]
+  }
+}

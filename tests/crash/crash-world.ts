@@ -1,0 +1,46 @@
+/** A server that is made to be killed: armed with fault points, without the first Dock, its places known. */
+import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { type CrashCase, type CrashWorld, cleanUp } from './crash-case.ts'
+import { createFaultFolder } from './fault-folder.ts'
+import { type Operation, operations, perform, prepare } from './lifecycle.ts'
+import { victims } from './processes.ts'
+
+/** Starts it. `warmPool`: how many Docks its host holds ready. */
+export const createCrashWorld = async (warmPool = 0): Promise<CrashWorld> => {
+  const faults = await createFaultFolder()
+  const port = await freePort()
+  const server = await startServer(await newDataDir(), port, {
+    DOCK_FAULTS: faults.path,
+    DOCK_WARM_POOL: String(warmPool),
+  })
+  const world: CrashWorld = { ...server, port, faults }
+  const problems = await cleanUp(world)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return world
+}
+
+/** Ends it as a person would; throws when that was not clean. */
+export const endCrashWorld = async (world: CrashWorld): Promise<void> => {
+  const code = await world.interrupt()
+  await world.faults.remove()
+  if (code !== 0) throw new Error(`the server ended with ${code}; ${world.logFile}`)
+  await removeDataDir(world.dataDir)
+}
+
+/** Every place that an operation comes through when nothing goes wrong, in order. */
+export const placesOf = async (world: CrashWorld, operation: Operation): Promise<string[]> => {
+  const prepared = await prepare(world, operation, `trace-${operation}`)
+  const places = await world.faults.placesOf(() => perform(world, operation, prepared))
+  const problems = await cleanUp(world)
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  return places
+}
+
+/** The whole matrix: each operation, each place on its way, each process. */
+export const allCases = async (world: CrashWorld): Promise<CrashCase[]> => {
+  const cases: CrashCase[] = []
+  for (const operation of operations)
+    for (const place of await placesOf(world, operation))
+      for (const victim of victims) cases.push({ operation, place, victim })
+  return cases
+}

@@ -1,0 +1,49 @@
+/** The folder through which a crash test stops processes of the server at named places, and learns which places there are. */
+import { existsSync } from 'node:fs'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export type FaultFolder = {
+  path: string
+  /** The next process that comes to the place stops there. */
+  arm(place: string): Promise<void>
+  hasHit(place: string): boolean
+  /** Nothing is armed or hit any more. */
+  clear(): Promise<void>
+  /** Answers the places that are passed while `work` runs, in the order of their first time. */
+  placesOf(work: () => Promise<unknown>): Promise<string[]>
+  remove(): Promise<void>
+}
+
+/** Root's agent and the control plane's unprivileged user share it. */
+export const createFaultFolder = async (): Promise<FaultFolder> => {
+  const path = await mkdtemp(join(tmpdir(), 'dock-faults-'))
+  const empty = async (): Promise<void> => {
+    for (const name of ['armed', 'hit']) {
+      await rm(join(path, name), { recursive: true, force: true })
+      await mkdir(join(path, name))
+      await chmod(join(path, name), 0o777)
+    }
+  }
+  await chmod(path, 0o777)
+  await empty()
+  const trace = join(path, 'trace')
+  return {
+    path,
+    arm: (place) => writeFile(join(path, 'armed', place), ''),
+    hasHit: (place) => existsSync(join(path, 'hit', place)),
+    clear: empty,
+    placesOf: async (work) => {
+      await writeFile(trace, '')
+      await chmod(trace, 0o666)
+      try {
+        await work()
+        return [...new Set((await readFile(trace, 'utf8')).split('\n').filter((line) => line !== ''))]
+      } finally {
+        await rm(trace)
+      }
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  }
+}

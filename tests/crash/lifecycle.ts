@@ -1,0 +1,152 @@
+/**
+ * The operations that the crash tests break off: what is there before, the call itself, and what must be true after,
+ * whether the call was answered or not.
+ */
+import type { Dock } from '@dock/contract'
+import { DockApiError } from '@dock/sdk'
+import { createDock, run } from '../e2e/support/dock.ts'
+import type { Server } from '../e2e/support/server.ts'
+
+export const operations = ['create', 'stop', 'resume', 'branch', 'delete'] as const
+export type Operation = (typeof operations)[number]
+
+type World = Pick<Server, 'client' | 'admin'>
+
+/** A Dock with a file in it whose content is known, as the operation needs to find it; none for a create. */
+export type Prepared = { dock: Dock | null; content: string; key: string; name: string }
+
+const file = '/home/user/work/kept'
+
+export const readContent = (world: World, id: string): Promise<string> =>
+  run(world, id, `cat ${file} 2>/dev/null || true`)
+
+/** Makes what the operation works on. */
+export const prepare = async (world: World, operation: Operation, name: string): Promise<Prepared> => {
+  const content = `${name} ${Math.random()}\n`
+  const prepared: Prepared = { dock: null, content, key: `key-${name}`, name }
+  if (operation === 'create') return prepared
+  const dock = await createDock(world, { name })
+  await run(world, dock.id, `printf '%s' '${content}' > ${file}`)
+  if (operation === 'resume') await world.client.call('stopDock', { params: { id: dock.id }, body: {} })
+  return { ...prepared, dock }
+}
+
+export const branchName = (name: string): string => `${name}-branch`
+
+const createBody = (world: World, name: string) => ({
+  workspaceId: world.admin.workspaceId,
+  name,
+  cpus: 1,
+  memoryMiB: 1024,
+  diskGiB: 2,
+})
+
+/** The call. Create and branch carry a key, so that they can be repeated. */
+export const perform = async (world: World, operation: Operation, prepared: Prepared): Promise<unknown> => {
+  const { client } = world
+  const { name, key, dock } = prepared
+  const params = { id: dock?.id ?? '' }
+  const headers = { 'idempotency-key': key }
+  switch (operation) {
+    case 'create':
+      return client.call('createDock', { body: createBody(world, name), headers })
+    case 'branch':
+      return client.call('branchDock', { params, body: { name: branchName(name) }, headers })
+    case 'stop':
+      return client.call('stopDock', { params, body: {} })
+    case 'resume':
+      return client.call('resumeDock', { params, body: {} })
+    case 'delete':
+      return client.call('deleteDock', { params, headers: { 'x-confirm-delete': params.id } })
+  }
+}
+
+const expectThat = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence])
+
+const read = async ({ client }: World, id: string): Promise<Dock | null> => {
+  try {
+    return await client.call('readDock', { params: { id } })
+  } catch (error) {
+    if (error instanceof DockApiError && error.code === 'dock_not_found') return null
+    throw error
+  }
+}
+
+const named = async ({ client }: World, name: string): Promise<Dock[]> =>
+  (await client.call('listDocks', { query: { all: true } })).filter((dock) => dock.name === name)
+
+/** A running Dock, brought up again if it was stopped, still has its file. */
+const holdsContent = async (world: World, id: string, content: string): Promise<string[]> => {
+  const dock = await read(world, id)
+  if (dock?.state === 'archived') await world.client.call('resumeDock', { params: { id }, body: {} })
+  const found = await readContent(world, id)
+  return expectThat(found === content, `Dock ${id} (${dock?.state}) holds '${found}' instead of '${content}'`)
+}
+
+/** The Dock that a key stands for, asked for once more: one Dock, ready or failed, whatever crashed. */
+const replayed = async (
+  world: World,
+  operation: 'create' | 'branch',
+  prepared: Prepared,
+): Promise<{ problems: string[]; dock: Dock | null }> => {
+  const name = operation === 'create' ? prepared.name : branchName(prepared.name)
+  const dock = (await perform(world, operation, prepared)) as Dock
+  const all = await named(world, name)
+  const problems = [
+    ...expectThat(all.length === 1, `${all.length} Docks are named ${name}`),
+    ...expectThat(['ready', 'error'].includes(dock.state), `${name} is ${dock.state}`),
+  ]
+  return { problems, dock: dock.state === 'ready' ? dock : null }
+}
+
+/** What must be true once the server has settled. `answered`: the caller was told that it succeeded. */
+export const verify = async (
+  world: World,
+  operation: Operation,
+  prepared: Prepared,
+  answered: boolean,
+): Promise<string[]> => {
+  const { content, dock } = prepared
+  const id = dock?.id ?? ''
+  const now = dock ? await read(world, id) : null
+  switch (operation) {
+    case 'create': {
+      const { problems, dock: made } = await replayed(world, 'create', prepared)
+      if (answered) problems.push(...expectThat(made !== null, 'an acknowledged create failed'))
+      return made
+        ? [...problems, ...expectThat((await run(world, made.id, 'echo up')) === 'up\n', 'not up')]
+        : problems
+    }
+    case 'branch': {
+      const { problems, dock: copy } = await replayed(world, 'branch', prepared)
+      if (answered) problems.push(...expectThat(copy !== null, 'an acknowledged branch failed'))
+      if (copy) problems.push(...(await holdsContent(world, copy.id, content)))
+      return [
+        ...problems,
+        ...expectThat(now?.state === 'ready', `the source is ${now?.state}`),
+        ...(await holdsContent(world, id, content)),
+      ]
+    }
+    case 'stop':
+      return [
+        ...expectThat(
+          now?.state === 'archived' || (now?.state === 'ready' && !answered),
+          `stopped, it is ${now?.state}`,
+        ),
+        ...(await holdsContent(world, id, content)),
+      ]
+    case 'resume':
+      return [
+        ...expectThat(
+          now?.state === 'ready' || (now?.state === 'archived' && !answered),
+          `resumed, it is ${now?.state}`,
+        ),
+        ...(await holdsContent(world, id, content)),
+      ]
+    case 'delete':
+      if (now === null) return []
+      if (answered) return ['an acknowledged delete left the Dock']
+      await perform(world, 'delete', prepared)
+      return expectThat((await read(world, id)) === null, 'a repeated delete left the Dock')
+  }
+}

@@ -1,0 +1,38 @@
+/** The three processes of a server that crash tests kill, found by what they run and for whom. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+export type Victim = 'control-plane' | 'agent' | 'database'
+export const victims: readonly Victim[] = ['control-plane', 'agent', 'database']
+
+const read = (pid: number | string, name: string): Promise<string> =>
+  readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
+
+/** The state letter of a process; null when it has ended. */
+export const stateOfProcess = async (pid: number): Promise<string | null> => {
+  const text = await read(pid, 'stat')
+  const state = text[text.lastIndexOf(')') + 2]
+  return state === undefined || state === 'Z' || state === 'X' ? null : state
+}
+
+const nodeProgram = async (main: string, port: string): Promise<number | null> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await read(entry, 'cmdline')
+    if (!line.includes(main) || !/(^|\/)node$/.test(line.split('\0')[0] ?? '')) continue
+    if ((await read(entry, 'environ')).split('\0').some((each) => each.endsWith(port))) return Number(entry)
+  }
+  return null
+}
+
+/** The process of a server now; null while it is down. */
+export const processOf = async (
+  victim: Victim,
+  server: { dataDir: string; port: number },
+): Promise<number | null> => {
+  if (victim === 'control-plane') return nodeProgram('apps/control-plane/src/main.ts', `PORT=${server.port}`)
+  if (victim === 'agent') return nodeProgram('apps/host-agent/src/main.ts', `:${server.port}`)
+  const lock = await readFile(join(server.dataDir, 'control/pg/postmaster.pid'), 'utf8').catch(() => '')
+  const pid = Number.parseInt(lock, 10)
+  return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null
+}

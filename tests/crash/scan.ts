@@ -1,0 +1,192 @@
+/**
+ * Looks at the machine itself, with none of the program's own code: which sandboxes, namespaces, interfaces, mounts,
+ * loop devices, control groups and disks are there, and does the database say the same?
+ */
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+
+const run = promisify(execFile)
+
+export type Recorded = {
+  docks: { id: string; state: string; generation: number; hasDisk: boolean; name: string }[]
+  snapshots: { id: string; dockId: string; status: string }[]
+  /** Operations that are not completed. */
+  open: { id: string; kind: string; status: string; dockId: string | null }[]
+  /** Of the one host: what placement counts, and the Docks that should be counted. */
+  slots: number
+  placed: number
+}
+
+/** What stands on the machine, each by Dock id; sandboxes as `id/generation`. */
+export type Found = {
+  sandboxes: string[]
+  gofers: string[]
+  groups: string[]
+  namespaces: string[]
+  interfaces: string[]
+  mounts: string[]
+  loops: string[]
+  disks: string[]
+  captures: string[]
+  /** Whatever has a name that tells of something half made. */
+  halfMade: string[]
+}
+
+const dashed = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+const sandboxName = /d([0-9a-f]{32})g([0-9a-f]{8})/
+const parseSandbox = (text: string): string | null => {
+  const match = sandboxName.exec(text)
+  return match ? `${dashed(match[1]!)}/${Number.parseInt(match[2]!, 16)}` : null
+}
+
+/** Everything the database says, in one reading. */
+export const readRecorded = async (dataDir: string): Promise<Recorded> => {
+  const host = encodeURIComponent(join(dataDir, 'control/run'))
+  const client = new pg.Client({ connectionString: `postgresql://dock@/postgres?host=${host}` })
+  client.on('error', () => undefined)
+  await client.connect()
+  try {
+    await client.query('begin isolation level repeatable read')
+    const rows = async <Row>(sql: string): Promise<Row[]> => (await client.query(sql)).rows as Row[]
+    const [hosts] = await rows<{ slots: number; placed: number }>(
+      `select coalesce(sum(reserved_slots), 0)::int as slots,
+        (select count(*) from docks where placed)::int as placed from hosts`,
+    )
+    return {
+      docks: await rows(`select id, state, generation, has_disk as "hasDisk", name from docks`),
+      snapshots: await rows(`select id, dock_id as "dockId", status from snapshots`),
+      open: await rows(
+        `select id, kind, status, dock_id as "dockId" from operations where status <> 'completed'`,
+      ),
+      ...hosts!,
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+const processes = async (root: string): Promise<Pick<Found, 'sandboxes' | 'gofers'>> => {
+  const found: Pick<Found, 'sandboxes' | 'gofers'> = { sandboxes: [], gofers: [] }
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    const name = line.includes(`--root=${root}`) ? parseSandbox(line) : null
+    if (name === null) continue
+    if (line.startsWith('runsc-sandbox')) found.sandboxes.push(name)
+    else if (line.startsWith('runsc-gofer')) found.gofers.push(name)
+    else found.gofers.push(`${name} (${line.split('\0')[0]})`)
+  }
+  return found
+}
+
+const interfaces = async (): Promise<{ name: string; alias: string }[]> => {
+  const { stdout } = await run('ip', ['-j', 'link', 'show', 'type', 'veth'])
+  const links = JSON.parse(stdout || '[]') as { ifname?: string; ifalias?: string }[]
+  return links.map((link) => ({ name: link.ifname ?? '', alias: link.ifalias ?? '' }))
+}
+
+/** The agent's mounts, read in the namespace of its process. */
+const mountedDisks = async (agent: number, mountsDir: string): Promise<string[]> =>
+  (await readFile(`/proc/${agent}/mountinfo`, 'utf8')).split('\n').flatMap((line) => {
+    const point = line.split(' ')[4] ?? ''
+    return point.startsWith(`${mountsDir}/`) ? [point.slice(mountsDir.length + 1)] : []
+  })
+
+const loops = async (pool: string): Promise<string[]> => {
+  const { stdout } = await run('losetup', ['-l', '-n', '-O', 'BACK-FILE'])
+  return stdout.split('\n').flatMap((line) => {
+    const file = line.trim().replace(/ \(deleted\)$/, '')
+    return file.startsWith(`${pool}/`)
+      ? [file.slice(pool.length + 1).replace(/^docks\/([^/]+)\/.*$/, '$1')]
+      : []
+  })
+}
+
+const controlGroups = async (): Promise<string[]> => {
+  const base = '/sys/fs/cgroup'
+  const names = async (path: string) => (await readdir(path).catch(() => [])).map(parseSandbox)
+  const folders = [join(base, 'dock'), ...(await readdir(base)).map((name) => join(base, name, 'dock'))]
+  return [...new Set((await Promise.all(folders.map(names))).flat().filter((name) => name !== null))]
+}
+
+/** Reads the machine. `tag`: the hexadecimal digits in the interfaces' names, learnt from the first that is found. */
+export const readFound = async (dataDir: string, agent: number): Promise<Found> => {
+  const host = join(dataDir, 'host')
+  const pool = join(host, 'pool')
+  const inside = join('/proc', String(agent), 'root', pool)
+  const list = (name: string) => readdir(join(inside, name))
+  const subnet = JSON.parse(await readFile(join(host, 'subnet'), 'utf8')) as { instance: string }
+  const { createHash } = await import('node:crypto')
+  const prefix = `gvh${createHash('sha256').update(subnet.instance).digest('hex').slice(0, 5)}-`
+  const cables = (await interfaces()).filter(({ name }) => name.startsWith(prefix))
+  const namespaceNames = (await readdir('/run/netns')).filter((name) => name.startsWith(prefix))
+  const ownerOf = (name: string) => cables.find((cable) => cable.name === name)?.alias || `nobody (${name})`
+  const [disks, captures] = [await list('docks'), await list('captures')]
+  const proper = /^[0-9a-f-]{36}$/
+  const { sandboxes, gofers } = await processes(join(host, 'runsc'))
+  const ids = new Set([...disks, ...sandboxes.map((name) => name.split('/')[0]!)])
+  return {
+    sandboxes,
+    gofers,
+    // Groups of other servers on this machine are theirs.
+    groups: (await controlGroups()).filter((name) => ids.has(name.split('/')[0]!)),
+    namespaces: namespaceNames.map(ownerOf).filter((owner) => owner !== 'spare'),
+    interfaces: cables
+      .map((cable) => cable.alias || `nobody (${cable.name})`)
+      .filter((owner) => owner !== 'spare'),
+    mounts: await mountedDisks(agent, join(host, 'mounts')),
+    loops: await loops(pool),
+    disks: disks.filter((name) => proper.test(name)),
+    captures: captures.filter((name) => proper.test(name)),
+    halfMade: [...disks, ...captures].filter((name) => !proper.test(name)),
+  }
+}
+
+const differences = (what: string, wanted: readonly string[], found: readonly string[]): string[] => [
+  ...wanted.filter((each) => !found.includes(each)).map((each) => `${what} ${each} is missing`),
+  ...found.filter((each) => !wanted.includes(each)).map((each) => `${what} ${each} is left over`),
+  ...found
+    .filter((each, index) => found.indexOf(each) !== index)
+    .map((each) => `${what} ${each} is there twice`),
+]
+
+const alive = ['ready', 'idle', 'running']
+const settled = [...alive, 'archived', 'error']
+
+/** Every way in which the two disagree; none when all is well. Sandboxes of generation 0 are the warm pool. */
+export const disagreements = (recorded: Recorded, found: Found): string[] => {
+  const pooled = found.sandboxes.filter((name) => name.endsWith('/0'))
+  const live = recorded.docks.filter((dock) => alive.includes(dock.state))
+  const sandboxes = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...pooled]
+  const running = sandboxes.map((name) => name.split('/')[0]!)
+  const kept = recorded.docks
+    .filter((dock) => dock.hasDisk && !alive.includes(dock.state))
+    .map(({ id }) => id)
+  const completed = recorded.snapshots.filter(({ status }) => status === 'completed').map(({ id }) => id)
+  return [
+    ...recorded.docks
+      .filter((dock) => !settled.includes(dock.state))
+      .map((dock) => `Dock ${dock.name} is ${dock.state}`),
+    ...recorded.open.map((operation) => `operation ${operation.kind} is ${operation.status}`),
+    ...recorded.snapshots
+      .filter(({ status }) => status === 'saving')
+      .map(({ id }) => `Snapshot ${id} is still saving`),
+    ...(recorded.slots === recorded.placed
+      ? []
+      : [`placement counts ${recorded.slots} Docks, there are ${recorded.placed}`]),
+    ...differences('sandbox', sandboxes, found.sandboxes),
+    ...differences('gofer', sandboxes, found.gofers),
+    ...differences('control group', sandboxes, found.groups),
+    ...differences('namespace of', running, found.namespaces),
+    ...differences('interface of', running, found.interfaces),
+    ...differences('mount of', running, found.mounts),
+    ...differences('loop device of', running, found.loops),
+    ...differences('disk of', [...running, ...kept], found.disks),
+    ...differences('capture', completed, found.captures),
+    ...found.halfMade.map((name) => `half made: ${name}`),
+  ]
+}
