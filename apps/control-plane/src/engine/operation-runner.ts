@@ -16,10 +16,18 @@ const sweepMs = 1_000
 const retryMs = 3_000
 const batch = 20
 
+const interrupted: OperationError = {
+  code: 'service_unavailable',
+  message: 'This was interrupted and goes on by itself. Read the Dock to see how it ends.',
+}
+
 export type OperationRunner = {
   /** What is written with a new operation, so that it is this process's from the first moment. */
   lease(): { owner: string; until: Date }
-  /** Runs an operation that was saved with {@link lease}. Answers its failure, or null when done or blocked. */
+  /**
+   * Runs an operation that was saved with {@link lease}. Answers its failure, or null when done or blocked. Never
+   * rejects: one that was interrupted here answers `service_unavailable`, and is taken up again.
+   */
   run(operation: OperationRow): Promise<OperationError | null>
   /** Takes over what is due; called each second once started. */
   sweep(): Promise<void>
@@ -57,10 +65,10 @@ export const createOperationRunner = (options: {
   }
 
   const execute = async (operation: OperationRow): Promise<OperationError | null> => {
-    const saga = sagas.get(operation.kind)
-    if (!saga) throw new Error(`no saga for operation kind ${operation.kind}`)
     const log = { operationId: operation.id, kind: operation.kind, dockId: operation.dockId }
     try {
+      const saga = sagas.get(operation.kind)
+      if (!saga) throw new Error(`no saga for operation kind ${operation.kind}`)
       const error = await runSaga(saga, operation, records)
       if (error) logger.warn({ ...log, error }, 'operation failed')
       return error
@@ -70,7 +78,7 @@ export const createOperationRunner = (options: {
         logger.error({ ...log, err: error }, 'operation interrupted; it is taken up again')
         await record(operation, later(retryMs)).catch(() => undefined)
       }
-      throw error
+      return interrupted
     }
   }
 
@@ -85,7 +93,7 @@ export const createOperationRunner = (options: {
   const sweep = async (): Promise<void> => {
     const due = await takeDue(db, { owner, now: clock.now(), until: later(leaseMs), limit: batch })
     // One that still runs here was only slow to renew; its own run goes on under the new lease.
-    for (const operation of due) run(operation).catch(() => undefined)
+    for (const operation of due) void run(operation)
   }
 
   let sweeping = false

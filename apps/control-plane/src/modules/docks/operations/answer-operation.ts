@@ -16,11 +16,7 @@ export const answerOperation = async (
     cancel = clock.after(answerWithinMs, resolve)
   })
   // An interrupted run stays in the table and is taken up again: the answer only tells how far it is.
-  const run = runner.run(operation).then(
-    () => undefined,
-    () => undefined,
-  )
-  await Promise.race([run, late]).finally(cancel)
+  await Promise.race([runner.run(operation), late]).finally(cancel)
   const { id, targetType, targetId, status } = operation
   return { id, targetType, targetId, status }
 }

@@ -17,7 +17,7 @@ export const removeDocks = async (context: DockContext, organizationId: string):
         why: 'organization deleted',
       })
       // Interrupted or blocked, it stays in the table and is taken up again.
-      context.runner.run(operation).catch(() => undefined)
+      void context.runner.run(operation)
     } catch (error) {
       // Taken since by an operation that was under way: the next round sees what became of it.
       if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error

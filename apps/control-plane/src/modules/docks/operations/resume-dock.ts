@@ -90,10 +90,8 @@ export const resumeDock = async (
   const late = new Promise<'late'>((resolve) => {
     cancel = clock.after(answerWithinMs, () => resolve('late'))
   })
-  const run = runner.run(operation)
-  const error = await Promise.race([run, late]).finally(cancel)
+  const error = await Promise.race([runner.run(operation), late]).finally(cancel)
   if (error === 'late') {
-    run.catch(() => undefined)
     const current = await findDock(db, organizationId, id)
     return { id, state: current?.state ?? 'provisioning' }
   }

@@ -5,7 +5,6 @@
  */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import { LeaseLost } from '../../../engine/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { commitDock } from '../dock-commit.ts'
@@ -57,7 +56,7 @@ const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<void> 
 }
 
 const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Promise<void> => {
-  const { db, clock, runner, logger } = context
+  const { db, clock, runner } = context
   const { id, organizationId, hostId } = dock
   const generation = dock.generation + 1
   const now = clock.now()
@@ -93,7 +92,5 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
     now,
   })
   if (claimed !== 'claimed') return
-  runner.run(operation).catch((error: unknown) => {
-    if (!(error instanceof LeaseLost)) logger.warn({ dockId: id, err: error }, 'recovery interrupted')
-  })
+  void runner.run(operation)
 }
