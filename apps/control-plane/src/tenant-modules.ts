@@ -2,6 +2,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import type { Handlers } from './http/handler.ts'
+import { environmentHandlers } from './http/routes/environments.ts'
 import { assistantHandlers, keyHandlers, providerKeyHandlers } from './http/routes/keys.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './http/routes/organizations.ts'
 import { createDeviceFlow, type DeviceFlowSettings, type KeysContext } from './modules/keys/index.ts'
@@ -60,6 +61,7 @@ export const createTenantModules = (options: {
       ...organizationHandlers(organizations),
       ...invitationHandlers(organizations),
       ...workspaceHandlers(organizations),
+      ...environmentHandlers({ db, clock, sealer }),
       ...keyHandlers(keys),
       ...providerKeyHandlers(keys),
       ...assistantHandlers(keys),

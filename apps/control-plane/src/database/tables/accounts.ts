@@ -100,6 +100,7 @@ export type EnvironmentsTable = {
 export type EnvironmentVersionsTable = {
   id: Generated<string>
   environment_id: string
+  organization_id: string
   version: number
   safe_for_third_parties: Generated<boolean>
   pass_github: Generated<boolean>

@@ -24,7 +24,7 @@ describe('an organization', () => {
     const environments = await server.database.db
       .selectFrom('environments')
       .innerJoin('environment_versions', 'environment_versions.environment_id', 'environments.id')
-      .where('organization_id', '=', organization.id)
+      .where('environments.organization_id', '=', organization.id)
       .select(['name', 'is_default', 'current_version', 'version', 'pass_secrets', 'pass_github'])
       .select(['safe_for_third_parties', 'pass_dock_credentials', 'pass_agents_credentials'])
       .execute()

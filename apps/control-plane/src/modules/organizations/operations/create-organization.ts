@@ -36,7 +36,10 @@ export const insertWholeOrganization = async (
     .insertInto('environments')
     .values({ id: environmentId, organization_id: row.id, name: 'default', is_default: true })
     .execute()
-  await tx.insertInto('environment_versions').values({ environment_id: environmentId, version: 1 }).execute()
+  await tx
+    .insertInto('environment_versions')
+    .values({ environment_id: environmentId, organization_id: row.id, version: 1 })
+    .execute()
   return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
 }
 

@@ -1,0 +1,30 @@
+/** A bundle as it is stored: one sealed text for each version, under the organization's key. */
+import type { Sealer } from '../../sealing/index.ts'
+import { type Bundle, emptyBundle } from './bundle.ts'
+import { environmentSealedColumn } from './environment-store.ts'
+
+type Place = { organizationId: string; versionId: string }
+
+const placeOf = (versionId: string) => ({
+  table: environmentSealedColumn.table,
+  column: environmentSealedColumn.column,
+  rowId: versionId,
+})
+const ownerOf = (organizationId: string) => ({ kind: 'organization' as const, id: organizationId })
+
+/** The stored form; null of an empty bundle. */
+export const sealBundle = async (sealer: Sealer, place: Place, bundle: Bundle): Promise<string | null> => {
+  const isEmpty = [bundle.variables, bundle.files, bundle.repositories].every(
+    (part) => Object.keys(part).length === 0,
+  )
+  if (isEmpty) return null
+  return sealer.seal(ownerOf(place.organizationId), placeOf(place.versionId), JSON.stringify(bundle))
+}
+
+/** The bundle of a version. */
+export const openBundle = async (sealer: Sealer, place: Place, sealed: string | null): Promise<Bundle> =>
+  sealed === null
+    ? emptyBundle
+    : (JSON.parse(
+        await sealer.open(ownerOf(place.organizationId), placeOf(place.versionId), sealed),
+      ) as Bundle)

@@ -1,0 +1,56 @@
+/** What a version of an Environment holds, in the open. Only sealed does it leave the process. */
+import { byteLength, type EnvironmentRepository, limits, ServiceError, variablesBytes } from '@dock/contract'
+
+export type Repository = Omit<EnvironmentRepository, 'hasSetupScript'> & { setupScript: string | null }
+
+export type Bundle = {
+  readonly variables: Readonly<Record<string, string>>
+  /** Contents by path, relative to the work folder. */
+  readonly files: Readonly<Record<string, string>>
+  readonly repositories: readonly Repository[]
+}
+
+export const emptyBundle: Bundle = { variables: {}, files: {}, repositories: [] }
+
+const tooMuch = (message: string): never => {
+  throw new ServiceError('validation_error', { message })
+}
+
+/** Throws `validation_error` when the bundle is larger than an Environment may be. */
+export const checkBundle = ({ variables, files }: Bundle): void => {
+  const most = limits.environment
+  const contents = Object.values(files)
+  if (Object.keys(variables).length > most.variablesMax)
+    tooMuch(`An Environment holds at most ${most.variablesMax} variables.`)
+  if (variablesBytes(variables) > most.variablesBytesMax)
+    tooMuch(`The variables of an Environment hold at most ${most.variablesBytesMax} bytes in all.`)
+  if (contents.length > most.filesMax) tooMuch(`An Environment holds at most ${most.filesMax} secret files.`)
+  if (contents.reduce((sum, text) => sum + byteLength(text), 0) > most.filesBytesMax)
+    tooMuch(`The secret files of an Environment hold at most ${most.filesBytesMax} bytes in all.`)
+  for (const path of Object.keys(files)) {
+    const inside = Object.keys(files).find((other) => other.startsWith(`${path}/`))
+    if (inside) tooMuch(`files: ${path} cannot be a file and the folder of ${inside}.`)
+  }
+}
+
+/** The folder below the work folder that a repository is cloned into. */
+export const folderOf = (repository: Pick<Repository, 'fullName'>): string =>
+  repository.fullName.slice(repository.fullName.lastIndexOf('/') + 1)
+
+/** What may be known of a bundle without opening it. */
+export const describeBundle = (
+  bundle: Bundle,
+): {
+  varNames: string[]
+  files: { path: string; size: number }[]
+  repositories: EnvironmentRepository[]
+} => ({
+  varNames: Object.keys(bundle.variables).sort(),
+  files: Object.entries(bundle.files)
+    .map(([path, text]) => ({ path, size: byteLength(text) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1)),
+  repositories: bundle.repositories.map(({ setupScript, ...known }) => ({
+    ...known,
+    hasSetupScript: setupScript !== null,
+  })),
+})

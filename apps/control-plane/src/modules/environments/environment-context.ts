@@ -1,0 +1,9 @@
+/** What the operations on Environments work with; made once by the composition. */
+import type { Clock } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import type { Sealer } from '../../sealing/index.ts'
+
+export type EnvironmentContext = { db: Db; clock: Clock; sealer: Sealer }
+
+/** How a path names an Environment: by id, or by name beside the organization. */
+export type EnvironmentReference = { ref: string; organizationId: string | undefined }

@@ -1,0 +1,188 @@
+/** The only SQL for Environments and their versions; what a caller names is found through their memberships. */
+import type { EnvironmentRepository, Role, SecretsAccess } from '@dock/contract'
+import { isUuid } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+import type { SealedColumn } from '../../sealing/index.ts'
+import type { EnvironmentReference } from './environment-context.ts'
+
+export const environmentSealedColumn: SealedColumn = {
+  table: 'environment_versions',
+  column: 'bundle_sealed',
+  rowIdColumn: 'id',
+  ownerKind: 'organization',
+  ownerColumn: 'organization_id',
+}
+
+export type Posture = {
+  safeForThirdParties: boolean
+  passGithub: boolean
+  passSecrets: boolean
+  passDockCredentials: boolean
+  passAgentsCredentials: boolean
+}
+
+/** An Environment with its current version. */
+export type EnvironmentRow = Posture & {
+  id: string
+  organizationId: string
+  name: string
+  isDefault: boolean
+  secretsAccess: SecretsAccess
+  currentVersion: number
+  versionId: string
+  sealed: string | null
+  varNames: string[]
+  files: { path: string; size: number }[]
+  repositories: EnvironmentRepository[]
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type VisibleEnvironment = EnvironmentRow & { role: Role }
+
+const columns = sql`e.id, e.organization_id as "organizationId", e.name, e.is_default as "isDefault",
+  e.secrets_access as "secretsAccess", e.current_version as "currentVersion", v.id as "versionId",
+  v.bundle_sealed as sealed, v.var_names as "varNames", v.files, v.repositories,
+  v.safe_for_third_parties as "safeForThirdParties", v.pass_github as "passGithub", v.pass_secrets as "passSecrets",
+  v.pass_dock_credentials as "passDockCredentials", v.pass_agents_credentials as "passAgentsCredentials",
+  e.created_at as "createdAt", e.updated_at as "updatedAt"`
+const current = sql`environments e
+  join environment_versions v on v.environment_id = e.id and v.version = e.current_version`
+
+const named = ({ ref, organizationId }: EnvironmentReference): RawBuilder<boolean> =>
+  isUuid(ref)
+    ? sql<boolean>`e.id = ${ref}`
+    : sql<boolean>`(e.organization_id = ${organizationId ?? null}::uuid and e.name = ${ref})`
+
+/** The Environment that a member of its organization names, with their role; null where there is none. */
+export const findEnvironment = async (
+  db: Db,
+  userId: string,
+  reference: EnvironmentReference,
+): Promise<VisibleEnvironment | null> =>
+  (
+    await sql<VisibleEnvironment>`select ${columns}, m.role from ${current}
+      join memberships m on m.organization_id = e.organization_id and m.user_id = ${userId}
+      where ${named(reference)}`.execute(db)
+  ).rows[0] ?? null
+
+export const readEnvironmentRow = async (db: Db, id: string): Promise<EnvironmentRow | null> =>
+  (await sql<EnvironmentRow>`select ${columns} from ${current} where e.id = ${id}`.execute(db)).rows[0] ??
+  null
+
+/** All of an organization's, by name. */
+export const listEnvironmentRows = async (db: Db, organizationId: string): Promise<EnvironmentRow[]> =>
+  (
+    await sql<EnvironmentRow>`select ${columns} from ${current}
+      where e.organization_id = ${organizationId} order by e.name`.execute(db)
+  ).rows
+
+/** Which providers the organization's people have linked, for `connections`. */
+export const linkedProviders = async (db: Db, organizationId: string): Promise<Set<string>> =>
+  new Set(
+    (
+      await sql<{ provider: string }>`select distinct l.provider_id as provider from login_accounts l
+        join memberships m on m.user_id = l.user_id
+        where m.organization_id = ${organizationId} and l.provider_id in ('github', 'gitlab')`.execute(db)
+    ).rows.map(({ provider }) => provider),
+  )
+
+export type NewVersion = Posture & {
+  id: string
+  environmentId: string
+  organizationId: string
+  version: number
+  sealed: string | null
+  varNames: readonly string[]
+  files: readonly { path: string; size: number }[]
+  repositories: readonly EnvironmentRepository[]
+  now: Date
+}
+
+export const insertVersion = async (tx: Db, version: NewVersion): Promise<void> => {
+  await sql`insert into environment_versions (id, environment_id, organization_id, version, bundle_sealed, var_names,
+      files, repositories, safe_for_third_parties, pass_github, pass_secrets, pass_dock_credentials,
+      pass_agents_credentials, created_at)
+    values (${version.id}, ${version.environmentId}, ${version.organizationId}, ${version.version}, ${version.sealed},
+      ${version.varNames}, ${JSON.stringify(version.files)}, ${JSON.stringify(version.repositories)},
+      ${version.safeForThirdParties}, ${version.passGithub}, ${version.passSecrets}, ${version.passDockCredentials},
+      ${version.passAgentsCredentials}, ${version.now})`.execute(tx)
+}
+
+/** Takes the next version's number, if the Environment still has the one that was read. */
+export const takeNextVersion = async (
+  tx: Tx,
+  environment: Pick<EnvironmentRow, 'id' | 'currentVersion'>,
+  now: Date,
+): Promise<boolean> => {
+  const taken = await sql`update environments set current_version = current_version + 1, updated_at = ${now}
+    where id = ${environment.id} and current_version = ${environment.currentVersion}`.execute(tx)
+  return taken.numAffectedRows === 1n
+}
+
+export const insertEnvironment = async (
+  tx: Tx,
+  row: { id: string; organizationId: string; name: string; secretsAccess: SecretsAccess; now: Date },
+): Promise<void> => {
+  await sql`insert into environments (id, organization_id, name, secrets_access, created_at, updated_at)
+    values (${row.id}, ${row.organizationId}, ${row.name}, ${row.secretsAccess}, ${row.now}, ${row.now})`.execute(
+    tx,
+  )
+}
+
+/** Changes what is no part of a version. */
+export const updateEnvironmentRow = async (
+  tx: Tx,
+  id: string,
+  change: { name?: string | undefined; secretsAccess?: SecretsAccess | undefined; isDefault?: true },
+  now: Date,
+): Promise<void> => {
+  if (change.isDefault)
+    await sql`update environments set is_default = false where is_default and organization_id =
+      (select organization_id from environments where id = ${id})`.execute(tx)
+  await sql`update environments set updated_at = ${now}, name = coalesce(${change.name ?? null}, name),
+    secrets_access = coalesce(${change.secretsAccess ?? null}, secrets_access),
+    is_default = is_default or ${change.isDefault ?? false} where id = ${id}`.execute(tx)
+}
+
+/**
+ * Deletes an Environment and, where it was the default, makes the oldest remaining one that. False when it is the last;
+ * the organization's row is locked, so that two deletes never take the last two.
+ */
+export const deleteEnvironmentRow = async (
+  tx: Tx,
+  environment: Pick<EnvironmentRow, 'id' | 'organizationId'>,
+): Promise<boolean> => {
+  const { id, organizationId } = environment
+  await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
+  const gone = await sql<{ wasDefault: boolean }>`delete from environments e
+    where e.id = ${id} and exists (
+      select 1 from environments o where o.organization_id = ${organizationId} and o.id <> ${id})
+    returning e.is_default as "wasDefault"`.execute(tx)
+  if (gone.rows.length === 0) return false
+  if (gone.rows[0]?.wasDefault)
+    await sql`update environments set is_default = true where id = (
+      select id from environments where organization_id = ${organizationId} order by created_at, id limit 1)`.execute(
+      tx,
+    )
+  return true
+}
+
+export type VersionRow = { version: number; createdAt: Date; dockCount: number }
+
+/** Versions newest first, with the Docks that are pinned to each. */
+export const listVersionRows = async (db: Db, environmentId: string): Promise<VersionRow[]> =>
+  (
+    await sql<VersionRow>`select v.version, v.created_at as "createdAt",
+        (select count(*) from docks d where d.environment_id = v.environment_id
+          and d.environment_version = v.version)::int as "dockCount"
+      from environment_versions v where v.environment_id = ${environmentId} order by v.version desc`.execute(
+      db,
+    )
+  ).rows
+
+/** A rename follows to the Docks that start with the Environment. */
+export const renameDocks = async (tx: Tx, environmentId: string, name: string): Promise<void> => {
+  await sql`update docks set environment = ${name} where environment_id = ${environmentId}`.execute(tx)
+}

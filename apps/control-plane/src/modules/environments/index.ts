@@ -1,0 +1,23 @@
+/** Public face of Environments: versioned bundles of variables, secret files and repositories. */
+export { openBundle } from './bundle-sealing.ts'
+export type { EnvironmentContext } from './environment-context.ts'
+export { environmentSealedColumn } from './environment-store.ts'
+export {
+  addRepository,
+  removeFile,
+  removeRepository,
+  removeVariable,
+  replaceSecrets,
+  setFile,
+  setVariable,
+} from './operations/change-contents.ts'
+export { createEnvironment } from './operations/create-environment.ts'
+export { deleteEnvironment } from './operations/delete-environment.ts'
+export {
+  listEnvironments,
+  listRepositories,
+  listVersions,
+  readEnvironment,
+  revealSecrets,
+} from './operations/read-environments.ts'
+export { updateEnvironment } from './operations/update-environment.ts'

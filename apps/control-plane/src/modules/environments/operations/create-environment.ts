@@ -1,0 +1,57 @@
+/** POST /v1/environments */
+import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { isUuid, newUuid } from '@dock/foundation'
+import { withTransaction } from '../../../database/database.ts'
+import { isUniqueViolation } from '../../../database/violations.ts'
+import type { Member } from '../../accounts/index.ts'
+import type { EnvironmentContext } from '../environment-context.ts'
+import { insertEnvironment, insertVersion, readEnvironmentRow } from '../environment-store.ts'
+import { viewEnvironment } from '../environment-view.ts'
+
+/** A name that is a uuid could not be told from an id. */
+export const checkName = (name: string | undefined): void => {
+  if (name !== undefined && isUuid(name))
+    throw new ServiceError('validation_error', { message: 'name: must not be a uuid.' })
+}
+
+/** What a broken constraint on Environments stands for. */
+export const environmentError = (error: unknown): unknown =>
+  isUniqueViolation(error, 'environments_name') ? new ServiceError('environment_name_taken') : error
+
+/** Makes an Environment, empty at version 1. Throws `environment_name_taken`. */
+export const createEnvironment = async (
+  { db, clock }: EnvironmentContext,
+  caller: Member,
+  body: RouteBody<(typeof routes)['createEnvironment']>,
+): Promise<Environment> => {
+  checkName(body.name)
+  const { organizationId } = caller
+  const [id, now] = [newUuid(), clock.now()]
+  const { name, secretsAccess } = body
+  try {
+    await withTransaction(db, async (tx) => {
+      await insertEnvironment(tx, { id, organizationId, name, secretsAccess, now })
+      await insertVersion(tx, {
+        id: newUuid(),
+        environmentId: id,
+        organizationId,
+        version: 1,
+        sealed: null,
+        varNames: [],
+        files: [],
+        repositories: [],
+        safeForThirdParties: false,
+        passGithub: true,
+        passSecrets: true,
+        passDockCredentials: false,
+        passAgentsCredentials: false,
+        now,
+      })
+    })
+  } catch (error) {
+    throw environmentError(error)
+  }
+  const row = await readEnvironmentRow(db, id)
+  if (!row) throw new ServiceError('organization_not_found')
+  return viewEnvironment(db, row)
+}

@@ -1,0 +1,45 @@
+/** PATCH /v1/environments/:ref */
+import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
+import { type Posture, renameDocks, updateEnvironmentRow } from '../environment-store.ts'
+import { viewEnvironment } from '../environment-view.ts'
+import { makeVersion } from '../make-version.ts'
+import { requireEnvironment } from '../require-environment.ts'
+import { checkName, environmentError } from './create-environment.ts'
+
+const postureIn = (body: RouteBody<(typeof routes)['updateEnvironment']>): Partial<Posture> => {
+  const { name: _name, isDefault: _isDefault, secretsAccess: _secretsAccess, ...flags } = body
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
+}
+
+/** Renames it, makes it the default, changes who may launch with it or what it passes on (a new version). */
+export const updateEnvironment = async (
+  context: EnvironmentContext,
+  caller: Visitor,
+  reference: EnvironmentReference,
+  body: RouteBody<(typeof routes)['updateEnvironment']>,
+): Promise<Environment> => {
+  checkName(body.name)
+  const environment = await requireEnvironment(context, caller, reference)
+  const { name, secretsAccess } = body
+  if (body.isDefault === false && environment.isDefault)
+    throw new ServiceError('validation_error', {
+      message: 'isDefault: make another Environment the default instead.',
+    })
+  const change = { name, secretsAccess, ...(body.isDefault ? { isDefault: true as const } : {}) }
+  const now = context.clock.now()
+  try {
+    const after = await makeVersion(context, environment, {
+      posture: postureIn(body),
+      also: async (tx) => {
+        if (Object.values(change).every((value) => value === undefined)) return
+        await updateEnvironmentRow(tx, environment.id, change, now)
+        if (name !== undefined) await renameDocks(tx, environment.id, name)
+      },
+    })
+    return await viewEnvironment(context.db, after)
+  } catch (error) {
+    throw environmentError(error)
+  }
+}
