@@ -12,27 +12,22 @@ import { createScopeCheck } from './http/check-scope.ts'
 import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
-import { accountHandlers } from './http/routes/accounts.ts'
-import { closureHandlers } from './http/routes/closure.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
-import { notificationHandlers } from './http/routes/notifications.ts'
 import type { Upgrade } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
-import { createMailer, saveMail } from './mail/outbox.ts'
+import { createMailer } from './mail/outbox.ts'
 import {
   type AccessSignals,
-  createAccessSignals,
   createSessionAuthentication,
-  createSignIn,
   sessionCookieName,
 } from './modules/accounts/index.ts'
-import { type ClosureContext, createPurge } from './modules/closure/index.ts'
 import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
-import { findMembership, findWorkspaceMembership, isInvitedAddress } from './modules/organizations/index.ts'
+import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { removeTemplates } from './modules/templates/index.ts'
 import { openObjectStore } from './object-store/index.ts'
+import { createPeopleModules } from './people-modules.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
@@ -69,7 +64,6 @@ const healthTimeoutMs = 2_000
 export const composeControlPlane = (options: CompositionOptions): ControlPlane => {
   const { config, clock, logger, authSecret } = options
   const { db, pool } = options.database
-  const accessSignals = createAccessSignals({ db, clock, logger })
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)
@@ -109,39 +103,25 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       { name: 'copies', remove: docks.copies.removeAll },
     ],
   })
-  const closure: ClosureContext = {
-    db,
-    clock,
-    logger,
-    sealer,
-    wakeStops: docks.orderedStops.wake,
-    wakeRemoval: tenants.removal.wake,
-    forgetMails: transport.forget,
-  }
-  const purge = createPurge(closure)
-  const signIn = createSignIn({
+  const people = createPeopleModules({
     db,
     pool,
-    rateLimits,
+    clock,
     logger,
-    apiUrl: config.apiUrl,
-    appUrl: config.appUrl,
-    secret: authSecret,
-    signUp: config.signUp,
-    social: config.social,
-    isInvited: (email) => isInvitedAddress(db, email, clock.now()),
-    sendMail: async (mail) => {
-      await saveMail(db, mail)
-      mailer.wake()
-    },
+    config,
+    authSecret,
+    sealer,
+    rateLimits,
+    transport,
+    mailer,
+    wakeStops: docks.orderedStops.wake,
+    wakeRemoval: tenants.removal.wake,
   })
   const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
   const metrics = createMetrics()
   const handlers: Handlers = {
-    ...accountHandlers({ db, clock }),
-    ...closureHandlers(closure),
+    ...people.handlers,
     ...tenants.handlers,
-    ...notificationHandlers({ db, clock }),
     ...instanceHandlers({
       defaultImage: config.defaultImage,
       servedImages: docks.context.images,
@@ -177,7 +157,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     apiUrl: config.apiUrl,
     cookieName,
     trustedProxies: config.trustedProxies,
-    signIn: signIn.handle,
+    signIn: people.signIn.handle,
     registerHost: docks.fleet.register,
     checkHealth: () => {
       const late = Promise.withResolvers<never>()
@@ -194,18 +174,17 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     upgrades: { '/v1/fleet/connect': docks.fleet.upgrade },
     handlers,
     docks,
-    accessSignals,
+    accessSignals: people.accessSignals,
     sealer,
     tenants,
     metrics,
     start: async () => {
       mailer.start()
       tenants.start()
-      accessSignals.start()
-      purge.start()
+      people.start()
       listener = listen({
         url: options.database.url,
-        on: { dock_engine: () => docks.runner.wake(), access_lost: accessSignals.notice },
+        on: { dock_engine: () => docks.runner.wake(), access_lost: people.accessSignals.notice },
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
@@ -215,9 +194,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       await listener?.close()
       await tenants.stop()
       await docks.stop()
-      accessSignals.stop()
-      purge.stop()
-      await signIn.settled()
+      await people.stop()
       await mailer.stop()
       counters?.close()
     },

@@ -6,6 +6,7 @@ import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFileTransport } from './mail-transport.ts'
 import { createMailer, saveMail } from './outbox.ts'
+import { pruneMails } from './prune-mails.ts'
 
 let server: TestControlPlane
 let folder: string
@@ -89,4 +90,25 @@ it('keeps a mail that could not be sent, with the reason, for a later attempt', 
   const sent = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
   expect(sent.sent_at).not.toBeNull()
   expect(sent.body).toBe('')
+})
+
+it('lets go of old mails, with their files, and keeps the others', async () => {
+  const { db } = server.database
+  await server.controlPlane.stop()
+  const transport = createFileTransport(folder, 'dock@example.test')
+  const send = async (createdAt: string): Promise<string> => {
+    const { id } = await db
+      .insertInto('outbox_mails')
+      .values({ recipient: 'a@example.test', subject: 'S', body: '', created_at: new Date(createdAt) })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await transport.send({ id, recipient: 'a@example.test', subject: 'S', body: 'B' })
+    return id
+  }
+  await send('2026-01-01T00:00:00Z')
+  const kept = await send('2026-01-02T00:00:00Z')
+  const clock = { ...systemClock, now: () => new Date('2026-01-31T12:00:00Z') }
+  await pruneMails({ db, clock, transport })
+  expect(await readdir(folder)).toEqual([`${kept}.eml`])
+  expect(await db.selectFrom('outbox_mails').select('id').execute()).toEqual([{ id: kept }])
 })

@@ -1,13 +1,11 @@
 /** Erases accounts whose grace is over, and lets go of what is left of erased ones when their last session ends. */
 import { withTransaction } from '../../database/database.ts'
-import { createTimers, type Timers } from '../../engine/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import { handOver, listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
 import { graceMs } from './operations/close-account.ts'
 import { afterErasure } from './operations/erase-account.ts'
 
-const everyMs = 60_000
 const batch = 20
 
 /** Nobody is there to be asked: organizations that others share get the next of them as owner. */
@@ -54,10 +52,3 @@ export const purgeAccounts = async (context: ClosureContext): Promise<void> => {
   }
   await dropErased(context)
 }
-
-export const createPurge = (context: ClosureContext): Timers =>
-  createTimers({
-    clock: context.clock,
-    logger: context.logger,
-    tasks: [{ name: 'closed accounts', everyMs, run: () => purgeAccounts(context) }],
-  })

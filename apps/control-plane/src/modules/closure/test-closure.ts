@@ -1,6 +1,6 @@
 /** For tests: an instance with a fake host, people with sessions, and the ways to call as them. */
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { hashPassword } from 'better-auth/crypto'
 import { createFakeHost, type FakeHost, hostFacts } from '../docks/fake-host.ts'
 import { createDrivenClock, type DrivenClock } from '../docks/test-world.ts'
@@ -64,8 +64,7 @@ export const createClosureWorld = async (): Promise<ClosureWorld> => {
     admin: { id, email: server.admin.email, session: await server.signIn() },
     call,
     addPerson: async (email) => {
-      const userId = newUuid()
-      await db.insertInto('users').values({ id: userId, name: email, email, email_verified: true }).execute()
+      const { userId, cookie } = await addPerson(server, { email })
       await db
         .insertInto('login_accounts')
         .values({
@@ -75,7 +74,7 @@ export const createClosureWorld = async (): Promise<ClosureWorld> => {
           password: await hashPassword(password),
         })
         .execute()
-      return { id: userId, email, session: await server.signIn(email, password) }
+      return { id: userId, email, session: { cookie, origin: server.config.apiUrl } }
     },
     join: async (person, organizationId, role) => {
       await db

@@ -6,7 +6,7 @@ import type pg from 'pg'
 import type { Mail } from '../../../mail/outbox.ts'
 import { cookiePrefix } from './session-cookie.ts'
 import { signInTables, withoutTokens } from './sign-in-tables.ts'
-import { requireSignUp, type SignUpPolicy } from './sign-up-policy.ts'
+import { refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
 import { type SocialLogins, socialProviders } from './social-providers.ts'
 
 export type LibraryOptions = {
@@ -54,7 +54,6 @@ export const createLibrary = (options: LibraryOptions) => {
       user: {
         create: {
           before: async (user) => {
-            await requireSignUp(options.signUp, options.isInvited, user.email)
             const name = user.name.trim().slice(0, nameLengthMax)
             return { data: { ...user, name: name || user.email.split('@')[0]!.slice(0, nameLengthMax) } }
           },
@@ -67,7 +66,6 @@ export const createLibrary = (options: LibraryOptions) => {
     },
     emailAndPassword: {
       enabled: true,
-      disableSignUp: options.signUp === 'closed',
       revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, token }) =>
         options.sendMail({
@@ -85,7 +83,14 @@ export const createLibrary = (options: LibraryOptions) => {
           body: `Open this link to confirm that this address is yours:\n\n${link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` })}\n\nIf you did not make an account, do nothing.\n`,
         }),
     },
-    user: signInTables.user,
+    user: {
+      ...signInTables.user,
+      validateUserInfo: async ({ user, source }) => {
+        if (source.action !== 'create-user') return
+        const provider = source.method === 'oauth' ? { emailVerified: user.emailVerified === true } : null
+        return refuseSignUp(options.signUp, options.isInvited, { email: user.email ?? '', provider })
+      },
+    },
     session: signInTables.session,
     // Tokens of resets are found by their hash.
     verification: { ...signInTables.verification, storeIdentifier: 'hashed' },

@@ -155,7 +155,7 @@ it('lets nobody join by default, and nobody at all when closed', async () => {
   })
   await server.stop()
   await start({ DOCK_SIGNUP: 'closed' })
-  expect((await signUp('new@example.test')).status).toBe(400)
+  expect(await signUp('new@example.test')).toMatchObject({ status: 403, body: { code: 'SIGN_UP_CLOSED' } })
   const people = await server.database.db.selectFrom('users').select('email').execute()
   expect(people).toEqual([{ email: server.admin.email }])
 })

@@ -133,10 +133,21 @@ describe('refuses', () => {
     expect(await server.database.db.selectFrom('sessions').selectAll().execute()).toHaveLength(1)
   })
 
-  it.each(['invite', 'closed'])('a stranger where people come by %s', async (policy) => {
+  it.each([
+    ['invite', 'SIGN_UP_BY_INVITATION'],
+    ['closed', 'SIGN_UP_CLOSED'],
+  ])('a stranger where sign-up is %s', async (policy, error) => {
     await start({ DOCK_SIGNUP: policy })
     const { location } = await through('github', 'sign-in/social')
-    expect(location).toContain('/failed?error=SIGN_UP_BY_INVITATION')
+    expect(location).toContain(`/failed?error=${error}`)
+    expect(await server.database.db.selectFrom('users').select('id').execute()).toHaveLength(1)
+  })
+
+  it('a new person whose address the provider has not verified', async () => {
+    await start()
+    provider.person = { ...provider.person, verified: false }
+    const { location } = await through('github', 'sign-in/social')
+    expect(location).toContain('/failed?error=EMAIL_NOT_VERIFIED')
     expect(await server.database.db.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 

@@ -1,0 +1,101 @@
+/** Joins what belongs to people: sign-in, accounts and their end, notifications, and the signals of access lost. */
+import type { Clock, Logger } from '@dock/foundation'
+import type pg from 'pg'
+import type { Config } from './config.ts'
+import type { Db } from './database/database.ts'
+import { createTimers } from './engine/index.ts'
+import type { Handlers } from './http/handler.ts'
+import { accountHandlers } from './http/routes/accounts.ts'
+import { closureHandlers } from './http/routes/closure.ts'
+import { notificationHandlers } from './http/routes/notifications.ts'
+import type { MailTransport } from './mail/mail-transport.ts'
+import { type Mailer, saveMail } from './mail/outbox.ts'
+import { pruneMails } from './mail/prune-mails.ts'
+import {
+  type AccessSignals,
+  createAccessSignals,
+  createSignIn,
+  type SignIn,
+} from './modules/accounts/index.ts'
+import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
+import { isInvitedAddress } from './modules/organizations/index.ts'
+import type { RateLimits } from './rate-limits/rate-limits.ts'
+import type { Sealer } from './sealing/index.ts'
+
+export type PeopleModules = {
+  handlers: Handlers
+  signIn: SignIn
+  accessSignals: AccessSignals
+  start(): void
+  /** Resolves when no sign-in is worked on after its answer. */
+  stop(): Promise<void>
+}
+
+const hourMs = 3_600_000
+
+export const createPeopleModules = (options: {
+  db: Db
+  pool: pg.Pool
+  clock: Clock
+  logger: Logger
+  config: Pick<Config, 'apiUrl' | 'appUrl' | 'signUp' | 'social'>
+  authSecret: string
+  sealer: Sealer
+  rateLimits: RateLimits
+  transport: MailTransport
+  mailer: Mailer
+  /** Stops were ordered, organizations deleted. */
+  wakeStops(): void
+  wakeRemoval(): void
+}): PeopleModules => {
+  const { db, clock, logger, config, transport, mailer } = options
+  const accessSignals = createAccessSignals({ db, clock, logger })
+  const signIn = createSignIn({
+    ...config,
+    db,
+    pool: options.pool,
+    logger,
+    rateLimits: options.rateLimits,
+    secret: options.authSecret,
+    isInvited: (email) => isInvitedAddress(db, email, clock.now()),
+    sendMail: async (mail) => {
+      await saveMail(db, mail)
+      mailer.wake()
+    },
+  })
+  const closure: ClosureContext = {
+    db,
+    clock,
+    logger,
+    sealer: options.sealer,
+    wakeStops: options.wakeStops,
+    wakeRemoval: options.wakeRemoval,
+    forgetMails: transport.forget,
+  }
+  const timers = createTimers({
+    clock,
+    logger,
+    tasks: [
+      { name: 'closed accounts', everyMs: 60_000, run: () => purgeAccounts(closure) },
+      { name: 'old mails', everyMs: hourMs, run: () => pruneMails({ db, clock, transport }) },
+    ],
+  })
+  return {
+    handlers: {
+      ...accountHandlers({ db, clock }),
+      ...closureHandlers(closure),
+      ...notificationHandlers({ db, clock }),
+    },
+    signIn,
+    accessSignals,
+    start: () => {
+      accessSignals.start()
+      timers.start()
+    },
+    stop: async () => {
+      accessSignals.stop()
+      timers.stop()
+      await signIn.settled()
+    },
+  }
+}
