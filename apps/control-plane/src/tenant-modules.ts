@@ -48,7 +48,14 @@ export const createTenantModules = (options: {
     ring: options.keyRing,
     columns: sealedColumns,
   })
-  const organizations: OrganizationContext = { db, clock, appUrl, wakeMailer, wakeRemoval: removal.wake }
+  const organizations: OrganizationContext = {
+    db,
+    clock,
+    rateLimits,
+    appUrl,
+    wakeMailer,
+    wakeRemoval: removal.wake,
+  }
   const keys: KeysContext = {
     db,
     clock,

@@ -81,6 +81,7 @@ export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
   terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  invitationMails: { max: 100, windowSeconds: 3600, scope: 'user' },
   apiKeyCreations: { max: 10, windowSeconds: 3600, scope: 'user' },
   sshKeyAdditions: { max: 10, windowSeconds: 3600, scope: 'user' },
   deviceSignIns: { max: 10, windowSeconds: 3600, scope: 'user' },

@@ -43,7 +43,7 @@ export const invitationRoutes = {
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     params: sentParams,
     response: invitation,
-    errors: ['organization_not_found', 'invitation_not_found', 'seats_exceeded', 'forbidden'],
+    errors: ['organization_not_found', 'invitation_not_found', 'seats_exceeded', 'forbidden', 'rate_limited'],
     notFound: 'organization_not_found',
     paramNotFound: { invitationId: 'invitation_not_found' },
   }),

@@ -105,7 +105,14 @@ export const organizationRoutes = {
       }),
     /** The same whether or not the address has an account or is a member. */
     response: z.strictObject({ status: z.literal('accepted') }),
-    errors: ['validation_error', 'organization_not_found', 'user_not_found', 'seats_exceeded', 'forbidden'],
+    errors: [
+      'validation_error',
+      'organization_not_found',
+      'user_not_found',
+      'seats_exceeded',
+      'forbidden',
+      'rate_limited',
+    ],
     notFound: 'organization_not_found',
   }),
   changeMemberRole: route({

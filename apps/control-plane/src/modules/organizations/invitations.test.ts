@@ -229,6 +229,14 @@ describe('an invitation', () => {
     expect(await signUp(address)).toBe(200)
   })
 
+  it('is not sent by one person without end', async () => {
+    const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
+    const answers = []
+    for (let n = 0; n < 101; n += 1) answers.push(await answerOf(invite({}, admin.apiKey)))
+    expect(answers).toEqual([...Array.from({ length: 100 }, () => 201), 'rate_limited'])
+    expect(await answerOf(invite())).toBe(201)
+  })
+
   it('asks for exactly one of address and user, and for a user that there is', async () => {
     const codes = []
     for (const body of [

@@ -1,10 +1,12 @@
 /** What the operations of organizations work with; made once by the composition. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 
 export type OrganizationContext = {
   db: Db
   clock: Clock
+  rateLimits: RateLimits
   /** Where links in mails lead. */
   appUrl: string
   /** A mail was saved. */

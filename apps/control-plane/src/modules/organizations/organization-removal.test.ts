@@ -66,6 +66,9 @@ describe('a deleted organization', () => {
       ]
       const workspaces = await server.call('GET', `/v1/organizations/${id}/workspaces`)
       const [workspace] = routes.listWorkspaces.response.parse(workspaces.body.data)
+      // What a deleted one is called inside cannot be taken beforehand.
+      const squatted = await server.call('POST', '/v1/organizations', { name: 'X', slug: `deleted-${id}` })
+      expect(squatted.status).toBe(201)
       const invited = await addPerson(server)
       await server.call('POST', `/v1/organizations/${id}/members`, { email: invited.email })
       const at = `/v1/organizations/${id}`

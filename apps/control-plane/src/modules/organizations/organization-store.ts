@@ -70,12 +70,12 @@ export const requireSeat = async (tx: Tx, organization: OrganizationRow, now: Da
 
 /**
  * Takes an organization away from everybody in one transaction: without members no query of a caller finds it, and its
- * slug is free again. What it owns is removed afterwards.
+ * slug is free again, for one that nobody can ask for. What it owns is removed afterwards.
  */
 export const markOrganizationDeleted = async (tx: Tx, id: string, now: Date): Promise<void> => {
   await tx
     .updateTable('organizations')
-    .set({ deleted_at: now, slug: `deleted-${id}`, updated_at: now })
+    .set({ deleted_at: now, slug: `deleted.${id}`, updated_at: now })
     .where('id', '=', id)
     .execute()
   await tx.deleteFrom('memberships').where('organization_id', '=', id).execute()

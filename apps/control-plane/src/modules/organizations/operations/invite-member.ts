@@ -33,6 +33,7 @@ export const inviteMember = async (
   caller: Member,
   request: InvitationRequest,
 ): Promise<{ status: 'accepted' }> => {
+  await context.rateLimits.take('invitationMails', caller.userId)
   const now = context.clock.now()
   const { role } = request
   await withTransaction(context.db, async (tx) => {

@@ -15,6 +15,7 @@ export const resendInvitation = async (
   caller: Member,
   id: string,
 ): Promise<Invitation> => {
+  await context.rateLimits.take('invitationMails', caller.userId)
   const now = context.clock.now()
   const renewed = await withTransaction(context.db, async (tx) => {
     const organization = await lockOrganization(tx, caller.organizationId)
