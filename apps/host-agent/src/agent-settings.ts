@@ -11,6 +11,7 @@ const environment = z.object({
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(200).default(16),
+  DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
 })
 
@@ -23,6 +24,8 @@ export type AgentSettings = {
   /** For what need not outlive the machine's boot. */
   runFolder: string
   runtime: 'gvisor' | 'fake'
+  /** Whether commands may go over the sentries' control sockets, where that proves itself. */
+  controlSocket: boolean
   /** Sandboxes that are kept ready at most. */
   warmPoolSize: number
   /** What durable copies may read of this host's disks. */
@@ -42,6 +45,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
     runtime: data.DOCK_RUNTIME,
+    controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
     warmPoolSize: data.DOCK_WARM_POOL,
     copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }

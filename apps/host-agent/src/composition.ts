@@ -16,12 +16,13 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
   if (settings.runtime === 'fake') {
     return { driver: createFakeDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() }
   }
-  const { hostFolder, runFolder, runscPath } = settings
+  const { hostFolder, runFolder, runscPath, controlSocket } = settings
   return {
     driver: createGvisorDriver({
       runscPath,
       rootDir: join(hostFolder, 'runsc'),
       stateDir: join(runFolder, 'sandboxes'),
+      controlSocket,
       logger,
     }),
     disks: createDiskPool({
