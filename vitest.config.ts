@@ -19,7 +19,13 @@ export default defineConfig({
     // The shared server ends its Docks before the run ends.
     teardownTimeout: 180_000,
     projects: [
-      { test: { name: 'unit', include: ['{packages,apps}/**/*.test.ts'], ...database } },
+      {
+        test: {
+          name: 'unit',
+          include: ['{packages,apps}/**/*.test.ts', 'tests/crash/*.test.ts'],
+          ...database,
+        },
+      },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
       {
         test: {
