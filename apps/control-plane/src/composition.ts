@@ -3,7 +3,9 @@ import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
+import { createClientAddress } from './client-address.ts'
 import type { Config } from './config.ts'
+import { createConnectionModules } from './connection-modules.ts'
 import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
@@ -13,7 +15,7 @@ import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
-import type { Upgrade } from './http/serve.ts'
+import type { Doors } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
 import { createMailer } from './mail/outbox.ts'
 import {
@@ -36,8 +38,7 @@ import { createTenantModules, type TenantModules } from './tenant-modules.ts'
 
 export type ControlPlane = {
   app: HttpApp
-  /** WebSocket upgrades by exact path. */
-  upgrades: Readonly<Record<string, Upgrade>>
+  doors: Doors
   handlers: Handlers
   docks: DockModules
   accessSignals: AccessSignals
@@ -117,6 +118,14 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     wakeStops: docks.orderedStops.wake,
     wakeRemoval: tenants.removal.wake,
   })
+  const connections = createConnectionModules({
+    ...{ db, clock, logger, rateLimits },
+    accessSignals: people.accessSignals,
+    hosts: docks.context.gateway,
+    activity: docks.context.activity,
+    portsDomain: config.portsDomain,
+    clientAddress: createClientAddress(config.trustedProxies),
+  })
   const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
   const metrics = createMetrics()
   const handlers: Handlers = {
@@ -131,11 +140,13 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         appUrl: config.appUrl,
         mailDelivery: transport.delivery,
         chatgptSignIn: config.chatgpt !== undefined,
+        ports: config.portsDomain && { domain: config.portsDomain.domain },
         authProviders: ['credential', ...Object.keys(config.social)],
       },
       contact: { transport, rateLimits, recipient: config.contactEmail },
     }),
     ...docks.handlers,
+    ...connections.handlers,
   }
   const app = createHttpApp({
     handlers,
@@ -171,7 +182,13 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   let listener: Listener | undefined
   return {
     app,
-    upgrades: { '/v1/fleet/connect': docks.fleet.upgrade },
+    doors: {
+      upgradeOf: (path) => {
+        if (path === '/v1/fleet/connect') return docks.fleet.upgrade
+        return connections.terminals.takes(path) ? connections.terminals.upgrade : undefined
+      },
+      ports: connections.ports,
+    },
     handlers,
     docks,
     accessSignals: people.accessSignals,
@@ -184,13 +201,18 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
       people.start()
       listener = listen({
         url: options.database.url,
-        on: { dock_engine: () => docks.runner.wake(), access_lost: people.accessSignals.notice },
+        on: {
+          dock_engine: () => docks.runner.wake(),
+          access_lost: people.accessSignals.notice,
+          port_routes: connections.noticeRoute,
+        },
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
       await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
     },
     stop: async () => {
+      connections.close()
       await listener?.close()
       await tenants.stop()
       await docks.stop()

@@ -5,6 +5,7 @@ import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
+import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
 const overcommit = z.coerce.number().min(1)
@@ -46,6 +47,7 @@ const schema = z.object({
   DOCK_TRUSTED_PROXIES: commaList
     .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
     .default([]),
+  PORTS_DOMAIN: z.string().optional(),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
   DOCK_METRICS_PORT: port.optional(),
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
@@ -83,6 +85,8 @@ export type Config = {
   mailFrom: string
   /** Who reads what is written through the contact form. */
   contactEmail: string
+  /** Null: hosted ports are off. */
+  portsDomain: PortsDomain | null
   embeddedHost: boolean
   /** Undefined: the usual one where it is free. */
   metricsPort: number | undefined
@@ -139,13 +143,14 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
   }
   const values = result.data
   const apiUrl = (values.DOCK_PUBLIC_URL ?? addressUrl(values.DOCK_BIND, values.PORT)).replace(/\/+$/, '')
+  const appUrl = (values.DOCK_APP_URL ?? apiUrl).replace(/\/+$/, '')
   return {
     port: values.PORT,
     bind: values.DOCK_BIND,
     controlDir: resolve(values.DOCK_CONTROL_DIR),
     databaseUrl: values.DATABASE_URL,
     apiUrl,
-    appUrl: (values.DOCK_APP_URL ?? apiUrl).replace(/\/+$/, ''),
+    appUrl,
     defaultImage: values.DEFAULT_IMAGE,
     admin: { email: values.DOCK_ADMIN_EMAIL, password: values.DOCK_ADMIN_PASSWORD },
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
@@ -160,6 +165,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     smtpUrl: values.SMTP_URL,
     mailFrom: values.DOCK_MAIL_FROM,
     contactEmail: values.DOCK_CONTACT_EMAIL ?? values.DOCK_ADMIN_EMAIL,
+    portsDomain: readPortsDomain(values.PORTS_DOMAIN, { apiUrl, appUrl }),
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,

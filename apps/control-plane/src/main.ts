@@ -71,10 +71,10 @@ const run = async (logger: Logger): Promise<void> => {
   const metricsServer = await listenForMetrics(config, controlPlane.metrics.registry, logger)
   const server = await serveHttp({
     app: controlPlane.app,
-    upgrades: controlPlane.upgrades,
+    doors: controlPlane.doors,
     bind: config.bind,
     port: config.port,
-    onUpgradeError: (error) => logger.warn({ err: error }, 'upgrade failed'),
+    onDoorError: (error) => logger.warn({ err: error }, 'a connection failed'),
   })
   logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 

@@ -13,13 +13,17 @@ const heldBytes = 64 * 1024
 export class LinkSocket extends Duplex {
   /** What the agent said at the orderly end of its direction; undefined when there was none. */
   trailers: IncomingHttpHeaders | undefined
+  /** As a socket's: the idle time that was asked for last, milliseconds. */
+  timeout = 0
   readonly #stream: ClientHttp2Stream
+  #idle: NodeJS.Timeout | undefined
 
   constructor(stream: ClientHttp2Stream) {
     super({ highWaterMark: heldBytes })
     this.#stream = stream
     let ended = false
     stream.on('data', (chunk: Buffer) => {
+      this.#idle?.refresh()
       if (!this.push(chunk)) stream.pause()
     })
     stream.once('trailers', (headers: IncomingHttpHeaders) => {
@@ -43,10 +47,12 @@ export class LinkSocket extends Duplex {
   }
 
   override _write(chunk: Buffer, encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
+    this.#idle?.refresh()
     this.#stream.write(chunk, encoding, callback)
   }
 
   override _writev(chunks: { chunk: Buffer }[], callback: (error?: Error | null) => void): void {
+    this.#idle?.refresh()
     this.#stream.write(Buffer.concat(chunks.map(({ chunk }) => chunk)), callback)
   }
 
@@ -55,19 +61,28 @@ export class LinkSocket extends Duplex {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    clearTimeout(this.#idle)
     this.#stream.close(constants.NGHTTP2_CANCEL)
     callback(error)
   }
 
-  // An HTTP client asks these of its sockets; the link has its own ways.
+  /** Emits `timeout` when nothing was sent or came for this long, and again after as long; 0 ends that. */
+  setTimeout(milliseconds: number, listener?: () => void): this {
+    clearTimeout(this.#idle)
+    this.#idle = undefined
+    this.timeout = milliseconds
+    if (listener && milliseconds > 0) this.once('timeout', listener)
+    else if (listener) this.off('timeout', listener)
+    if (milliseconds > 0) this.#idle = setInterval(() => this.emit('timeout'), milliseconds).unref()
+    return this
+  }
+
+  // An HTTP client asks these of its sockets too; the link has its own ways.
 
   setNoDelay(): this {
     return this
   }
   setKeepAlive(): this {
-    return this
-  }
-  setTimeout(): this {
     return this
   }
   ref(): this {

@@ -1,4 +1,5 @@
 export { addPerson, type TestPerson } from './add-person.ts'
+export { type ControlPlaneWithHost, controlPlaneWithHost } from './control-plane-with-host.ts'
 export { createEmptyDatabase, dropDatabase, type FreshDatabase, freshDatabase } from './fresh-database.ts'
 export { type SwiftServer, startSwift } from './swift-server.ts'
 export {

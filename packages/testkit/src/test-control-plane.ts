@@ -116,11 +116,11 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
     listen: async (patience) => {
       const server = await serveHttp({
         app: controlPlane.app,
-        upgrades: controlPlane.upgrades,
+        doors: controlPlane.doors,
         bind: '127.0.0.1',
         port: 0,
         ...(patience ? { patience } : {}),
-        onUpgradeError: (error) => {
+        onDoorError: (error) => {
           throw error
         },
       })

@@ -1,8 +1,8 @@
-/** The listening socket: header limit, WebSocket upgrades, an end that lets requests under way finish. */
-import type { IncomingMessage, Server } from 'node:http'
+/** The listening socket: header limit, WebSocket upgrades, hosted ports, an end that lets requests under way finish. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { createAdaptorServer } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 
 /** Bytes of all headers of a request. */
@@ -21,6 +21,18 @@ const usualPatience: ClientPatience = { headersMs: 15_000, requestMs: 60_000, si
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
+/** What else comes in at the same socket. */
+export type Doors = {
+  /** WebSocket upgrades of the service by path. */
+  upgradeOf(path: string): Upgrade | undefined
+  /** What is for hosted ports, told by its `Host` and by nothing else; null while there are none. */
+  ports: {
+    takes(request: IncomingMessage): boolean
+    handle(request: IncomingMessage, response: ServerResponse): Promise<void>
+    upgrade: Upgrade
+  } | null
+}
+
 export type HttpServer = {
   port: number
   /** Takes no new connections; resolves when requests under way are answered, or after `patienceMs`. */
@@ -36,44 +48,66 @@ const refuseUpgrade = (socket: Duplex): void => {
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
 
-/** Listens on `bind:port` (0 for any free port). Upgrades go by exact path. */
+/** Ends a request whose body has not come by then; the answer cancels it. */
+const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
+  const timer = setTimeout(() => {
+    if (!request.complete) request.socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
+  }, requestMs)
+  return () => clearTimeout(timer)
+}
+
+/** Listens on `bind:port` (0 for any free port). */
 export const serveHttp = async (options: {
   app: HttpApp
-  upgrades: Readonly<Record<string, Upgrade>>
+  doors: Doors
   bind: string
   port: number
   patience?: ClientPatience
-  onUpgradeError(error: unknown): void
+  /** Told of what a door did not expect. */
+  onDoorError(error: unknown): void
 }): Promise<HttpServer> => {
   const patience = options.patience ?? usualPatience
-  const server = createAdaptorServer({
-    fetch: options.app.fetch,
-    serverOptions: {
-      maxHeaderSize: headerBytesMax,
-      keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: patience.headersMs,
-      requestTimeout: patience.requestMs,
-      connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
-    },
-  }) as Server
-  server.timeout = patience.silenceMs
+  const { doors, onDoorError } = options
+  const answer = getRequestListener(options.app.fetch)
   let underWay = 0
   let whenIdle: (() => void) | undefined
-  server.on('request', (_, response) => {
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    const cancel = hurry(request, patience.requestMs)
     underWay += 1
     response.once('close', () => {
+      cancel()
       underWay -= 1
       if (underWay === 0) whenIdle?.()
+    })
+    void answer(request, response)
+  }
+  const server = createServer({
+    maxHeaderSize: headerBytesMax,
+    keepAliveTimeout: keepAliveTimeoutMs,
+    headersTimeout: patience.headersMs,
+    // A hosted port's requests take the time that they take; the service's own are hurried one by one.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
+    // Whoever offers another protocol is answered in this one.
+    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+  })
+  server.timeout = patience.silenceMs
+  server.on('request', (request, response) => {
+    if (!doors.ports?.takes(request)) return serve(request, response)
+    // Neither is their silence ours to judge.
+    request.socket.setTimeout(0)
+    doors.ports.handle(request, response).catch((error: unknown) => {
+      onDoorError(error)
+      response.destroy()
     })
   })
   server.on('upgrade', (request, socket: Socket, head) => {
     // What it becomes has its own rules of when silence ends it.
     socket.setTimeout(0)
-    const path = pathOf(request)
-    const upgrade = Object.hasOwn(options.upgrades, path) ? options.upgrades[path] : undefined
+    const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : doors.upgradeOf(pathOf(request))
     if (!upgrade) return refuseUpgrade(socket)
     upgrade(request, socket, head).catch((error: unknown) => {
-      options.onUpgradeError(error)
+      onDoorError(error)
       socket.destroy()
     })
   })

@@ -23,6 +23,7 @@ import {
 import * as z from 'zod'
 import { type HostGateway, HostNotLinked } from '../../modules/hosts/index.ts'
 import { captureCalls } from './capture-calls.ts'
+import { dockConnections } from './dock-connections.ts'
 import { translated } from './translate-failure.ts'
 
 const startTimeoutMs = 120_000
@@ -97,5 +98,6 @@ export const createFleetGateway = (): FleetGateway => {
       await call(host, '/pool', keepPool, empty, body, command)
     },
     ...captureCalls((host) => link(host, 'bulk')),
+    ...dockConnections(link),
   }
 }

@@ -9,7 +9,7 @@ export { type AccountContext, readProfile, updateProfile } from './operations/pr
 export { readMe } from './operations/read-me.ts'
 export { readRetention, retentionEnabled, updateRetention } from './operations/retention.ts'
 export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
-export { sessionCookieName } from './sign-in/session-cookie.ts'
+export { isPlatformCookie, sessionCookieName } from './sign-in/session-cookie.ts'
 export { createSignIn, type SignIn, type SignInRequest } from './sign-in/sign-in.ts'
 export type { SignUpPolicy } from './sign-in/sign-up-policy.ts'
 export type { SocialLogins } from './sign-in/social-providers.ts'

@@ -11,6 +11,7 @@ import {
   type SetupOutcome,
 } from '../hosts/index.ts'
 import { fakeCaptures } from './fake-captures.ts'
+import { fakeConnections } from './fake-connections.ts'
 
 type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec' | 'setup'
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
@@ -32,6 +33,7 @@ export const hostFacts = (over: Partial<HostFacts> = {}): HostFacts => ({
 })
 
 export type FakeHost = HostGateway & {
+  connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
   calls: { method: Method; dockId: string; body: unknown }[]
@@ -75,7 +77,13 @@ export const createFakeHost = (hostId: string): FakeHost => {
     if (known && known.generation > generation) throw new HostRefused('stale_generation', 'old')
   }
 
+  const connections = fakeConnections((dockId, generation) => {
+    const known = sandboxes.get(dockId)
+    return known?.state === 'running' && known.generation === generation
+  })
   const host: FakeHost = {
+    ...connections,
+    connections,
     sandboxes,
     captures,
     calls,

@@ -1,10 +1,10 @@
 /** Public face of Docks: the module with its operations, sagas and timers, made once by the composition. */
-export { activitySweepMs, createDockActivity } from './activity/dock-activity.ts'
+export { activitySweepMs, createDockActivity, type DockActivity } from './activity/dock-activity.ts'
 export type { DockRow } from './dock.ts'
 export { claimDock, saveOperation } from './dock-claim.ts'
 export { completeOperation, holdDock } from './dock-commit.ts'
 export { causedBy, type DockContext, newDockOperation, requireDock } from './dock-context.ts'
-export { nextStopAt } from './dock-store.ts'
+export { findVisibleDock, nextStopAt } from './dock-store.ts'
 export { dropOldOutcomes } from './exec/exec-once.ts'
 export { dropOldKeys } from './idempotency.ts'
 export { latestSnapshot } from './kept-snapshot.ts'

@@ -17,8 +17,9 @@ import type {
   StopDock,
   StoppedDock,
 } from '@dock/host-protocol'
+import type { HostConnections } from './host-connections.ts'
 
-export type HostGateway = {
+export type HostGateway = HostConnections & {
   /** Hosts with a live link in this process. */
   linked(): string[]
   /** Closes the host's session; a host whose credential is still good begins a new one at once. */

@@ -11,6 +11,7 @@ export type {
 } from '@dock/host-protocol'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
+export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'

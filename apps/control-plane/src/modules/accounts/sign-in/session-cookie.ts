@@ -8,6 +8,10 @@ export const cookiePrefix = (secure: boolean): string => `${secure ? '__Host-' :
 
 export const sessionCookieName = (secure: boolean): string => `${cookiePrefix(secure)}.session_token`
 
+/** Whether a cookie of this name is one that this service set, over http or https. */
+export const isPlatformCookie = (name: string): boolean =>
+  [false, true].some((secure) => name.startsWith(`${cookiePrefix(secure)}.`))
+
 /** The token inside a cookie's value (URL-decoded: `<token>.<base64 HMAC-SHA256 of it>`), or undefined when forged. */
 export const readSessionCookie = (value: string, secret: string): string | undefined => {
   const at = value.lastIndexOf(separator)

@@ -1,0 +1,56 @@
+/** Joins what people connect to inside Docks: terminals and hosted ports, their routes and their gateways. */
+import type { Clock, Logger } from '@dock/foundation'
+import type { ClientAddress } from './client-address.ts'
+import type { Db } from './database/database.ts'
+import { createPortGateway, type PortGateway } from './gateways/ports/index.ts'
+import { createTerminalGateway, type TerminalGateway } from './gateways/terminal/index.ts'
+import type { Handlers } from './http/handler.ts'
+import { portHandlers } from './http/routes/ports.ts'
+import { terminalHandlers } from './http/routes/terminals.ts'
+import type { AccessSignals } from './modules/accounts/index.ts'
+import type { DockActivity } from './modules/docks/index.ts'
+import type { HostConnections } from './modules/hosts/index.ts'
+import { createPortRoutes, type PortsDomain } from './modules/ports/index.ts'
+import { createOpenTerminals, type TerminalContext } from './modules/terminals/index.ts'
+import type { RateLimits } from './rate-limits/rate-limits.ts'
+
+export type ConnectionModules = {
+  handlers: Handlers
+  terminals: TerminalGateway
+  /** Null while hosted ports are off. */
+  ports: PortGateway | null
+  /** A notice of the channel `port_routes`. */
+  noticeRoute(label?: string): void
+  /** Ends every terminal and every connection to a port. */
+  close(): void
+}
+
+export const createConnectionModules = (options: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  rateLimits: RateLimits
+  hosts: HostConnections
+  activity: DockActivity
+  accessSignals: AccessSignals
+  portsDomain: PortsDomain | null
+  clientAddress: ClientAddress
+}): ConnectionModules => {
+  const { db, clock, logger, rateLimits, hosts, activity, accessSignals, portsDomain, clientAddress } =
+    options
+  const context: TerminalContext = { db, clock, rateLimits, hosts, activity, open: createOpenTerminals() }
+  const terminals = createTerminalGateway({ context, accessSignals, logger })
+  const routes = createPortRoutes({ db, clock })
+  const ports =
+    portsDomain && createPortGateway({ domain: portsDomain, routes, hosts, clientAddress, logger })
+  return {
+    handlers: { ...terminalHandlers(context), ...portHandlers({ db, clock, domain: portsDomain }) },
+    terminals,
+    ports,
+    noticeRoute: routes.notice,
+    close: () => {
+      terminals.close()
+      ports?.close()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+/**
+ * Connections to Docks, as CONNECT streams of a link: all of them over `bulk`, where a flood of bytes delays no
+ * heartbeat and no command.
+ */
+import {
+  type AgentLink,
+  callAgent,
+  exitCodeTrailer,
+  type LinkChannel,
+  LinkTimeout,
+  terminalSize,
+} from '@dock/host-protocol'
+import * as z from 'zod'
+import type { HostConnections } from '../../modules/hosts/index.ts'
+import { translated } from './translate-failure.ts'
+
+const openTimeoutMs = 30_000
+const resizeTimeoutMs = 10_000
+
+/** `link` answers the host's link of a channel, or throws HostNotLinked. */
+export const dockConnections = (
+  link: (hostId: string, channel: LinkChannel) => AgentLink,
+): HostConnections => {
+  const connect = async (hostId: string, path: string, query: Record<string, number>) => {
+    const search = Object.entries(query).map(([name, value]) => `${name}=${value}`)
+    const waiting = new AbortController()
+    const timer = setTimeout(() => waiting.abort(new LinkTimeout(openTimeoutMs)), openTimeoutMs)
+    const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, waiting.signal)
+    return translated(connected).finally(() => clearTimeout(timer))
+  }
+
+  return {
+    openTerminal: async (hostId, dockId, { terminalId, ...query }) => {
+      const stream = await connect(hostId, `/docks/${dockId}/terminals/${terminalId}`, query)
+      return {
+        stream,
+        exitCode: () => {
+          const code = z.coerce.number().int().safeParse(stream.trailers?.[exitCodeTrailer])
+          return code.success ? code.data : null
+        },
+      }
+    },
+    resizeTerminal: async (hostId, dockId, terminalId, size) => {
+      const path = `/docks/${dockId}/terminals/${terminalId}/resize`
+      const options = { timeoutMs: resizeTimeoutMs }
+      await translated(callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options))
+    },
+    connectPort: (hostId, dockId, port, generation) =>
+      connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }),
+  }
+}

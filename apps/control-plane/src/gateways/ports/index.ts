@@ -1,0 +1,2 @@
+/** Public face of the port gateway. */
+export { createPortGateway, type PortGateway } from './port-gateway.ts'

@@ -1,0 +1,65 @@
+/**
+ * What of a request's headers goes into a Dock. Never the platform's own credentials; nothing that concerns this hop
+ * alone; and of where the request came from only what this gateway knows itself.
+ */
+import type { IncomingHttpHeaders } from 'node:http'
+import { isPlatformCookie } from '../../modules/accounts/index.ts'
+
+/** They say how long the body is, or whom it is for: never given up, whatever `Connection` names. */
+const framing = new Set(['content-length', 'transfer-encoding', 'host'])
+const ownHop = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'upgrade',
+  // This server has answered it already.
+  'expect',
+]
+const origin = [
+  'forwarded',
+  'via',
+  'x-real-ip',
+  'x-forwarded-for',
+  'x-forwarded-host',
+  'x-forwarded-port',
+  'x-forwarded-proto',
+  'x-forwarded-server',
+]
+const platformKey = /^\s*bearer\s+dock_/i
+
+const withoutPlatformCookies = (header: string): string =>
+  header
+    .split(';')
+    .filter((pair) => !isPlatformCookie((pair.split('=')[0] ?? '').trim()))
+    .join(';')
+    .trim()
+
+export type Origin = { clientAddress: string; scheme: 'http' | 'https' }
+
+/** Changes the headers in place, before they are copied into the request to the Dock. */
+export const cleanRequestHeaders = (
+  headers: IncomingHttpHeaders,
+  { clientAddress, scheme }: Origin,
+  upgrade: 'websocket' | null,
+): void => {
+  const named = headers.connection?.toLowerCase().split(',') ?? []
+  for (const name of [...named.map((each) => each.trim()), ...ownHop, ...origin])
+    if (!framing.has(name)) delete headers[name]
+  if (headers.authorization !== undefined && platformKey.test(headers.authorization))
+    delete headers.authorization
+  if (headers.cookie !== undefined) {
+    const cookie = withoutPlatformCookies(headers.cookie)
+    if (cookie === '') delete headers.cookie
+    else headers.cookie = cookie
+  }
+  const { host = '' } = headers
+  headers['x-forwarded-for'] = clientAddress
+  headers['x-forwarded-host'] = host
+  headers['x-forwarded-proto'] = scheme
+  headers['x-forwarded-port'] = /:(\d+)$/.exec(host)?.[1] ?? (scheme === 'https' ? '443' : '80')
+  headers.connection = upgrade ? 'Upgrade' : 'keep-alive'
+  if (upgrade) headers.upgrade = upgrade
+}

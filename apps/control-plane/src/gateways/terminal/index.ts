@@ -1,0 +1,2 @@
+/** Public face of the terminal gateway. */
+export { createTerminalGateway, type TerminalGateway } from './terminal-gateway.ts'

@@ -1,0 +1,89 @@
+/** The door for terminals: the WebSocket upgrade of `GET /v1/docks/:id/terminal`, whose ticket is its only credential. */
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { ServiceError } from '@dock/contract'
+import { isUuid, type Logger } from '@dock/foundation'
+import { WebSocketServer } from 'ws'
+import type { AccessSignals } from '../../modules/accounts/index.ts'
+import { connectTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
+import { runTerminal } from './run-terminal.ts'
+import type { Closing } from './terminal-frames.ts'
+
+const path = /^\/v1\/docks\/([^/]+)\/terminal$/
+/** Bytes of one frame of a client's; a paste comes in several. */
+const frameBytesMax = 1024 * 1024
+
+export type TerminalGateway = {
+  /** Whether an upgrade of this path is a terminal's. */
+  takes(path: string): boolean
+  /** Opens the terminal, or answers why not as the routes do. */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  /** Closes every open terminal. */
+  close(): void
+}
+
+const refuse = (socket: Duplex, { status, code, message }: ServiceError): void => {
+  const body = JSON.stringify({ ok: false, code, message })
+  socket.end(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\nContent-Type: application/json; charset=utf-8\r\n` +
+      `Cache-Control: no-store\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  )
+}
+
+export const createTerminalGateway = (options: {
+  context: TerminalContext
+  accessSignals: AccessSignals
+  logger: Logger
+}): TerminalGateway => {
+  const { context, accessSignals, logger } = options
+  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax })
+  const open = new Set<(why: Closing) => void>()
+
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const dockId = path.exec(url.pathname)?.[1] ?? ''
+    if (!isUuid(dockId)) throw new ServiceError('dock_not_found')
+    const ticket = url.searchParams.get('ticket')
+    if (!ticket) throw new ServiceError('validation_error', { message: 'ticket: is missing from the query' })
+    const terminal = await connectTerminal(context, dockId, ticket)
+    const abandon = (): void => {
+      terminal.stream.destroy()
+      terminal.release()
+    }
+    if (socket.destroyed) return abandon()
+    // A handshake that is no WebSocket's is answered by the library, and the socket closed.
+    socket.once('close', abandon)
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      socket.off('close', abandon)
+      const close = runTerminal({
+        ...{ socket: webSocket, terminal, clock: context.clock },
+        onEnd: () => {
+          open.delete(close)
+          unsubscribe()
+        },
+      })
+      const unsubscribe = accessSignals.subscribe(terminal.holder, () => close('accessLost'))
+      open.add(close)
+      // It may have ended between the ticket and now.
+      accessSignals.notice(terminal.holder.credentialId)
+    })
+  }
+
+  return {
+    takes: (pathname) => path.test(pathname),
+    upgrade: async (request, socket, head) => {
+      socket.on('error', () => socket.destroy())
+      try {
+        await accept(request, socket, head)
+      } catch (error) {
+        const known = error instanceof ServiceError
+        if (!known) logger.error({ err: error }, 'a terminal could not be opened')
+        refuse(socket, known ? error : new ServiceError('internal_error', { cause: error }))
+      }
+    },
+    close: () => {
+      for (const close of [...open]) close('leaving')
+      sockets.close()
+    },
+  }
+}

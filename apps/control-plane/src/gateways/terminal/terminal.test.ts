@@ -1,0 +1,294 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { WebSocket } from 'ws'
+import { createDrivenClock, type DrivenClock } from '../../modules/docks/test-world.ts'
+import { HostUnreachable } from '../../modules/hosts/index.ts'
+
+let server: ControlPlaneWithHost
+let clock: DrivenClock
+let port: number
+let dockId: string
+let member: TestPerson
+const logged: string[] = []
+const clients: WebSocket[] = []
+
+beforeAll(async () => {
+  clock = createDrivenClock()
+  server = await controlPlaneWithHost({ clock, logTo: (line) => logged.push(line) })
+  port = (await server.listen()).port
+})
+afterAll(() => server.stop())
+beforeEach(async () => {
+  server.host.connections.terminals.length = 0
+  dockId = await server.addDock()
+  // Each test asks for its tickets as somebody else: they are limited by the minute.
+  member = await addMember()
+})
+afterEach(async () => {
+  const closed = clients.splice(0).map((client) => {
+    if (client.readyState === WebSocket.CLOSED) return undefined
+    const end = once(client, 'close')
+    client.terminate()
+    return end
+  })
+  await Promise.all(closed)
+})
+
+const addMember = () => addPerson(server, { role: 'member', organizationId: server.admin.organizationId })
+
+type Refusal = { status: number; code: string }
+
+/** Sends a ticket; answers the open client, or what was said instead. */
+const connect = (ticket: string, id = dockId): Promise<WebSocket | Refusal> =>
+  new Promise((resolve, reject) => {
+    const client = new WebSocket(`ws://127.0.0.1:${port}/v1/docks/${id}/terminal?ticket=${ticket}`)
+    client.once('error', reject)
+    client.once('open', () => {
+      clients.push(client)
+      resolve(client)
+    })
+    client.once('unexpected-response', (_, response) => {
+      response.setEncoding('utf8').once('data', (text: string) => {
+        resolve({ status: response.statusCode ?? 0, code: JSON.parse(text).code })
+      })
+    })
+  })
+const ask = (id = dockId, key = member.apiKey) =>
+  server.call('POST', `/v1/docks/${id}/terminal`, undefined, key)
+const ticketFor = async (id = dockId, key = member.apiKey): Promise<string> => {
+  const answer = await ask(id, key)
+  if (answer.status !== 201) throw new Error(JSON.stringify(answer.body))
+  return (answer.body.data as { ticket: string }).ticket
+}
+const open = async (id = dockId, key = member.apiKey) => {
+  const count = server.host.connections.terminals.length
+  const client = await connect(await ticketFor(id, key), id)
+  if (!(client instanceof WebSocket)) throw new Error(client.code)
+  return { client, terminal: server.host.connections.terminals[count]! }
+}
+const closing = async (client: WebSocket): Promise<number> => (await once(client, 'close'))[0] as number
+const read = async (shell: Duplex): Promise<string> => String((await once(shell, 'data'))[0])
+
+describe('a ticket', () => {
+  it('is good for thirty seconds, and kept as a hash', async () => {
+    const answer = await ask()
+    const { ticket, expiresAt } = answer.body.data as { ticket: string; expiresAt: string }
+    expect(Date.parse(expiresAt) - clock.now().getTime()).toBe(30_000)
+    const rows = await sql`select t::text as row from terminal_tickets t`.execute(server.database.db)
+    expect(JSON.stringify(rows.rows)).not.toContain(ticket)
+    clock.advance(30_000)
+    expect(await connect(ticket)).toEqual({ status: 401, code: 'unauthorized' })
+  })
+
+  it('opens one terminal, whoever races for it', async () => {
+    const ticket = await ticketFor()
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => connect(ticket)))
+    const refused = outcomes.filter((outcome) => !(outcome instanceof WebSocket))
+    expect(refused).toEqual(Array.from({ length: 19 }, () => ({ status: 401, code: 'unauthorized' })))
+    expect(server.host.connections.terminals).toHaveLength(1)
+  })
+
+  it('is for its Dock alone, and for a member', async () => {
+    const other = await server.addDock()
+    const ticket = await ticketFor()
+    expect(await connect(ticket, other)).toEqual({ status: 401, code: 'unauthorized' })
+    expect(await connect(ticket)).toBeInstanceOf(WebSocket)
+    const person = await addMember()
+    const theirs = await ticketFor(dockId, person.apiKey)
+    await server.database.db.deleteFrom('memberships').where('user_id', '=', person.userId).execute()
+    expect(await connect(theirs)).toEqual({ status: 404, code: 'dock_not_found' })
+  })
+
+  it('stands in no log line', async () => {
+    const ticket = await ticketFor()
+    await connect(ticket)
+    await connect(ticket)
+    expect(logged.length).toBeGreaterThan(0)
+    expect(logged.filter((line) => line.includes(ticket))).toEqual([])
+  })
+
+  it('is not given for what has no terminal', async () => {
+    const stranger = await addPerson(server)
+    expect((await ask(dockId, stranger.apiKey)).body.code).toBe('dock_not_found')
+    expect((await ask(newUuid())).body.code).toBe('dock_not_found')
+    const ticket = await ticketFor()
+    await server.call('POST', `/v1/docks/${dockId}/stop`, {})
+    expect((await ask()).body.code).toBe('dock_not_running')
+    expect(await connect(ticket)).toEqual({ status: 409, code: 'dock_not_running' })
+  })
+
+  it('is given thirty times a minute', async () => {
+    const person = await addMember()
+    const codes: number[] = []
+    for (let count = 0; count < 31; count += 1) codes.push((await ask(dockId, person.apiKey)).status)
+    expect(codes).toEqual([...Array.from({ length: 30 }, () => 201), 429])
+  })
+
+  it('that is missing, or a request that is no WebSocket, is told what is wrong', async () => {
+    expect(await connect('')).toEqual({ status: 400, code: 'validation_error' })
+    expect(await connect('x', 'nonsense')).toEqual({ status: 404, code: 'dock_not_found' })
+    const plain = await server.call('GET', `/v1/docks/${dockId}/terminal?ticket=x`, undefined, null)
+    expect([plain.status, plain.body.code]).toEqual([400, 'validation_error'])
+    const answered = new Promise<number>((resolve) => {
+      const headers = { connection: 'Upgrade', upgrade: 'websocket' }
+      request({ port, path: `/v1/docks/${dockId}/terminal?ticket=x`, method: 'POST', headers })
+        .once('response', (response) => resolve(response.resume().statusCode ?? 0))
+        .end()
+    })
+    expect(await answered).toBe(401)
+  })
+})
+
+describe('a terminal', () => {
+  it('carries bytes both ways, takes sizes, and tells how its shell ended', async () => {
+    const { client, terminal } = await open()
+    expect(terminal.sizes).toEqual([{ cols: 80, rows: 24 }])
+    client.send(Buffer.from('ls\r'))
+    expect(await read(terminal.shell)).toBe('ls\r')
+    client.send(JSON.stringify({ type: 'resize', cols: 120, rows: 40 }))
+    await expect.poll(() => terminal.sizes.at(-1)).toEqual({ cols: 120, rows: 40 })
+    const frames: [string, boolean][] = []
+    client.on('message', (data, isBinary) => frames.push([String(data), isBinary]))
+    terminal.shell.write(Buffer.from('\x1b[31mred'))
+    terminal.exit(7)
+    expect(await closing(client)).toBe(1000)
+    expect(frames).toEqual([
+      ['\x1b[31mred', true],
+      ['{"type":"exit","code":7}', false],
+    ])
+  })
+
+  it.each(['{', '{"type":"resize","cols":0,"rows":24}', '{"type":"other"}', '[]'])(
+    'closes on the text frame %s',
+    async (text) => {
+      const { client } = await open()
+      const closed = closing(client)
+      client.send(text)
+      expect(await closed).toBe(1008)
+    },
+  )
+
+  it('ends with its Dock, its host, and its client', async () => {
+    const first = await open()
+    first.terminal.exit(null)
+    expect(await closing(first.client)).toBe(4002)
+    const second = await open()
+    second.terminal.shell.destroy(new Error('the link broke'))
+    expect(await closing(second.client)).toBe(1011)
+    const third = await open()
+    third.client.close()
+    await expect.poll(() => third.terminal.shell.destroyed).toBe(true)
+  })
+
+  it('is refused while the host cannot be reached', async () => {
+    server.host.connections.unreachable = new HostUnreachable('no link')
+    const refused = await connect(await ticketFor())
+    server.host.connections.unreachable = null
+    expect(refused).toEqual({ status: 503, code: 'service_unavailable' })
+  })
+
+  it('is closed within seconds of the end of its key or its membership', async () => {
+    const keyed = await open()
+    const closedByKey = closing(keyed.client)
+    const { db } = server.database
+    await db
+      .updateTable('api_keys')
+      .set({ revoked_at: clock.now() })
+      .where('user_id', '=', member.userId)
+      .execute()
+    expect(await closedByKey).toBe(4003)
+    const other = await addMember()
+    const joined = await open(dockId, other.apiKey)
+    const closedByMembership = closing(joined.client)
+    await db.deleteFrom('memberships').where('user_id', '=', other.userId).execute()
+    expect(await closedByMembership).toBe(4003)
+  })
+
+  it('closes after thirty minutes without a byte, and after twelve hours', async () => {
+    const quarterMs = 15 * 60_000
+    const idle = await open()
+    const busy = await open()
+    const [idleClosed, busyClosed] = [closing(idle.client), closing(busy.client)]
+    for (let quarter = 1; quarter <= 48; quarter += 1) {
+      // What the client sends follows its answer to the ping: the service has heard both.
+      const typed = read(busy.terminal.shell)
+      busy.client.send(Buffer.from('x'))
+      await typed
+      expect([quarter, busy.client.readyState]).toEqual([quarter, WebSocket.OPEN])
+      const pinged = once(busy.client, 'ping')
+      clock.advance(quarterMs)
+      if (quarter < 48) await pinged
+      if (quarter === 2) expect(await idleClosed).toBe(4000)
+    }
+    expect(idle.terminal.shell.destroyed).toBe(true)
+    expect(await busyClosed).toBe(4001)
+  })
+
+  it('four are open in a Dock at most, eight for a person', async () => {
+    const first = await open()
+    for (let count = 0; count < 3; count += 1) await open()
+    expect((await ask()).body.code).toBe('rate_limited')
+    const person = await addMember()
+    const theirs = (id: string) => open(id, person.apiKey)
+    expect((await ask(dockId, person.apiKey)).body.code).toBe('rate_limited')
+    const [one, two, three] = [await server.addDock(), await server.addDock(), await server.addDock()]
+    const ticket = await ticketFor(three, person.apiKey)
+    for (const id of [one, two]) for (let count = 0; count < 4; count += 1) await theirs(id)
+    expect((await ask(three, person.apiKey)).body.code).toBe('rate_limited')
+    expect(await connect(ticket, three)).toEqual({ status: 429, code: 'rate_limited' })
+    first.client.close()
+    await expect.poll(async () => (await ask()).status).toBe(201)
+  })
+})
+
+describe('back-pressure', () => {
+  it('holds a shell back whose client does not read, and loses nothing', async () => {
+    const { client, terminal } = await open()
+    client.pause()
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    const total = 64 * 1024 * 1024
+    let sent = 0
+    const fill = (): void => {
+      while (sent < total) {
+        sent += chunk.length
+        if (!terminal.shell.write(chunk)) return void terminal.shell.once('drain', fill)
+      }
+    }
+    fill()
+    let before = -1
+    while (before !== sent) {
+      before = sent
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    expect(sent).toBeLessThan(total / 2)
+    let received = 0
+    client.on('message', (data) => {
+      received += (data as Buffer).length
+    })
+    client.resume()
+    await expect.poll(() => received, { timeout: 20_000 }).toBe(total)
+  })
+
+  it('holds a client back whose shell does not read, and loses nothing', async () => {
+    const { client, terminal } = await open()
+    const chunk = Buffer.alloc(64 * 1024, 'x')
+    const total = 64 * 1024 * 1024
+    for (let sent = 0; sent < total; sent += chunk.length) client.send(chunk)
+    let before = -1
+    while (before !== client.bufferedAmount) {
+      before = client.bufferedAmount
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    expect(client.bufferedAmount).toBeGreaterThan(total / 2)
+    let received = 0
+    terminal.shell.on('data', (data: Buffer) => {
+      received += data.length
+    })
+    await expect.poll(() => received, { timeout: 20_000 }).toBe(total)
+  })
+})

@@ -1,0 +1,9 @@
+/** Routes of exposed ports: contract to operation, nothing else. */
+import { exposePort, listPorts, type PortContext, unexposePort } from '../../modules/ports/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const portHandlers = (context: PortContext): Handlers => ({
+  listPorts: ({ caller, params }) => listPorts(context, caller, params.id),
+  exposePort: ({ caller, params, body }) => exposePort(context, caller, params.id, body.port),
+  unexposePort: ({ caller, params }) => unexposePort(context, caller, params.id, params.port),
+})

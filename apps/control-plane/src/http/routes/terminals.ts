@@ -1,0 +1,11 @@
+/** Routes of terminals. The WebSocket itself is the terminal gateway's. */
+import { ServiceError } from '@dock/contract'
+import { openTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const terminalHandlers = (context: TerminalContext): Handlers => ({
+  openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
+  connectTerminal: async () => {
+    throw new ServiceError('validation_error', { message: 'Open this address as a WebSocket.' })
+  },
+})

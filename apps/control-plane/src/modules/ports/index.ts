@@ -1,0 +1,9 @@
+/** Public face of exposed ports: their routes, and where the bytes for an address go. */
+export { exposePort } from './operations/expose-port.ts'
+export { listPorts } from './operations/list-ports.ts'
+export { unexposePort } from './operations/unexpose-port.ts'
+export type { PortContext } from './port-context.ts'
+export { type HostedName, type PortsDomain, readHost } from './port-domain.ts'
+export { createPortRoutes, type PortRoutes } from './port-routes.ts'
+export type { PortRoute } from './port-store.ts'
+export { readPortsDomain } from './read-ports-domain.ts'

@@ -1,0 +1,20 @@
+/** POST /v1/docks/:id/ports */
+import { type PortEntry, ServiceError } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import { requireDock } from '../../docks/index.ts'
+import type { PortContext } from '../port-context.ts'
+import { exposePortRow } from '../port-store.ts'
+import { viewPort } from '../port-view.ts'
+
+/** Gives a port of the Dock a public address, in whatever state the Dock is; the same one while it stays exposed. */
+export const exposePort = async (
+  context: PortContext,
+  caller: Visitor,
+  id: string,
+  port: number,
+): Promise<PortEntry> => {
+  const { db, clock, domain } = context
+  const dock = await requireDock(context, caller, id)
+  if (!domain) throw new ServiceError('ports_unavailable')
+  return viewPort(domain, await exposePortRow(db, dock, port, clock.now()))
+}

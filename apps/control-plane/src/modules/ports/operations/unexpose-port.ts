@@ -1,0 +1,18 @@
+/** DELETE /v1/docks/:id/ports/:port */
+import { ServiceError } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import { requireDock } from '../../docks/index.ts'
+import type { PortContext } from '../port-context.ts'
+import { removePortRow } from '../port-store.ts'
+
+/** Takes the port's address away, for good: exposed again, it gets another. */
+export const unexposePort = async (
+  context: PortContext,
+  caller: Visitor,
+  id: string,
+  port: number,
+): Promise<{ deleted: true }> => {
+  const dock = await requireDock(context, caller, id)
+  if (!(await removePortRow(context.db, dock, port))) throw new ServiceError('port_not_found')
+  return { deleted: true }
+}

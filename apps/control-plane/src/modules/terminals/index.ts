@@ -1,0 +1,5 @@
+/** Public face of terminals: tickets, and what becomes of one. */
+export { createOpenTerminals } from './open-terminals.ts'
+export { type ConnectedTerminal, connectTerminal } from './operations/connect-terminal.ts'
+export { openTerminal } from './operations/open-terminal.ts'
+export type { TerminalContext } from './terminal-context.ts'

@@ -1,0 +1,24 @@
+/** POST /v1/docks/:id/terminal */
+import { isReadyDockState, limits, ServiceError, type TerminalTicket } from '@dock/contract'
+import type { Visitor } from '../../accounts/index.ts'
+import { requireDock } from '../../docks/index.ts'
+import type { TerminalContext } from '../terminal-context.ts'
+import { insertTicket } from '../ticket-store.ts'
+
+/** A ticket for one terminal of a ready Dock. */
+export const openTerminal = async (
+  context: TerminalContext,
+  caller: Visitor,
+  id: string,
+): Promise<TerminalTicket> => {
+  const { db, clock } = context
+  const { organizationId, state, hostId } = await requireDock(context, caller, id)
+  if (!isReadyDockState(state) || hostId === null) throw new ServiceError('dock_not_running')
+  context.open.check(id, caller.userId)
+  await context.rateLimits.take('terminalTickets', caller.userId)
+  const now = clock.now()
+  const expiresAt = new Date(now.getTime() + limits.terminal.ticketSeconds * 1000)
+  const { userId, credentialId } = caller
+  const ticket = await insertTicket(db, { dockId: id, organizationId, userId, credentialId }, now, expiresAt)
+  return { ticket, expiresAt: expiresAt.toISOString() }
+}

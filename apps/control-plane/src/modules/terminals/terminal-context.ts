@@ -1,0 +1,16 @@
+import type { Clock } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { DockActivity } from '../docks/index.ts'
+import type { HostConnections } from '../hosts/index.ts'
+import type { OpenTerminals } from './open-terminals.ts'
+
+/** What the operations on terminals work with; made once by the composition. */
+export type TerminalContext = {
+  db: Db
+  clock: Clock
+  rateLimits: RateLimits
+  hosts: Pick<HostConnections, 'openTerminal' | 'resizeTerminal'>
+  activity: DockActivity
+  open: OpenTerminals
+}
