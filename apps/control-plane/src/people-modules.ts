@@ -18,6 +18,7 @@ import {
   type SignIn,
 } from './modules/accounts/index.ts'
 import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
+import { forgetFirstPerson } from './modules/instance/index.ts'
 import { isInvitedAddress } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { Sealer } from './sealing/index.ts'
@@ -38,7 +39,7 @@ export const createPeopleModules = (options: {
   pool: pg.Pool
   clock: Clock
   logger: Logger
-  config: Pick<Config, 'apiUrl' | 'appUrl' | 'signUp' | 'social'>
+  config: Pick<Config, 'apiUrl' | 'appUrl' | 'controlDir' | 'signUp' | 'social'>
   authSecret: string
   sealer: Sealer
   rateLimits: RateLimits
@@ -70,7 +71,10 @@ export const createPeopleModules = (options: {
     sealer: options.sealer,
     wakeStops: options.wakeStops,
     wakeRemoval: options.wakeRemoval,
-    forgetMails: transport.forget,
+    forgetFiles: async ({ email, mailIds }) => {
+      await transport.forget(mailIds)
+      await forgetFirstPerson(config.controlDir, email)
+    },
   }
   const timers = createTimers({
     clock,

@@ -2,11 +2,14 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
-import { type Admin, call } from './readiness.ts'
+import { type Admin, call, keyIsDead } from './readiness.ts'
 
 export type FirstDock = { id: string; name: string; uname: string; elapsedMs: number }
 
-/** Makes the first Dock, or answers undefined when an earlier start has. Rejects with the API's own sentence. */
+/**
+ * Makes the first Dock, or answers undefined when an earlier start has or the first person's key is dead. Rejects with
+ * the API's own sentence.
+ */
 export const makeFirstDock = async (
   baseUrl: string,
   admin: Admin,
@@ -23,7 +26,11 @@ export const makeFirstDock = async (
     workspaceId: admin.workspaceId,
     image: admin.image,
     name: 'first',
+  }).catch((error: unknown) => {
+    if (keyIsDead(error)) return undefined
+    throw error
   })
+  if (!dock) return undefined
   const result = await call<{ stdout: string }>(baseUrl, admin, 'POST', `/v1/docks/${dock.id}/exec`, {
     command: 'uname -a',
   })

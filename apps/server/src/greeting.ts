@@ -19,7 +19,8 @@ export const curlLines = (baseUrl: string, admin: Admin, adminPath: string): str
 /** The whole greeting, with what the first Dock said at the first start. Its first line comes last in time. */
 export const greeting = (parts: {
   baseUrl: string
-  admin: Admin
+  /** Undefined once the first person is erased. */
+  admin: Admin | undefined
   adminPath: string
   firstDock: FirstDock | undefined
   startedInMs: number
@@ -32,16 +33,21 @@ export const greeting = (parts: {
         '',
       ]
     : []
-  const lines = curlLines(baseUrl, admin, adminPath).map((line) =>
+  const lines = (admin ? curlLines(baseUrl, admin, adminPath) : []).map((line) =>
     firstDock ? line.replaceAll('DOCK_ID', firstDock.id) : line,
   )
+  const forAdmin = admin
+    ? [
+        'Create a Dock, run a command in it, stop it:',
+        ...lines.map((line) => `  ${line}`),
+        '',
+        `Sign in as ${admin.email}; the password and an API key are in ${adminPath}.`,
+      ]
+    : []
   return [
     '',
     ...first,
-    'Create a Dock, run a command in it, stop it:',
-    ...lines.map((line) => `  ${line}`),
-    '',
-    `Sign in as ${admin.email}; the password and an API key are in ${adminPath}.`,
+    ...forAdmin,
     `Dock is ready at ${baseUrl} (healthy after ${(startedInMs / 1000).toFixed(1)} s). Ctrl-C stops it.`,
     '',
   ].join('\n')

@@ -38,9 +38,23 @@ export const askHealth = async (baseUrl: string): Promise<true | undefined> => {
   return response.status === 200 ? true : undefined
 }
 
-/** The first person's account as the control plane wrote it. */
-export const readAdmin = async (path: string): Promise<Admin> =>
-  JSON.parse(await readFile(path, 'utf8')) as Admin
+/** The first person's account as the control plane wrote it; undefined once that person is erased. */
+export const readAdmin = async (path: string): Promise<Admin | undefined> => {
+  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  return content === undefined ? undefined : (JSON.parse(content) as Admin)
+}
+
+/** The API refused a request. */
+class Refused extends Error {
+  readonly status: number
+  constructor(status: number, message: string) {
+    super(message)
+    this.status = status
+  }
+}
 
 /** One request with the first person's key; throws the public sentence of an error. */
 export const call = async <T>(
@@ -60,12 +74,26 @@ export const call = async <T>(
     signal: AbortSignal.timeout(120_000),
   })
   const answer = (await response.json()) as { ok: boolean; code?: string; message?: string; data?: T } & T
-  if (!response.ok) throw new Error(`${answer.code ?? response.status}: ${answer.message ?? method} ${path}`)
+  if (!response.ok)
+    throw new Refused(
+      response.status,
+      `${answer.code ?? response.status}: ${answer.message ?? `${method} ${path}`}`,
+    )
   return answer.data ?? answer
 }
 
-/** True once a host of this instance is online. */
-export const askHostOnline = async (baseUrl: string, admin: Admin): Promise<true | undefined> => {
-  const hosts = await call<{ state: string }[]>(baseUrl, admin, 'GET', '/v1/hosts')
-  return hosts.some(({ state }) => state === 'online') ? true : undefined
+/** The key was revoked, or its person is no instance admin any more, closed or erased. */
+export const keyIsDead = (error: unknown): boolean =>
+  error instanceof Refused && [401, 403, 410].includes(error.status)
+
+/** True once a host of this instance is online, and where nobody is left to ask as. */
+export const askHostOnline = async (baseUrl: string, admin: Admin | undefined): Promise<true | undefined> => {
+  if (!admin) return true
+  try {
+    const hosts = await call<{ state: string }[]>(baseUrl, admin, 'GET', '/v1/hosts')
+    return hosts.some(({ state }) => state === 'online') ? true : undefined
+  } catch (error) {
+    if (keyIsDead(error)) return true
+    throw error
+  }
 }

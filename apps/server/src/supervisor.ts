@@ -2,7 +2,7 @@
  * Starts PostgreSQL, control plane and host agent in this order, keeps each running, and ends them in the reverse
  * order. What an earlier supervisor left is ended first; sandboxes stay and are adopted by the next agent.
  */
-import { chown, copyFile, mkdir, rename } from 'node:fs/promises'
+import { chown, copyFile, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { systemClock } from '@dock/foundation'
 import { checkPort } from './check-port.ts'
@@ -36,21 +36,22 @@ const prepareFolders = async (settings: Settings, identity: { uid: number; gid: 
   }
 }
 
-/** Copies admin.json up to the data folder; under sudo it belongs to the person who called. */
-const publishAdmin = async (settings: Settings): Promise<{ admin: Admin; path: string }> => {
-  const path = join(settings.dataDir, 'admin.json')
+/**
+ * Copies admin.json up to the data folder; under sudo it belongs to the person who called. A control plane that is
+ * healthy has written it, so one that is missing is gone with its person, and the copy goes too.
+ */
+const publishAdmin = async (settings: Settings, path: string): Promise<Admin | undefined> => {
   const source = join(settings.controlDir, 'admin.json')
-  const admin = await waitUntil(
-    'admin.json',
-    () => readAdmin(source),
-    10_000,
-    () => undefined,
-  )
+  const admin = await readAdmin(source)
+  if (!admin) {
+    await rm(path, { force: true })
+    return undefined
+  }
   await copyFile(source, `${path}.new`)
   const { SUDO_UID, SUDO_GID } = process.env
   if (SUDO_UID && SUDO_GID) await chown(`${path}.new`, Number(SUDO_UID), Number(SUDO_GID))
   await rename(`${path}.new`, path)
-  return { admin, path }
+  return admin
 }
 
 /** The supervisor of one data folder. `say` prints a line for the person; `startedAt` is when script/server began. */
@@ -114,7 +115,8 @@ export const createSupervisor = (
       healthTimeoutMs,
       controlHopeless,
     )
-    const { admin, path } = await publishAdmin(settings)
+    const adminPath = join(settings.dataDir, 'admin.json')
+    const admin = await publishAdmin(settings, adminPath)
 
     if (settings.embeddedHost) {
       await endLeftover(agentProgram)
@@ -128,10 +130,9 @@ export const createSupervisor = (
       )
     }
     const startedInMs = Date.now() - startedAt
-    const firstDock = settings.embeddedHost
-      ? await makeFirstDock(baseUrl, admin, settings.dataDir)
-      : undefined
-    say(greeting({ baseUrl, admin, adminPath: path, firstDock, startedInMs }))
+    const firstDock =
+      settings.embeddedHost && admin ? await makeFirstDock(baseUrl, admin, settings.dataDir) : undefined
+    say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs }))
   }
 
   const stop = async (): Promise<void> => {

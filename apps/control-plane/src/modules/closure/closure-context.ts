@@ -12,6 +12,6 @@ export type ClosureContext = {
   wakeStops(): void
   /** Organizations were deleted. */
   wakeRemoval(): void
-  /** Destroys what is kept outside of the database of mails with these ids. */
-  forgetMails(ids: readonly string[]): Promise<void>
+  /** Destroys what files hold of a person: mails with these ids, and what the first start wrote. */
+  forgetFiles(person: { email: string; mailIds: readonly string[] }): Promise<void>
 }

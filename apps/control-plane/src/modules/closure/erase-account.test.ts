@@ -150,6 +150,15 @@ it('leaves nothing of the person in any table, nor any mail, and takes organizat
   expect(await readFile(join(folder, mails[0]!), 'utf8')).toContain('For Bob')
 })
 
+it('takes the file of the first start with the first person, and with nobody else', async () => {
+  const path = join(world.server.config.controlDir, 'admin.json')
+  await erase()
+  expect(await readFile(path, 'utf8')).toContain(world.admin.email)
+  const answer = await world.call(world.admin.session, 'POST', '/v1/account/erase', { confirmation })
+  expect(answer.status).toBe(202)
+  await expect(readFile(path)).rejects.toThrow('ENOENT')
+})
+
 it('answers 410 in the session that asked, until that ends; the address is free at once', async () => {
   await erase()
   for (const [method, path, body] of [
@@ -206,7 +215,7 @@ it('comes by itself 30 days after closing, not before, and hands over what other
       sealer: world.server.controlPlane.sealer,
       wakeStops: () => undefined,
       wakeRemoval: () => undefined,
-      forgetMails: async () => undefined,
+      forgetFiles: async () => undefined,
     })
   world.clock.advance(30 * day - 1)
   await round()

@@ -59,22 +59,25 @@ const replaceRow = async (tx: Tx, person: ClosingPerson, last: LastSession, now:
     .execute()
 }
 
-/** Erases a locked person in the caller's transaction, and answers which mails are to be forgotten after it. */
+/** What is left to do outside of the database. */
+export type ErasedPerson = { id: string; email: string; mailIds: readonly string[] }
+
+/** Erases a locked person in the caller's transaction, and answers what is to be forgotten after it. */
 export const erasePerson = async (
   context: Pick<ClosureContext, 'clock' | 'sealer'>,
   tx: Tx,
   person: ClosingPerson,
   organizations: readonly OwnOrganization[],
   last: LastSession,
-): Promise<string[]> => {
+): Promise<ErasedPerson> => {
   const now = context.clock.now()
   // One that was closed before has ordered them then.
   if (!person.closedAt) await orderStops(tx, person.id, now)
   for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
-  const mails = await deleteMails(tx, person.email)
+  const mailIds = await deleteMails(tx, person.email)
   await deleteVerifications(tx, person)
   await forgetAddress(tx, person.email)
   await replaceRow(tx, person, last, now)
   await context.sealer.destroyKey({ kind: 'person', id: person.id }, tx)
-  return mails
+  return { id: person.id, email: person.email, mailIds }
 }

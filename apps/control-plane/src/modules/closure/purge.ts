@@ -10,7 +10,7 @@ const batch = 20
 
 /** Nobody is there to be asked: organizations that others share get the next of them as owner. */
 const purgeOne = async (context: ClosureContext, userId: string, before: Date): Promise<void> => {
-  const mails = await withTransaction(context.db, async (tx) => {
+  const erased = await withTransaction(context.db, async (tx) => {
     const person = await lockPerson(tx, userId)
     // Reopened, perhaps closed again, since the list was read.
     if (!person.closedAt || person.closedAt > before) return null
@@ -19,7 +19,7 @@ const purgeOne = async (context: ClosureContext, userId: string, before: Date): 
       if (others > 0 && soleOwner) await handOver(tx, id, userId, context.clock.now())
     return erasePerson(context, tx, person, organizations, null)
   })
-  if (mails) await afterErasure(context, { kind: 'person', id: userId }, mails)
+  if (erased) await afterErasure(context, erased)
 }
 
 const dropErased = async ({ db, clock }: ClosureContext): Promise<void> => {

@@ -3,7 +3,7 @@
  * transaction commits: a crash leaves either no person, and the next start begins anew, or a person whose file is there.
  */
 import { randomBytes } from 'node:crypto'
-import { access, readFile } from 'node:fs/promises'
+import { access, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { toBase62, writeFileDurably } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -82,4 +82,15 @@ const renewAddress = async (path: string, options: FirstPersonOptions): Promise<
   if (content.baseUrl === options.baseUrl && content.image === options.image) return
   const renewed: AdminFile = { ...content, baseUrl: options.baseUrl, image: options.image }
   await writeFileDurably(path, `${JSON.stringify(renewed, null, 2)}\n`)
+}
+
+/** Removes `admin.json` when it is this person's: they are erased. */
+export const forgetFirstPerson = async (controlDir: string, email: string): Promise<void> => {
+  const path = join(controlDir, 'admin.json')
+  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (content !== undefined && (JSON.parse(content) as AdminFile).email === email.toLowerCase())
+    await rm(path, { force: true })
 }

@@ -1,5 +1,5 @@
 /** Public face of the instance: what it offers, its images, its first person. */
-export { type AdminFile, ensureFirstPerson } from './first-person.ts'
+export { type AdminFile, ensureFirstPerson, forgetFirstPerson } from './first-person.ts'
 export { type ImageName, type ImagesContext, imageCatalog, listImages } from './images.ts'
 export { type InstanceFacts, readConfig } from './read-config.ts'
 export { type ContactContext, sendContact } from './send-contact.ts'

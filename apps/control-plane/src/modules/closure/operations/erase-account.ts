@@ -3,7 +3,7 @@ import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
 import { lockOwnOrganizations, lockPerson, requireNoSoleOwner } from '../closure-store.ts'
-import { erasePerson } from '../erase-person.ts'
+import { type ErasedPerson, erasePerson } from '../erase-person.ts'
 
 /**
  * Erases the caller's data for good, closed before or not; organizations that are theirs alone are deleted with it.
@@ -15,26 +15,22 @@ export const eraseAccount = async (
   body: { confirmation?: string | undefined },
 ): Promise<{ erased: true }> => {
   if (body.confirmation !== eraseConfirmation) throw new ServiceError('confirm_required')
-  const mails = await withTransaction(context.db, async (tx) => {
+  const erased = await withTransaction(context.db, async (tx) => {
     const person = await lockPerson(tx, caller.userId)
     const organizations = await lockOwnOrganizations(tx, person.id)
     requireNoSoleOwner(organizations)
     return erasePerson(context, tx, person, organizations, caller.credentialId)
   })
-  await afterErasure(context, { kind: 'person', id: caller.userId }, mails)
+  await afterErasure(context, erased)
   return { erased: true }
 }
 
 /** What follows the commit: nothing of it may fail the erasure, which is done. */
-export const afterErasure = async (
-  context: ClosureContext,
-  owner: { kind: 'person'; id: string },
-  mails: readonly string[],
-): Promise<void> => {
-  context.sealer.forget(owner)
+export const afterErasure = async (context: ClosureContext, erased: ErasedPerson): Promise<void> => {
+  context.sealer.forget({ kind: 'person', id: erased.id })
   context.wakeStops()
   context.wakeRemoval()
   await context
-    .forgetMails(mails)
-    .catch((error: unknown) => context.logger.error({ err: error }, 'mails of an erased person left'))
+    .forgetFiles(erased)
+    .catch((error: unknown) => context.logger.error({ err: error }, 'files of an erased person left'))
 }

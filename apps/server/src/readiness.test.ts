@@ -1,0 +1,43 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type Admin, askHostOnline } from './readiness.ts'
+
+const admin: Admin = {
+  baseUrl: '',
+  email: 'admin@dock.localhost',
+  password: 'p',
+  apiKey: 'dock_key',
+  organizationId: 'o',
+  workspaceId: 'w',
+  image: 'debian-13',
+}
+let server: Server
+let url: string
+let answer: { status: number; body: object }
+beforeEach(async () => {
+  server = createServer((_, response) => {
+    response.writeHead(answer.status, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(answer.body))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+afterEach(() => new Promise((resolve) => server.close(resolve)))
+
+it('waits for a host that is online', async () => {
+  answer = { status: 200, body: { ok: true, data: [{ state: 'offline' }] } }
+  expect(await askHostOnline(url, admin)).toBeUndefined()
+  answer = { status: 200, body: { ok: true, data: [{ state: 'offline' }, { state: 'online' }] } }
+  expect(await askHostOnline(url, admin)).toBe(true)
+  answer = { status: 503, body: { ok: false, code: 'service_unavailable', message: 'Retry.' } }
+  await expect(askHostOnline(url, admin)).rejects.toThrow('service_unavailable: Retry.')
+})
+
+it('does not wait where nobody is left to ask as', async () => {
+  expect(await askHostOnline(url, undefined)).toBe(true)
+  for (const status of [401, 403, 410]) {
+    answer = { status, body: { ok: false, code: 'unauthorized' } }
+    expect(await askHostOnline(url, admin)).toBe(true)
+  }
+})
