@@ -1,8 +1,8 @@
 /** Routes of the caller. */
 import {
   type AccountContext,
+  createReadMe,
   listConnections,
-  readMe,
   readProfile,
   readRetention,
   removeConnection,
@@ -11,12 +11,15 @@ import {
 } from '../../modules/accounts/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const accountHandlers = (context: AccountContext): Handlers => ({
-  readMe: ({ caller }) => readMe(context.db, caller),
-  readProfile: ({ caller }) => readProfile(context.db, caller),
-  updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
-  listConnections: ({ caller }) => listConnections(context.db, caller),
-  removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
-  readRetention: ({ caller }) => readRetention(context.db, caller),
-  updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
-})
+export const accountHandlers = (context: AccountContext): Handlers => {
+  const readMe = createReadMe(context.db)
+  return {
+    readMe: ({ caller }) => readMe(caller),
+    readProfile: ({ caller }) => readProfile(context.db, caller),
+    updateProfile: ({ caller, body }) => updateProfile(context, caller, body),
+    listConnections: ({ caller }) => listConnections(context.db, caller),
+    removeConnection: ({ caller, params }) => removeConnection(context.db, caller, params.id),
+    readRetention: ({ caller }) => readRetention(context.db, caller),
+    updateRetention: ({ caller, body }) => updateRetention(context, caller, body),
+  }
+}

@@ -1,9 +1,10 @@
-/** From the raw key of a request to the person it acts for, with one query. */
-import { timingSafeEqual } from 'node:crypto'
+/** From the raw key of a request to the person it acts for, read from the database for every request. */
 import type { Clock, Logger } from '@dock/foundation'
+import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { gatherLookups } from '../../database/gather-lookups.ts'
 import type { SignedIn } from '../accounts/index.ts'
-import { hashApiKey, isRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
+import { hashApiKey, isRawApiKey } from './raw-api-key.ts'
 
 const lastUsedEveryMs = 60_000
 
@@ -31,29 +32,10 @@ export const createApiKeyAuthentication = (options: {
       .finally(() => noting.delete(id))
   }
 
+  const find = gatherLookups((hashes) => findKeys(db, hashes))
   return async (raw) => {
     if (!isRawApiKey(raw)) return undefined
-    const hash = hashApiKey(raw)
-    const rows = await db
-      .selectFrom('api_keys')
-      .innerJoin('users', 'users.id', 'api_keys.user_id')
-      .where('api_keys.key_prefix', '=', prefixOfApiKey(raw))
-      .select([
-        'api_keys.id as key_id',
-        'api_keys.key_hash',
-        'api_keys.dock_id',
-        'api_keys.expires_at',
-        'api_keys.revoked_at',
-        'api_keys.last_used_at',
-        'users.id as user_id',
-        'users.email',
-        'users.email_verified',
-        'users.instance_admin',
-        'users.closed_at',
-        'users.erased_at',
-      ])
-      .execute()
-    const row = rows.find((candidate) => timingSafeEqual(candidate.key_hash, hash))
+    const row = await find(hashApiKey(raw).toString('hex'))
     const now = clock.now()
     if (!row || row.revoked_at || (row.expires_at && row.expires_at <= now)) return undefined
     noteUse(row.key_id, row.last_used_at, now)
@@ -69,4 +51,30 @@ export const createApiKeyAuthentication = (options: {
       erasedAt: row.erased_at,
     }
   }
+}
+
+/** The keys of these hashes with their people, by the hash in hex. */
+const findKeys = async (db: Db, hashes: string[]) => {
+  const known = hashes.map((hash) => Buffer.from(hash, 'hex'))
+  const rows = await db
+    .selectFrom('api_keys')
+    .innerJoin('users', 'users.id', 'api_keys.user_id')
+    // One text of the query whatever their number.
+    .where(sql<boolean>`api_keys.key_hash = any(${known}::bytea[])`)
+    .select([
+      'api_keys.id as key_id',
+      'api_keys.key_hash',
+      'api_keys.dock_id',
+      'api_keys.expires_at',
+      'api_keys.revoked_at',
+      'api_keys.last_used_at',
+      'users.id as user_id',
+      'users.email',
+      'users.email_verified',
+      'users.instance_admin',
+      'users.closed_at',
+      'users.erased_at',
+    ])
+    .execute()
+  return new Map(rows.map((row) => [row.key_hash.toString('hex'), row]))
 }

@@ -1,21 +1,23 @@
+/** GET /v1/me */
 import type { Identity } from '@dock/contract'
+import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
+import { gatherLookups } from '../../../database/gather-lookups.ts'
 import type { Caller } from '../caller.ts'
 
-/** Who the caller is, with the ways in which they can sign in. */
-export const readMe = async (db: Db, caller: Caller): Promise<Identity> => {
-  const logins = await db
-    .selectFrom('login_accounts')
-    .select('provider_id')
-    .distinct()
-    .where('user_id', '=', caller.userId)
-    .orderBy('provider_id')
-    .execute()
-  return {
+/** Tells callers who they are, with the ways in which they can sign in. */
+export const createReadMe = (db: Db): ((caller: Caller) => Promise<Identity>) => {
+  const findProviders = gatherLookups(async (userIds) => {
+    const { rows } = await sql<{ userId: string; providers: string[] }>`
+      select user_id as "userId", array_agg(distinct provider_id order by provider_id) as providers
+      from login_accounts where user_id = any(${userIds}::uuid[]) group by user_id`.execute(db)
+    return new Map(rows.map((row) => [row.userId, row.providers]))
+  })
+  return async (caller) => ({
     id: caller.userId,
     email: caller.email,
     emailVerified: caller.emailVerified,
-    providers: logins.map((login) => login.provider_id),
+    providers: (await findProviders(caller.userId)) ?? [],
     instanceAdmin: caller.instanceAdmin,
-  }
+  })
 }

@@ -1,33 +1,24 @@
 import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
+import { gatherLookups } from '../../../database/gather-lookups.ts'
 import type { SignedIn } from '../signed-in.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
 /** Answers who the value of a session cookie belongs to, or undefined when it is forged, ended or expired. */
 export type AuthenticateSession = (cookieValue: string) => Promise<SignedIn | undefined>
 
-/** One join for each request; the sign-in library is asked only when somebody signs in. */
-export const createSessionAuthentication =
-  (options: { db: Db; clock: Clock; secret: string }): AuthenticateSession =>
-  async (cookieValue) => {
+/** Asks the database for every request; the sign-in library is asked only when somebody signs in. */
+export const createSessionAuthentication = (options: {
+  db: Db
+  clock: Clock
+  secret: string
+}): AuthenticateSession => {
+  const find = gatherLookups((tokens) => findSessions(options.db, tokens))
+  return async (cookieValue) => {
     const token = readSessionCookie(cookieValue, options.secret)
-    if (token === undefined) return undefined
-    const row = await options.db
-      .selectFrom('sessions')
-      .innerJoin('users', 'users.id', 'sessions.user_id')
-      .where('sessions.token', '=', token)
-      .where('sessions.expires_at', '>', options.clock.now())
-      .select([
-        'sessions.id as session_id',
-        'users.id as user_id',
-        'users.email',
-        'users.email_verified',
-        'users.instance_admin',
-        'users.closed_at',
-        'users.erased_at',
-      ])
-      .executeTakeFirst()
-    if (!row) return undefined
+    const row = token === undefined ? undefined : await find(token)
+    if (!row || row.expires_at <= options.clock.now()) return undefined
     return {
       kind: 'session',
       credentialId: row.session_id,
@@ -40,3 +31,25 @@ export const createSessionAuthentication =
       erasedAt: row.erased_at,
     }
   }
+}
+
+/** Sessions of these tokens with their people, by the token. */
+const findSessions = async (db: Db, tokens: string[]) => {
+  const rows = await db
+    .selectFrom('sessions')
+    .innerJoin('users', 'users.id', 'sessions.user_id')
+    .where(sql<boolean>`sessions.token = any(${tokens}::text[])`)
+    .select([
+      'sessions.id as session_id',
+      'sessions.token',
+      'sessions.expires_at',
+      'users.id as user_id',
+      'users.email',
+      'users.email_verified',
+      'users.instance_admin',
+      'users.closed_at',
+      'users.erased_at',
+    ])
+    .execute()
+  return new Map(rows.map((row) => [row.token, row]))
+}
