@@ -27,6 +27,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
+      { test: { name: 'model', include: ['tests/model/**/*.test.ts'], ...database } },
       {
         test: {
           name: 'e2e',

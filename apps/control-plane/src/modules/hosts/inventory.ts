@@ -45,7 +45,7 @@ export const judgeInventory = (input: {
     findings.push({ kind: 'orphan', dockId, generation, state, keepsDisk })
   }
   for (const dock of input.expected) {
-    if (dock.hostId !== input.hostId || dock.busy) continue
+    if (dock.hostId !== input.hostId) continue
     const state = dock.state as DockState
     if (!isReadyDockState(state) && state !== 'unreachable') continue
     const runtime = reported.get(dock.id)
@@ -57,6 +57,8 @@ export const judgeInventory = (input: {
       if (state === 'unreachable') findings.push({ kind: 'back', dock })
       continue
     }
+    // What holds it knows better what becomes of its runtime.
+    if (dock.busy) continue
     // An end reported of this very generation is certain; an absence may be a report older than the Dock's start.
     const reportedEnd = runtime?.generation === dock.generation
     const settling = input.now.getTime() - dock.stateChangedAt.getTime() < settleMs

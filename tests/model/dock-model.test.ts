@@ -1,0 +1,36 @@
+/**
+ * The state machine of Docks against a model of it: random steps of callers, hosts and processes, in virtual time, each
+ * followed by a comparison of the two. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` make it longer or another one.
+ */
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import fc from 'fast-check'
+import { afterAll, beforeAll, it } from 'vitest'
+import { births } from './support/births.ts'
+import { lives } from './support/lives.ts'
+import { newModel } from './support/model.ts'
+import { newSystem } from './support/system.ts'
+import { worldEvents } from './support/world-events.ts'
+
+const numRuns = Number(process.env.DOCK_MODEL_RUNS ?? '25')
+const seed = Number(process.env.DOCK_MODEL_SEED ?? '1')
+const minuteMs = 60_000
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+it('is what the model says, after every step', { timeout: numRuns * minuteMs }, async () => {
+  const steps = fc.commands([...births, ...births, ...lives, ...worldEvents], {
+    maxCommands: 100,
+    size: 'max',
+  })
+  await fc.assert(
+    fc.asyncProperty(steps, async (commands) => {
+      const system = await newSystem(database.db)
+      await fc.asyncModelRun(() => ({ model: newModel(), real: system }), commands)
+    }),
+    { numRuns, seed },
+  )
+})

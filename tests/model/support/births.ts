@@ -1,0 +1,100 @@
+/** Docks that come into being: create and branch, with names and keys that meet again and again. */
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { branchDock, createDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { answered, type Command, command, type Failure, failNext, seldom } from './command.ts'
+import { bear, isReady, type Model, pick } from './model.ts'
+import { codeOf, type System } from './system.ts'
+
+const names = ['ada', 'bob', 'cy'] as const
+const keys = ['k1', 'k2'] as const
+
+/** The rows that the model does not know yet. */
+const newborns = async ({ world }: System, model: Model): Promise<{ id: string; name: string }[]> => {
+  const { rows } = await sql<{ id: string; name: string }>`select id, name from docks`.execute(world.db)
+  return rows.filter((row) => !model.docks.some((dock) => dock.id === row.id))
+}
+
+/** What a key is answered that was used before; undefined for one that is free. */
+const replayOf = (model: Model, key: string | null, fingerprint: string): string | undefined => {
+  const used = key === null ? undefined : model.keys.get(key)
+  if (!used) return undefined
+  if (used.fingerprint !== fingerprint) return 'idempotency_key_reused'
+  return model.docks.some((dock) => dock.id === used.dockId) ? 'done' : 'dock_not_found'
+}
+
+/** Adopts what the real thing has made, and remembers the key for it. */
+const adopt = async (
+  model: Model,
+  system: System,
+  made: { key: string | null; fingerprint: string; ttlSeconds: number | null; fails: boolean },
+): Promise<void> => {
+  const [born, ...others] = await newborns(system, model)
+  answered('born', [born === undefined, others.length], [false, 0])
+  bear(model, { ...born!, ttlSeconds: made.ttlSeconds }, made.fails)
+  if (made.key !== null)
+    model.keys.set(made.key, { fingerprint: made.fingerprint, dockId: born!.id, at: model.now })
+}
+
+type Create = { name: string | null; key: string | null; ttlSeconds: number | null; failure: Failure }
+
+const create = (body: Create): Command => {
+  const { name, key, ttlSeconds, failure } = body
+  const title = `create ${JSON.stringify(body)}`
+  return command({
+    name: title,
+    run: async (model, system) => {
+      const { world, modules, caller } = system
+      failNext(system, 'start', failure)
+      const request = world.body({ ttlSeconds, ...(name === null ? {} : { name }) })
+      const code = await codeOf(createDock(modules.context, caller, request, key ?? undefined))
+      const fingerprint = `create ${name} ${ttlSeconds}`
+      const replayed = replayOf(model, key, fingerprint)
+      if (replayed !== undefined) return answered(title, code, replayed)
+      if (!model.online) return answered(title, code, 'no_host_capacity')
+      if (model.docks.some((dock) => dock.name === name)) return answered(title, code, 'dock_name_taken')
+      const fails = failure !== null
+      answered(title, code, fails ? 'service_unavailable' : 'done')
+      await adopt(model, system, { key, fingerprint, ttlSeconds, fails })
+    },
+  })
+}
+
+type Branch = { index: number; key: string | null; failure: Failure; step: 'capture' | 'start' }
+
+const branch = (body: Branch): Command => {
+  const { index, key, failure, step } = body
+  const title = `branch ${JSON.stringify(body)}`
+  return command({
+    name: title,
+    check: (model) => model.docks.length > 0,
+    run: async (model, system) => {
+      const source = pick(model, index)!
+      const live = isReady(source)
+      failNext(system, step, failure)
+      const { modules, caller } = system
+      const work = branchDock(modules.context, caller, source.id, { ttlSeconds: null }, key ?? undefined)
+      const code = await codeOf(work)
+      const fingerprint = `branch ${source.id}`
+      const replayed = replayOf(model, key, fingerprint)
+      if (replayed !== undefined) return answered(title, code, replayed)
+      const hasSource = live || (source.state === 'archived' && source.snapshots > 0)
+      if (!hasSource) return answered(title, code, 'conflict')
+      if (!model.online) return answered(title, code, 'no_host_capacity')
+      const fails = failure !== null && (step === 'start' || live)
+      answered(title, code, fails ? 'service_unavailable' : 'done')
+      if (live && !(fails && step === 'capture'))
+        Object.assign(source, { snapshots: source.snapshots + 1, billingPaused: false })
+      await adopt(model, system, { key, fingerprint, ttlSeconds: null, fails })
+    },
+  })
+}
+
+const index = fc.nat({ max: 5 })
+const key = seldom(...keys)
+const failure = seldom<Failure>('failed', 'lost', 'lost-after')
+
+export const births: fc.Arbitrary<Command>[] = [
+  fc.record({ name: seldom(...names), key, ttlSeconds: seldom(60, 600), failure }).map(create),
+  fc.record({ index, key, failure, step: fc.constantFrom('capture' as const, 'start' as const) }).map(branch),
+]

@@ -1,0 +1,115 @@
+/** What holds between two commands, whatever they were: the model agrees, and nothing is left over or counted wrong. */
+import { canMoveDock, type DockCause, type DockState } from '@dock/contract'
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import { listDocks, readDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { isReady, type Model } from './model.ts'
+import type { System } from './system.ts'
+
+const byId = <Row extends { id: string }>(rows: readonly Row[]): Row[] =>
+  [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
+
+/** Every Dock reads as the model has it, and there is no other. */
+const docksAgree = async ({ world, modules, caller }: System, model: Model): Promise<void> => {
+  const docks = await listDocks(modules.context, caller, { filter: 'r', all: true })
+  const shown = docks.map(({ id, name, state, ttlSeconds, billingPausedAt }) => ({
+    ...{ id, name, state, ttlSeconds },
+    billingPaused: billingPausedAt !== null,
+  }))
+  const expected = model.docks.map(({ id, name, state, ttlSeconds, billingPaused }) => ({
+    ...{ id, name, state, ttlSeconds, billingPaused },
+  }))
+  expect(byId(shown)).toEqual(byId(expected))
+  expect(await listDocks(modules.context, world.stranger, { filter: 'r', all: true })).toEqual([])
+  for (const { id } of model.docks.slice(0, 1))
+    await expect(readDock(modules.context, world.stranger, id)).rejects.toMatchObject({
+      code: 'dock_not_found',
+    })
+}
+
+type History = { id: string; generation: number; snapshots: number; events: string[]; moves: Move[] }
+type Move = { from: DockState | null; to: DockState; why: string }
+
+/** Generations, Snapshots, events and the chain of moves, as the rows tell them. */
+const historyAgrees = async ({ world }: System, model: Model): Promise<void> => {
+  const { rows } = await sql<History>`
+    select d.id, d.generation,
+      (select count(*) from snapshots s where s.dock_id = d.id and s.status = 'completed')::int as snapshots,
+      array(select e.type from dock_events e where e.dock_id = d.id) as events,
+      array(select jsonb_build_object('from', c.from_state, 'to', c.to_state, 'why', c.cause ->> 'why')
+        from dock_state_changes c where c.dock_id = d.id order by c.id) as moves
+    from docks d`.execute(world.db)
+  const shown = rows.map(({ id, generation, snapshots, events }) => ({
+    ...{ id, generation, snapshots },
+    events: events.sort(),
+  }))
+  const expected = model.docks.map(({ id, generation, snapshots, events }) => ({
+    ...{ id, generation, snapshots },
+    events: [...events].sort(),
+  }))
+  expect(byId(shown)).toEqual(byId(expected))
+  for (const { id, moves } of rows) {
+    const state = model.docks.find((dock) => dock.id === id)?.state
+    expect(moves.at(-1)?.to).toBe(state)
+    for (const [index, { from, to, why }] of moves.entries()) {
+      expect(from).toBe(index === 0 ? null : moves[index - 1]!.to)
+      const allowed = from === null || canMoveDock(from, to, why as DockCause)
+      expect({ from, to, why, allowed }).toMatchObject({ allowed: true })
+    }
+  }
+}
+
+/** The host holds what the rows say, each boot had a generation of its own, and every completed Snapshot its capture. */
+const hostAgrees = async ({ world }: System, model: Model): Promise<void> => {
+  const { host, hostId } = world
+  for (const dock of model.docks) {
+    const sandbox = host.sandboxes.get(dock.id)
+    if (isReady(dock) || dock.state === 'unreachable')
+      expect(sandbox).toMatchObject({ state: 'running', generation: dock.generation })
+    if (dock.state === 'archived' || (dock.state === 'error' && !dock.hasDisk))
+      expect(sandbox).toBeUndefined()
+  }
+  const boots = new Map<string, string>()
+  for (const call of host.calls.filter(({ method }) => method === 'start')) {
+    const { generation, operationId } = call.body as { generation: number; operationId: string }
+    const boot = `${call.dockId} ${generation}`
+    expect(boots.get(boot) ?? operationId).toBe(operationId)
+    boots.set(boot, operationId)
+  }
+  const { rows } = await sql<{
+    missing: string[]
+    slots: number
+    counted: number
+    cpus: number
+    used: number
+  }>`
+    select array(select s.id::text from snapshots s
+        where s.status = 'completed' and not s.id = any(${[...host.captures]}::uuid[])) as missing,
+      h.reserved_slots as slots, (select count(*) from docks d where d.placed)::int as counted,
+      h.reserved_cpus as cpus, (select coalesce(sum(d.cpus), 0) from docks d where d.placed)::int as used
+    from hosts h where h.id = ${hostId}`.execute(world.db)
+  const { missing, slots, counted, cpus, used } = rows[0]!
+  expect(missing).toEqual([])
+  expect([slots, cpus]).toEqual([counted, used])
+  expect(counted).toBe(model.docks.filter((dock) => dock.placed).length)
+}
+
+/** Only what waits for a silent host is under way. */
+const nothingIsLeft = async ({ world }: System, model: Model): Promise<void> => {
+  const { rows } = await sql<{
+    status: string
+  }>`select status from operations where status <> 'completed'`.execute(world.db)
+  expect(rows.map((row) => row.status)).toEqual(
+    model.docks.filter((dock) => dock.pending !== null).map(() => 'blocked'),
+  )
+  if (!model.online) return
+  const orphans = [...world.host.sandboxes.keys()].filter((id) => !model.docks.some((dock) => dock.id === id))
+  expect(orphans).toEqual([])
+}
+
+export const checkInvariants = async (system: System, model: Model): Promise<void> => {
+  await docksAgree(system, model)
+  await historyAgrees(system, model)
+  await hostAgrees(system, model)
+  await nothingIsLeft(system, model)
+}

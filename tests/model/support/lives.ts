@@ -1,0 +1,176 @@
+/** What callers do to a Dock: stop, resume, delete, patch, run commands in it, delete its Snapshots. */
+import fc from 'fast-check'
+import {
+  deleteDock,
+  execInDock,
+  resumeDock,
+  stopDock,
+  updateDock,
+} from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
+import { answered, type Command, command, type Failure, failNext, seldom } from './command.ts'
+import { archive, boot, isReady, type Model, type ModelDock, pick, remove, setTtl } from './model.ts'
+import { codeOf, type System } from './system.ts'
+
+/** A command on a Dock, where there is one. */
+const onDock = <Body extends { index: number }>(
+  name: string,
+  body: Body,
+  run: (dock: ModelDock, model: Model, system: System) => Promise<[unknown, unknown]>,
+): Command => {
+  const title = `${name} ${JSON.stringify(body)}`
+  return command({
+    name: title,
+    check: (model) => model.docks.length > 0,
+    run: async (model, system) => answered(title, ...(await run(pick(model, body.index)!, model, system))),
+  })
+}
+
+const stop = (body: { index: number; force: boolean; failure: Failure }): Command =>
+  onDock('stop', body, async (dock, model, system) => {
+    const { force, failure } = body
+    failNext(system, force ? 'destroy' : 'stop', failure)
+    let state: string | undefined
+    const work = stopDock(system.modules.context, system.caller, dock.id, { force })
+    const code = await codeOf(work.then((answer) => (state = answer.state)))
+    const actual = [code, state]
+    if (dock.state === 'archived' || dock.state === 'archiving') return [actual, ['done', dock.state]]
+    const stoppable = isReady(dock) || (dock.state === 'error' && dock.hasDisk)
+    if (!stoppable) return [actual, ['conflict', undefined]]
+    if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
+    if (model.online && failure === 'failed') {
+      dock.billingPaused = true
+      if (dock.stopAt !== null && dock.stopAt <= model.now) dock.stopAt = model.now + 600
+      return [actual, ['service_unavailable', undefined]]
+    }
+    if (model.online && failure === null) {
+      archive(dock, force)
+      return [actual, ['done', 'archived']]
+    }
+    Object.assign(dock, { state: 'archiving', pending: force ? 'forced-stop' : 'stop' })
+    return [actual, ['done', 'archiving']]
+  })
+
+const resume = (body: { index: number; ttlSeconds?: number | null; failure: Failure }): Command =>
+  onDock('resume', body, async (dock, model, system) => {
+    const { ttlSeconds, failure } = body
+    failNext(system, 'start', failure)
+    const request = ttlSeconds === undefined ? {} : { ttlSeconds }
+    const code = await codeOf(resumeDock(system.modules.context, system.caller, dock.id, request))
+    if (dock.state !== 'archived' || dock.snapshots === 0) return [code, 'conflict']
+    if (!model.online) return [code, 'no_host_capacity']
+    if (failure !== null) {
+      dock.generation += 1
+      return [code, 'service_unavailable']
+    }
+    if (ttlSeconds !== undefined) dock.ttlSeconds = ttlSeconds
+    boot(model, dock)
+    return [code, 'done']
+  })
+
+const drop = (body: { index: number; failure: Failure }): Command =>
+  onDock('delete', body, async (dock, model, system) => {
+    const failure = body.failure === 'failed' ? null : body.failure
+    const onHost = dock.hasDisk || dock.placed
+    failNext(system, 'destroy', onHost ? failure : null)
+    let status: string | undefined
+    const work = deleteDock(system.modules.context, system.caller, dock.id, dock.id)
+    const code = await codeOf(work.then((answer) => (status = answer.operation.status)))
+    const actual = [code, status]
+    if (dock.pending === 'delete')
+      return [
+        [code, status === 'completed'],
+        ['done', false],
+      ]
+    if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
+    const waits = model.online ? onHost && failure !== null : onHost || dock.snapshots > 0
+    if (waits) dock.pending = 'delete'
+    else remove(model, dock)
+    return [actual, ['done', waits ? 'blocked' : 'completed']]
+  })
+
+const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
+  onDock('delete snapshot of', body, async (dock, model, system) => {
+    const failure = body.failure === 'failed' ? null : body.failure
+    const { modules, caller, admin } = system
+    const { snapshots } = await listDockSnapshots(modules.context, caller, dock.id, { limit: 100 })
+    const snapshot = snapshots.find((each) => each.status === 'completed')
+    if (!snapshot) return [dock.snapshots, 0]
+    failNext(system, 'destroyCapture', failure)
+    let status: string | undefined
+    const work = deleteSnapshot(modules.context, admin, snapshot.id, snapshot.id)
+    const code = await codeOf(work.then((answer) => (status = answer.operation.status)))
+    if (dock.pending === 'snapshot-delete')
+      return [
+        [code, status === 'completed'],
+        ['done', false],
+      ]
+    if (dock.pending !== null) return [code, 'snapshot_in_use']
+    const waits = !model.online || failure !== null
+    if (waits) dock.pending = 'snapshot-delete'
+    else dock.snapshots -= 1
+    return [status, waits ? 'blocked' : 'completed']
+  })
+
+const patch = (body: { index: number; ttlSeconds?: number | null; name?: string }): Command =>
+  onDock('patch', body, async (dock, model, system) => {
+    const { index: _, ...request } = body
+    const code = await codeOf(updateDock(system.modules.context, system.caller, dock.id, request))
+    const taken = model.docks.some((other) => other !== dock && other.name === body.name)
+    if (taken) return [code, 'dock_name_taken']
+    if (body.name !== undefined) dock.name = body.name
+    if (body.ttlSeconds !== undefined) setTtl(dock, body.ttlSeconds)
+    return [code, 'done']
+  })
+
+const exec = (body: {
+  index: number
+  text: string
+  key: string | null
+  failure: Exclude<Failure, 'lost'> | 'busy'
+}): Command =>
+  onDock('exec', body, async (dock, model, system) => {
+    const { text, key, failure } = body
+    if (failure) system.world.host.failures.set('exec', [failure])
+    let stdout: string | undefined
+    const request = { command: text, timeoutSeconds: 60, env: {}, cwd: '/' }
+    const work = execInDock(system.modules.context, system.caller, dock.id, request, key ?? undefined)
+    const code = await codeOf(work.then((result) => (stdout = result.stdout)))
+    const earlier = key === null ? undefined : dock.execs.get(key)
+    if (earlier === null) return [code, 'exec_result_expired']
+    if (earlier !== undefined) return [stdout, earlier]
+    if (!isReady(dock)) return [code, 'dock_not_running']
+    dock.used = true
+    if (model.online && failure === 'busy') return [code, 'rate_limited']
+    const ran = model.online && failure === null
+    if (key !== null) dock.execs.set(key, ran ? text : null)
+    return ran ? [stdout, text] : [code, 'exec_failed']
+  })
+
+const index = fc.nat({ max: 5 })
+const failure = seldom<Failure>('failed', 'lost', 'lost-after')
+const ttlSeconds = fc.constantFrom(null, 60, 600, 3600)
+const ofStop = fc.record({ index, force: fc.boolean(), failure }).map(stop)
+const ofResume = fc.record({ index, ttlSeconds, failure }, { requiredKeys: ['index', 'failure'] }).map(resume)
+const ofExec = fc
+  .record({
+    index,
+    text: fc.constantFrom('one', 'two'),
+    key: fc.option(fc.constantFrom('x', 'y'), { freq: 2 }),
+    failure: seldom('failed' as const, 'lost-after' as const, 'busy' as const),
+  })
+  .map(exec)
+
+export const lives: fc.Arbitrary<Command>[] = [
+  ofStop,
+  ofStop,
+  ofResume,
+  ofResume,
+  ofExec,
+  ofExec,
+  fc.record({ index, failure }).map(drop),
+  fc.record({ index, failure }).map(dropSnapshot),
+  fc
+    .record({ index, ttlSeconds, name: fc.constantFrom('ada', 'bob', 'cy') }, { requiredKeys: ['index'] })
+    .map(patch),
+]

@@ -1,0 +1,170 @@
+/**
+ * What Docks should be, without database, host or process: the whole of it fits in a screen or two, so that a reader can
+ * say whether it is right. The commands change it as they change the real thing, and the two are compared.
+ */
+import { limits } from '@dock/contract'
+
+export type ModelState = 'ready' | 'idle' | 'archiving' | 'archived' | 'error' | 'unreachable'
+
+/** What waits for a silent host. */
+export type Pending = 'stop' | 'forced-stop' | 'delete' | 'snapshot-delete'
+
+export type ModelDock = {
+  id: string
+  name: string
+  state: ModelState
+  generation: number
+  /** Completed Snapshots. */
+  snapshots: number
+  /** A disk is kept on the host, with or without a sandbox. */
+  hasDisk: boolean
+  /** It is counted on the host. */
+  placed: boolean
+  ttlSeconds: number | null
+  /** Seconds of the model's clock. */
+  readyAt: number
+  stopAt: number | null
+  activeAt: number
+  /** Used since the last sweep. */
+  used: boolean
+  billingPaused: boolean
+  deaths: number[]
+  pending: Pending | null
+  /** Before it was unreachable. */
+  before: 'ready' | 'idle'
+  events: string[]
+  /** Keyed commands: what they wrote, or null when nobody can know. */
+  execs: Map<string, string | null>
+}
+
+export type ModelKey = { fingerprint: string; dockId: string; at: number }
+
+export type Model = {
+  now: number
+  online: boolean
+  /** When the host was last heard. */
+  heardAt: number
+  /** When the process began that serves now. */
+  processAt: number
+  docks: ModelDock[]
+  keys: Map<string, ModelKey>
+}
+
+export const newModel = (): Model => ({
+  now: 0,
+  online: true,
+  heardAt: 0,
+  processAt: 0,
+  docks: [],
+  keys: new Map(),
+})
+
+export const isReady = ({ state }: ModelDock): boolean => state === 'ready' || state === 'idle'
+
+/** The Dock that an index of any size means; undefined while there is none. */
+export const pick = (model: Model, index: number): ModelDock | undefined =>
+  model.docks[index % Math.max(1, model.docks.length)]
+
+/** A Dock as it is born by create or branch. */
+export const bear = (
+  model: Model,
+  born: { id: string; name: string; ttlSeconds: number | null },
+  fails: boolean,
+): ModelDock => {
+  const dock: ModelDock = {
+    ...born,
+    state: fails ? 'error' : 'ready',
+    generation: 1,
+    snapshots: 0,
+    hasDisk: !fails,
+    placed: !fails,
+    readyAt: model.now,
+    stopAt: null,
+    activeAt: model.now,
+    used: false,
+    billingPaused: false,
+    deaths: [],
+    pending: null,
+    before: 'ready',
+    events: [fails ? 'dock.error' : 'dock.ready'],
+    execs: new Map(),
+  }
+  if (!fails) countTtl(dock)
+  model.docks.push(dock)
+  return dock
+}
+
+const countTtl = (dock: ModelDock): void => {
+  dock.stopAt = dock.ttlSeconds === null ? null : dock.readyAt + dock.ttlSeconds
+}
+
+export const setTtl = (dock: ModelDock, ttlSeconds: number | null): void => {
+  dock.ttlSeconds = ttlSeconds
+  if (dock.hasDisk && dock.state !== 'error') countTtl(dock)
+}
+
+export const archive = (dock: ModelDock, forced: boolean): void => {
+  if (!forced) dock.snapshots += 1
+  Object.assign(dock, { state: 'archived', hasDisk: false, placed: false, stopAt: null })
+  Object.assign(dock, { pending: null, billingPaused: false })
+  dock.events.push('dock.archived')
+}
+
+export const boot = (model: Model, dock: ModelDock): void => {
+  Object.assign(dock, { state: 'ready', hasDisk: true, placed: true, used: false })
+  Object.assign(dock, { readyAt: model.now, activeAt: model.now })
+  dock.generation += 1
+  dock.events.push('dock.hydrated')
+  countTtl(dock)
+}
+
+export const remove = (model: Model, dock: ModelDock): void => {
+  model.docks.splice(model.docks.indexOf(dock), 1)
+}
+
+/** An unexpected death: booted again, unless it is the fourth within ten minutes. */
+export const die = (model: Model, dock: ModelDock): void => {
+  const recent = dock.deaths.filter((at) => at > model.now - 600)
+  if (recent.length >= 3) {
+    Object.assign(dock, { state: 'error', placed: false, stopAt: null })
+    return
+  }
+  dock.deaths.push(model.now)
+  dock.generation += 1
+  dock.state = 'ready'
+}
+
+/** The host reports: what waited for it is done, and what was out of reach is back. */
+export const hearHost = (model: Model): void => {
+  model.heardAt = model.now
+  for (const dock of [...model.docks]) {
+    if (dock.pending === 'stop' || dock.pending === 'forced-stop')
+      archive(dock, dock.pending === 'forced-stop')
+    else if (dock.pending === 'delete') remove(model, dock)
+    else if (dock.pending === 'snapshot-delete') dock.snapshots -= 1
+    dock.pending = null
+    if (dock.state === 'unreachable') dock.state = dock.before
+  }
+}
+
+/** What the timers do after time has passed. */
+export const tick = (model: Model): void => {
+  const silent = !model.online && model.now - model.heardAt > 30 && model.now - model.processAt >= 30
+  for (const dock of model.docks) {
+    if (silent && isReady(dock) && dock.pending === null) {
+      dock.before = dock.state as 'ready' | 'idle'
+      dock.state = 'unreachable'
+    }
+    if (isReady(dock) && dock.pending === null && dock.stopAt !== null && dock.stopAt <= model.now) {
+      if (model.online) archive(dock, false)
+      else Object.assign(dock, { state: 'archiving', pending: 'stop' })
+    }
+    if (isReady(dock)) {
+      if (dock.used) Object.assign(dock, { state: 'ready', activeAt: model.now })
+      else if (dock.state === 'ready' && model.now - dock.activeAt >= 900) dock.state = 'idle'
+    }
+    dock.used = false
+  }
+  for (const [key, { at }] of model.keys)
+    if (at <= model.now - limits.idempotencyKeepSeconds) model.keys.delete(key)
+}

@@ -1,0 +1,125 @@
+/** What happens by itself: time, hosts that fall silent and speak again, deaths, processes that end at a bad moment. */
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { type Command, command } from './command.ts'
+import { archive, boot, die, hearHost, isReady, type Model, type ModelDock, tick } from './model.ts'
+import { replaceProcess, report, type System, settle, tickTimers } from './system.ts'
+
+const pass = (seconds: number): Command =>
+  command({
+    name: `pass ${seconds} s`,
+    run: async (model, system) => {
+      model.now += seconds
+      system.world.clock.advance(seconds * 1000)
+      if (model.online) {
+        await report(system)
+        hearHost(model)
+      }
+      await tickTimers(system)
+      tick(model)
+    },
+  })
+
+const setOnline = (online: boolean): Command =>
+  command({
+    name: online ? 'the host is back' : 'the host falls silent',
+    check: (model) => model.online !== online,
+    run: async (model, system) => {
+      model.online = online
+      system.world.host.online = online
+    },
+  })
+
+const kill = (body: { index: number }): Command =>
+  command({
+    name: `kill the sandbox of ${body.index}`,
+    check: (model) => model.online && model.docks.some((dock) => isReady(dock)),
+    run: async (model, system) => {
+      const live = model.docks.filter((dock) => isReady(dock))
+      const dock = live[body.index % live.length]!
+      const { host, hostId } = system.world
+      const sandbox = host.sandboxes.get(dock.id)!
+      host.sandboxes.set(dock.id, { ...sandbox, state: 'dead' })
+      const died = { type: 'dock.died', dockId: dock.id, generation: dock.generation } as const
+      await system.modules.hostEvents.handle(hostId, died)
+      await settle(system)
+      die(model, dock)
+    },
+  })
+
+const restart = (): Command =>
+  command({
+    name: 'another process takes over',
+    run: async (model, system) => {
+      replaceProcess(system)
+      model.processAt = model.now
+      for (const dock of model.docks) dock.used = false
+    },
+  })
+
+/** The process freezes in the middle of an operation, beyond its lease, and goes on when another has taken over. */
+const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command => {
+  const fits = (model: Model): ModelDock[] =>
+    model.docks.filter((dock) =>
+      dock.pending !== null
+        ? false
+        : body.what === 'stop'
+          ? isReady(dock)
+          : dock.state === 'archived' && dock.snapshots > 0,
+    )
+  return command({
+    name: `freeze in a ${body.what} of ${body.index}`,
+    check: (model) => model.online && fits(model).length > 0,
+    run: async (model, system) => {
+      const candidates = fits(model)
+      const dock = candidates[body.index % candidates.length]!
+      const frozen = system.modules
+      const method = body.what === 'stop' ? 'stop' : 'start'
+      const calls = () => callsOf(system, method, dock.id)
+      const { host, clock } = system.world
+      const { promise, resolve } = Promise.withResolvers<void>()
+      const before = calls()
+      host.gate.set(method, promise)
+      const { context } = frozen
+      const answer =
+        body.what === 'stop'
+          ? stopDock(context, system.caller, dock.id, { force: false })
+          : resumeDock(context, system.caller, dock.id, {})
+      const ended = Promise.allSettled([answer])
+      await expect.poll(calls, { timeout: 20_000 }).toBe(before + 1)
+      replaceProcess(system)
+      await system.modules.runner.sweep()
+      expect(calls()).toBe(before + 1)
+      model.now += 16
+      clock.advance(16_000)
+      await system.modules.runner.sweep()
+      await expect.poll(calls, { timeout: 20_000 }).toBe(before + 2)
+      host.gate.delete(method)
+      resolve()
+      await ended
+      await frozen.runner.settled()
+      await settle(system)
+      model.processAt = model.now - 16
+      for (const each of model.docks) each.used = false
+      if (body.what === 'stop') archive(dock, false)
+      else boot(model, dock)
+    },
+  })
+}
+
+const callsOf = ({ world }: System, method: string, dockId: string): number =>
+  world.host.calls.filter((call) => call.method === method && call.dockId === dockId).length
+
+const index = fc.nat({ max: 5 })
+
+export const worldEvents: fc.Arbitrary<Command>[] = [
+  fc.constantFrom(1, 20, 45, 400, 1000, 90_000).map(pass),
+  fc.constant(false).map(setOnline),
+  fc.constant(true).map(setOnline),
+  fc.constant(true).map(setOnline),
+  fc.record({ index }).map(kill),
+  fc.record({ index }).map(kill),
+  fc.constant(undefined).map(restart),
+  fc.record({ index, what: fc.constantFrom('stop' as const, 'resume' as const) }).map(freeze),
+]
