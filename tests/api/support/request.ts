@@ -66,7 +66,7 @@ export const prepare = async (
   let confirm: string | undefined
   for (const parameter of parametersOf(route)) {
     const from = scopePlace === `params.${parameter.name}` ? naming.scope : naming.rest
-    const id = from === 'absent' ? newUuid() : await thingOf(server, from, parameter.prefix)
+    const id = from === 'absent' ? absentId(parameter.name) : await thingOf(server, from, parameter.prefix)
     path = path.replace(`/:${parameter.name}`, `/${encodeURIComponent(id)}`)
     confirm = id
   }
@@ -82,6 +82,9 @@ export const prepare = async (
     confirm: route.headers?.includes('x-confirm-delete') ? confirm : undefined,
   }
 }
+
+/** Well formed, and nobody's. */
+const absentId = (parameter: string): string => (parameter === 'port' ? '9' : newUuid())
 
 const headersOf = (credentials: Credentials): Record<string, string> => {
   if (!credentials) return {}
