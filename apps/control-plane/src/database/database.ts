@@ -2,6 +2,7 @@
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { AccountTables } from './tables/accounts.ts'
+import type { ConnectionTables } from './tables/connections.ts'
 import type { DockTables } from './tables/docks.ts'
 import type { KeyTables } from './tables/keys.ts'
 import type { NotificationTables } from './tables/notifications.ts'
@@ -10,6 +11,7 @@ import type { SealingTables } from './tables/sealing.ts'
 
 /** Every table; each group of modules owns its part. */
 export type Database = AccountTables &
+  ConnectionTables &
   DockTables &
   NotificationTables &
   SealingTables &

@@ -1,0 +1,18 @@
+/** Tables of what people connect to inside Docks. */
+export type ConnectionTables = {
+  terminal_tickets: {
+    hash: Buffer
+    dock_id: string
+    organization_id: string
+    user_id: string
+    credential_id: string
+    expires_at: Date
+  }
+  dock_ports: {
+    dock_id: string
+    organization_id: string
+    port: number
+    label: string
+    created_at: Date
+  }
+}
