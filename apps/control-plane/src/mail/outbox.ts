@@ -36,6 +36,9 @@ const attemptsMax = 25
 /** How long a mail is its sender's alone; another process takes it up when this one died on the way. */
 const leaseMs = 120_000
 
+const codeOf = (error: unknown): unknown =>
+  error instanceof Error && 'code' in error ? error.code : undefined
+
 /** Sends due mails of the outbox. A mail may be sent twice when the process dies between sending and recording. */
 export const createMailer = (options: {
   db: Db
@@ -90,7 +93,8 @@ export const createMailer = (options: {
       await row
         .set({ attempts, next_attempt_at: new Date(clock.now().getTime() + pauseMs), error: reason })
         .execute()
-      logger.warn({ err: error, mailId: mail.id }, 'mail not sent')
+      // A mail host's answer names the recipient: it stays in the row, which goes with the person.
+      logger.warn({ code: codeOf(error), mailId: mail.id }, 'mail not sent')
     }
   }
 
