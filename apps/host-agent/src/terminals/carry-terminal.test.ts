@@ -3,6 +3,9 @@ import { createFakeTerminal } from '@dock/runtime'
 import { expect, test } from 'vitest'
 import { carryTerminal } from './carry-terminal.ts'
 
+/** A busy machine takes its time. */
+const patiently = { timeout: 20_000 }
+
 test('a program that does not read holds its writer back until it does', async () => {
   const untaken: (() => void)[] = []
   let received = 0
@@ -30,7 +33,7 @@ test('a program that does not read holds its writer back until it does', async (
     }
   }
   more()
-  await expect.poll(() => received).toBeGreaterThanOrEqual(64 * 1024)
+  await expect.poll(() => received, patiently).toBeGreaterThanOrEqual(64 * 1024)
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(received).toBeLessThan(512 * 1024)
   while (received < total) {

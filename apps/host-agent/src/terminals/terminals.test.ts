@@ -13,6 +13,9 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
+/** A busy machine takes its time. */
+const patiently = { timeout: 20_000 }
+
 type Opened = { end: Duplex; leave: () => void; trailers: () => object } | { status: number; code: string }
 
 /** What the control plane gets of a connection. */
@@ -72,7 +75,7 @@ test('four are open at most; one that is left makes room', async () => {
   const [first] = [await open(), await open(), await open(), await open()]
   await expect(open()).rejects.toThrow('busy')
   first?.leave()
-  await expect.poll(() => open().then(() => 'open', String)).toBe('open')
+  await expect.poll(() => open().then(() => 'open', String), patiently).toBe('open')
 })
 
 test('a slow reader holds the terminal back, and loses nothing', async () => {
@@ -84,7 +87,7 @@ test('a slow reader holds the terminal back, and loses nothing', async () => {
   end.on('data', (chunk: Buffer) => {
     received += chunk.length
   })
-  await expect.poll(() => received).toBe(4096 * 1024)
+  await expect.poll(() => received, patiently).toBe(4096 * 1024)
 })
 
 test('what is not understood, old or unknown is refused', async () => {

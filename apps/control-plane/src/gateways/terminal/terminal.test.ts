@@ -41,6 +41,9 @@ afterEach(async () => {
 
 const addMember = () => addPerson(server, { role: 'member', organizationId: server.admin.organizationId })
 
+/** A busy machine takes its time. */
+const patiently = { timeout: 20_000 }
+
 type Refusal = { status: number; code: string }
 
 /** Sends a ticket; answers the open client, or what was said instead. */
@@ -151,7 +154,7 @@ describe('a terminal', () => {
     client.send(Buffer.from('ls\r'))
     expect(await read(terminal.shell)).toBe('ls\r')
     client.send(JSON.stringify({ type: 'resize', cols: 120, rows: 40 }))
-    await expect.poll(() => terminal.sizes.at(-1)).toEqual({ cols: 120, rows: 40 })
+    await expect.poll(() => terminal.sizes.at(-1), patiently).toEqual({ cols: 120, rows: 40 })
     const frames: [string, boolean][] = []
     client.on('message', (data, isBinary) => frames.push([String(data), isBinary]))
     terminal.shell.write(Buffer.from('\x1b[31mred'))
@@ -182,7 +185,7 @@ describe('a terminal', () => {
     expect(await closing(second.client)).toBe(1011)
     const third = await open()
     third.client.close()
-    await expect.poll(() => third.terminal.shell.destroyed).toBe(true)
+    await expect.poll(() => third.terminal.shell.destroyed, patiently).toBe(true)
   })
 
   it('is refused while the host cannot be reached', async () => {
@@ -242,7 +245,7 @@ describe('a terminal', () => {
     expect((await ask(three, person.apiKey)).body.code).toBe('rate_limited')
     expect(await connect(ticket, three)).toEqual({ status: 429, code: 'rate_limited' })
     first.client.close()
-    await expect.poll(async () => (await ask()).status).toBe(201)
+    await expect.poll(async () => (await ask()).status, patiently).toBe(201)
   })
 })
 
@@ -271,7 +274,7 @@ describe('back-pressure', () => {
       received += (data as Buffer).length
     })
     client.resume()
-    await expect.poll(() => received, { timeout: 20_000 }).toBe(total)
+    await expect.poll(() => received, patiently).toBe(total)
   })
 
   it('holds a client back whose shell does not read, and loses nothing', async () => {
@@ -289,6 +292,6 @@ describe('back-pressure', () => {
     terminal.shell.on('data', (data: Buffer) => {
       received += data.length
     })
-    await expect.poll(() => received, { timeout: 20_000 }).toBe(total)
+    await expect.poll(() => received, patiently).toBe(total)
   })
 })
