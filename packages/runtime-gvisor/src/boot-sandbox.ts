@@ -24,7 +24,9 @@ export const bootSandbox = async (
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   const sandbox = hostProcess(pid)
   if (!sandbox) throw new Error(`sandbox ${id} died while it started`)
-  SandboxCgroup.ofProcess(mounts, pid, id).limitCpus(spec.cpus)
+  const cgroup = SandboxCgroup.ofProcess(mounts, pid, id)
+  cgroup.limitCpus(spec.cpus)
+  if (spec.inBackground) cgroup.shareEqually()
   // When memory runs out a process inside is to go, not the sandbox with all of them.
   await Promise.all(
     [pid, goferPid].filter((each) => each > 0).map((each) => writeFile(`/proc/${each}/oom_score_adj`, '0')),

@@ -5,6 +5,8 @@ import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
 import { cpuPeriodUs } from './sandbox-cgroup.ts'
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** Of the 1024 that every other sandbox has. */
+const backgroundShares = 128
 /** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
 const hostProcessesMax = 4096
 const processesMax = 2048
@@ -49,7 +51,10 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     cgroupsPath: `/dock/${id}`,
     resources: {
       // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
-      cpu: { period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
+      cpu: {
+        ...{ period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
+        ...(spec.inBackground ? { shares: backgroundShares } : {}),
+      },
       memory: { limit: spec.memoryMiB * 1024 * 1024 },
       pids: { limit: hostProcessesMax },
     },

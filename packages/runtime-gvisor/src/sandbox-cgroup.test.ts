@@ -27,6 +27,7 @@ test('version 1: each controller has its own hierarchy', async () => {
   place({
     'freezer/dock/id/freezer.state': 'THAWED',
     'cpu/dock/id/cpu.cfs_quota_us': '',
+    'cpu/dock/id/cpu.shares': '128',
     'cpuacct/dock/id/cpuacct.usage': '5000000\n',
     'memory/dock/id/memory.usage_in_bytes': '1000\n',
     'memory/dock/id/memory.stat': 'inactive_file 5\ntotal_inactive_file 400\n',
@@ -40,6 +41,8 @@ test('version 1: each controller has its own hierarchy', async () => {
   expect(read('freezer/dock/id/freezer.state')).toBe('THAWED')
   cgroup.limitCpus(1.5)
   expect(read('cpu/dock/id/cpu.cfs_quota_us')).toBe('150000')
+  cgroup.shareEqually()
+  expect(read('cpu/dock/id/cpu.shares')).toBe('1024')
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
 })
 
@@ -48,6 +51,7 @@ test('version 2: one hierarchy, here seen from a folder in it', async () => {
     'slice/id/cgroup.freeze': '0',
     'slice/id/cgroup.events': 'populated 1\nfrozen 1\n',
     'slice/id/cpu.max': '',
+    'slice/id/cpu.weight': '5',
     'slice/id/cpu.stat': 'usage_usec 5000\nuser_usec 1\n',
     'slice/id/memory.current': '1000\n',
     'slice/id/memory.stat': 'inactive_file 400\n',
@@ -60,6 +64,8 @@ test('version 2: one hierarchy, here seen from a folder in it', async () => {
   expect(read('slice/id/cgroup.freeze')).toBe('0')
   cgroup.limitCpus(2)
   expect(read('slice/id/cpu.max')).toBe('200000 100000')
+  cgroup.shareEqually()
+  expect(read('slice/id/cpu.weight')).toBe('100')
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
 })
 

@@ -51,6 +51,13 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cpu.max'), `${quota} ${cpuPeriodUs}`)
   }
 
+  /** From now on it gets as much of busy processors as any other sandbox. */
+  shareEqually(): void {
+    const one = this.#folder('cpu')
+    if (one) writeFileSync(join(one, 'cpu.shares'), '1024')
+    else writeFileSync(this.#unified('cpu.weight'), '100')
+  }
+
   /** Stops every process; resolves when all stand still. */
   async freeze(): Promise<void> {
     const one = this.#folder('freezer')

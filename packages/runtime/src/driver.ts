@@ -19,6 +19,8 @@ export type SandboxSpec = {
   netnsPath: string
   /** Nameserver the sandbox should use. */
   nameserver: string
+  /** Nobody waits for it: until it is up, whoever else wants a processor goes first. */
+  inBackground?: boolean
   /**
    * The body of a bash function that runs inside as root, with `env`, before anything else does. The sandbox is up when
    * it has returned 0; any other code fails the start.

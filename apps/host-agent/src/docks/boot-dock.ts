@@ -65,6 +65,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
     const sandbox = await driver.start({
       ...{ dockId, generation, hostname, cpus, memoryMiB },
       ...{ rootPath, netnsPath, nameserver },
+      inBackground: dock.isPooled,
       prepare: identityPreparation({ hostname, nameserver, newIdentity }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))

@@ -28,7 +28,7 @@ log=$!
 bash <(printf '%s' "$script") </dev/null
 code=$?
 exec >/dev/null 2>&1
-for _ in {1..40}; do kill -0 "$log" || break; sleep 0.05; done
+for _ in {1..20}; do kill -0 "$log" || break; sleep 0.05; done
 exit "$code"
 `
 

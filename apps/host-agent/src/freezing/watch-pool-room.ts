@@ -25,16 +25,23 @@ export const watchPoolRoom = (parts: {
 }): PoolRoomWatch => {
   const { disks, freezer, clock, logger } = parts
 
+  let acting: Promise<void> | undefined
+
   const look = async (): Promise<void> => {
     const { freeBytes, reserveBytes } = disks.room()
-    if (!freezer.isGuarding && freeBytes <= reserveBytes) {
-      const frozen = freezer.guard(true)
+    const { isGuarding } = freezer
+    const isFull = freeBytes <= (isGuarding ? reserveBytes * roomAgain : reserveBytes)
+    if (!isFull && !isGuarding) return
+    if (isFull && !isGuarding) {
       logger.error({ freeBytes, reserveBytes }, 'the pool of disks is full: every Dock stands still')
-      await frozen
-    } else if (freezer.isGuarding && freeBytes >= reserveBytes * roomAgain) {
-      await freezer.guard(false)
-      logger.warn({ freeBytes }, 'the pool of disks has room again: the Docks go on')
+    } else if (!isFull) {
+      logger.warn({ freeBytes, reserveBytes }, 'the pool of disks has room again: the Docks go on')
     }
+    // Also while it is in force: one that could not be frozen at once is tried again.
+    acting ??= freezer.guard(isFull).finally(() => {
+      acting = undefined
+    })
+    await acting
   }
 
   return {
