@@ -1,0 +1,55 @@
+/** A data folder whose pool of disks has little room, so that a test can fill it. */
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { newDataDir } from './server.ts'
+
+const run = promisify(execFile)
+
+/** Made before the server's first start, which keeps a pool that is there. It must hold a Dock of the usual size. */
+export const newSmallPool = async (gibibytes: number): Promise<string> => {
+  const dataDir = await newDataDir()
+  const host = join(dataDir, 'host')
+  await mkdir(host, { recursive: true, mode: 0o700 })
+  await run('truncate', ['-s', `${gibibytes}G`, join(host, 'pool.img')])
+  await run('mkfs.btrfs', ['-q', join(host, 'pool.img')])
+  return dataDir
+}
+
+/** The process of the agent that serves the data folder: only in its view is the pool mounted. */
+const agentProcess = async (dataDir: string): Promise<string> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    if (!line.includes('apps/host-agent/src/main.ts') || !line.split('\0')[0]?.endsWith('node')) continue
+    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '')
+    if (environment.includes(`DOCK_HOST_DIR=${dataDir}/`)) return entry
+  }
+  throw new Error(`no agent serves ${dataDir}`)
+}
+
+const poolOf = async (dataDir: string): Promise<string> =>
+  `/proc/${await agentProcess(dataDir)}/root${dataDir}/host/pool`
+
+/** Bytes that the pool has left. */
+export const freeInPool = async (dataDir: string): Promise<number> => {
+  const { bavail, bsize } = await statfs(await poolOf(dataDir))
+  return bavail * bsize
+}
+
+/** Takes room until so many bytes are left, at once and without writing them. */
+export const leaveInPool = async (dataDir: string, bytes: number): Promise<void> => {
+  const length = (await freeInPool(dataDir)) - bytes
+  await run('fallocate', ['-l', String(Math.floor(length)), join(await poolOf(dataDir), 'ballast')])
+}
+
+/** Errors that the kernel has counted on the Docks' filesystems. */
+export const filesystemErrors = async (): Promise<number> => {
+  let errors = 0
+  for (const device of await readdir('/sys/fs/ext4')) {
+    if (!device.startsWith('loop')) continue
+    errors += Number(await readFile(`/sys/fs/ext4/${device}/errors_count`, 'utf8').catch(() => 0))
+  }
+  return errors
+}
