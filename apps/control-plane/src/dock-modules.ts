@@ -34,6 +34,7 @@ import {
   type OrderedStops,
   stopDueDocks,
 } from './modules/docks/index.ts'
+import { launchEnvironment } from './modules/environments/index.ts'
 import {
   createEnrolment,
   createHostEvents,
@@ -104,7 +105,9 @@ export const createDockModules = (options: {
   })
   const { sealer, store } = options
   const copies = createCopies({ db, clock, logger, gateway, sealer, store, owner })
-  const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture }
+  const launch = (target: { organizationId: string; dockId: string }) =>
+    launchEnvironment({ db, clock, sealer }, target)
+  const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture, launch }
   const sagas = [
     ...createStartSagas(parts),
     createSetupSaga(parts),
@@ -129,6 +132,7 @@ export const createDockModules = (options: {
     images: () => servedImages(db),
     catalog: options.catalog,
     rateLimits: options.rateLimits,
+    captureHost: copies.captureHost,
     template: (organizationId, name) => templateForCreate(db, organizationId, name),
     usage,
     activity: createDockActivity({ db, clock, logger }),

@@ -5,6 +5,7 @@
  */
 import { dockSample } from '@dock/contract'
 import * as z from 'zod'
+import { secretFiles } from './environment-messages.ts'
 import { poolReport } from './pool-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
@@ -31,6 +32,8 @@ export const startDock = z.strictObject({
   /** The disk was another Dock's: machine-id and SSH host keys are made anew. */
   newIdentity: z.boolean(),
   env: dockVariables.optional(),
+  /** Secret files; absent where neither this start nor one before had any. */
+  files: secretFiles.optional(),
 })
 export type StartDock = z.infer<typeof startDock>
 export const startedDock = z.strictObject({ ip: z.string() })

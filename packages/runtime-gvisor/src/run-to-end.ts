@@ -5,7 +5,7 @@ import { InputPipe } from './input-pipe.ts'
 import { OutputPipe } from './output-pipe.ts'
 
 export type Wanted = {
-  input?: string | undefined
+  input?: string | Buffer | undefined
   outputLimitBytes: number
   onOutput?: ((stream: 'stdout' | 'stderr', chunk: Buffer) => void) | undefined
   onStarted?: (command: StartedCommand) => void

@@ -69,7 +69,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
       prepare: identityPreparation({ hostname, nameserver, newIdentity }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
-    await furnishDock(driver, sandbox, { env: command.env ?? {}, hostname: null })
+    await furnishDock(driver, sandbox, { env: command.env ?? {}, files: command.files, hostname: null })
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation })

@@ -23,7 +23,7 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
   if (!isSameMachine(record.spec, wanted)) return null
-  const { operationId, generation, env = {} } = command
+  const { operationId, generation, env = {}, files } = command
   const hostname = record.spec.hostname === command.hostname ? null : command.hostname
   const result: StartedDock = { ip: record.ip }
   const claimed = {
@@ -31,12 +31,12 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
     lastOperation: { kind: 'start' as const, operationId, generation, result },
   }
   if (hostname !== null && !driver.rename) return null
-  const isReady = hostname === null && Object.keys(env).length === 0
+  const isReady = hostname === null && Object.keys(env).length === 0 && files === undefined
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
     await Promise.all([saved, freezer.thaw(live, 'pool')])
     if (!isReady) {
-      await furnishDock(driver, live, { env, hostname })
+      await furnishDock(driver, live, { env, files, hostname })
       await dock.save(claimed)
     }
     dock.beginRest()

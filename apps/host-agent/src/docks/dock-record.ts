@@ -17,11 +17,13 @@ export const dockPhase = z.enum(['starting', 'running', 'stopping', 'stopped', '
 export type DockPhase = z.infer<typeof dockPhase>
 
 /** What a sandbox is booted from and with. Its variables are not kept: they are secrets, and each start brings them. */
-const bootSpec = z.object(startDock.shape).omit({ operationId: true, generation: true, env: true })
+const bootSpec = z
+  .object(startDock.shape)
+  .omit({ operationId: true, generation: true, env: true, files: true })
 export type BootSpec = z.infer<typeof bootSpec>
 
 /** The part of a start that is kept. */
-export const bootSpecOf = ({ operationId, generation, env, ...spec }: StartDock): BootSpec => spec
+export const bootSpecOf = ({ operationId, generation, env, files, ...spec }: StartDock): BootSpec => spec
 
 export const dockRecord = z.strictObject({
   version: z.literal(1),

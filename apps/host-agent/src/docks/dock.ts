@@ -19,6 +19,7 @@ import {
   type SandboxUse,
 } from './dock-state.ts'
 import { execInDock } from './exec-in-dock.ts'
+import { furnishDock } from './furnish-dock.ts'
 import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
 import { recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
@@ -131,6 +132,18 @@ export class Dock {
     })
     this.#setup = { operationId: request.operationId, answer }
     return answer
+  }
+
+  /** Gives a running Dock other variables and secret files. Beside its queue: repeating it is harmless. */
+  async furnish({ generation, env, files }: protocol.FurnishDock): Promise<Record<string, never>> {
+    const use = await this.#state.use(generation)
+    try {
+      const { driver } = this.#state.parts
+      await furnishDock(driver, use.sandbox, { env, files, hostname: null, replaces: true })
+    } finally {
+      use.release()
+    }
+    return {}
   }
 
   /** Takes up what an earlier agent left; answers whether a sandbox was adopted. */

@@ -3,9 +3,10 @@
  * of one that came from the warm pool under another. Variables go through the command's standard input into a file on
  * the sandbox's tmpfs: never onto a disk, nor into any process's arguments.
  */
-import type { DockVariables } from '@dock/host-protocol'
+import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { dockUser } from './login-shell.ts'
+import { deliverFiles } from './secret-files.ts'
 
 const timeoutMs = 10_000
 
@@ -13,7 +14,7 @@ const timeoutMs = 10_000
 const script = `
 set -u
 IFS= read -rd '' variables
-if [ -n "$variables" ]; then
+if [ -n "$variables$DOCK_REPLACES" ]; then
   [ -d /run/dock ] || /bin/mkdir -p /run/dock || exit 11
   umask 027
   printf '%s' "$variables" >/run/dock/variables || exit 12
@@ -41,26 +42,42 @@ const variablesFile = (env: DockVariables): string =>
 
 export type Furnishing = {
   env: DockVariables
+  /** In place of those of before; undefined leaves what there is. */
+  files?: SecretFiles | undefined
+  /** Variables that are not given any more go: the Dock has run with others. */
+  replaces?: boolean
   /** Null leaves the host name as it is. */
   hostname: string | null
 }
 
-/** Does nothing when there is nothing to give. Throws when the sandbox does not take it. */
-export const furnishDock = async (
+const giveVariables = async (
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
-  { env, hostname }: Furnishing,
+  { env, hostname, replaces }: Furnishing,
 ): Promise<void> => {
   const input = variablesFile(env)
-  if (input === '' && hostname === null) return
+  if (input === '' && hostname === null && !replaces) return
   const [result] = await Promise.all([
     driver.exec(sandbox, {
       argv: ['/bin/bash', '-c', script],
-      env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname ?? '' },
+      env: { PATH: '/usr/bin:/bin', DOCK_HOSTNAME: hostname ?? '', DOCK_REPLACES: replaces ? '1' : '' },
       ...{ cwd: '/', uid: 0, gid: dockUser.gid, timeoutMs, outputLimitBytes: 1024, input },
     }),
     hostname === null ? null : driver.rename?.(sandbox, hostname),
   ])
   if (result.exitCode === 0) return
   throw new Error(`the sandbox did not take its variables: exit ${result.exitCode}`)
+}
+
+/** Does nothing when there is nothing to give. Throws when the sandbox does not take it. */
+export const furnishDock = async (
+  driver: RuntimeDriver,
+  sandbox: SandboxHandle,
+  furnishing: Furnishing,
+): Promise<void> => {
+  const { files } = furnishing
+  await Promise.all([
+    giveVariables(driver, sandbox, furnishing),
+    files && deliverFiles(driver, sandbox, files),
+  ])
 }

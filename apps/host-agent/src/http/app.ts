@@ -11,7 +11,8 @@ import type { HostView } from './host-view.ts'
 import { readBody, uuidParameter } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
-const bodyBytesMax = 1024 * 1024
+/** Secret files of an Environment come with a start: 1 MiB of them, written as JSON. */
+const bodyBytesMax = 8 * 1024 * 1024
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
@@ -41,6 +42,10 @@ export const createAgentApp = (view: HostView): Hono => {
   app.post('/docks/:dockId/destroy', async (context) => {
     const command = await readBody(context, protocol.destroyDock)
     return context.json(await docks.commandable(uuidParameter(context, 'dockId')).destroy(command))
+  })
+  app.post('/docks/:dockId/environment', async (context) => {
+    const request = await readBody(context, protocol.furnishDock)
+    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).furnish(request))
   })
   app.post('/docks/:dockId/exec', async (context) => {
     const request = await readBody(context, protocol.execInDock)

@@ -4,7 +4,7 @@ import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { removeCopies } from './remove-copies.ts'
-import { ensureCapture } from './restore-copy.ts'
+import { captureHost, ensureCapture } from './restore-copy.ts'
 import { sweepCopies, sweepStrayObjects } from './sweep-copies.ts'
 
 const lookEveryMs = 10_000
@@ -15,6 +15,8 @@ const straysEveryMs = 86_400_000
 export type Copies = {
   /** Sees to it that the host keeps the Snapshot's capture. */
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  /** A linked host that keeps the capture, made to where none does. Throws {@link NoCopy}. */
+  captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
   /** Removes all objects of a deleted organization; answers how many Snapshots still stand in the way. */
   removeAll(organizationId: string): Promise<number>
   start(): void
@@ -57,6 +59,7 @@ export const createCopies = (context: CopyContext): Copies => {
   })
   return {
     ensureCapture: (snapshotId, hostId) => ensureCapture(context, snapshotId, hostId),
+    captureHost: (snapshot) => captureHost(context, snapshot),
     removeAll: (organizationId) => removeCopies(context, organizationId),
     start: timers.start,
     stop: async () => {

@@ -73,3 +73,23 @@ export const ensureCapture = async (
     db,
   )
 }
+
+/**
+ * A linked host that keeps the capture of a completed Snapshot; where none does, the emptiest one of its runtime is made
+ * to. Throws {@link NoCopy} when there is no copy yet, or no host.
+ */
+export const captureHost = async (
+  context: CopyContext,
+  snapshot: { id: string; hostId: string | null },
+): Promise<string> => {
+  const linked = context.gateway.linked()
+  if (snapshot.hostId !== null && linked.includes(snapshot.hostId)) return snapshot.hostId
+  const found = await sql<{ id: string }>`
+    select h.id from hosts h join snapshots s on s.runtime = h.runtime
+    where s.id = ${snapshot.id} and h.state = 'online' and h.id = any(${linked}::uuid[])
+    order by h.disk_free_bytes desc limit 1`.execute(context.db)
+  const hostId = found.rows[0]?.id
+  if (hostId === undefined) throw new NoCopy('no host could take the capture')
+  await ensureCapture(context, snapshot.id, hostId)
+  return hostId
+}

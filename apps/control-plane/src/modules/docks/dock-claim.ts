@@ -70,10 +70,17 @@ export type NewDock = {
     | 'diskGiB'
     | 'ttlSeconds'
     | 'environment'
+    | 'environmentId'
+    | 'environmentVersion'
     | 'noEnv'
     | 'fromTemplate'
     | 'createdBy'
-  > & { envSealed: string | null; setupScriptSealed: string | null }
+  > & {
+    envSealed: string | null
+    setupScriptSealed: string | null
+    envPasses: boolean
+    marks: readonly string[]
+  }
   operation: OperationRow
   why: 'create' | 'branch'
   key: { key: string; fingerprint: Buffer; keysSince: Date } | null
@@ -119,11 +126,13 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
     sql`placed as (update hosts set ${reserveSize(dock)} from candidate c
       where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime)`,
     sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
-        state, state_changed_at, generation, ttl_seconds, environment, no_env, from_template, host_id, placed, has_disk,
+        state, state_changed_at, generation, ttl_seconds, environment, environment_id,
+        environment_version, env_passes, marks, no_env, from_template, host_id, placed, has_disk,
         setup_status, env_sealed, setup_script_sealed, created_by, created_at, updated_at)
       select ${dock.id}::uuid, ${dock.organizationId}::uuid, ${dock.workspaceId}::uuid, ${dock.name}, ${dock.image},
         ${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int, placed.runtime, 'provisioning',
-        ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.noEnv}::boolean,
+        ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.environmentId}::uuid,
+        ${dock.environmentVersion}::int, ${dock.envPasses}::boolean, ${dock.marks}::uuid[], ${dock.noEnv}::boolean,
         ${dock.fromTemplate}, placed.id, true, false, 'pending', ${dock.envSealed},
         ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
     sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,

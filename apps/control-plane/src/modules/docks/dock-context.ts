@@ -29,6 +29,8 @@ export type DockContext = {
   images(): Promise<string[]>
   /** Images that are known even while no host serves them. */
   catalog: readonly string[]
+  /** The linked host that keeps a completed Snapshot's capture; its copy is brought to one where none does. */
+  captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
   /** The ready Template of that name, or null. */
   template(organizationId: string, name: string): Promise<TemplateSource | null>
   rateLimits: RateLimits

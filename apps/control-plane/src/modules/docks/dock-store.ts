@@ -3,12 +3,13 @@ import type { DockState, Operation, Role } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { DockRow, VisibleDock } from './dock.ts'
+import { type Binding, barsMembers, bindingColumns } from './environment/environment-gate.ts'
 
 /** Columns of a {@link DockRow}, of the table or alias `d`. */
 export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "organizationId",
   d.workspace_id as "workspaceId", d.name, d.image, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB",
   d.runtime, d.state, d.state_changed_at as "stateChangedAt", d.generation, d.ttl_seconds as "ttlSeconds",
-  d.environment, d.no_env as "noEnv", d.from_template as "fromTemplate", d.ip, d.host_id as "hostId",
+  d.environment, d.environment_id as "environmentId", d.environment_version as "environmentVersion", d.no_env as "noEnv", d.from_template as "fromTemplate", d.ip, d.host_id as "hostId",
   d.has_disk as "hasDisk", d.billing_paused_at as "billingPausedAt", d.setup_status as "setupStatus",
   d.setup_error as "setupError", d.last_snapshot_at as "lastSnapshotAt", d.recoveries, d.created_by as "createdBy",
   d.created_at as "createdAt", d.updated_at as "updatedAt"`
@@ -17,7 +18,7 @@ export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "
 export const findVisibleDock = async (db: Db, userId: string, id: string): Promise<VisibleDock | null> =>
   (
     await sql<VisibleDock>`
-      select ${dockColumns}, m.role from docks d
+      select ${dockColumns}, m.role, ${barsMembers} as "barsMembers" from docks d
       join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
       where d.id = ${id}`.execute(db)
   ).rows[0] ?? null
@@ -95,7 +96,8 @@ export const findVisibleOperation = async (
 export type CreateContext = {
   organizationId: string
   role: Role
-  environment: string | null
+  /** Null where there is no such Environment. */
+  binding: Binding | null
   keyFingerprint: Buffer | null
   keyDockId: string | null
   keyOperationActive: boolean | null
@@ -111,23 +113,27 @@ export const readCreateContext = async (
     key: string | null
     keysSince: Date
   },
-): Promise<CreateContext | null> =>
-  (
-    await sql<CreateContext>`
-      select w.organization_id as "organizationId", m.role, e.name as environment, k.fingerprint as "keyFingerprint",
+): Promise<CreateContext | null> => {
+  const row = (
+    await sql<Omit<CreateContext, 'binding'> & (Binding | { environmentId: null })>`
+      select w.organization_id as "organizationId", m.role, ${bindingColumns}, k.fingerprint as "keyFingerprint",
         k.dock_id as "keyDockId", o.status <> 'completed' as "keyOperationActive"
       from workspaces w
       join memberships m on m.organization_id = w.organization_id and m.user_id = ${input.userId}
       left join environments e on e.organization_id = w.organization_id and case
         when ${input.environment}::text is null then e.is_default
         else e.id::text = ${input.environment}::text or e.name = ${input.environment}::text end
+      left join environment_versions v on v.environment_id = e.id and v.version = e.current_version
       left join idempotency_keys k on k.organization_id = w.organization_id and k.key = ${input.key}::text
         and k.created_at > ${input.keysSince}
       left join operations o on o.id = k.operation_id
       where w.id = ${input.workspaceId} order by e.id::text = ${input.environment}::text desc nulls last limit 1`.execute(
       db,
     )
-  ).rows[0] ?? null
+  ).rows[0]
+  if (!row) return null
+  return { ...row, binding: row.environmentId === null ? null : row }
+}
 
 /** Every capture that is kept for a Dock, whatever its Snapshot's status. */
 export const dockCaptures = async (
@@ -139,3 +145,8 @@ export const dockCaptures = async (
     await sql<{ id: string; hostId: string }>`select id, host_id as "hostId" from snapshots
       where dock_id = ${dockId} and organization_id = ${organizationId} and host_id is not null`.execute(db)
   ).rows
+
+/** The Environments whose files a Dock's disk may hold. */
+export const marksOfDock = async (db: Db, dockId: string): Promise<string[]> =>
+  (await sql<{ marks: string[] }>`select marks from docks where id = ${dockId}`.execute(db)).rows[0]?.marks ??
+  []

@@ -17,6 +17,9 @@ export type DockRow = {
   generation: number
   ttlSeconds: number | null
   environment: string
+  /** Null once the Environment is deleted. */
+  environmentId: string | null
+  environmentVersion: number | null
   noEnv: boolean
   fromTemplate: string | null
   ip: string | null
@@ -34,4 +37,8 @@ export type DockRow = {
 }
 
 /** A Dock together with the caller's role in its organization. */
-export type VisibleDock = DockRow & { role: Role }
+export type VisibleDock = DockRow & {
+  role: Role
+  /** It has, or its disk may have, what only admins may see. */
+  barsMembers: boolean
+}

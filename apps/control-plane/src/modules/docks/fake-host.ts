@@ -9,6 +9,7 @@ import {
   type PoolReport,
   type RuntimeReport,
   type SetupOutcome,
+  type StartDock,
 } from '../hosts/index.ts'
 import { fakeCaptures } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
@@ -39,6 +40,8 @@ export type FakeHost = HostGateway & {
   calls: { method: Method; dockId: string; body: unknown }[]
   /** Fails the next calls of a method, one entry a call. */
   failures: Map<Method, Failure[]>
+  /** Starts that came to it, oldest first. */
+  starts: StartDock[]
   /** Awaited before a method does anything: a test holds a call open with it. */
   gate: Map<Method, Promise<void>>
   online: boolean
@@ -59,6 +62,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
   const captures = new Set<string>()
   const calls: FakeHost['calls'] = []
   const failures: FakeHost['failures'] = new Map()
+  const starts: StartDock[] = []
   const gate: FakeHost['gate'] = new Map()
 
   const command = async <T>(method: Method, dockId: string, body: unknown, work: () => T): Promise<T> => {
@@ -88,6 +92,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     captures,
     calls,
     failures,
+    starts,
     gate,
     online: true,
     pool: [],
@@ -101,6 +106,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     linked: () => (host.online ? [hostId] : []),
     start: (_host, dockId, body) =>
       command('start', dockId, body, () => {
+        starts.push(body)
         refuseOld(dockId, body.generation)
         if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
           throw new HostRefused('not_found', 'no such capture')

@@ -24,6 +24,9 @@ export type TemplateSource = {
   diskGiB: number
   runtime: string
   connectors: boolean
+  /** Environments whose files the disk may hold. */
+  marks: string[]
+  barsMembers: boolean
   sourceDockId: string | null
 }
 

@@ -14,6 +14,18 @@ import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
 
+/** An Environment, empty at version 1. */
+export const insertEnvironment = async (
+  db: Db,
+  organizationId: string,
+  { name, isDefault = false }: { name: string; isDefault?: boolean },
+): Promise<void> => {
+  await sql`with e as (insert into environments (organization_id, name, is_default)
+      values (${organizationId}, ${name}, ${isDefault}) returning id)
+    insert into environment_versions (environment_id, organization_id, version)
+    select id, ${organizationId}, 1 from e`.execute(db)
+}
+
 export type DrivenClock = Clock & { advance(ms: number): void }
 
 /** Stands still until it is advanced; what came due is called then. */
@@ -112,8 +124,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
   )
   await sql`insert into workspaces (id, organization_id, name, slug)
     values (${workspaceId}, ${organizationId}, 'Main', 'main')`.execute(db)
-  await sql`insert into environments (organization_id, name, is_default)
-    values (${organizationId}, 'default', true)`.execute(db)
+  await insertEnvironment(db, organizationId, { name: 'default', isDefault: true })
   const joinToken = await modules.enrolment.issueJoinToken()
   await modules.enrolment.register({ joinToken, hostId, facts: hostFacts() }, '127.0.0.1')
 

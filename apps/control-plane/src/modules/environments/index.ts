@@ -2,6 +2,7 @@
 export { openBundle } from './bundle-sealing.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'
+export { launchEnvironment } from './launch.ts'
 export {
   addRepository,
   removeFile,

@@ -15,6 +15,7 @@ export { pollDeviceSignIn } from './operations/poll-device-sign-in.ts'
 export {
   deleteProviderKey,
   listProviderKeys,
+  openProviderKeys,
   revealProviderKey,
   setProviderKey,
 } from './operations/provider-keys.ts'

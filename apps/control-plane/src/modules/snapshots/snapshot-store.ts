@@ -3,6 +3,7 @@ import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
+import { barsMembers } from '../docks/index.ts'
 
 export type SnapshotRow = {
   id: string
@@ -11,7 +12,8 @@ export type SnapshotRow = {
   status: 'saving' | 'completed' | 'failed'
   sizeBytes: number
   runtime: 'gvisor' | 'microvm' | null
-  hostId: string
+  /** Null when no host keeps the capture and only the copy is left. */
+  hostId: string | null
   createdAt: Date
 }
 
@@ -38,13 +40,13 @@ export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Pr
   return result.rows
 }
 
-export const findSnapshotRow = async (
-  db: Db,
-  userId: string,
-  id: string,
-): Promise<(SnapshotRow & { role: Role }) | null> =>
+/** With what decides who may read its files. */
+export type VisibleSnapshot = SnapshotRow & { role: Role; barsMembers: boolean }
+
+export const findSnapshotRow = async (db: Db, userId: string, id: string): Promise<VisibleSnapshot | null> =>
   (
-    await sql<SnapshotRow & { role: Role }>`select ${columns}, m.role from snapshots s
+    await sql<VisibleSnapshot>`select ${columns}, m.role, ${barsMembers} as "barsMembers" from snapshots s
+      join docks d on d.id = s.dock_id
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.id = ${id}`.execute(db)
   ).rows[0] ?? null

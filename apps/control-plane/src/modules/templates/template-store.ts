@@ -2,6 +2,7 @@
 import { limits, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { barsMembers } from '../docks/index.ts'
 
 export type TemplateRow = {
   id: string
@@ -66,6 +67,9 @@ export type TemplateSource = {
   runtime: 'gvisor' | 'microvm'
   connectors: boolean
   sourceDockId: string | null
+  /** Environments whose files the disk may hold. */
+  marks: string[]
+  barsMembers: boolean
 }
 
 /** The ready Template of that name in the organization, with the Snapshot that it boots from; or null. */
@@ -77,8 +81,10 @@ export const templateForCreate = async (
   (
     await sql<TemplateSource>`
       select t.name, s.id as "snapshotId", s.host_id as "hostId", s.copied_at is not null as copied, t.image,
-        t.disk_gib as "diskGiB", t.runtime, t.connectors, t.source_dock_id as "sourceDockId"
+        t.disk_gib as "diskGiB", t.runtime, t.connectors, t.source_dock_id as "sourceDockId",
+        coalesce(d.marks, '{}') as marks, coalesce(${barsMembers}, false) as "barsMembers"
       from templates t left join snapshots s on s.id = t.snapshot_id and s.status = 'completed'
+      left join docks d on d.id = s.dock_id
       where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
   ).rows[0] ?? null
 

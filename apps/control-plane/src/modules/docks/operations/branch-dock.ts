@@ -4,7 +4,8 @@ import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
-import { readCreateContext } from '../dock-store.ts'
+import { marksOfDock, readCreateContext } from '../dock-store.ts'
+import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { mergeVariables, openVariables, sealVariables } from '../variables/dock-variables.ts'
@@ -23,13 +24,14 @@ export const branchDock = async (
 ): Promise<Dock> => {
   const { db, sealer } = context
   const source = await requireDock(context, caller, sourceId)
+  requireSecretsAccess(source)
   const { organizationId, workspaceId, generation } = source
   const since = keysSince(context.clock.now())
   const lookup = () =>
     readCreateContext(db, {
       userId: caller.userId,
       workspaceId,
-      environment: body.environment ?? source.environment,
+      environment: body.environment ?? source.environmentId,
       key: key ?? null,
       keysSince: since,
     })
@@ -37,8 +39,11 @@ export const branchDock = async (
   const known = await lookup()
   if (!known) throw new ServiceError('dock_not_found')
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
-    const { environment } = known
-    if (environment === null) throw new ServiceError('environment_not_found')
+    const { binding } = known
+    if (binding === null) throw new ServiceError('environment_not_found')
+    const noEnv = body.noEnv ?? source.noEnv
+    requireLaunch(binding, known.role, noEnv)
+    const marks = marksOf(binding, noEnv, await marksOfDock(db, sourceId))
     await requireSameImage(context, source, body.image)
     const disk = await diskOf(context, source)
     const size = {
@@ -87,8 +92,12 @@ export const branchDock = async (
           image: source.image,
           ...size,
           ttlSeconds: body.ttlSeconds,
-          environment,
-          noEnv: body.noEnv ?? source.noEnv,
+          environment: binding.environment,
+          environmentId: binding.environmentId,
+          environmentVersion: binding.environmentVersion,
+          envPasses: binding.envPasses && !noEnv,
+          marks,
+          noEnv,
           fromTemplate: source.fromTemplate,
           createdBy: caller.userId,
           envSealed: await sealVariables(sealer, { organizationId, dockId: id }, variables),

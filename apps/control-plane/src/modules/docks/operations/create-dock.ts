@@ -3,6 +3,7 @@ import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/cont
 import type { Visitor } from '../../accounts/index.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
 import { readCreateContext } from '../dock-store.ts'
+import { marksOf, requireLaunch } from '../environment/environment-gate.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { sealSetupScript } from '../setup/setup-dock.ts'
 import { sealVariables } from '../variables/dock-variables.ts'
@@ -32,8 +33,10 @@ export const createDock = async (
   const fingerprint = fingerprintOf(context.fingerprintKey, 'createDock', body)
   const known = caller.admit(await lookup())
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
-    const { organizationId, environment } = known
-    if (environment === null) throw new ServiceError('environment_not_found')
+    const { organizationId, role, binding } = known
+    if (binding === null) throw new ServiceError('environment_not_found')
+    const { noEnv } = body
+    requireLaunch(binding, role, noEnv)
     const origin =
       body.from === undefined
         ? fromImage(body.image ?? context.defaultImage)
@@ -48,7 +51,7 @@ export const createDock = async (
         command: { hostname: '', ...size, ...origin.command },
         ...(origin.captureHost === undefined ? {} : { captureHost: origin.captureHost }),
         event: 'dock.ready',
-        withoutVariables: envSealed === null,
+        unfurnished: envSealed === null && (noEnv || !binding.envPasses) && origin.marks.length === 0,
         setup: setupScriptSealed !== null,
       }
       return {
@@ -60,8 +63,12 @@ export const createDock = async (
           image,
           ...size,
           ttlSeconds: body.ttlSeconds,
-          environment,
-          noEnv: body.noEnv,
+          environment: binding.environment,
+          environmentId: binding.environmentId,
+          environmentVersion: binding.environmentVersion,
+          envPasses: binding.envPasses && !noEnv,
+          marks: marksOf(binding, noEnv, origin.marks),
+          noEnv,
           fromTemplate: body.from ?? null,
           createdBy: caller.userId,
           envSealed,

@@ -2,6 +2,7 @@
 import { type Role, roleReaches, ServiceError } from '@dock/contract'
 import type { PlacementRequest, StartDock } from '../../hosts/index.ts'
 import type { DockContext } from '../dock-context.ts'
+import { requireSecretsAccess } from '../environment/environment-gate.ts'
 import { placedWith } from '../kept-snapshot.ts'
 
 export type Origin = {
@@ -11,6 +12,8 @@ export type Origin = {
   command: Pick<StartDock, 'source' | 'newIdentity'>
   placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'>
   captureHost?: string | null
+  /** Environments whose files the disk may hold. */
+  marks: readonly string[]
 }
 
 export const fromImage = (image: string): Origin => ({
@@ -18,6 +21,7 @@ export const fromImage = (image: string): Origin => ({
   diskGiB: 0,
   command: { source: { kind: 'image', image }, newIdentity: false },
   placement: { image, only: null },
+  marks: [],
 })
 
 /** Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, or `validation_error` for another image. */
@@ -31,6 +35,7 @@ export const fromTemplate = async (
   if (!template) throw new ServiceError('template_not_found')
   if ((template.connectors || template.sourceDockId === null) && !roleReaches(tenant.role, 'admin'))
     throw new ServiceError('connector_admin_only')
+  requireSecretsAccess({ ...template, role: tenant.role })
   if (image !== undefined && image !== template.image)
     throw new ServiceError('validation_error', {
       message: "image: must be the Template's image, or be left out.",
@@ -43,5 +48,6 @@ export const fromTemplate = async (
     command: { source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
     placement: placedWith(template),
     captureHost: hostId,
+    marks: template.marks,
   }
 }

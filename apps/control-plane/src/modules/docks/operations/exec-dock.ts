@@ -2,6 +2,7 @@
 import { type ExecResult, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
+import { requireSecretsAccess } from '../environment/environment-gate.ts'
 import { execOnce } from '../exec/exec-once.ts'
 import { type ExecBody, runCommand } from '../exec/run-command.ts'
 
@@ -18,6 +19,7 @@ export const execInDock = async (
     requireDock(context, caller, id),
     rateLimits.take('execPerCaller', caller.userId),
   ])
+  requireSecretsAccess(dock)
   // Counted for who may see the Dock alone: strangers cannot use its number up.
   await rateLimits.take('execPerDock', id)
   const outcome = key === undefined ? runCommand(context, dock, body) : execOnce(context, dock, body, key)

@@ -4,7 +4,7 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { createTestWorld, insertEnvironment, type TestWorld } from '../test-world.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -34,8 +34,7 @@ const branch = (id: string, body: Partial<Parameters<typeof branchDock>[3]> = {}
 const update = (id: string, body: Parameters<typeof updateDock>[3]) =>
   updateDock(context(), world.caller, id, body)
 const addEnvironment = async (name: string): Promise<void> => {
-  await sql`insert into environments (organization_id, name, is_default)
-    values (${world.organizationId}, ${name}, false)`.execute(world.db)
+  await insertEnvironment(world.db, world.organizationId, { name })
 }
 const alerts = async (): Promise<string[]> =>
   (

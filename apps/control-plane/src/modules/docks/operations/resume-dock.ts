@@ -1,12 +1,14 @@
 /** POST /v1/docks/:id/resume */
 import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
 import { explainNoPlacement } from '../../hosts/index.ts'
+import type { VisibleDock } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
-import { findDock, readCreateContext } from '../dock-store.ts'
+import { findDock, marksOfDock, readCreateContext } from '../dock-store.ts'
+import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
 import { latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
@@ -28,10 +30,8 @@ export const resumeDock = async (
   if (dock.state === 'provisioning') throw new ServiceError('dock_busy')
   const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
   if (!snapshot) throw new ServiceError('conflict')
-  const environment =
-    body.environment === undefined
-      ? dock.environment
-      : await environmentNamed(context, caller, dock.workspaceId, body.environment)
+  const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
+  const bound = await rebind(context, caller, dock, body.environment, noEnv)
   const size = {
     cpus: body.cpus ?? dock.cpus,
     memoryMiB: body.memoryMiB ?? dock.memoryMiB,
@@ -55,6 +55,8 @@ export const resumeDock = async (
       diskGiB: dock.diskGiB,
       ttlSeconds: dock.ttlSeconds,
       environment: dock.environment,
+      environmentId: dock.environmentId,
+      environmentVersion: dock.environmentVersion,
       noEnv: dock.noEnv,
     },
   }
@@ -69,7 +71,6 @@ export const resumeDock = async (
     data,
   })
   const request = { ...size, ...placedWith(snapshot), linked: context.gateway.linked() }
-  const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
   const claimed = await withinPlan(context, organizationId, (tx) =>
     claimDock(tx, {
       dock,
@@ -78,7 +79,7 @@ export const resumeDock = async (
       set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
         kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
         kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
-        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, environment = ${environment}, no_env = ${noEnv}`,
+        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound}`,
       placement: { request, policy: context.policy },
       lease: runner.lease(),
       now: clock.now(),
@@ -99,20 +100,32 @@ export const resumeDock = async (
   return { id, state: 'ready' }
 }
 
-/** The name of an Environment that the caller names. Throws `environment_not_found`. */
-export const environmentNamed = async (
+/**
+ * Columns that bind the Dock for this boot: to the Environment that is named, at its current version; otherwise to the
+ * one that it has, at the version that it is pinned to, or to the default when that is deleted. Throws what
+ * {@link requireLaunch} throws, and `environment_not_found`.
+ */
+const rebind = async (
   context: DockContext,
-  caller: Pick<Visitor, 'userId'>,
-  workspaceId: string,
-  reference: string,
-): Promise<string> => {
+  caller: Visitor,
+  dock: VisibleDock,
+  reference: string | undefined,
+  noEnv: boolean,
+): Promise<RawBuilder<unknown>> => {
+  requireSecretsAccess(dock)
   const found = await readCreateContext(context.db, {
     userId: caller.userId,
-    workspaceId,
-    environment: reference,
+    workspaceId: dock.workspaceId,
+    environment: reference ?? dock.environmentId,
     key: null,
     keysSince: context.clock.now(),
   })
-  if (!found?.environment) throw new ServiceError('environment_not_found')
-  return found.environment
+  const binding = found?.binding
+  if (!binding) throw new ServiceError('environment_not_found')
+  requireLaunch(binding, dock.role, noEnv)
+  const keepsVersion = reference === undefined && dock.environmentId !== null
+  const version = keepsVersion ? dock.environmentVersion : binding.environmentVersion
+  return sql`environment = ${binding.environment}, environment_id = ${binding.environmentId},
+    environment_version = ${version}, env_passes = ${binding.envPasses && !noEnv},
+    marks = ${marksOf(binding, noEnv, await marksOfDock(context.db, dock.id))}::uuid[]`
 }

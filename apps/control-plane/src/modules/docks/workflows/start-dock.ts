@@ -9,6 +9,7 @@ import type { Db } from '../../../database/database.ts'
 import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '../../hosts/index.ts'
+import type { DockRow } from '../dock.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
 import type { Recovery } from '../recovery/recovery.ts'
@@ -16,20 +17,23 @@ import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
 import { bootPatiently } from '../recovery/recovery-boot.ts'
 import { insertSetup } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
-import { openVariables } from '../variables/dock-variables.ts'
+import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from './explain-failure.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 /** What a start keeps in its operation's row. */
 export type StartData = {
-  command: Omit<StartDock, 'operationId' | 'generation' | 'env'>
+  command: Omit<StartDock, 'operationId' | 'generation' | 'env' | 'files'>
   event: WebhookEventType | null
-  /** Known to have no variables: none are looked for. */
-  withoutVariables?: boolean
+  /** Known to get nothing, and to have had nothing, from an Environment or its creator: nothing is looked for. */
+  unfurnished?: boolean
   /** A setup script runs once the Dock is ready. */
   setup?: boolean
   /** Of a resume: what the row read before, for one that fails. */
-  before?: { diskGiB: number; ttlSeconds: number | null; environment: string; noEnv: boolean }
+  before?: Pick<
+    DockRow,
+    'diskGiB' | 'ttlSeconds' | 'environment' | 'environmentId' | 'environmentVersion' | 'noEnv'
+  >
   /** The host that kept the capture when the start was ordered; null: only its copy was left. */
   captureHost?: string | null
   /** Of a boot after a loss. */
@@ -64,6 +68,8 @@ type Options = {
   ttl: Pick<TtlClock, 'note'>
   /** Sees to it that a host keeps a Snapshot's capture. */
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  /** What the Dock is given from its Environment. */
+  launch: Launch
 }
 
 const ignoreUnreachable = (error: unknown): void => {
@@ -73,7 +79,8 @@ const ignoreUnreachable = (error: unknown): void => {
 }
 
 export const createStartSagas = (options: Options): Saga[] => {
-  const { db, clock, gateway, owner, sealer, ttl, ensureCapture } = options
+  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, launch } = options
+  const furnish = createFurnishing({ db, sealer, launch })
   const capture: SagaStep = {
     name: 'capture',
     do: async (operation) => {
@@ -117,8 +124,9 @@ export const createStartSagas = (options: Options): Saga[] => {
       const { id: operationId, generation } = operation
       const hostId = hostOf(operation)
       const { targetId: dockId, organizationId } = operation
-      const env = data.withoutVariables ? {} : await openVariables({ db, sealer }, { organizationId, dockId })
-      const start = () => gateway.start(hostId, dockId, { ...data.command, operationId, generation, env })
+      const given = data.unfurnished ? { env: {} } : await furnish({ organizationId, dockId })
+      const start = () =>
+        gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
       const { source } = data.command
       // Placed where the capture is not: it comes from its copy first.
       if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
@@ -185,7 +193,7 @@ export const createStartSagas = (options: Options): Saga[] => {
     const asBefore =
       before &&
       sql`, disk_gib = ${before.diskGiB}, ttl_seconds = ${before.ttlSeconds}, environment = ${before.environment},
-        no_env = ${before.noEnv}, ${sizeAfterBoot}`
+        environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv}, ${sizeAfterBoot}`
     const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
     const now = clock.now()
     await commitDock(db, {

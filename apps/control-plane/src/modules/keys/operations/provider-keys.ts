@@ -70,3 +70,18 @@ export const deleteProviderKey = async (
     throw new ServiceError('provider_keys_not_found')
   return statusOf(provider, null)
 }
+
+/** Every key that the organization has set, opened: for Docks whose Environment passes them on. */
+export const openProviderKeys = async (
+  { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
+  organizationId: string,
+): Promise<{ provider: KeyProvider; key: string }[]> => {
+  const owner = { kind: 'organization', id: organizationId } as const
+  const rows = await listProviderKeyRows(db, organizationId)
+  return Promise.all(
+    rows.map(async ({ id, provider, sealed_key }) => ({
+      provider,
+      key: await sealer.open(owner, providerKeyPlace(id), sealed_key),
+    })),
+  )
+}

@@ -1,7 +1,7 @@
 /** POST /v1/docks/:id/ports */
 import { type PortEntry, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { requireDock } from '../../docks/index.ts'
+import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
 import type { PortContext } from '../port-context.ts'
 import { exposePortRow } from '../port-store.ts'
 import { viewPort } from '../port-view.ts'
@@ -15,6 +15,7 @@ export const exposePort = async (
 ): Promise<PortEntry> => {
   const { db, clock, domain } = context
   const dock = await requireDock(context, caller, id)
+  requireSecretsAccess(dock)
   if (!domain) throw new ServiceError('ports_unavailable')
   return viewPort(domain, await exposePortRow(db, dock, port, clock.now()))
 }

@@ -1,7 +1,7 @@
 /** DELETE /v1/docks/:id/ports/:port */
 import { ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { requireDock } from '../../docks/index.ts'
+import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
 import type { PortContext } from '../port-context.ts'
 import { removePortRow } from '../port-store.ts'
 
@@ -13,6 +13,7 @@ export const unexposePort = async (
   port: number,
 ): Promise<{ deleted: true }> => {
   const dock = await requireDock(context, caller, id)
+  requireSecretsAccess(dock)
   if (!(await removePortRow(context.db, dock, port))) throw new ServiceError('port_not_found')
   return { deleted: true }
 }

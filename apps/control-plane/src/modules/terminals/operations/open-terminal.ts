@@ -1,7 +1,7 @@
 /** POST /v1/docks/:id/terminal */
 import { isReadyDockState, limits, ServiceError, type TerminalTicket } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { requireDock } from '../../docks/index.ts'
+import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
 import type { TerminalContext } from '../terminal-context.ts'
 import { insertTicket } from '../ticket-store.ts'
 
@@ -12,7 +12,9 @@ export const openTerminal = async (
   id: string,
 ): Promise<TerminalTicket> => {
   const { db, clock } = context
-  const { organizationId, state, hostId } = await requireDock(context, caller, id)
+  const dock = await requireDock(context, caller, id)
+  requireSecretsAccess(dock)
+  const { organizationId, state, hostId } = dock
   if (!isReadyDockState(state) || hostId === null) throw new ServiceError('dock_not_running')
   context.open.check(id, caller.userId)
   await context.rateLimits.take('terminalTickets', caller.userId)

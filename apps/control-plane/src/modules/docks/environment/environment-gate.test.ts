@@ -1,0 +1,146 @@
+/** Who may look into Docks with secrets, and what Docks are given; against a real database and the fake host. */
+import { ServiceError } from '@dock/contract'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createVisitor, type Visitor } from '../../accounts/index.ts'
+import { setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
+import { readSnapshotTree } from '../../snapshots/index.ts'
+import { branchDock } from '../operations/branch-dock.ts'
+import { createDock } from '../operations/create-dock.ts'
+import { execInDock } from '../operations/exec-dock.ts'
+import { resumeDock } from '../operations/resume-dock.ts'
+import { stopDock } from '../operations/stop-dock.ts'
+import { createTestWorld, type TestWorld } from '../test-world.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let admin: Visitor
+let environmentId: string
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
+  world = await createTestWorld(database.db)
+  admin = createVisitor(world.caller, { role: 'member', outsider: 'environment_not_found' })
+  const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
+  environmentId = row.rows[0]!.id
+})
+
+const context = () => ({ ...world.modules.context })
+const reference = () => ({ ref: environmentId, organizationId: undefined })
+const secret = (key: string, value: string) => setVariable(context(), admin, reference(), { key, value })
+const file = () => setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+const asRole = (role: string) => sql`update memberships set role = ${role}`.execute(world.db)
+const run = (id: string) => execInDock(world.modules.context, world.caller, id, exec, undefined)
+const exec = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
+
+const code = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'allowed',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+
+it('passes variables and files on, the own variables of a Dock over them', async () => {
+  await asRole('admin')
+  await secret('SHARED', 'from the Environment')
+  await secret('ONLY', 'there')
+  await file()
+  await world.create({ env: { SHARED: 'own' } })
+  expect(world.host.starts.at(-1)).toMatchObject({
+    env: { SHARED: 'own', ONLY: 'there' },
+    files: [{ path: 'token', contents: 'hidden' }],
+  })
+  await world.create({ noEnv: true })
+  expect(world.host.starts.at(-1)).toMatchObject({ env: {} })
+})
+
+it('withholds everything where an Environment is safe for third parties', async () => {
+  await secret('A', 'x')
+  await updateEnvironment(context(), admin, reference(), { safeForThirdParties: true })
+  await asRole('member')
+  const dock = await world.create()
+  expect(world.host.starts.at(-1)?.env).toEqual({})
+  expect(await code(run(dock.id))).toBe('allowed')
+})
+
+it('lets a member launch nothing that passes secrets for admins, and everything else', async () => {
+  await asRole('member')
+  expect(await code(world.create())).toBe('allowed')
+  await secret('A', 'x')
+  expect(await code(world.create())).toBe('environment_secrets_admin_only')
+  expect(await code(world.create({ noEnv: true }))).toBe('allowed')
+  await updateEnvironment(context(), admin, reference(), { secretsAccess: 'members' })
+  expect(await code(world.create())).toBe('allowed')
+})
+
+it('shows a member no way to files that a disk has received', async () => {
+  await file()
+  await asRole('admin')
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const snapshot = await sql<{ id: string }>`select id from snapshots where dock_id = ${dock.id}`.execute(
+    world.db,
+  )
+  const snapshotId = snapshot.rows[0]!.id
+  const size = { ttlSeconds: null }
+  const ways = () => ({
+    tree: code(readSnapshotTree(world.modules.context, world.caller, snapshotId)),
+    resume: code(resumeDock(world.modules.context, world.caller, dock.id, {})),
+    resumeWithout: code(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })),
+    branch: code(branchDock(world.modules.context, world.caller, dock.id, size, undefined)),
+    branchWithout: code(
+      branchDock(world.modules.context, world.caller, dock.id, { ...size, noEnv: true }, undefined),
+    ),
+  })
+  await asRole('member')
+  for (const [way, outcome] of Object.entries(ways()))
+    expect([way, await outcome]).toEqual([way, 'environment_secrets_admin_only'])
+  // An admin may start it without the Environment: its mark stays, and members stay out.
+  await asRole('admin')
+  await resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })
+  expect(world.host.starts.at(-1)?.files).toEqual([])
+  const branch = await branchDock(
+    world.modules.context,
+    world.caller,
+    dock.id,
+    { ...size, noEnv: true },
+    undefined,
+  )
+  await asRole('member')
+  for (const id of [dock.id, branch.id]) expect(await code(run(id))).toBe('environment_secrets_admin_only')
+  await sql`delete from environments where id = ${environmentId}`.execute(world.db).catch(() => undefined)
+  expect(await code(run(dock.id))).toBe('environment_secrets_admin_only')
+})
+
+it('gives a Dock a key of its own, a new one with every boot', async () => {
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
+  await asRole('admin')
+  const dock = await world.create()
+  const first = world.host.starts.at(-1)?.env?.DOCK_API_KEY
+  expect(first).toMatch(/^dock_/)
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  const second = world.host.starts.at(-1)?.env?.DOCK_API_KEY
+  expect(second).toMatch(/^dock_/)
+  expect(second).not.toBe(first)
+  const live = await sql<{ count: number }>`select count(*)::int as count from api_keys
+    where dock_id = ${dock.id} and revoked_at is null`.execute(world.db)
+  expect(live.rows[0]!.count).toBe(1)
+})
+
+it('keeps a stopped Dock at the version that it is pinned to', async () => {
+  await secret('A', 'old')
+  await asRole('admin')
+  const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  await secret('A', 'new')
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)?.env).toEqual({ A: 'old' })
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  await resumeDock(world.modules.context, world.caller, dock.id, { environment: 'default' })
+  expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
+})

@@ -1,0 +1,59 @@
+/**
+ * Who may look into a Dock that has secrets. A Dock bars members when the Environment it started with passes something
+ * and is for admins, or when its disk has received files of such an Environment, whatever it starts with today.
+ */
+import { type Role, roleReaches, ServiceError } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+
+/** Of the table or alias `d`. An Environment that is deleted stays for admins. */
+export const barsMembers: RawBuilder<boolean> = sql<boolean>`(
+  (d.env_passes and not exists (
+    select 1 from environments b where b.id = d.environment_id and b.secrets_access = 'members'))
+  or exists (select 1 from unnest(d.marks) as k(id) left join environments b on b.id = k.id
+    where b.secrets_access is distinct from 'members'))`
+
+/** Throws `environment_secrets_admin_only` for a member where only admins may. */
+export const requireSecretsAccess = (dock: { barsMembers: boolean; role: Role }): void => {
+  if (dock.barsMembers && !roleReaches(dock.role, 'admin'))
+    throw new ServiceError('environment_secrets_admin_only')
+}
+
+/** The Environment that a Dock is to start with, at its current version. */
+export type Binding = {
+  environment: string
+  environmentId: string
+  environmentVersion: number
+  /** The version passes something on. */
+  envPasses: boolean
+  /** The version has files, which stay on a disk. */
+  envMarks: boolean
+  /** Members may launch Docks that receive it. */
+  forMembers: boolean
+  /** It passes on repositories of a provider that is connected. */
+  connectors: boolean
+}
+
+/** Columns of a {@link Binding}, of the aliases `e` and `v`. */
+export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.id as "environmentId",
+  v.version as "environmentVersion", e.secrets_access = 'members' as "forMembers",
+  not v.safe_for_third_parties and (
+    (v.pass_secrets and (v.var_names <> '{}' or v.files <> '[]')) or (v.pass_github and v.repositories <> '[]')
+    or v.pass_dock_credentials or (v.pass_agents_credentials and exists (
+      select 1 from provider_keys p where p.organization_id = e.organization_id))) as "envPasses",
+  not v.safe_for_third_parties and (
+    (v.pass_secrets and v.files <> '[]') or (v.pass_github and v.repositories <> '[]')) as "envMarks",
+  not v.safe_for_third_parties and v.pass_github and v.repositories <> '[]' and exists (
+    select 1 from login_accounts l join memberships lm on lm.user_id = l.user_id
+    where lm.organization_id = e.organization_id and l.provider_id in ('github', 'gitlab')) as connectors`
+
+/** Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. */
+export const requireLaunch = (binding: Binding, role: Role, noEnv: boolean): void => {
+  if (noEnv || roleReaches(role, 'admin')) return
+  if (binding.connectors) throw new ServiceError('connector_admin_only')
+  if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
+}
+
+/** The Environments whose files the Dock's disk has or is about to receive. */
+export const marksOf = (binding: Binding, noEnv: boolean, before: readonly string[]): string[] => [
+  ...new Set([...before, ...(binding.envMarks && !noEnv ? [binding.environmentId] : [])]),
+]

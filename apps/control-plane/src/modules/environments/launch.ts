@@ -1,0 +1,67 @@
+/**
+ * What an Environment passes on to one Dock. Posture decides: `safeForThirdParties` withholds all of it; a Dock's own key
+ * is new at each delivery, and the one of before is revoked.
+ */
+import { sql } from 'kysely'
+import { issueDockKey, openProviderKeys, revokeDockKeys } from '../keys/index.ts'
+import { openBundle } from './bundle-sealing.ts'
+import type { EnvironmentContext } from './environment-context.ts'
+import type { Posture } from './environment-store.ts'
+
+type Target = { organizationId: string; dockId: string }
+export type Launched = { env: Record<string, string>; files?: { path: string; contents: string }[] }
+
+type Pinned = Posture & {
+  versionId: string
+  sealed: string | null
+  createdBy: string
+  /** The disk may hold files of an Environment. */
+  isMarked: boolean
+}
+
+const pinnedVersion = async (
+  { db }: EnvironmentContext,
+  { organizationId, dockId }: Target,
+): Promise<Pinned | null> =>
+  (
+    await sql<Pinned>`
+      select v.id as "versionId", v.bundle_sealed as sealed, d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
+        v.safe_for_third_parties or d.no_env as "safeForThirdParties", v.pass_github as "passGithub",
+        v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
+        v.pass_agents_credentials as "passAgentsCredentials"
+      from docks d join environment_versions v
+        on v.environment_id = d.environment_id and v.version = d.environment_version
+      where d.id = ${dockId} and d.organization_id = ${organizationId}`.execute(db)
+  ).rows[0] ?? null
+
+/** The variables in which agents look for the keys of model providers. */
+const agentVariables = {
+  anthropic: 'ANTHROPIC_API_KEY',
+  openai: 'OPENAI_API_KEY',
+  openrouter: 'OPENROUTER_API_KEY',
+  opencode: 'OPENCODE_API_KEY',
+} as const
+
+/** `files` is left out where the Dock neither gets any nor may have some of before. */
+export const launchEnvironment = async (context: EnvironmentContext, target: Target): Promise<Launched> => {
+  const { db, clock, sealer } = context
+  const { organizationId, dockId } = target
+  const pinned = await pinnedVersion(context, target)
+  if (!pinned) return { env: {} }
+  if (pinned.safeForThirdParties) return pinned.isMarked ? { env: {}, files: [] } : { env: {} }
+  const env: Record<string, string> = {}
+  if (pinned.passAgentsCredentials)
+    for (const { provider, key } of await openProviderKeys({ db, sealer }, organizationId))
+      env[agentVariables[provider]] = key
+  const { versionId, sealed } = pinned
+  const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
+  if (pinned.passSecrets) Object.assign(env, bundle.variables)
+  if (pinned.passDockCredentials) {
+    await revokeDockKeys(db, dockId, clock.now())
+    env.DOCK_API_KEY = await issueDockKey(db, { dockId, userId: pinned.createdBy, now: clock.now() })
+  }
+  const files = pinned.passSecrets
+    ? Object.entries(bundle.files).map(([path, contents]) => ({ path, contents }))
+    : []
+  return files.length > 0 || pinned.isMarked ? { env, files } : { env }
+}
