@@ -1,6 +1,7 @@
 /**
  * The state machine of Docks against a model of it: random steps of callers, hosts and processes, in virtual time, each
- * followed by a comparison of the two. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` make it longer or another one.
+ * followed by a comparison of the two. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` make it longer or another one,
+ * `DOCK_MODEL_SHRINK=off` ends it at the first failure.
  */
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import fc from 'fast-check'
@@ -31,6 +32,6 @@ it('is what the model says, after every step', { timeout: numRuns * minuteMs }, 
       const system = await newSystem(database.db)
       await fc.asyncModelRun(() => ({ model: newModel(), real: system }), commands)
     }),
-    { numRuns, seed },
+    { numRuns, seed, endOnFailure: process.env.DOCK_MODEL_SHRINK === 'off' },
   )
 })
