@@ -15,7 +15,7 @@ const password = 'a long password'
 const close = (person = ada) => world.call(person.session, 'POST', '/v1/account/close')
 const me = (session = ada.session) => world.call(session, 'GET', '/v1/me')
 const eventually = (dockId: string, state: string) =>
-  vi.waitFor(async () => expect(await world.stateOf(dockId)).toBe(state), { timeout: 20_000 })
+  vi.waitFor(async () => expect(await world.stateOf(dockId)).toBe(state), { timeout: 60_000, interval: 250 })
 const orders = () => world.server.database.db.selectFrom('ordered_stops').selectAll().execute()
 /** Another operation has the Dock until it is released. */
 const hold = async (dockId: string): Promise<void> => {
@@ -120,7 +120,7 @@ describe('running Docks', () => {
       .executeTakeFirstOrThrow()
     expect(change.cause).toMatchObject({ by: `user:${ada.id}`, why: 'stop' })
     pass(61_000)
-    await vi.waitFor(async () => expect(await orders()).toEqual([]), { timeout: 20_000 })
+    await vi.waitFor(async () => expect(await orders()).toEqual([]), { timeout: 60_000, interval: 250 })
   })
 
   it('that are busy are stopped when they are free, and one whose capture fails is tried again', async () => {
@@ -137,7 +137,7 @@ describe('running Docks', () => {
         const row = (await orders()).find((each) => each.dock_id === refused)
         expect([row?.attempts, await world.stateOf(refused)]).toEqual([1, 'ready'])
       },
-      { timeout: 20_000 },
+      { timeout: 60_000, interval: 250 },
     )
     expect(await world.stateOf(busy)).toBe('ready')
     await release(busy)
@@ -149,7 +149,7 @@ describe('running Docks', () => {
         pass(60_000)
         expect(await world.stateOf(refused)).toBe('archived')
       },
-      { timeout: 20_000 },
+      { timeout: 60_000, interval: 250 },
     )
   })
 
@@ -162,7 +162,7 @@ describe('running Docks', () => {
     const taken = new Date(world.clock.now().getTime() + 5_000)
     await vi.waitFor(
       async () => expect((await orders()).map((row) => row.next_attempt_at)).toEqual([taken, taken]),
-      { timeout: 20_000 },
+      { timeout: 60_000, interval: 250 },
     )
     const { db } = world.server.database
     await db.updateTable('docks').set({ generation: 2 }).where('id', '=', anew).execute()
@@ -172,7 +172,7 @@ describe('running Docks', () => {
         pass(5_000)
         expect((await orders()).map((row) => row.dock_id)).toEqual([back])
       },
-      { timeout: 20_000 },
+      { timeout: 60_000, interval: 250 },
     )
     expect(await world.stateOf(anew)).toBe('ready')
 
