@@ -1,17 +1,21 @@
 import { defineConfig } from 'vitest/config'
 
+/** What failed is run once more, since a busy machine is no bug; the output names what passed only then. */
+const retry = 1
+
 const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 90_000,
+  hookTimeout: 120_000,
+  retry,
 }
 
-/** Real Docks: one file at a time, and what failed is run once more; the output names what passed only then. */
+/** Real Docks: one file at a time. */
 const realDocks = {
-  testTimeout: 120_000,
+  testTimeout: 240_000,
   hookTimeout: 600_000,
   fileParallelism: false,
-  retry: 1,
+  retry,
 }
 
 export default defineConfig({

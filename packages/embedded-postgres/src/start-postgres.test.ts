@@ -99,7 +99,7 @@ describe('startPostgres', () => {
     try {
       const [text] = (await once(parent.stdout!, 'data')) as [Buffer]
       const zombie = text.toString().trim()
-      const patiently = { timeout: 20_000 }
+      const patiently = { timeout: 60_000 }
       await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
       parent.stdin!.end()
       await expect.poll(() => statusOf(Number(zombie)), patiently).toBe('Z')

@@ -27,7 +27,7 @@ it('stops the process where it is armed, once', async () => {
   await writeFile(join(folder, 'armed/b'), '')
   await writeFile(join(folder, 'trace'), '')
   const { pid, ended } = walker({ DOCK_FAULTS: folder })
-  await expect.poll(() => stateOf(pid), { timeout: 20_000 }).toBe('T')
+  await expect.poll(() => stateOf(pid), { timeout: 60_000 }).toBe('T')
   expect(existsSync(join(folder, 'hit/b'))).toBe(true)
   expect(await readFile(join(folder, 'trace'), 'utf8')).toBe('a\nb\n')
   process.kill(pid, 'SIGCONT')

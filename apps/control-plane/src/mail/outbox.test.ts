@@ -33,7 +33,7 @@ it('writes the verification mail of a new person as a file, and its link verifie
       expect(mails).toHaveLength(1)
       return mails[0]!
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   )
   expect((await stat(join(outbox, name))).mode & 0o777).toBe(0o600)
   const mail = (await readFile(join(outbox, name), 'utf8')).replaceAll('=\n', '').replaceAll('=3D', '=')

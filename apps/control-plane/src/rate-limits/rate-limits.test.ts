@@ -25,7 +25,7 @@ const patientMs = 10_000
 const connected = async (url: string, timeoutMs = patientMs): Promise<CounterStore> => {
   const store = openRedisCounters(url, logger, timeoutMs)
   stores.push(store)
-  await vi.waitFor(() => expect(store.client.status).toBe('ready'), { timeout: 20_000 })
+  await vi.waitFor(() => expect(store.client.status).toBe('ready'), { timeout: 60_000 })
   return store
 }
 beforeAll(async () => {
@@ -101,13 +101,13 @@ describe('a shared store', () => {
     expect(await take(limits, 'x', 1)).toEqual(['service_unavailable'])
     own.resume()
     await vi.waitFor(async () => expect(await take(limits, `y${Math.random()}`, 1)).toEqual(['taken']), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     await own.stop()
     expect(await take(limits, 'x', 1)).toEqual(['service_unavailable'])
     const again = await startRedis(own.port)
     await vi.waitFor(async () => expect(await take(limits, `z${Math.random()}`, 1)).toEqual(['taken']), {
-      timeout: 20_000,
+      timeout: 60_000,
     })
     await again.stop()
     const never = openRedisCounters(own.url, logger)

@@ -58,7 +58,7 @@ const link = () => {
     logger: host.logger,
   })
 }
-const patiently = { timeout: 25_000 }
+const patiently = { timeout: 60_000 }
 
 /** As an instance admin with a session. */
 const resetCredential = async (hostId: string) => {

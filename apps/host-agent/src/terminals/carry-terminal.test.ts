@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { carryTerminal } from './carry-terminal.ts'
 
 /** A busy machine takes its time. */
-const patiently = { timeout: 20_000 }
+const patiently = { timeout: 60_000 }
 
 test('a program that does not read holds its writer back until it does', async () => {
   const untaken: (() => void)[] = []

@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(() => host.remove())
 
 /** A busy machine takes its time. */
-const patiently = { timeout: 20_000 }
+const patiently = { timeout: 60_000 }
 
 type Opened = { end: Duplex; leave: () => void; trailers: () => object } | { status: number; code: string }
 

@@ -50,7 +50,7 @@ afterEach(() => {
 })
 
 /** A busy machine takes its time. */
-const patiently = { timeout: 20_000 }
+const patiently = { timeout: 60_000 }
 
 type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
 

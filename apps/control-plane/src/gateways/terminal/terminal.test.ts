@@ -42,7 +42,7 @@ afterEach(async () => {
 const addMember = () => addPerson(server, { role: 'member', organizationId: server.admin.organizationId })
 
 /** A busy machine takes its time. */
-const patiently = { timeout: 20_000 }
+const patiently = { timeout: 60_000 }
 
 type Refusal = { status: number; code: string }
 

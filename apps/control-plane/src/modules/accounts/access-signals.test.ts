@@ -36,7 +36,7 @@ const listening = async (clock: Clock): Promise<number> => {
       expect(rows).toHaveLength(1)
       return rows[0]!.pid
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
 }
 

@@ -136,7 +136,7 @@ it('leaves nothing of the person in any table, nor any mail, and takes organizat
         await db.selectFrom('organizations').select('id').where('id', '=', organizationId).execute(),
       ).toEqual([])
     },
-    { timeout: 25_000 },
+    { timeout: 60_000 },
   )
   expect(await world.stateOf(dockId)).toBeUndefined()
   expect([...world.host.sandboxes.keys()]).not.toContain(dockId)
@@ -188,7 +188,7 @@ it('answers 410 in the session that asked, until that ends; the address is free 
       world.clock.advance(61_000)
       expect(await rows()).toEqual([])
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
 })
 
@@ -226,7 +226,7 @@ it('comes by itself 30 days after closing, not before, and hands over what other
       world.clock.advance(60_000)
       expect(await db.selectFrom('users').select('id').where('id', '=', ada.id).execute()).toEqual([])
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
   const members = await db
     .selectFrom('memberships')

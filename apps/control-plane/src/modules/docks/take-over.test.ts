@@ -19,7 +19,7 @@ const hangingCreate = async () => {
   const gate = Promise.withResolvers<void>()
   world.host.gate.set('start', gate.promise)
   const create = world.create()
-  await expect.poll(starts, { timeout: 20_000 }).toBe(1)
+  await expect.poll(starts, { timeout: 60_000 }).toBe(1)
   return {
     open: gate.resolve,
     create: create.then(
@@ -35,7 +35,7 @@ it('a process that starts alone takes up at once what an earlier one had under w
   await next.runner.sweep()
   expect(starts()).toBe(1)
   await next.start(null)
-  await expect.poll(starts, { timeout: 20_000 }).toBe(2)
+  await expect.poll(starts, { timeout: 60_000 }).toBe(2)
   open()
   await next.runner.settled()
   await next.stop()

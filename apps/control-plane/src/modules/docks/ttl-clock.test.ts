@@ -114,7 +114,7 @@ describe('a Dock', () => {
           world.clock.advance(20)
           return stateOf(id)
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .toBe('archived')
 
@@ -171,7 +171,7 @@ describe('a Dock', () => {
           world.clock.advance(20)
           return paused()
         },
-        { timeout: 20_000 },
+        { timeout: 60_000 },
       )
       .not.toBeNull()
     await pass(300)

@@ -93,7 +93,7 @@ it('notes the use of a key, at most once a minute', async () => {
       expect(at).not.toBeNull()
       return at
     },
-    { timeout: 15_000 },
+    { timeout: 60_000 },
   )
   await server.call('GET', '/v1/me')
   await server.call('GET', '/v1/api-keys')

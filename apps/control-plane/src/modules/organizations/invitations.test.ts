@@ -52,7 +52,7 @@ const tokensFor = (recipient: string, count: number): Promise<string[]> =>
       expect(tokens).toHaveLength(count)
       return tokens
     },
-    { timeout: 20_000 },
+    { timeout: 60_000 },
   )
 
 describe('an invitation', () => {

@@ -139,7 +139,7 @@ describe('members', () => {
       { lock: `select 1 from memberships where role = 'owner' for update`, waiting: 2 },
       async () => {
         const demoted = codeOf('PATCH', `/members/${owner.userId}`, { role: 'member' })
-        await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 20_000 })
+        await vi.waitFor(async () => expect(await waitingForLock()).toBe(1), { timeout: 60_000 })
         const promoted = codeOf('PATCH', `/members/${member.userId}`, { role: 'owner' }, owner.apiKey)
         return Promise.all([demoted, promoted])
       },

@@ -117,7 +117,7 @@ describe('a silent host', () => {
     world.host.failures.set('stop', ['lost'])
     expect(await stop(id)).toEqual({ id, state: 'archiving' })
     expect(await stop(id)).toEqual({ id, state: 'archiving' })
-    await expect.poll(() => stateOf(id), { timeout: 20_000 }).toBe('archived')
+    await expect.poll(() => stateOf(id), { timeout: 60_000 }).toBe('archived')
   })
 
   it('boots anew what it lost while nobody heard it', async () => {
