@@ -82,9 +82,13 @@ describe('closing', () => {
     }
     const { db } = world.server.database
     await db.updateTable('memberships').set({ role: 'owner' }).where('user_id', '=', bob.id).execute()
-    // Both at once: one of the two must stay.
+    // Both at once: one of the two must stay, and the one who has closed counts for nothing any more.
     const answers = await Promise.all([close(ada), close(bob)])
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409])
+    const left = answers[0]?.status === 202 ? bob : ada
+    const path = `/v1/organizations/${organizationId}/members/${left.id}`
+    const leaving = await world.call(left.session, 'DELETE', path)
+    expect([leaving.status, leaving.code]).toEqual([400, 'cannot_remove_owner'])
   })
 })
 
@@ -180,5 +184,30 @@ describe('running Docks', () => {
     await world.call(session, 'POST', '/v1/account/reopen')
     expect(await orders()).toEqual([])
     expect(await world.stateOf(back)).toBe('ready')
+  })
+
+  it('that were still being made as the account closed are stopped too', async () => {
+    const { workspaceId } = await world.createOrganization(ada)
+    const old = await world.createDock(ada, workspaceId)
+    pass(3_600_000)
+    await close()
+    await eventually(old, 'archived')
+    // As if its row had come a moment after the closing.
+    const { db } = world.server.database
+    const late = await db
+      .updateTable('docks')
+      .set({ state: 'ready', created_at: world.clock.now() })
+      .where('id', '=', old)
+      .returning('id')
+      .execute()
+    expect(late).toHaveLength(1)
+    await db.deleteFrom('ordered_stops').execute()
+    await vi.waitFor(
+      async () => {
+        pass(5_000)
+        expect((await orders()).map((row) => row.dock_id)).toEqual([old])
+      },
+      { timeout: 20_000 },
+    )
   })
 })

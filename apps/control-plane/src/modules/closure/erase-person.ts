@@ -71,9 +71,9 @@ export const erasePerson = async (
   last: LastSession,
 ): Promise<ErasedPerson> => {
   const now = context.clock.now()
+  for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
   // One that was closed before has ordered them then.
   if (!person.closedAt) await orderStops(tx, person.id, now)
-  for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
   const mailIds = await deleteMails(tx, person.email)
   await deleteVerifications(tx, person)
   await forgetAddress(tx, person.email)

@@ -59,14 +59,16 @@ export const isMemberAddress = async (tx: Tx, organizationId: string, email: str
   return row !== undefined
 }
 
-/** Owners besides this one. Asked with the organization locked. */
+/** Whether there is an owner besides this one, with an open account. Asked with the organization locked. */
 export const hasOtherOwner = async (tx: Tx, organizationId: string, userId: string): Promise<boolean> => {
   const row = await tx
     .selectFrom('memberships')
+    .innerJoin('users', 'users.id', 'memberships.user_id')
     .select('user_id')
     .where('organization_id', '=', organizationId)
     .where('role', '=', 'owner')
     .where('user_id', '!=', userId)
+    .where('users.closed_at', 'is', null)
     .limit(1)
     .executeTakeFirst()
   return row !== undefined

@@ -4,20 +4,37 @@ import type { Db, Tx } from '../../../database/database.ts'
 import type { DockRow } from '../dock.ts'
 import { dockColumns } from '../dock-store.ts'
 
+/** Longer than a create can be under way before its row is there. */
+const lateMs = 600_000
+
 /**
  * Orders the stop of every Dock that may run and that this person made, or that belongs to an organization of which
- * they are the only member. In the transaction that closes the account.
+ * they are the only member. In the transaction that closes the account. Docks of a deleted organization go with it.
  */
 export const orderStops = async (tx: Tx, userId: string, now: Date): Promise<void> => {
   await sql`
     insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
     select d.id, d.generation, ${userId}::uuid, ${now}::timestamptz from docks d
+    join organizations o on o.id = d.organization_id and o.deleted_at is null
     where d.state not in ('archived', 'error') and (d.created_by = ${userId}::text or (
       exists (select 1 from memberships m where m.organization_id = d.organization_id and m.user_id = ${userId}::uuid)
       and not exists (select 1 from memberships m
         where m.organization_id = d.organization_id and m.user_id <> ${userId}::uuid)))
     on conflict (dock_id) do update set generation = excluded.generation, ordered_by = excluded.ordered_by,
       attempts = 0, next_attempt_at = excluded.next_attempt_at`.execute(tx)
+}
+
+/**
+ * Orders the stop of Docks that were being made while their maker's account closed: their rows came too late for
+ * {@link orderStops}. Asked again and again, so it looks at accounts that closed a moment ago only.
+ */
+export const orderLateStops = async (db: Db, now: Date): Promise<void> => {
+  await sql`
+    insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
+    select d.id, d.generation, u.id, ${now}::timestamptz from users u
+    join docks d on d.created_by = u.id::text and d.generation = 1 and d.created_at > u.closed_at - interval '1 minute'
+    where u.closed_at > ${new Date(now.getTime() - lateMs)} and d.state not in ('archived', 'archiving', 'error')
+    on conflict (dock_id) do nothing`.execute(db)
 }
 
 /** Takes back what was not begun yet. */

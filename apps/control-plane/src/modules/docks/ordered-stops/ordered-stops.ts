@@ -9,6 +9,7 @@ import { beginStop } from '../operations/stop-dock.ts'
 import {
   deleteOrderedStop,
   type OrderedStop,
+  orderLateStops,
   postponeOrderedStop,
   takeOrderedStops,
 } from './ordered-stop-store.ts'
@@ -50,6 +51,7 @@ export const createOrderedStops = (context: DockContext): OrderedStops => {
 
   const run = async (): Promise<void> => {
     const now = clock.now()
+    await orderLateStops(db, now)
     const until = new Date(now.getTime() + everyMs)
     for (const order of await takeOrderedStops(db, { now, until, limit: batch })) await carryOut(order)
   }
