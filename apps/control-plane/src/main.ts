@@ -1,7 +1,7 @@
 /** Starts one control plane and ends it in order: no new request, requests answered, work let go, database closed. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createLogger, type Logger, systemClock } from '@dock/foundation'
+import { compileOnly, createLogger, type Logger, systemClock } from '@dock/foundation'
 import { ensureAuthSecret } from './auth-secret.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config.ts'
@@ -104,8 +104,10 @@ const run = async (logger: Logger): Promise<void> => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => end(0))
 }
 
-const logger = createLogger('control-plane')
-run(logger).catch((error: unknown) => {
-  logger.fatal({ err: error }, 'control plane did not start')
-  process.exit(1)
-})
+if (!compileOnly) {
+  const logger = createLogger('control-plane')
+  run(logger).catch((error: unknown) => {
+    logger.fatal({ err: error }, 'control plane did not start')
+    process.exit(1)
+  })
+}

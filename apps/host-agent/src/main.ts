@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createLogger } from '@dock/foundation'
+import { compileOnly, createLogger } from '@dock/foundation'
 import { readAgentSettings } from './agent-settings.ts'
 import { composeAgent } from './composition.ts'
 import { createCredentialFile } from './link/credential-file.ts'
@@ -59,10 +59,12 @@ const run = async (): Promise<void> => {
   if (order === 'shutdown') await agent.shutdown()
 }
 
-try {
-  await run()
-  process.exit(0)
-} catch (error) {
-  logger.fatal({ err: error }, 'host agent failed')
-  process.exit(1)
+if (!compileOnly) {
+  try {
+    await run()
+    process.exit(0)
+  } catch (error) {
+    logger.fatal({ err: error }, 'host agent failed')
+    process.exit(1)
+  }
 }

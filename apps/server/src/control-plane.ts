@@ -51,6 +51,7 @@ export const controlPlaneProgram = (
     ...settings.environment,
     HOME: view.controlDir,
     NODE_ENV: 'production',
+    NODE_COMPILE_CACHE: view.compiledDir,
     PORT: String(settings.port),
     DOCK_BIND: settings.bind,
     DOCK_CONTROL_DIR: view.controlDir,

@@ -7,7 +7,7 @@ import type { Settings } from './settings.ts'
 
 /** Settings of the control plane that hold secrets stay out of the agent's environment. */
 const passedOn =
-  /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_OPTIONS|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_|SECRET_KEYS|AUTH_SECRET).*)$/
+  /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_(?:OPTIONS|COMPILE_CACHE(?:_PORTABLE)?)|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_|SECRET_KEYS|AUTH_SECRET).*)$/
 
 /** Loopback as seen from this machine, whatever addresses the control plane listens on. */
 export const controlUrl = (settings: Settings): string => {

@@ -1,5 +1,6 @@
 /** Started by script/server as root, in a mount namespace of its own, with the lock of the data folder held. */
 import { resolve } from 'node:path'
+import { compileOnly } from '@dock/foundation'
 import { readSettings } from './settings.ts'
 import { createSupervisor } from './supervisor.ts'
 
@@ -23,6 +24,8 @@ const run = async (): Promise<void> => {
     )
     return ending
   }
+  // Whoever read what is said may be gone, a closed terminal for one: that is no reason to leave everything running.
+  process.stdout.on('error', () => undefined)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       say(ending ? 'Still stopping.' : 'Stopping Dock: the disks of running Docks are kept.')
@@ -39,4 +42,4 @@ const run = async (): Promise<void> => {
   }
 }
 
-await run()
+if (!compileOnly) await run()

@@ -86,12 +86,24 @@ export const call = async <T>(
 export const keyIsDead = (error: unknown): boolean =>
   error instanceof Refused && [401, 403, 410].includes(error.status)
 
-/** True once a host of this instance is online, and where nobody is left to ask as. */
-export const askHostOnline = async (baseUrl: string, admin: Admin | undefined): Promise<true | undefined> => {
+type HostAnswer = { state: string; lastHeartbeatAt: string | null }
+
+/**
+ * True once a host of this instance is online and has spoken since the time (what it said before a restart is old), and
+ * where nobody is left to ask as.
+ */
+export const askHostOnline = async (
+  baseUrl: string,
+  admin: Admin | undefined,
+  since: number,
+): Promise<true | undefined> => {
   if (!admin) return true
   try {
-    const hosts = await call<{ state: string }[]>(baseUrl, admin, 'GET', '/v1/hosts')
-    return hosts.some(({ state }) => state === 'online') ? true : undefined
+    const hosts = await call<HostAnswer[]>(baseUrl, admin, 'GET', '/v1/hosts')
+    const isThere = hosts.some(
+      ({ state, lastHeartbeatAt }) => state === 'online' && Date.parse(lastHeartbeatAt ?? '') >= since,
+    )
+    return isThere ? true : undefined
   } catch (error) {
     if (keyIsDead(error)) return true
     throw error

@@ -120,11 +120,12 @@ export const createSupervisor = (
 
     if (settings.embeddedHost) {
       await endLeftover(agentProgram)
+      const agentStartedAt = Date.now()
       const agent = await keep('The host agent', 'host-agent.log', () => startProgram(agentProgram))
       const agentHopeless = hopeless('the host agent', 'host-agent.log', agent)
       await waitUntil(
         'The host is not online',
-        () => askHostOnline(baseUrl, admin),
+        () => askHostOnline(baseUrl, admin, agentStartedAt),
         hostTimeoutMs,
         agentHopeless,
       )

@@ -8,7 +8,13 @@ import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import type { Settings } from './settings.ts'
 
-export type View = { checkoutDir: string; controlDir: string; node: string }
+export type View = {
+  checkoutDir: string
+  controlDir: string
+  node: string
+  /** Where Node finds the programs compiled; empty when nothing was. */
+  compiledDir: string
+}
 
 const shown = ['apps', 'packages', 'node_modules', 'package.json'] as const
 
@@ -37,6 +43,9 @@ export const makeView = async (settings: Settings, identity: { uid: number; gid:
   for (const name of shown) {
     if (present.has(name)) await bind(join(settings.checkout, name), join(checkoutDir, name), true)
   }
+  const compiledDir = join(checkoutDir, '.tools/compiled')
+  const compiled = join(settings.checkout, '.tools/compiled')
+  if ((await tryCommand('test', ['-d', compiled])).code === 0) await bind(compiled, compiledDir, true)
   const node = join(viewDir, 'node')
   await bind(process.execPath, node, true)
   const controlDir = join(viewDir, 'control')
@@ -52,7 +61,7 @@ export const makeView = async (settings: Settings, identity: { uid: number; gid:
       `The user 'dock' cannot read the program in ${settings.checkout}. Make it readable: chmod -R go+rX ${settings.checkout}/{apps,packages,node_modules,package.json}`,
     )
   }
-  return { checkoutDir, controlDir, node }
+  return { checkoutDir, controlDir, node, compiledDir }
 }
 
 /** Removes what the view left outside this namespace: an empty folder. */

@@ -1,4 +1,5 @@
 export { type Clock, systemClock } from './clock.ts'
+export { compileOnly } from './compile-only.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
 export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
 export { createLogger, type Logger } from './logger.ts'

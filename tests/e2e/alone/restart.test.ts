@@ -85,6 +85,17 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
+  it('the end of the terminal it was started from, as well as Ctrl-C', async () => {
+    const dock = await createDock(server)
+    await run(server, dock.id, 'echo kept > file')
+    expect(await server.hangUp()).toBe(0)
+    expect(await processes('runsc', dataDir)).toEqual([])
+    expect(await readFile('/proc/mounts', 'utf8')).not.toContain(dataDir)
+    server = await startServer(dataDir, port)
+    expect(await eventually(dock.id, 'cat file')).toBe('kept\n')
+    await deleteDock(server, dock.id)
+  })
+
   it('a second start on the same folder is refused while the first one runs', async () => {
     await expect(startServer(dataDir, await freePort())).rejects.toThrow(/already/)
   })

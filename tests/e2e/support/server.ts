@@ -33,6 +33,8 @@ export type Server = {
   pid: number
   /** Ctrl-C, and waits for the end; answers the exit code. */
   interrupt: () => Promise<number>
+  /** The terminal is closed: its end of the output goes first. Answers the exit code. */
+  hangUp: () => Promise<number>
   /** Resolves when the supervisor has ended, whatever the cause. */
   ended: Promise<number>
 }
@@ -97,6 +99,12 @@ export const startServer = async (
     ended,
     interrupt: () => {
       process.kill(pid, 'SIGINT')
+      return ended
+    },
+    hangUp: () => {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      process.kill(pid, 'SIGHUP')
       return ended
     },
   }
