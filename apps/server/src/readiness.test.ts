@@ -25,19 +25,23 @@ beforeEach(async () => {
 })
 afterEach(() => new Promise((resolve) => server.close(resolve)))
 
-it('waits for a host that is online', async () => {
-  answer = { status: 200, body: { ok: true, data: [{ state: 'offline' }] } }
-  expect(await askHostOnline(url, admin)).toBeUndefined()
-  answer = { status: 200, body: { ok: true, data: [{ state: 'offline' }, { state: 'online' }] } }
-  expect(await askHostOnline(url, admin)).toBe(true)
+it('waits for a host that is online and has spoken since the start', async () => {
+  const since = Date.parse('2026-01-01T12:00:00Z')
+  const before = { state: 'online', lastHeartbeatAt: '2026-01-01T11:59:59.999Z' }
+  const after = { state: 'online', lastHeartbeatAt: '2026-01-01T12:00:00.000Z' }
+  const silent = { state: 'offline', lastHeartbeatAt: null }
+  answer = { status: 200, body: { ok: true, data: [silent, before, { ...after, state: 'offline' }] } }
+  expect(await askHostOnline(url, admin, since)).toBeUndefined()
+  answer = { status: 200, body: { ok: true, data: [silent, after] } }
+  expect(await askHostOnline(url, admin, since)).toBe(true)
   answer = { status: 503, body: { ok: false, code: 'service_unavailable', message: 'Retry.' } }
-  await expect(askHostOnline(url, admin)).rejects.toThrow('service_unavailable: Retry.')
+  await expect(askHostOnline(url, admin, since)).rejects.toThrow('service_unavailable: Retry.')
 })
 
 it('does not wait where nobody is left to ask as', async () => {
-  expect(await askHostOnline(url, undefined)).toBe(true)
+  expect(await askHostOnline(url, undefined, 0)).toBe(true)
   for (const status of [401, 403, 410]) {
     answer = { status, body: { ok: false, code: 'unauthorized' } }
-    expect(await askHostOnline(url, admin)).toBe(true)
+    expect(await askHostOnline(url, admin, 0)).toBe(true)
   }
 })
