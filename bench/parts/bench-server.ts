@@ -1,0 +1,78 @@
+/** The product, started as a person does, on a data folder that goes afterwards; and what is read of its machine. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  freePort,
+  newDataDir,
+  removeDataDir,
+  type Server,
+  startServer,
+} from '../../tests/e2e/support/server.ts'
+
+export type BenchServer = Server & { port: number }
+
+/** Starts a server with these settings for `use`, and ends it. */
+export const withServer = async <T>(
+  environment: Record<string, string>,
+  use: (server: BenchServer) => Promise<T>,
+): Promise<T> => {
+  const dataDir = await newDataDir()
+  const port = await freePort()
+  const server = await startServer(dataDir, port, environment)
+  try {
+    return await use({ ...server, port })
+  } finally {
+    await server.interrupt()
+    await removeDataDir(dataDir)
+  }
+}
+
+export const print = (line: string): boolean => process.stdout.write(`${line}\n`)
+
+/** Process id of the program whose command line holds `main` and whose environment holds `mark`. */
+export const processOf = async (main: string, mark: string): Promise<number> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    if (!line.includes(main) || !line.split('\0')[0]?.endsWith('node')) continue
+    const environment = await readFile(`/proc/${entry}/environ`, 'utf8').catch(() => '')
+    if (environment.includes(mark)) return Number(entry)
+  }
+  throw new Error(`no process of ${main}`)
+}
+
+export const residentMiB = async (pid: number): Promise<number> => {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8')
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
+}
+
+/** The size that a Dock has whose create names none: what the pool holds. */
+export const usualSize = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
+
+/** Ids of the sandboxes that wait in the pool of a server, frozen. */
+export const pooledSandboxes = async (server: Server): Promise<string[]> => {
+  const names = await readdir(join(server.dataDir, 'host/runsc'))
+  const waiting = names.flatMap((name) => /^(d[0-9a-f]{32}g0{8})_.*\.state$/.exec(name)?.[1] ?? [])
+  const states = await Promise.all(
+    waiting.map((name) =>
+      readFile(`/sys/fs/cgroup/freezer/dock/${name}/freezer.state`, 'utf8').catch(() =>
+        readFile(`/sys/fs/cgroup/dock/${name}/cgroup.freeze`, 'utf8').catch(() => ''),
+      ),
+    ),
+  )
+  return waiting.filter((_, index) => /FROZEN|^1/.test(states[index] ?? ''))
+}
+
+/** Whether the Dock was one of these sandboxes. */
+export const isHit = (waiting: readonly string[], dockId: string): boolean =>
+  waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))
+
+/** Waits until `count` sandboxes wait in the pool and the machine has nothing else to do. */
+export const untilPooled = async (server: Server, count: number): Promise<string[]> => {
+  for (;;) {
+    const waiting = await pooledSandboxes(server)
+    if (waiting.length >= count) return waiting
+    await delay(100)
+  }
+}

@@ -1,0 +1,123 @@
+/** A Dock's life with the pool off, beside the same by hand. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
+import { compare, type Figure, sample } from '../figures.ts'
+import { type BenchServer, print, processOf, residentMiB, withServer } from './bench-server.ts'
+
+const raw = async (server: BenchServer, agent: number, count: number): Promise<Map<string, Figure>> => {
+  const host = join('/proc', String(agent), 'root', server.dataDir, 'host')
+  const image = join(host, 'pool/images', server.admin.image, 'disk.raw')
+  const args = [image, join(server.dataDir, 'host/bin/runsc'), server.dataDir, String(count)]
+  const bench = join(import.meta.dirname, '../raw')
+  const { stdout } = await promisify(execFile)(bench, args, { maxBuffer: 16 * 1024 * 1024 })
+  return new Map((JSON.parse(stdout) as Figure[]).map((figure) => [figure.name, figure]))
+}
+
+const write = (bytes: number): string => `head -c ${bytes} /dev/urandom > data`
+const ready = 'echo ready'
+
+/** Times `work` on a Dock that is made and prepared before and deleted after each sample, neither counted. */
+const sampleOnDock = async (
+  server: BenchServer,
+  name: string,
+  count: number,
+  prepare: (id: string) => Promise<unknown>,
+  work: (id: string) => Promise<string | undefined>,
+): Promise<Figure> => {
+  const samplesMs: number[] = []
+  for (let index = 0; index < count; index++) {
+    const { id } = await createDock(server, { diskGiB: 8 })
+    await prepare(id)
+    const begin = performance.now()
+    const another = await work(id)
+    samplesMs.push(performance.now() - begin)
+    if (another) await deleteDock(server, another)
+    await deleteDock(server, id)
+  }
+  return { name, samplesMs }
+}
+
+const lives = (server: BenchServer, count: number, suffix = '', prepare = write(50_000_000)) => {
+  const { client } = server
+  const stop = (id: string) => client.call('stopDock', { params: { id }, body: {} })
+  const begin = (id: string) => run(server, id, prepare)
+  return [
+    () =>
+      sampleOnDock(server, `stop${suffix}`, count, begin, async (dock) => {
+        await stop(dock)
+        return undefined
+      }),
+    () =>
+      sampleOnDock(
+        server,
+        `resume${suffix}`,
+        count,
+        async (dock) => {
+          if (suffix !== '') await begin(dock)
+          await stop(dock)
+        },
+        async (dock) => {
+          await client.call('resumeDock', { params: { id: dock }, body: {} })
+          await run(server, dock, ready)
+          return undefined
+        },
+      ),
+    () =>
+      sampleOnDock(server, `branch${suffix}`, count, begin, async (dock) => {
+        const branch = await client.call('branchDock', { params: { id: dock }, body: {} })
+        await run(server, branch.id, ready)
+        return branch.id
+      }),
+  ]
+}
+
+/** Eight commands at once, until `count` of each have run. */
+const execInParallel = async (server: BenchServer, count: number): Promise<Figure> => {
+  const docks = await Promise.all([createDock(server), createDock(server)])
+  const figures = await Promise.all(
+    Array.from({ length: 8 }, (_, lane) =>
+      sample('', count, async () => {
+        await run(server, docks[lane % 2]!.id, 'true')
+      }),
+    ),
+  )
+  for (const { id } of docks) await deleteDock(server, id)
+  return { name: 'exec, 8 at once', samplesMs: figures.flatMap(({ samplesMs }) => samplesMs) }
+}
+
+/** `large`: the same with 5 GB on the disk. */
+export const benchCold = (options: { ttis: number; count: number; large: boolean }): Promise<void> =>
+  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+    const { ttis, count } = options
+    const figures: Figure[] = []
+    const tti: Figure = { name: 'tti', samplesMs: [] }
+    for (let index = 0; index < ttis; index++) {
+      const begin = performance.now()
+      const { id } = await createDock(server)
+      await run(server, id, ready)
+      tti.samplesMs.push(performance.now() - begin)
+      await deleteDock(server, id)
+    }
+    figures.push(tti)
+    const { id } = await createDock(server)
+    figures.push(
+      await sample('exec', count * 2, async () => {
+        await run(server, id, 'true')
+      }),
+    )
+    await deleteDock(server, id)
+    figures.push(await execInParallel(server, count))
+    for (const life of lives(server, count)) figures.push(await life())
+    if (options.large) {
+      const fill = 'head -c 5000000000 /dev/zero | tr "\\0" "x" > data'
+      for (const life of lives(server, 3, ', 5 GB', fill)) figures.push(await life())
+    }
+    const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))
+    const control = await processOf('apps/control-plane/src/main.ts', String(server.port))
+    const memory = [await residentMiB(control), await residentMiB(agent)] as const
+    const byHand = await raw(server, agent, count)
+    for (const figure of figures) print(compare(figure, byHand.get(figure.name)))
+    print(`memory: control plane ${memory[0].toFixed(0)} MiB, agent ${memory[1].toFixed(0)} MiB`)
+  })

@@ -1,0 +1,49 @@
+/** What Docks cost in which nobody does anything: memory of each, and processor time of all. */
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { createDock, deleteDock } from '../../tests/e2e/support/dock.ts'
+import { print, withServer } from './bench-server.ts'
+
+const settleMs = 30_000
+const watchMs = 30_000
+
+const sandboxProcesses = async (dataDir: string): Promise<number[]> => {
+  const found: number[] = []
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
+    if (line.includes('runsc') && line.includes(dataDir)) found.push(Number(entry))
+  }
+  return found
+}
+
+const proportionalMiB = async (pid: number): Promise<number> => {
+  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
+  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) / 1024
+}
+
+/** Ticks of processor time, with those of children that were waited for left out. */
+const ticks = async (pid: number): Promise<number> => {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
+  return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+
+export const benchIdle = (docks: number): Promise<void> =>
+  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+    const ids: string[] = []
+    for (let index = 0; index < docks; index++) ids.push((await createDock(server)).id)
+    await delay(settleMs)
+    const processes = await sandboxProcesses(server.dataDir)
+    const memory = sum(await Promise.all(processes.map(proportionalMiB)))
+    const before = sum(await Promise.all(processes.map(ticks)))
+    await delay(watchMs)
+    const used = sum(await Promise.all(processes.map(ticks))) - before
+    const share = (used / 100 / (watchMs / 1000)) * 100
+    print(
+      `${docks} idle Docks: ${(memory / docks).toFixed(1)} MiB each, all together ${share.toFixed(1)} % of a core`,
+    )
+    for (const id of ids) await deleteDock(server, id)
+  })
