@@ -12,6 +12,7 @@ import {
 } from './gateways/fleet/index.ts'
 import type { Handlers } from './http/handler.ts'
 import { dockHandlers } from './http/routes/docks.ts'
+import { environmentUpgradeHandlers } from './http/routes/environments.ts'
 import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
 import { templateHandlers } from './http/routes/templates.ts'
@@ -27,9 +28,11 @@ import {
   createStartSagas,
   createStopSaga,
   createTtlClock,
+  createUpgradeSaga,
   type DockContext,
   dropOldKeys,
   dropOldOutcomes,
+  type Launch,
   nextStopAt,
   type OrderedStops,
   stopDueDocks,
@@ -105,8 +108,7 @@ export const createDockModules = (options: {
   })
   const { sealer, store } = options
   const copies = createCopies({ db, clock, logger, gateway, sealer, store, owner })
-  const launch = (target: { organizationId: string; dockId: string }) =>
-    launchEnvironment({ db, clock, sealer }, target)
+  const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture, launch }
   const sagas = [
     ...createStartSagas(parts),
@@ -116,6 +118,7 @@ export const createDockModules = (options: {
     createSaveTemplateSaga(parts),
     createDeleteTemplateSaga(parts),
     createSnapshotDeleteSaga(parts),
+    createUpgradeSaga({ ...parts, logger }),
   ]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()
@@ -169,6 +172,7 @@ export const createDockModules = (options: {
       ...dockHandlers(context),
       ...hostHandlers({ db, enrolment, disconnect: gateway.disconnect }),
       ...snapshotHandlers(context),
+      ...environmentUpgradeHandlers(context),
       ...templateHandlers(context, {
         retentionEnabled: async () => false,
         hasConnectors: async () => false,

@@ -13,6 +13,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   createEnvironment: ({ organizationId }) => ({ organizationId, name: 'another' }),
   addEnvironmentRepository: () => ({ provider: 'github', repositoryId: '1', fullName: 'owner/name' }),
   setEnvironmentVariable: () => ({ key: 'KEY', value: 'value' }),
+  upgradeEnvironment: ({ dockId }) => ({ dockIds: [dockId] }),
   setEnvironmentFile: () => ({ path: 'a/file', contents: 'text' }),
   createOrganization: () => ({ name: 'Another' }),
   inviteMember: () => ({ email: 'invited@example.test' }),

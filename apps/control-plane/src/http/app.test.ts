@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 
 /** Routes of the contract that nothing answers yet. It only falls. */
-const routesNotBuilt = 9
+const routesNotBuilt = 8
 
 let server: TestControlPlane
 beforeAll(async () => {

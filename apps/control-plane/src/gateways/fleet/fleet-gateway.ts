@@ -11,6 +11,7 @@ import {
   destroyDock,
   execInDock,
   execOutcome,
+  furnishDock,
   keepPool,
   type LinkChannel,
   setupDock,
@@ -94,6 +95,9 @@ export const createFleetGateway = (): FleetGateway => {
       call(host, `/docks/${dock}/setup`, setupDock, setupOutcome, body, {
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
+    furnish: async (host, dock, body) => {
+      await call(host, `/docks/${dock}/environment`, furnishDock, empty, body, command)
+    },
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)
     },

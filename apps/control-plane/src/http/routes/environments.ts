@@ -1,4 +1,5 @@
 /** Routes of Environments. */
+import type { DockContext } from '../../modules/docks/index.ts'
 import {
   addRepository,
   createEnvironment,
@@ -16,6 +17,7 @@ import {
   setFile,
   setVariable,
   updateEnvironment,
+  upgradeEnvironment,
 } from '../../modules/environments/index.ts'
 import type { Handlers } from '../handler.ts'
 
@@ -43,4 +45,9 @@ export const environmentHandlers = (context: EnvironmentContext): Handlers => ({
   removeEnvironmentFile: (request) =>
     removeFile(context, request.caller, named(request), request.params.path),
   revealEnvironmentSecrets: (request) => revealSecrets(context, request.caller, named(request)),
+})
+
+/** The one that changes Docks as well. */
+export const environmentUpgradeHandlers = (context: DockContext): Handlers => ({
+  upgradeEnvironment: (request) => upgradeEnvironment(context, request.caller, named(request), request.body),
 })

@@ -14,7 +14,7 @@ import {
 import { fakeCaptures } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
 
-type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec' | 'setup'
+type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec' | 'setup' | 'furnish'
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
 const gib = 1024 ** 3
@@ -153,6 +153,11 @@ export const createFakeHost = (hostId: string): FakeHost => {
         return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
       }),
     setup: (_host, dockId, body) => command('setup', dockId, body, () => host.setupOutcome),
+    furnish: (_host, dockId, body) =>
+      command('furnish', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+      }),
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },

@@ -22,3 +22,4 @@ export {
   revealSecrets,
 } from './operations/read-environments.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
+export { upgradeEnvironment } from './operations/upgrade-environment.ts'

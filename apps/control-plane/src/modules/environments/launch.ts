@@ -1,6 +1,6 @@
 /**
  * What an Environment passes on to one Dock. Posture decides: `safeForThirdParties` withholds all of it; a Dock's own key
- * is new at each delivery, and the one of before is revoked.
+ * is new at each delivery, and the one of before is revoked: here for a boot, after it for a Dock that runs.
  */
 import { sql } from 'kysely'
 import { issueDockKey, openProviderKeys, revokeDockKeys } from '../keys/index.ts'
@@ -8,7 +8,7 @@ import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { Posture } from './environment-store.ts'
 
-type Target = { organizationId: string; dockId: string }
+type Target = { organizationId: string; dockId: string; liveVersion?: number }
 export type Launched = { env: Record<string, string>; files?: { path: string; contents: string }[] }
 
 type Pinned = Posture & {
@@ -21,7 +21,7 @@ type Pinned = Posture & {
 
 const pinnedVersion = async (
   { db }: EnvironmentContext,
-  { organizationId, dockId }: Target,
+  { organizationId, dockId, liveVersion }: Target,
 ): Promise<Pinned | null> =>
   (
     await sql<Pinned>`
@@ -30,7 +30,7 @@ const pinnedVersion = async (
         v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
         v.pass_agents_credentials as "passAgentsCredentials"
       from docks d join environment_versions v
-        on v.environment_id = d.environment_id and v.version = d.environment_version
+        on v.environment_id = d.environment_id and v.version = coalesce(${liveVersion ?? null}::int, d.environment_version)
       where d.id = ${dockId} and d.organization_id = ${organizationId}`.execute(db)
   ).rows[0] ?? null
 
@@ -57,7 +57,7 @@ export const launchEnvironment = async (context: EnvironmentContext, target: Tar
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
   if (pinned.passSecrets) Object.assign(env, bundle.variables)
   if (pinned.passDockCredentials) {
-    await revokeDockKeys(db, dockId, clock.now())
+    if (target.liveVersion === undefined) await revokeDockKeys(db, dockId, clock.now())
     env.DOCK_API_KEY = await issueDockKey(db, { dockId, userId: pinned.createdBy, now: clock.now() })
   }
   const files = pinned.passSecrets

@@ -7,6 +7,7 @@ import type {
   DestroyDock,
   ExecInDock,
   ExecOutcome,
+  FurnishDock,
   KeepPool,
   NamedChunk,
   RestoreCapture,
@@ -31,6 +32,8 @@ export type HostGateway = HostConnections & {
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
+  /** Gives a running Dock variables and secret files in place of those it has. */
+  furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
   /** Regular files of a capture, in no order to rely on. */

@@ -4,7 +4,12 @@ import type { Sealer } from '../../../sealing/index.ts'
 import type { StartDock } from '../../hosts/index.ts'
 import { openVariables } from './dock-variables.ts'
 
-type Target = { organizationId: string; dockId: string }
+type Target = {
+  organizationId: string
+  dockId: string
+  /** For a Dock that runs: this version, and its key of before goes on until it is ended by who delivers. */
+  liveVersion?: number
+}
 export type Furnishing = Pick<StartDock, 'files'> & { env: Readonly<Record<string, string>> }
 
 /** What the Environment that a Dock is bound to passes on to it. */

@@ -1,0 +1,41 @@
+/** Begins the move of Docks to the current version of their Environment. */
+import { type Operation, ServiceError } from '@dock/contract'
+import { newOperationId } from '@dock/foundation'
+import type { Cause, OperationRow } from '../../../engine/index.ts'
+import { saveOperation } from '../dock-claim.ts'
+import type { DockContext } from '../dock-context.ts'
+import { answerOperation } from '../operations/answer-operation.ts'
+import type { UpgradeData } from './upgrade-saga.ts'
+import { countUsers, type UpgradeTarget } from './upgrade-store.ts'
+
+/** Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. */
+export const upgradeDocks = async (
+  context: DockContext,
+  { organizationId, environmentId, version }: UpgradeTarget,
+  dockIds: readonly string[] | undefined,
+  cause: Cause,
+): Promise<Operation> => {
+  const wanted = dockIds ? [...new Set(dockIds.map((id) => id.toLowerCase()))] : null
+  const environment = { organizationId, environmentId }
+  if (wanted && (await countUsers(context.db, environment, wanted)) < wanted.length)
+    throw new ServiceError('dock_not_found')
+  const data: UpgradeData = { version, dockIds: wanted }
+  const operation: OperationRow = {
+    id: newOperationId(),
+    organizationId,
+    kind: 'upgrade-environment',
+    targetType: 'environment',
+    targetId: environmentId,
+    dockId: null,
+    hostId: null,
+    generation: 0,
+    status: 'processing',
+    step: null,
+    undoing: false,
+    data,
+    cause,
+    error: null,
+  }
+  await saveOperation(context, operation)
+  return answerOperation(context, operation)
+}

@@ -1,0 +1,124 @@
+/**
+ * Moves Docks to a newer version of their Environment. A running one is given it live, one that stands still with its
+ * next boot. It holds no Dock: one that boots or stops meanwhile, or cannot be reached, keeps the version that it has.
+ */
+import { type DockState, isReadyDockState } from '@dock/contract'
+import type { Clock, Logger } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { LeaseLost, type OperationError, type OperationRow, type Saga } from '../../../engine/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
+import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
+import { completeOperation, holdDock } from '../dock-commit.ts'
+import { createFurnishing, type Launch } from '../variables/furnishing.ts'
+import { explainFailure } from '../workflows/explain-failure.ts'
+import { barBefore, type OlderDock, olderDocks, pinDock, type UpgradeTarget } from './upgrade-store.ts'
+
+/** What an upgrade keeps in its operation's row. */
+export type UpgradeData = {
+  version: number
+  /** Null: every Dock that is pinned to an older version. */
+  dockIds: string[] | null
+}
+
+type Options = {
+  db: Db
+  clock: Clock
+  logger: Logger
+  gateway: HostGateway
+  owner: string
+  sealer: Sealer
+  launch: Launch
+}
+
+/** Docks of one upgrade that are under way at a time. */
+const atOnce = 8
+/** How often a Dock is read anew that changed between reading and writing. */
+const attempts = 3
+const standing: readonly DockState[] = ['archived', 'error']
+
+export const createUpgradeSaga = (options: Options): Saga => {
+  const { db, clock, logger, gateway, owner, sealer, launch } = options
+  const furnish = createFurnishing({ db, sealer, launch })
+
+  /** Gives a running Dock the version. Its key of before ends once it has the new one, or no more. */
+  const give = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
+    const { id: dockId, generation, hostId } = dock
+    if (hostId === null || !gateway.linked().includes(hostId))
+      throw new HostUnreachable('no link to its host')
+    if (!(await barBefore(db, target, dock, clock.now()))) return false
+    const former = await liveDockKeys(db, dockId)
+    const { organizationId, version } = target
+    const given = await furnish({ organizationId, dockId, liveVersion: version })
+    await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })
+    await revokeDockKeys(db, dockId, clock.now(), former)
+    return pinDock(db, target, dock, { isGiven: true, now: clock.now() })
+  }
+
+  /** False when the Dock has changed since it was read. */
+  const move = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
+    const isPinnedOnly = dock.noEnv && isReadyDockState(dock.state)
+    if (isPinnedOnly || standing.includes(dock.state))
+      return pinDock(db, target, dock, { isGiven: false, now: clock.now() })
+    if (isReadyDockState(dock.state)) return give(operation, target, dock)
+    throw new HostUnreachable(`it is ${dock.state}`)
+  }
+
+  const moveOrKeep = async (
+    operation: OperationRow,
+    target: UpgradeTarget,
+    found: OlderDock,
+  ): Promise<void> => {
+    const log = { operationId: operation.id, dockId: found.id }
+    let dock: OlderDock | undefined = found
+    try {
+      for (let attempt = 0; attempt < attempts && dock; attempt++) {
+        if (await move(operation, target, dock)) return
+        dock = (await olderDocks(db, target, [found.id]))[0]
+      }
+      if (dock) logger.warn(log, 'a Dock keeps its older version of its Environment: it went on changing')
+    } catch (error) {
+      if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused)) throw error
+      logger.warn({ ...log, err: error }, 'a Dock keeps its older version of its Environment')
+    }
+  }
+
+  // Two upgrades of one Environment follow each other: of two deliveries to a Dock the newer version is the last.
+  const underWay = new Map<string, Promise<void>>()
+  const inTurn = async (environmentId: string, work: () => Promise<void>): Promise<void> => {
+    const before = underWay.get(environmentId) ?? Promise.resolve()
+    const mine = before.then(work)
+    const settled = mine.catch(() => undefined)
+    underWay.set(environmentId, settled)
+    await mine.finally(() => {
+      if (underWay.get(environmentId) === settled) underWay.delete(environmentId)
+    })
+  }
+
+  const moveAll = async (operation: OperationRow): Promise<void> => {
+    const { organizationId, targetId: environmentId } = operation
+    const { version, dockIds } = operation.data as unknown as UpgradeData
+    const target = { organizationId, environmentId, version }
+    const left = await olderDocks(db, target, dockIds)
+    const work = async (): Promise<void> => {
+      for (let dock = left.shift(); dock; dock = left.shift()) await moveOrKeep(operation, target, dock)
+    }
+    await Promise.all(Array.from({ length: atOnce }, work))
+  }
+
+  const complete = async (operation: OperationRow, error: OperationError | null): Promise<void> => {
+    const done =
+      await sql`with ${holdDock(null)}, gate as (${completeOperation(operation, owner, error, clock.now())})
+      select id from gate`.execute(db)
+    if (done.rows.length === 0) throw new LeaseLost(operation.id)
+  }
+
+  return {
+    kind: 'upgrade-environment',
+    explain: explainFailure,
+    steps: [{ name: 'move', do: (operation) => inTurn(operation.targetId, () => moveAll(operation)) }],
+    finish: (operation) => complete(operation, null),
+    fail: complete,
+  }
+}

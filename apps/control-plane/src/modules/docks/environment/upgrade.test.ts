@@ -1,0 +1,200 @@
+/** Docks move to a newer version of their Environment; against a real database and the fake host. */
+import { ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { createVisitor, type Visitor } from '../../accounts/index.ts'
+import {
+  removeFile,
+  removeVariable,
+  setFile,
+  setVariable,
+  updateEnvironment,
+  upgradeEnvironment,
+} from '../../environments/index.ts'
+import { execInDock } from '../operations/exec-dock.ts'
+import { resumeDock } from '../operations/resume-dock.ts'
+import { stopDock } from '../operations/stop-dock.ts'
+import { createTestWorld, insertEnvironment, type TestWorld } from '../test-world.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let admin: Visitor
+let environmentId: string
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
+  world = await createTestWorld(database.db)
+  await asRole('admin')
+  admin = createVisitor(world.caller, { role: 'admin', outsider: 'environment_not_found' })
+  const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
+  environmentId = row.rows[0]!.id
+})
+
+const context = () => world.modules.context
+const reference = () => ({ ref: environmentId, organizationId: undefined })
+const secret = (key: string, value: string) => setVariable(context(), admin, reference(), { key, value })
+const upgrade = (dockIds?: string[]) =>
+  upgradeEnvironment(context(), admin, reference(), dockIds === undefined ? {} : { dockIds })
+const asRole = (role: string) => sql`update memberships set role = ${role}`.execute(world.db)
+const stop = (id: string) => stopDock(context(), world.caller, id, { force: false })
+const given = () =>
+  world.host.calls
+    .filter(({ method }) => method === 'furnish')
+    .map(({ dockId, body }) => ({ dockId, body: body as { env: Record<string, string>; files?: unknown } }))
+const rowOf = async (id: string) =>
+  (
+    await sql<{ version: number; passes: boolean; marks: string[] }>`select environment_version as version,
+      env_passes as passes, marks from docks where id = ${id}`.execute(world.db)
+  ).rows[0]!
+const code = async (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'allowed',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
+const command = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
+const run = (id: string) => code(execInDock(context(), world.caller, id, command, undefined))
+
+it('gives a running Dock what is new, its own variables over it, and takes what is gone', async () => {
+  await secret('OLD', 'x')
+  await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+  const dock = await world.create({ env: { OWN: 'own', BOTH: 'own' } })
+  await removeVariable(context(), admin, reference(), 'OLD')
+  await removeFile(context(), admin, reference(), 'token')
+  await secret('NEW', 'y')
+  const { currentVersion } = await secret('BOTH', 'shared')
+  const { operation } = await upgrade()
+  expect(operation).toMatchObject({ targetType: 'environment', targetId: environmentId, status: 'completed' })
+  expect(given()).toMatchObject([{ dockId: dock.id, body: { generation: 1, files: [] } }])
+  expect(given()[0]!.body.env).toEqual({ NEW: 'y', BOTH: 'own', OWN: 'own' })
+  // What its disk once had may be on it still.
+  expect(await rowOf(dock.id)).toEqual({ version: currentVersion, passes: true, marks: [environmentId] })
+  await upgrade()
+  expect(given()).toHaveLength(1)
+})
+
+it('bars members before a Dock is given what is for admins', async () => {
+  const dock = await world.create()
+  await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+  let open: () => void = () => undefined
+  world.host.gate.set('furnish', new Promise((resolve) => (open = resolve)))
+  const under = upgrade()
+  await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
+  await asRole('member')
+  expect(await run(dock.id)).toBe('environment_secrets_admin_only')
+  expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
+  open()
+  await under
+  expect(await rowOf(dock.id)).toEqual({ version: 2, passes: true, marks: [environmentId] })
+})
+
+it('lets members in again once nothing is passed on and nothing was left on the disk', async () => {
+  await secret('A', 'x')
+  const dock = await world.create()
+  await removeVariable(context(), admin, reference(), 'A')
+  await upgrade()
+  await asRole('member')
+  expect(await run(dock.id)).toBe('allowed')
+})
+
+it('gives a Dock that stands still the version with its next boot', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  const { currentVersion } = await secret('A', 'new')
+  await upgrade()
+  expect(given()).toEqual([])
+  expect(await rowOf(dock.id)).toEqual({ version: currentVersion, passes: true, marks: [] })
+  await resumeDock(context(), world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
+})
+
+it('gives nothing to a Dock without its Environment', async () => {
+  const dock = await world.create({ noEnv: true })
+  await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+  await upgrade()
+  expect(given()).toEqual([])
+  expect(await rowOf(dock.id)).toEqual({ version: 2, passes: false, marks: [] })
+})
+
+it('moves the Docks that are named and no other, and refuses those of another Environment', async () => {
+  const [one, other] = [await world.create(), await world.create()]
+  await insertEnvironment(world.db, world.organizationId, { name: 'else' })
+  const foreign = await world.create({ environment: 'else' })
+  await secret('A', 'x')
+  for (const id of [foreign.id, newUuid()]) expect(await code(upgrade([one.id, id]))).toBe('dock_not_found')
+  expect(given()).toEqual([])
+  await upgrade([one.id, one.id])
+  expect(given().map(({ dockId }) => dockId)).toEqual([one.id])
+  expect(await rowOf(other.id)).toMatchObject({ version: 1 })
+  await upgrade([])
+  expect(await rowOf(other.id)).toMatchObject({ version: 1 })
+})
+
+it.each(['unlinked', 'lost', 'failed'] as const)(
+  'leaves a Dock at its version when its host is %s, moves the others, and takes it up when asked again',
+  async (failure) => {
+    const docks = [await world.create(), await world.create()]
+    await secret('A', 'x')
+    world.host.failures.set('furnish', [failure])
+    expect((await upgrade()).operation.status).toBe('completed')
+    const versions = await Promise.all(docks.map(async ({ id }) => (await rowOf(id)).version))
+    expect(versions.toSorted()).toEqual([1, 2])
+    await upgrade()
+    for (const { id } of docks) expect(await rowOf(id)).toMatchObject({ version: 2 })
+  },
+)
+
+it('sends nothing to a host that is silent, and bars nobody for it', async () => {
+  const dock = await world.create()
+  await secret('A', 'x')
+  world.host.online = false
+  await upgrade()
+  expect(given()).toEqual([])
+  expect(await rowOf(dock.id)).toEqual({ version: 1, passes: false, marks: [] })
+})
+
+it('pins a Dock that booted again meanwhile to nothing that it was not given', async () => {
+  const dock = await world.create()
+  await secret('A', 'x')
+  let open: () => void = () => undefined
+  world.host.gate.set('furnish', new Promise((resolve) => (open = resolve)))
+  const under = upgrade()
+  await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
+  await stop(dock.id)
+  await resumeDock(context(), world.caller, dock.id, {})
+  open()
+  await under
+  // The first delivery met a generation that is over: the Dock stays at what it booted with.
+  expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
+  await upgrade()
+  expect(given().at(-1)?.body).toMatchObject({ generation: 2, env: { A: 'x' } })
+  expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
+})
+
+it('gives a Dock a new key of its own, and ends the former only once the new one has arrived', async () => {
+  const liveKeys = async (id: string) =>
+    (
+      await sql<{ id: string }>`select id from api_keys where dock_id = ${id} and revoked_at is null`.execute(
+        world.db,
+      )
+    ).rows.map((row) => row.id)
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
+  const dock = await world.create()
+  const [former] = await liveKeys(dock.id)
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['lost'])
+  await upgrade()
+  expect(await liveKeys(dock.id)).toContain(former)
+  await upgrade()
+  expect(given().at(-1)?.body.env.DOCK_API_KEY).toMatch(/^dock_/)
+  expect(await liveKeys(dock.id)).toHaveLength(1)
+  expect(await liveKeys(dock.id)).not.toContain(former)
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: false })
+  await upgrade()
+  expect(await liveKeys(dock.id)).toEqual([])
+})
