@@ -3,7 +3,8 @@
  * control plane, the agent or the database. Run by script/prove crash.
  *   script/prove crash                  all of it
  *   script/prove crash stop             cases whose name holds the word
- *   script/prove crash --sample 20      every so many, so that about 20 are run; --pool 2 with a warm pool
+ *   script/prove crash --part 1/8       every eighth of them, from the first
+ *   script/prove crash --pool 2         with a warm pool
  */
 import { parseArgs } from 'node:util'
 import { nameOf, runCase } from '../tests/crash/crash-case.ts'
@@ -13,14 +14,14 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { sample: { type: 'string' }, pool: { type: 'string', default: '0' } },
+  options: { part: { type: 'string', default: '1/1' }, pool: { type: 'string', default: '0' } },
 })
 
 const world = await createCrashWorld(Number(values.pool))
 const every = await allCases(world)
 const wanted = every.filter((crash) => positionals.every((word) => nameOf(crash).includes(word)))
-const stride = values.sample ? Math.max(1, Math.floor(wanted.length / Number(values.sample))) : 1
-const cases = wanted.filter((_, index) => index % stride === 0)
+const [part, parts] = values.part.split('/').map(Number) as [number, number]
+const cases = wanted.filter((_, index) => index % parts === part - 1)
 print(`${every.length} cases, ${cases.length} of them now; log of the server: ${world.logFile}`)
 
 let failed = 0
