@@ -14,8 +14,15 @@ afterEach(() => world.server.stop())
 const password = 'a long password'
 const close = (person = ada) => world.call(person.session, 'POST', '/v1/account/close')
 const me = (session = ada.session) => world.call(session, 'GET', '/v1/me')
-const eventually = (dockId: string, state: string) =>
-  vi.waitFor(async () => expect(await world.stateOf(dockId)).toBe(state), { timeout: 60_000, interval: 250 })
+const patience = { timeout: 60_000, interval: 250 }
+/** Turns the clock by `ms` before each look: a timer that is busy at one turn plans its next for a later one. */
+const turning = (ms: number, look: () => Promise<void>): Promise<void> =>
+  vi.waitFor(() => {
+    if (ms > 0) world.clock.advance(ms)
+    return look()
+  }, patience)
+const eventually = (dockId: string, state: string, ms = 0) =>
+  turning(ms, async () => expect(await world.stateOf(dockId)).toBe(state))
 const orders = () => world.server.database.db.selectFrom('ordered_stops').selectAll().execute()
 /** Another operation has the Dock until it is released. */
 const hold = async (dockId: string): Promise<void> => {
@@ -26,8 +33,6 @@ const hold = async (dockId: string): Promise<void> => {
 }
 const release = (dockId: string) =>
   world.server.database.db.deleteFrom('operations').where('id', '=', dockId).execute()
-/** Lets the timers of so many milliseconds run, in steps that each of them sees. */
-const pass = (ms: number) => world.clock.advance(ms)
 
 describe('closing', () => {
   it('ends keys and sessions at once and says when the data goes', async () => {
@@ -123,8 +128,7 @@ describe('running Docks', () => {
       .where('to_state', '=', 'archiving')
       .executeTakeFirstOrThrow()
     expect(change.cause).toMatchObject({ by: `user:${ada.id}`, why: 'stop' })
-    pass(61_000)
-    await vi.waitFor(async () => expect(await orders()).toEqual([]), { timeout: 60_000, interval: 250 })
+    await turning(61_000, async () => expect(await orders()).toEqual([]))
   })
 
   it('that are busy are stopped when they are free, and one whose capture fails is tried again', async () => {
@@ -136,25 +140,17 @@ describe('running Docks', () => {
     world.host.failures.set('stop', ['failed'])
     await hold(busy)
     await close()
-    await vi.waitFor(
-      async () => {
-        const row = (await orders()).find((each) => each.dock_id === refused)
-        expect([row?.attempts, await world.stateOf(refused)]).toEqual([1, 'ready'])
-      },
-      { timeout: 60_000, interval: 250 },
-    )
+    await turning(0, async () => {
+      const row = (await orders()).find((each) => each.dock_id === refused)
+      expect([row?.attempts, await world.stateOf(refused)]).toEqual([1, 'ready'])
+    })
     expect(await world.stateOf(busy)).toBe('ready')
     await release(busy)
-    pass(5_000)
-    await eventually(busy, 'archived')
-    expect(await world.stateOf(refused)).toBe('ready')
-    await vi.waitFor(
-      async () => {
-        pass(60_000)
-        expect(await world.stateOf(refused)).toBe('archived')
-      },
-      { timeout: 60_000, interval: 250 },
-    )
+    await eventually(busy, 'archived', 5_000)
+    await eventually(refused, 'archived', 60_000)
+    expect(
+      world.host.calls.filter(({ method, dockId }) => method === 'stop' && dockId === refused),
+    ).toHaveLength(2)
   })
 
   it('that were booted anew by another member, or whose owner is back, run on', async () => {
@@ -164,20 +160,13 @@ describe('running Docks', () => {
     for (const dockId of [anew, back]) await hold(dockId)
     await close()
     const taken = new Date(world.clock.now().getTime() + 5_000)
-    await vi.waitFor(
-      async () => expect((await orders()).map((row) => row.next_attempt_at)).toEqual([taken, taken]),
-      { timeout: 60_000, interval: 250 },
+    await turning(0, async () =>
+      expect((await orders()).map((row) => row.next_attempt_at)).toEqual([taken, taken]),
     )
     const { db } = world.server.database
     await db.updateTable('docks').set({ generation: 2 }).where('id', '=', anew).execute()
     await release(anew)
-    await vi.waitFor(
-      async () => {
-        pass(5_000)
-        expect((await orders()).map((row) => row.dock_id)).toEqual([back])
-      },
-      { timeout: 60_000, interval: 250 },
-    )
+    await turning(5_000, async () => expect((await orders()).map((row) => row.dock_id)).toEqual([back]))
     expect(await world.stateOf(anew)).toBe('ready')
 
     const session = await world.server.signIn(ada.email, password)
@@ -189,7 +178,7 @@ describe('running Docks', () => {
   it('that were still being made as the account closed are stopped too', async () => {
     const { workspaceId } = await world.createOrganization(ada)
     const old = await world.createDock(ada, workspaceId)
-    pass(3_600_000)
+    world.clock.advance(3_600_000)
     await close()
     await eventually(old, 'archived')
     // As if its row had come a moment after the closing.
@@ -202,12 +191,6 @@ describe('running Docks', () => {
       .execute()
     expect(late).toHaveLength(1)
     await db.deleteFrom('ordered_stops').execute()
-    await vi.waitFor(
-      async () => {
-        pass(5_000)
-        expect((await orders()).map((row) => row.dock_id)).toEqual([old])
-      },
-      { timeout: 20_000 },
-    )
+    await turning(5_000, async () => expect((await orders()).map((row) => row.dock_id)).toEqual([old]))
   })
 })
