@@ -1,0 +1,79 @@
+/**
+ * Secrets stand nowhere in the clear: each goes in by its route, comes back out where it should, and is then looked for
+ * in everything that the service writes: files of the database with its log and WAL, its own folder, its log lines.
+ */
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { dirname } from 'node:path'
+import { promisify } from 'node:util'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ask, makeTenant, startApi, type Tenant } from './support/tenant.ts'
+
+const lines: string[] = []
+const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
+/** In every secret, and in nothing else. */
+const canary = word('canary')
+/** In the names beside them, which are no secrets: the search finds what is in the clear. */
+const marker = word('MARKER')
+
+let server: Awaited<ReturnType<typeof startApi>>
+let tenant: Tenant
+beforeAll(async () => {
+  server = await startApi({ logTo: (line) => lines.push(line) })
+  tenant = await makeTenant(server)
+})
+afterAll(() => server.stop())
+
+const filesWith = async (text: string, folders: readonly string[]): Promise<string[]> =>
+  promisify(execFile)('grep', ['-rlaF', '--devices=skip', text, ...folders]).then(
+    ({ stdout }) => stdout.trim().split('\n'),
+    (error: { code?: number; stdout?: string }) => {
+      // 2: a file went away while it was searched; what was found counts.
+      if (error.code === 1 || error.code === 2) return (error.stdout ?? '').split('\n').filter(Boolean)
+      throw error
+    },
+  )
+
+it('secrets are written nowhere in the clear', { timeout: 180_000 }, async () => {
+  const { environmentId, organizationId, workspaceId, owner } = tenant
+  const call = <Data>(method: string, path: string, body?: unknown) =>
+    ask<Data>(server, owner, method, path, body)
+  const environment = `/v1/environments/${environmentId}`
+  const value = `${canary} 'of "several"\nlines`
+  await call('POST', `${environment}/vars`, { key: marker, value })
+  await call('POST', `${environment}/files`, { path: `${marker}/token`, contents: canary })
+  const repository = { provider: 'github', repositoryId: '1', fullName: 'owner/name', setupScript: canary }
+  await call('POST', `${environment}/repos`, repository)
+  await call('PUT', '/v1/agent-credentials', { organizationId, provider: 'openai', key: canary })
+  await call('PATCH', environment, { passAgentsCredentials: true, passDockCredentials: true })
+  const dock = { workspaceId, name: marker.toLowerCase(), env: { OWN: canary }, setupScript: `: ${canary}` }
+  const { id } = await call<{ id: string }>('POST', '/v1/docks', dock)
+  await call('POST', `${environment}/vars`, { key: 'SECOND', value: canary })
+  await call('POST', `${environment}/upgrade`, {})
+  const ran = await server.fetch(`/v1/docks/${id}/exec`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${owner.apiKey}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'once',
+    },
+    body: JSON.stringify({ command: `echo ${canary}`, env: { GIVEN: canary } }),
+  })
+  expect(await ran.text()).toContain(canary)
+  const refused = { key: 'not a name', value: canary }
+  expect((await server.call('POST', `${environment}/vars`, refused, owner.apiKey)).status).toBe(400)
+  const revealed = await call<object>('POST', `${environment}/secrets:reveal`, {})
+  expect(JSON.stringify(revealed)).toContain(canary)
+
+  const { db } = server.database
+  await sql`checkpoint`.execute(db)
+  const shown = await sql<{ data_directory: string }>`show data_directory`.execute(db)
+  const folders = [dirname(shown.rows[0]!.data_directory), server.config.controlDir]
+  const found = await filesWith(marker, folders)
+  expect(found.some((file) => file.includes('/pg_wal/'))).toBe(true)
+  expect(found.some((file) => file.includes('/base/'))).toBe(true)
+  expect(await filesWith(canary, folders)).toEqual([])
+  expect(lines.length).toBeGreaterThan(0)
+  expect(lines.filter((line) => line.includes(canary))).toEqual([])
+})
