@@ -2,15 +2,19 @@
  * The operations that the crash tests break off: what is there before, the call itself, and what must be true after,
  * whether the call was answered or not.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
 import { createDock, run } from '../e2e/support/dock.ts'
 import type { Server } from '../e2e/support/server.ts'
+import { killSandbox } from './processes.ts'
 
-export const operations = ['create', 'stop', 'resume', 'branch', 'delete'] as const
+export const operations = ['create', 'stop', 'resume', 'branch', 'delete', 'recover'] as const
 export type Operation = (typeof operations)[number]
 
-type World = Pick<Server, 'client' | 'admin'>
+type World = Pick<Server, 'client' | 'admin' | 'dataDir'>
+
+const recoveryMsMax = 60_000
 
 /** A Dock with a file in it whose content is known, as the operation needs to find it; none for a create. */
 export type Prepared = { dock: Dock | null; content: string; key: string; name: string }
@@ -58,6 +62,21 @@ export const perform = async (world: World, operation: Operation, prepared: Prep
       return client.call('resumeDock', { params, body: {} })
     case 'delete':
       return client.call('deleteDock', { params, headers: { 'x-confirm-delete': params.id } })
+    case 'recover':
+      return loseRuntime(world, params.id)
+  }
+}
+
+/** Ends the Dock's sandbox behind everybody's back, and waits until it was booted again. */
+const loseRuntime = async (world: World, id: string): Promise<void> => {
+  const before = await world.client.call('readDock', { params: { id } })
+  await killSandbox(world.dataDir, id)
+  const deadline = Date.now() + recoveryMsMax
+  for (;;) {
+    const dock = await world.client.call('readDock', { params: { id } })
+    if (dock.state === 'ready' && dock.stateChangedAt !== before.stateChangedAt) return
+    if (Date.now() > deadline) throw new Error(`the Dock that was lost is ${dock.state}`)
+    await delay(50)
   }
 }
 
@@ -141,6 +160,11 @@ export const verify = async (
           now?.state === 'ready' || (now?.state === 'archived' && !answered),
           `resumed, it is ${now?.state}`,
         ),
+        ...(await holdsContent(world, id, content)),
+      ]
+    case 'recover':
+      return [
+        ...expectThat(now?.state === 'ready', `lost, it is ${now?.state}`),
         ...(await holdsContent(world, id, content)),
       ]
     case 'delete':

@@ -36,3 +36,15 @@ export const processOf = async (
   const pid = Number.parseInt(lock, 10)
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null
 }
+
+/** Kills the sandbox of a Dock, as the kernel does when memory is short. */
+export const killSandbox = async (dataDir: string, dockId: string): Promise<void> => {
+  const name = `d${dockId.replaceAll('-', '')}g`
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const line = await read(entry, 'cmdline')
+    if (line.startsWith('runsc-sandbox') && line.includes(dataDir) && line.includes(name))
+      return void process.kill(Number(entry), 'SIGKILL')
+  }
+  throw new Error(`no sandbox of Dock ${dockId}`)
+}

@@ -73,6 +73,16 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
+  it('SIGKILL of the server itself, untouched: the next start takes over what it left', async () => {
+    const dock = await createDock(server)
+    await run(server, dock.id, 'setsid sleep 4323 >/dev/null 2>&1 & echo $! > pid')
+    process.kill(server.pid, 'SIGKILL')
+    await server.ended
+    server = await startServer(dataDir, port)
+    expect(await eventually(dock.id, 'cat /proc/$(cat pid)/cmdline | tr "\\0" " "')).toContain('sleep 4323')
+    await deleteDock(server, dock.id)
+  })
+
   it('Ctrl-C: nothing is left running or mounted, and the next start boots it again from its own disk', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept > file')
