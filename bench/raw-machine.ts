@@ -4,9 +4,12 @@
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { openSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
+import { readSandboxState } from '../packages/runtime-gvisor/src/sandbox-state.ts'
+import { Sentry } from '../packages/runtime-gvisor/src/sentry.ts'
 import { type Figure, sample } from './figures.ts'
 
 const [imageDisk, runsc, scratchParent, countText] = process.argv.slice(2)
@@ -85,6 +88,24 @@ const boot = async (id: string, from: string): Promise<Machine> => {
 
 const execIn = ({ id }: Machine, command: string): Promise<string> =>
   runCommand(runsc, [...runscFlags, 'exec', '--user', '1000:1000', id, '/bin/bash', '-lc', command])
+
+/** The bare calls that make a process and wait for it: no marks, no limits, no output. */
+const sentryOf = async ({ id }: Machine): Promise<Sentry> => {
+  const { controlSocket } = await readSandboxState(join(scratch, 'runsc'), id)
+  if (!controlSocket) throw new Error('the sandbox has no control socket')
+  return new Sentry(controlSocket, id)
+}
+
+const nothing = openSync('/dev/null', 'r+')
+const execBySocket = async (sentry: Sentry, command: string): Promise<void> => {
+  const env = ['PATH=/usr/bin:/bin', 'HOME=/home/user']
+  const none = { bounding: 0, effective: 0, permitted: 0 }
+  const argv = ['/bin/bash', '-lc', command]
+  const user = { uid: 1000, gid: 1000, cwd: '/home/user' }
+  const pid = await sentry.start({ argv, env, ...user, capabilities: none }, [nothing, nothing, nothing])
+  const exitCode = await sentry.wait(pid)
+  if (exitCode !== 0) throw new Error(`${command}: exit ${exitCode}`)
+}
 
 const endSandbox = async ({ id }: Machine): Promise<void> => {
   await tryCommand(runsc, [...runscFlags, 'kill', '--all', id, 'KILL'])
@@ -168,6 +189,14 @@ const measure = async (): Promise<Figure[]> => {
       await execIn(steady, 'true')
     }),
   )
+  const sentry = await sentryOf(steady)
+  figures.push(
+    await sample('exec-socket', count * 2, () => execBySocket(sentry, 'true')),
+    await sample('exec-socket-8', count, async () => {
+      await Promise.all(Array.from({ length: 8 }, () => execBySocket(sentry, 'true')))
+    }),
+  )
+  sentry.close()
   await end(steady)
   figures.push(
     await sampleOn(
