@@ -1,11 +1,11 @@
 /** Needs root, DOCK_TEST_RUNSC (a runsc) and DOCK_TEST_ROOTFS (a root filesystem, copied before use). */
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
-import type { RuntimeDriver } from '@dock/runtime'
+import { type ExecRequest, type RuntimeDriver, SandboxGone, type SandboxSpec } from '@dock/runtime'
 import { describeDriver } from '@dock/runtime/conformance'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
@@ -17,6 +17,21 @@ exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs n
 mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
 mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} "$@"' runsc "$@"
 `
+
+const openDescriptors = (): number => readdirSync('/proc/self/fd').length
+
+/** The arguments of every process of this machine. */
+const hostArguments = (): string =>
+  readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8')
+      } catch {
+        return ''
+      }
+    })
+    .join('\n')
 
 if (runsc && rootfs) {
   const scratch = mkdtempSync(join(tmpdir(), 'dock-gvisor-'))
@@ -30,6 +45,7 @@ if (runsc && rootfs) {
     const folder = join(scratch, exec)
     const netns = `dockt${process.pid}${controlSocket ? 's' : 'c'}`
     const drivers: RuntimeDriver[] = []
+    let spec: SandboxSpec
     const makeDriver = (): RuntimeDriver => {
       const rootDir = join(folder, 'root')
       const stateDir = join(folder, 'state')
@@ -46,7 +62,7 @@ if (runsc && rootfs) {
       await runCommand('mkdir', ['-p', folder])
       await runCommand('cp', ['-a', rootfs, rootPath])
       await runCommand('ip', ['netns', 'add', netns])
-      return {
+      spec = {
         dockId: newUuid(),
         generation: 2,
         hostname: 'driver-test',
@@ -56,6 +72,41 @@ if (runsc && rootfs) {
         netnsPath: `/run/netns/${netns}`,
         nameserver: '192.0.2.1',
       }
+      return spec
+    })
+
+    test(`by ${exec}, commands leave no descriptor open and show nothing in arguments on the host`, async () => {
+      const driver = makeDriver()
+      const handle = await driver.start({ ...spec, generation: 90 })
+      const request = (script: string): ExecRequest => ({
+        ...{ argv: ['/bin/bash', '-c', script], env: { SECRET: 'hidden-value' }, cwd: '/', uid: 0, gid: 0 },
+        ...{ timeoutMs: 30_000, outputLimitBytes: 1000, input: 'x' },
+      })
+      await driver.exec(handle, request('true'))
+      const before = openDescriptors()
+      const seen: string[] = []
+      for (let run = 0; run < 20; run++) {
+        await driver.exec(handle, {
+          ...request('echo hidden-word'),
+          onOutput: () => seen.push(hostArguments()),
+        })
+        await driver.exec(handle, { ...request('true'), cwd: '/nowhere' }).catch(() => undefined)
+      }
+      await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
+      expect(seen.join()).toContain(folder)
+      expect(seen.join()).not.toContain('hidden-')
+      await driver.destroy(handle)
+    })
+
+    test(`by ${exec}, a death without an order is told`, async () => {
+      const driver = makeDriver()
+      const handle = await driver.start({ ...spec, generation: 91 })
+      const dead = driver.wait(handle)
+      process.kill(Number(handle.data.pid), 'SIGKILL')
+      await dead
+      expect(await driver.recover(handle)).toBe('gone')
+      await expect(driver.processes?.(handle)).rejects.toThrow(SandboxGone)
+      await driver.destroy(handle)
     })
 
     test(`commands went by ${exec}`, async () => {

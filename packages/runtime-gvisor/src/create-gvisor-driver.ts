@@ -10,7 +10,7 @@ import { bootSandbox } from './boot-sandbox.ts'
 import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
 import { fingerprintRunsc } from './fingerprint-runsc.ts'
-import { hostProcess, untilDead } from './host-process.ts'
+import { hostProcess } from './host-process.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
@@ -94,10 +94,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       }
     },
     recover: async (handle) => (sandboxOf(handle).isAlive ? 'running' : 'gone'),
-    wait: async (handle) => {
-      const { process } = sandboxOf(handle)
-      if (process) await untilDead(process)
-    },
+    wait: (handle) => sandboxOf(handle).untilDead(),
     exec: async (handle, request) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => runInSandbox(transport, sandbox, request))

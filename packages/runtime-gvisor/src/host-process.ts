@@ -4,8 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 export type HostProcess = { pid: number; startTime: string }
 
-const defaultPollMs = 100
-
 /** Start time in clock ticks; undefined when the process is gone or a zombie, which is as dead. */
 const startTimeOf = (pid: number): string | undefined => {
   try {
@@ -27,6 +25,6 @@ export const hostProcess = (pid: number): HostProcess | undefined => {
 export const isAlive = (process: HostProcess): boolean => startTimeOf(process.pid) === process.startTime
 
 /** Resolves when the process is dead, at most `pollMs` after it. Works for processes that are not our children. */
-export const untilDead = async (process: HostProcess, pollMs = defaultPollMs): Promise<void> => {
+export const untilDead = async (process: HostProcess, pollMs: number): Promise<void> => {
   while (isAlive(process)) await delay(pollMs)
 }

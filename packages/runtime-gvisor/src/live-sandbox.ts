@@ -1,10 +1,16 @@
 /** A sandbox as this driver holds it: its process on the host, and the ways to it, each found when it is first needed. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
 import { type HostProcess, isAlive } from './host-process.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import { Sentry } from './sentry.ts'
+
+/** Between the end of the connection and that of the process. */
+const dyingMs = 5000
+const dyingPollMs = 5
+const blindPollMs = 250
 
 export class LiveSandbox {
   readonly id: string
@@ -43,6 +49,24 @@ export class LiveSandbox {
       this.#sentry = undefined
     })
     return this.#sentry
+  }
+
+  /**
+   * Resolves when it is dead. Its end closes a connection to its sentry: only where there is none the process is looked at
+   * again and again.
+   */
+  async untilDead(): Promise<void> {
+    while (this.isAlive) {
+      const told = await this.sentry()
+        .then((sentry) => sentry.ended())
+        .then(
+          () => true,
+          () => false,
+        )
+      const deadline = performance.now() + (told ? dyingMs : 0)
+      do await delay(told ? dyingPollMs : blindPollMs)
+      while (this.isAlive && performance.now() < deadline)
+    }
   }
 
   /** Runs `work` with the sandbox; whatever fails while it is dying is SandboxGone. */

@@ -28,6 +28,8 @@ export class SentryConnection {
   readonly #fd: number
   readonly #socket: Socket
   #call: Call | undefined
+  /** Resolves when the connection has ended, for whatever reason. */
+  readonly closed: Promise<void>
 
   /** Connects. Throws when no sentry listens at the path. */
   constructor(path: string) {
@@ -35,7 +37,8 @@ export class SentryConnection {
     this.#socket = new Socket({ fd: this.#fd, readable: true, writable: true })
     this.#socket.on('data', (chunk: Buffer) => this.#receive(chunk))
     this.#socket.on('error', () => undefined)
-    this.#socket.once('close', () => this.#end(new SentrySilent('the control socket was closed')))
+    this.closed = new Promise((resolve) => this.#socket.once('close', () => resolve()))
+    void this.closed.then(() => this.#end(new SentrySilent('the control socket was closed')))
   }
 
   /** Whether another call can be made: the connection stands and none is under way. */

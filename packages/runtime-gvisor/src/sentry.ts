@@ -34,6 +34,7 @@ export class Sentry {
   readonly #path: string
   readonly #container: string
   readonly #connections = new Set<SentryConnection>()
+  readonly #watching = new Set<SentryConnection>()
 
   /** `path` is its control socket, `container` the sandbox's id. Connects when something is asked. */
   constructor(path: string, container: string) {
@@ -103,9 +104,17 @@ export class Sentry {
     )
   }
 
+  /** Resolves when the sentry ends, or closes the connection that is held for this. Throws when it does not listen. */
+  async ended(): Promise<void> {
+    const connection = new SentryConnection(this.#path)
+    this.#watching.add(connection)
+    await connection.closed
+    this.#watching.delete(connection)
+  }
+
   /** Closes every connection; calls under way fail. */
   close(): void {
-    for (const connection of this.#connections) connection.close()
+    for (const connection of [...this.#connections, ...this.#watching]) connection.close()
     this.#connections.clear()
   }
 
