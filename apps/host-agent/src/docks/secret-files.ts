@@ -10,13 +10,18 @@ import { dockUser, userEnvironment } from './login-shell.ts'
 const timeoutMs = 30_000
 
 // The arguments are paths, which are no secrets. Everything happens as the Dock user: no link leads further than they may go.
+// A folder where a file was is the user's own by now, and a work folder that they removed is no reason not to boot.
 const script = `
 set -u
 umask 077
+[ -d /home/user/work ] || mkdir -p /home/user/work
 cd /home/user/work || exit 21
 list=/home/user/.dock/environment-files
 old=()
-if [ -f "$list" ]; then mapfile -d '' -t old <"$list"; fi
+if [ -f "$list" ]; then mapfile -d '' -t listed <"$list"; else listed=(); fi
+for file in "\${listed[@]}"; do
+  if [ -L "$file" ] || [ ! -d "$file" ]; then old+=("$file"); fi
+done
 if [ "\${#old[@]}" -gt 0 ]; then rm -f -- "\${old[@]}" || exit 22; fi
 if [ $# -eq 0 ]; then rm -f "$list"; exit 0; fi
 [ -d /home/user/.dock ] || mkdir -p /home/user/.dock || exit 23
@@ -40,7 +45,8 @@ export const deliverFiles = async (
   files: SecretFiles,
 ): Promise<void> => {
   const { exitCode, stderr } = await driver.exec(sandbox, {
-    argv: ['/bin/bash', '-c', script, 'environment', ...files.map(({ path }) => path)],
+    // Where its input is a socket, bash would read the user's .bashrc.
+    argv: ['/bin/bash', '--norc', '-c', script, 'environment', ...files.map(({ path }) => path)],
     env: userEnvironment,
     ...{ cwd: '/', uid: dockUser.uid, gid: dockUser.gid, timeoutMs, outputLimitBytes: 4096 },
     ...(files.length > 0 ? { input: await archiveOf(files) } : {}),
