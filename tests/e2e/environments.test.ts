@@ -25,9 +25,8 @@ const upgrade = async (params: { ref: string }): Promise<void> => {
 
 it('gives variables to commands and files to their folder', async () => {
   const params = await makeEnvironment()
-  const [inVariable, inFile] = [freshName('canary-variable'), freshName('canary-file')]
-  const value = `it's "${inVariable}"\n  $HOME and \\ and \`id\`\nlast line`
-  const contents = `${inFile}\n'"$x"\n`
+  const value = `it's "quoted"\n  $HOME and \\ and \`id\`\nlast line`
+  const contents = `first\n'"$x"\n`
   await client.call('setEnvironmentVariable', { params, body: { key: 'SEVERAL', value } })
   await client.call('setEnvironmentFile', { params, body: { path: 'config/token', contents } })
   const { id } = await start(params)
@@ -41,7 +40,7 @@ it('takes from a running Dock what an upgrade leaves out, and from a stopped one
   await client.call('setEnvironmentVariable', { params, body: { key: 'REMOVED', value: 'there' } })
   await client.call('setEnvironmentFile', { params, body: { path: 'config/token', contents: 'there' } })
   const [running, stopped] = [await start(params), await start(params)]
-  const look = 'echo "${REMOVED-gone} ${ADDED-nothing}"; ls /home/user/work/config'
+  const look = `echo "\${REMOVED-gone} \${ADDED-nothing}"; ls /home/user/work/config`
   expect(await run(server, running.id, look)).toBe('there nothing\ntoken\n')
   await stop(stopped.id)
   await client.call('removeEnvironmentVariable', { params: { ...params, key: 'REMOVED' } })
