@@ -16,6 +16,7 @@ import { environmentUpgradeHandlers } from './http/routes/environments.ts'
 import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
 import { templateHandlers } from './http/routes/templates.ts'
+import { retentionEnabled } from './modules/accounts/index.ts'
 import { type Copies, createCopies } from './modules/copies/index.ts'
 import {
   activitySweepMs,
@@ -36,6 +37,7 @@ import {
   nextStopAt,
   type OrderedStops,
   stopDueDocks,
+  wipeArchivedDocks,
 } from './modules/docks/index.ts'
 import { launchEnvironment } from './modules/environments/index.ts'
 import {
@@ -52,7 +54,9 @@ import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
   createSaveTemplateSaga,
+  dockHasConnectors,
   templateForCreate,
+  wipeTemplates,
 } from './modules/templates/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
@@ -162,6 +166,14 @@ export const createDockModules = (options: {
     tasks: [
       { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
+      {
+        name: 'zero data retention',
+        everyMs: 5_000,
+        run: async () => {
+          await wipeTemplates(db)
+          await wipeArchivedDocks(context)
+        },
+      },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
     ],
   })
@@ -174,8 +186,8 @@ export const createDockModules = (options: {
       ...snapshotHandlers(context),
       ...environmentUpgradeHandlers(context),
       ...templateHandlers(context, {
-        retentionEnabled: async () => false,
-        hasConnectors: async () => false,
+        retentionEnabled: (organizationId) => retentionEnabled(db, organizationId),
+        hasConnectors: (dockId) => dockHasConnectors(db, dockId),
       }),
     },
     fleet,

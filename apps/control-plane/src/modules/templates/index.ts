@@ -3,4 +3,10 @@ export { createTemplate, type TemplateGates } from './operations/create-template
 export { deleteTemplate } from './operations/delete-template.ts'
 export { listTemplates, readTemplate } from './operations/read-templates.ts'
 export { createDeleteTemplateSaga, createSaveTemplateSaga } from './save-template.ts'
-export { removeTemplates, type TemplateSource, templateForCreate } from './template-store.ts'
+export {
+  dockHasConnectors,
+  removeTemplates,
+  type TemplateSource,
+  templateForCreate,
+  wipeTemplates,
+} from './template-store.ts'

@@ -1,14 +1,14 @@
 /** POST /v1/docks/:id/stop, and the stop that a ttl orders. */
-import { type DockState, type ErrorCode, ServiceError } from '@dock/contract'
+import { type DockState, type ErrorCode, roleReaches, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
-import type { Visitor } from '../../accounts/index.ts'
+import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { stoppableStates } from '../dock-state.ts'
-import { dueDocks } from '../dock-store.ts'
+import { dockCaptures, dueDocks } from '../dock-store.ts'
 import type { StopData } from '../workflows/stop-dock.ts'
 
 /** How often a stop is tried on a Dock whose state changes under it. */
@@ -25,7 +25,10 @@ export const stopDock = async (
 ): Promise<DockStateAnswer> => {
   for (let attempt = 1; ; attempt++) {
     const dock = await requireDock(context, caller, id)
-    const claimed = await claimStop(context, dock, body.force, causedBy(caller, 'stop'))
+    const wipes = await wipesData(context, dock, body.force)
+    if (wipes && dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
+      throw new ServiceError('dock_delete_forbidden')
+    const claimed = await claimStop(context, dock, { force: body.force, wipes }, causedBy(caller, 'stop'))
     if (claimed !== 'changed') return 'state' in claimed ? claimed : runStop(context, claimed)
     // It became idle, or busy, this moment.
     if (attempt === claimAttempts) throw new ServiceError('dock_busy')
@@ -49,7 +52,8 @@ export const beginStop = async (
   dock: DockRow,
   cause: Cause,
 ): Promise<'archived' | 'archiving' | 'changed'> => {
-  const claimed = await claimStop(context, dock, false, cause)
+  const wipes = await wipesData(context, dock, false)
+  const claimed = await claimStop(context, dock, { force: false, wipes }, cause)
   if (claimed === 'changed') return 'changed'
   if ('state' in claimed) return claimed.state === 'archived' ? 'archived' : 'archiving'
   runStop(context, claimed).catch((error: unknown) =>
@@ -58,11 +62,15 @@ export const beginStop = async (
   return 'archiving'
 }
 
+/** Whether what stops leaves nothing, because the organization keeps no data at rest. A forced stop keeps no more anyway. */
+const wipesData = async ({ db }: DockContext, dock: DockRow, force: boolean): Promise<boolean> =>
+  !force && dock.state !== 'archived' && (await retentionEnabled(db, dock.organizationId))
+
 /** The operation that now stops the Dock, the state of one that is stopped already, or `changed`. */
 const claimStop = async (
   context: DockContext,
   dock: DockRow,
-  force: boolean,
+  { force, wipes }: { force: boolean; wipes: boolean },
   cause: Cause,
 ): Promise<OperationRow | DockStateAnswer | 'changed'> => {
   const { id, state, hostId } = dock
@@ -79,9 +87,12 @@ const claimStop = async (
   const stoppable = stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
   if (!stoppable || hostId === null) throw new ServiceError('conflict')
 
-  const snapshotId = force ? null : newUuid()
-  const data: StopData = { hostId, snapshotId, previous: state, name: dock.name }
   const { organizationId, generation } = dock
+  const snapshotId = force || wipes ? null : newUuid()
+  const data: StopData = {
+    ...{ hostId, snapshotId, previous: state, name: dock.name },
+    ...(wipes ? { wiped: await dockCaptures(db, organizationId, id) } : {}),
+  }
   const operation = newDockOperation({
     kind: 'stop',
     organizationId,

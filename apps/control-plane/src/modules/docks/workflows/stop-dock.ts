@@ -9,6 +9,7 @@ import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../dock-commit.ts'
 import { setupEndedByStop } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
+import { orBlocked } from './or-blocked.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 export type StopData = {
@@ -19,6 +20,8 @@ export type StopData = {
   /** The Dock's name, for what people are told of a refused stop. */
   name: string
   sizeBytes?: number
+  /** Under zero data retention: the captures of earlier Snapshots, which go with the stop. */
+  wiped?: { id: string; hostId: string }[]
 }
 
 const refusedTtlRetryMs = 10 * 60_000
@@ -74,6 +77,13 @@ export const createStopSaga = (options: {
           }
         },
       },
+      {
+        name: 'wipe',
+        do: async (operation) => {
+          for (const { id, hostId } of stopData(operation).wiped ?? [])
+            await orBlocked(hostId, gateway.destroyCapture(hostId, id, operation.id))
+        },
+      },
     ],
     finish: async (operation) => {
       const data = stopData(operation)
@@ -86,13 +96,16 @@ export const createStopSaga = (options: {
         now,
         set: sql`ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
           billing_paused_at = null, disk_alert = null, ${setupEndedByStop}, ${sizeAfterBoot}
-          ${data.snapshotId === null ? sql`` : sql`, last_snapshot_at = ${now}`}`,
+          ${data.snapshotId === null ? sql`` : sql`, last_snapshot_at = ${now}`}
+          ${data.wiped ? sql`, last_snapshot_at = null` : sql``}`,
         event: 'dock.archived',
         release: true,
         complete: { operation, owner, error: null },
         also: [
           sql`snap as (update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
             where id = ${data.snapshotId}::uuid and exists (select 1 from moved))`,
+          sql`wiped as (delete from snapshots where dock_id = ${operation.targetId} and ${data.wiped !== undefined}
+            and exists (select 1 from moved))`,
         ],
       })
     },

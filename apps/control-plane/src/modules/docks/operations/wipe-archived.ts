@@ -1,0 +1,35 @@
+/**
+ * Zero data retention: what an organization had at rest when it turned the policy on goes, archived Docks with their
+ * Snapshots. A reconciler: it looks afresh each time, so it also takes what was archived while it was turned on.
+ */
+import { ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { DockRow } from '../dock.ts'
+import type { DockContext } from '../dock-context.ts'
+import { dockColumns } from '../dock-store.ts'
+import { claimDelete } from './delete-dock.ts'
+
+const atOnceMax = 20
+
+/** Archived Docks that still have Snapshots, in organizations under the policy, that no operation holds. */
+const archivedDocks = async ({ db }: DockContext): Promise<DockRow[]> =>
+  (
+    await sql<DockRow>`select ${dockColumns} from docks d
+      join organizations o on o.id = d.organization_id and o.retention_enabled
+      where d.state = 'archived' and exists (select 1 from snapshots s where s.dock_id = d.id)
+        and not exists (select 1 from operations p where p.dock_id = d.id and p.status <> 'completed')
+      limit ${atOnceMax}`.execute(db)
+  ).rows
+
+/** Begins to delete them, each by an operation that survives a crash. */
+export const wipeArchivedDocks = async (context: DockContext): Promise<void> => {
+  for (const dock of await archivedDocks(context)) {
+    try {
+      const cause = { by: 'retention', through: 'timer', why: 'zero data retention' } as const
+      void context.runner.run(await claimDelete(context, dock, cause))
+    } catch (error) {
+      // Held by an operation, or by a Template that goes first: the next round finds it free.
+      if (!(error instanceof ServiceError)) throw error
+    }
+  }
+}
