@@ -87,3 +87,23 @@ test('an ending that fails is tried again until it holds', async () => {
   expect(result).toMatchObject({ exitCode: 137, timedOut: false })
   expect(attempts).toBe(3)
 })
+
+test('a command that starts after its time was up is ended all the same', async () => {
+  const { promise: ended, resolve: end } = Promise.withResolvers<number>()
+  const { promise: lookedFor, resolve: look } = Promise.withResolvers<void>()
+  let runs = false
+  const transport = transportOf(
+    async () => {
+      await lookedFor
+      runs = true
+      return started({ ended })
+    },
+    async () => {
+      if (runs) end(137)
+      look()
+      return started()
+    },
+  )
+  const result = await runInSandbox(transport, sandbox, { ...request, timeoutMs: 1 })
+  expect(result).toMatchObject({ exitCode: 137, timedOut: true })
+})

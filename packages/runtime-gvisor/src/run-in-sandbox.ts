@@ -8,9 +8,11 @@ import { runToEnd } from './run-to-end.ts'
 
 /** How long the answer waits for the end of a tree; the work on it goes on after that. */
 const endingMs = 30_000
-/** How long it waits, once the tree is ended, to be told of the end. */
-const graceMs = 2000
+/** How long it waits, once no process of the tree is found, to be told of the end. */
+const graceMs = 500
 const killedExitCode = 137
+
+const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undefined, { ref: false })
 
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
 export const runInSandbox = async (
@@ -33,12 +35,20 @@ export const runInSandbox = async (
   }
 
   const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
+  const { promise: over, resolve: isOver } = Promise.withResolvers<true>()
   let ending: Promise<void> | undefined
   let timedOut = false
+  const endUntilOver = async (): Promise<void> => {
+    const deadline = performance.now() + endingMs
+    // A command that was only about to start when its tree was looked for is there the next time.
+    for (let ended: unknown; !ended && performance.now() < deadline; ) {
+      await Promise.race([end(), pause(deadline - performance.now())])
+      ended = await Promise.race([over, pause(graceMs)])
+    }
+    giveUp()
+  }
   const stop = (): void => {
-    if (ending) return
-    ending = Promise.race([end(), delay(endingMs, undefined, { ref: false })])
-    void ending.then(() => delay(graceMs, undefined, { ref: false })).then(giveUp)
+    ending ??= endUntilOver()
   }
   const timer = setTimeout(() => {
     timedOut = true
@@ -53,15 +63,17 @@ export const runInSandbox = async (
   try {
     const wanted = { input, outputLimitBytes, onOutput, onStarted }
     const ran = await runToEnd(transport, sandbox.id, command, wanted, givenUp)
+    isOver(true)
     await ending
     if (ran.exitCode === 'refused') throw new ExecRefused(ran.stderr.toString('utf8').trim().slice(0, 1000))
     const exitCode = ran.exitCode === 'unknown' ? killedExitCode : ran.exitCode
     return { ...ran, exitCode, durationMs: Math.round(performance.now() - begin), timedOut }
   } catch (error) {
     // Whether it was started is unknown: nothing of it may go on.
-    if (!(error instanceof ExecRefused)) stop()
+    if (!(error instanceof ExecRefused)) void end()
     throw error
   } finally {
+    isOver(true)
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
   }
