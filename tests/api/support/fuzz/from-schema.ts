@@ -24,10 +24,29 @@ export type Schema = {
 
 const longestMade = 80
 
+/** Values that mean something to the service, for fields of these names. */
+const meaningful: Readonly<Record<string, readonly string[]>> = {
+  dockId: ['@dockId@'],
+  image: ['debian-13'],
+  environment: ['default'],
+  from: ['@/v1/templates/:name@'],
+  confirmation: ['erase my account data', 'delete archived dock data'],
+  publicKey: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop'],
+  'x-confirm-delete': ['@confirm@'],
+}
+
 const between = (min: number, max: number): fc.Arbitrary<number> =>
   fc.oneof(fc.constantFrom(min, max), fc.integer({ min, max }))
 
-const textOf = (schema: Schema, idNamed: string): fc.Arbitrary<string> => {
+const textOf = (schema: Schema, named: string): fc.Arbitrary<string> => {
+  const known = meaningful[named]
+  const plain = plainText(schema, named)
+  return known
+    ? fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: plain })
+    : plain
+}
+
+const plainText = (schema: Schema, idNamed: string): fc.Arbitrary<string> => {
   switch (schema.format) {
     case 'uuid':
       return fc.oneof(
@@ -53,14 +72,17 @@ const textOf = (schema: Schema, idNamed: string): fc.Arbitrary<string> => {
     : fc.oneof({ weight: 9, arbitrary: made }, fc.constant('x'.repeat(maxLength)))
 }
 
+const sometimes = (value: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
+  fc.oneof({ weight: 2, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value })
+
 const objectOf = (schema: Schema): fc.Arbitrary<object> => {
-  const required = schema.required ?? []
-  const known = fc.record(
-    Object.fromEntries(
-      Object.entries(schema.properties ?? {}).map(([name, property]) => [name, fromSchema(property, name)]),
-    ),
-    { requiredKeys: required },
-  )
+  const required = new Set(schema.required)
+  const fields = Object.entries(schema.properties ?? {}).map(([name, property]) => {
+    const value = fromSchema(property, name)
+    return [name, required.has(name) ? value : sometimes(value)] as const
+  })
+  // What is undefined is not in the JSON that is sent.
+  const known = fc.record(Object.fromEntries(fields))
   if (typeof schema.additionalProperties !== 'object') return known
   const name = schema.propertyNames
     ? (fromSchema(schema.propertyNames, '') as fc.Arbitrary<string>)

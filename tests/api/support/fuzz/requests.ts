@@ -5,7 +5,15 @@ import { fromSchema, type Schema } from './from-schema.ts'
 import { brokenBody, nastyText, nastyValue } from './nasty-values.ts'
 
 /** Who sends it. */
-export const senders = ['owner', 'owner-session', 'member', 'stranger', 'nobody', 'nonsense'] as const
+export const senders = [
+  'owner',
+  'owner-session',
+  'member',
+  'instance-admin',
+  'stranger',
+  'nobody',
+  'nonsense',
+] as const
 export type Sender = (typeof senders)[number]
 
 /** Ids of real things stand as `@name@` or `@/v1/path/:id@` in texts, until they are put in. */
