@@ -5,7 +5,15 @@ const [requests = '20000', seed = String(Math.floor(Date.now() / 86_400_000))] =
 
 const child = spawn(
   'npx',
-  ['vitest', 'run', '--project', 'api', 'tests/api/fuzz.test.ts', '--reporter=verbose'],
+  [
+    'vitest',
+    'run',
+    '--project',
+    'api',
+    'tests/api/fuzz.test.ts',
+    'tests/api/doors.test.ts',
+    '--reporter=verbose',
+  ],
   {
     cwd: new URL('..', import.meta.url),
     env: { ...process.env, DOCK_FUZZ_REQUESTS: requests, DOCK_FUZZ_SEED: seed },

@@ -35,6 +35,20 @@ const asRecord = (body: unknown): Record<string, unknown> =>
 const accountSubject = (email: string): string =>
   createHash('sha256').update(email.toLowerCase()).digest('base64url')
 
+/** An absolute address, or a path that stays on whatever host it is put behind. */
+const isCallback = (text: string): boolean => {
+  if (!text.startsWith('/')) return URL.canParse(text)
+  const origin = 'https://callback.invalid'
+  return !/^\/[/\\]/.test(text) && URL.canParse(text, origin) && new URL(text, origin).origin === origin
+}
+
+/** The library fails inside over one that it cannot read; which hosts it may name is the library's to check. */
+const requireCallback = (search: string): void => {
+  const callback = new URLSearchParams(search).get('callbackURL')
+  if (callback && !isCallback(callback))
+    throw new ServiceError('validation_error', { message: 'callbackURL: must be an address or a path' })
+}
+
 export const createSignIn = (options: SignInOptions): SignIn => {
   const { db, rateLimits, logger } = options
   const library = createLibrary(options)
@@ -84,6 +98,7 @@ export const createSignIn = (options: SignInOptions): SignIn => {
     handle: async (request) => {
       const door = signInDoor(request.method, request.path)
       if (!door) throw new ServiceError('not_found')
+      requireCallback(request.search)
       await checkLimits(door, request)
       if (door.signedIn) await refuseClosed(request.headers)
       if (!door.blind) return forward(request)

@@ -1,0 +1,93 @@
+/** What stands outside the contract: sign-in and the registration of hosts. Nothing that anybody sends fails inside. */
+import fc from 'fast-check'
+import { afterAll, expect, it } from 'vitest'
+import { brokenBody, nastyText, nastyValue } from './support/fuzz/nasty-values.ts'
+import { startApi } from './support/tenant.ts'
+
+const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000') / 4
+const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
+
+const errors: string[] = []
+const server = await startApi({
+  logTo: (line) => {
+    if ((JSON.parse(line) as { level: number }).level >= 50) errors.push(line)
+  },
+})
+afterAll(() => server.stop())
+
+const posts = [
+  '/api/auth/sign-up/email',
+  '/api/auth/sign-in/email',
+  '/api/auth/sign-in/social',
+  '/api/auth/sign-out',
+  '/api/auth/request-password-reset',
+  '/api/auth/reset-password',
+  '/api/auth/send-verification-email',
+  '/api/auth/change-password',
+  '/api/auth/revoke-session',
+  '/v1/fleet/register',
+]
+const gets = [
+  '/api/auth/get-session',
+  '/api/auth/verify-email',
+  '/api/auth/callback/github',
+  '/api/auth/error',
+  '/x',
+]
+const fields = [
+  'email',
+  'password',
+  'name',
+  'token',
+  'newPassword',
+  'provider',
+  'callbackURL',
+  'joinToken',
+  'facts',
+]
+
+const good: Record<string, unknown> = {
+  email: 'somebody@example.test',
+  password: 'correct horse battery',
+  newPassword: 'correct horse battery',
+  name: 'Somebody',
+  provider: 'github',
+  callbackURL: '/',
+}
+const body = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .dictionary(fc.constantFrom(...fields), nastyValue, { maxKeys: 4 })
+      .map((bad) => JSON.stringify({ ...good, ...bad })),
+  },
+  { weight: 1, arbitrary: brokenBody },
+)
+const query = fc.dictionary(fc.constantFrom('token', 'code', 'state', 'callbackURL', 'error'), nastyText, {
+  maxKeys: 3,
+})
+const request = fc.oneof(
+  fc.record({ method: fc.constant('POST'), path: fc.constantFrom(...posts), query, body }),
+  fc.record({ method: fc.constant('GET'), path: fc.constantFrom(...gets), query, body: fc.constant(null) }),
+)
+
+it(`${count} requests of seed ${seed} at the doors find nothing`, {
+  timeout: 120_000 + count * 400,
+}, async () => {
+  const failed: string[] = []
+  let index = 0
+  for (const { method, path, query: search, body: text } of fc.sample(request, { numRuns: count, seed })) {
+    index += 1
+    const url = `${server.config.apiUrl}${path}?${new URLSearchParams(search)}`
+    const headers = { origin: server.config.apiUrl, 'content-type': 'application/json' }
+    // An address of its own each, or the limits would answer most of them.
+    const remoteAddress = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
+    const response = await server.controlPlane.app.fetch(new Request(url, { method, headers, body: text }), {
+      incoming: { socket: { remoteAddress } },
+    } as never)
+    const answered = await response.text()
+    if (response.status >= 500) failed.push(`${method} ${path} ${response.status} ${text} ${answered}`)
+  }
+  expect(failed.slice(0, 5)).toEqual([])
+  expect(errors.slice(0, 5)).toEqual([])
+})
