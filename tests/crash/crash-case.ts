@@ -53,7 +53,7 @@ const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> 
 }
 
 /** Waits until nothing is wrong, and answers what is at the end of the time. */
-const settle = async (world: CrashWorld, since: number): Promise<string[]> => {
+export const settle = async (world: CrashWorld, since: number): Promise<string[]> => {
   const deadline = Date.now() + recoveryMsMax
   for (;;) {
     const problems = await problemsNow(world, since)
