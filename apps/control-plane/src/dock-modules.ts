@@ -101,7 +101,7 @@ export const createDockModules = (options: {
   hostGateway?: HostGateway
 }): DockModules => {
   const { db, clock, logger } = options
-  const fleetGateway: FleetGateway = createFleetGateway()
+  const fleetGateway: FleetGateway = createFleetGateway(clock)
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
   const ttl = createTtlClock({

@@ -58,6 +58,7 @@ export const report = async (system: System): Promise<void> => {
     pool: [],
     captures: [...world.host.captures],
   })
+  await modules.hostEvents.settled()
   await settle(system)
 }
 

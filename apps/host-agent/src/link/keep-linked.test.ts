@@ -92,8 +92,13 @@ it('a reset closes the session at once, and the host enrols again as itself with
   const reset = await resetCredential(hostId)
   expect(reset).toMatchObject({ ok: true, data: { hostId } })
   expect(linkedNow()).toEqual([])
+  const { gateway } = controlPlane.controlPlane.docks.context
+  expect(await gateway.whenLinked(hostId, 1)).toBe(false)
+  const back = gateway.whenLinked(hostId, 25_000)
   await giveToken()
-  await expect.poll(linkedNow, patiently).toEqual([hostId])
+  expect(await back).toBe(true)
+  expect(linkedNow()).toEqual([hostId])
+  expect(await gateway.whenLinked(hostId, 1)).toBe(true)
   const fresh = (await credentials().read())!
   expect(fresh.hostId).toBe(hostId)
   expect([credential, reset.data.credential]).not.toContain(fresh.credential)

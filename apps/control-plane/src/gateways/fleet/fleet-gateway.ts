@@ -2,6 +2,7 @@
  * The live links to hosts, and the calls that go over them. A host keeps two: `control` for commands and events,
  * `bulk` for bytes, so that a download delays no heartbeat. A newer session of a host replaces the older one.
  */
+import type { Clock } from '@dock/foundation'
 import {
   type AgentLink,
   callAgent,
@@ -39,8 +40,10 @@ export type FleetGateway = HostGateway & {
   close(): void
 }
 
-export const createFleetGateway = (): FleetGateway => {
+export const createFleetGateway = (clock: Clock): FleetGateway => {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
+  /** Who waits for a host's control link. */
+  const awaited = new Map<string, Set<() => void>>()
   const link = (hostId: string, channel: LinkChannel = 'control'): AgentLink => {
     const found = links[channel].get(hostId)
     if (!found || found.isClosed) throw new HostNotLinked(`no ${channel} link to host ${hostId}`)
@@ -60,6 +63,7 @@ export const createFleetGateway = (): FleetGateway => {
     attach: (hostId, channel, fresh) => {
       links[channel].get(hostId)?.close(4000, 'replaced by a newer session')
       links[channel].set(hostId, fresh)
+      if (channel === 'control') for (const wake of awaited.get(hostId) ?? []) wake()
       fresh.onClose(() => {
         if (links[channel].get(hostId) === fresh) links[channel].delete(hostId)
       })
@@ -73,6 +77,21 @@ export const createFleetGateway = (): FleetGateway => {
     close: () => {
       for (const channel of [links.control, links.bulk])
         for (const each of channel.values()) each.close(1001, 'going away')
+    },
+    whenLinked: (hostId, withinMs) => {
+      if (links.control.get(hostId)?.isClosed === false) return Promise.resolve(true)
+      return new Promise((resolve) => {
+        const waiting = awaited.get(hostId) ?? new Set()
+        awaited.set(hostId, waiting)
+        const end = (isLinked: boolean): void => {
+          cancel()
+          waiting.delete(wake)
+          resolve(isLinked)
+        }
+        const wake = (): void => end(true)
+        const cancel = clock.after(withinMs, () => end(false))
+        waiting.add(wake)
+      })
     },
     linked: () => [...links.control].filter(([, each]) => !each.isClosed).map(([id]) => id),
     start: (host, dock, body) =>

@@ -45,6 +45,8 @@ export type FakeHost = HostGateway & {
   /** Awaited before a method does anything: a test holds a call open with it. */
   gate: Map<Method, Promise<void>>
   online: boolean
+  /** Whether a link that broke is soon there again, as after a restart of the agent. */
+  linksAgain: boolean
   /** What it holds ready: the next report names it. */
   pool: PoolReport[]
   /** What it was last told to hold ready. */
@@ -95,6 +97,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
     starts,
     gate,
     online: true,
+    linksAgain: false,
+    whenLinked: async () => host.linksAgain,
     pool: [],
     poolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },

@@ -151,15 +151,17 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
     body,
     create: (over, key) => createDock(modules.context, caller, body(over), key),
     another,
-    report: () =>
-      modules.hostEvents.handle(hostId, {
+    report: async () => {
+      await modules.hostEvents.handle(hostId, {
         type: 'inventory',
         facts: hostFacts(),
         pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
         runtimes: [...host.sandboxes.values()],
         pool: host.pool,
         captures: [...host.captures],
-      }),
+      })
+      await modules.hostEvents.settled()
+    },
     reserved: async () => {
       const result = await sql<{ slots: number; cpus: number; recounted: number }>`
         select h.reserved_slots as slots, h.reserved_cpus as cpus,

@@ -14,6 +14,8 @@ export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
   /** Hosts without a word for 30 s turn offline and their Docks unreachable. */
   noticeSilence(): Promise<void>
+  /** Resolves when no host is being told what its inventory led to. */
+  settled(): Promise<void>
 }
 
 export const createHostEvents = (options: {
@@ -28,13 +30,13 @@ export const createHostEvents = (options: {
 }): HostEvents => {
   const { db, clock, logger, gateway, reactions, pools } = options
   const startedAt = clock.now().getTime()
-  const takeInventory = createInventoryTaker(options)
+  const inventories = createInventoryTaker(options)
 
   return {
     handle: async (hostId, event) => {
       switch (event.type) {
         case 'inventory':
-          return takeInventory(hostId, event)
+          return inventories.take(hostId, event)
         case 'heartbeat': {
           const { pressure, running } = event
           if (await saveHeartbeat(db, { id: hostId, pressure, running, now: clock.now() })) return
@@ -51,6 +53,7 @@ export const createHostEvents = (options: {
           return reactions.sampled(hostId, event.samples)
       }
     },
+    settled: inventories.settled,
     noticeSilence: async () => {
       const now = clock.now().getTime()
       for (const hostId of await markSilentHosts(db, new Date(now - silenceMs)))

@@ -23,6 +23,8 @@ import type { HostConnections } from './host-connections.ts'
 export type HostGateway = HostConnections & {
   /** Hosts with a live link in this process. */
   linked(): string[]
+  /** Resolves to true as soon as the host has a live link, to false when it has none within the time. */
+  whenLinked(hostId: string, withinMs: number): Promise<boolean>
   /** Closes the host's session; a host whose credential is still good begins a new one at once. */
   disconnect(hostId: string, reason: string): void
   start(hostId: string, dockId: string, body: StartDock): Promise<StartedDock>

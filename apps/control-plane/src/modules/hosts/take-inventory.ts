@@ -12,7 +12,14 @@ import type { PoolKind, WarmPools } from './warm-pools.ts'
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
 
-/** Answers the function that takes one inventory; taking the same twice is harmless. */
+export type InventoryTaker = {
+  /** Settles what the report says; what the host is told because of it goes out beside, so that no heartbeat waits. */
+  take(hostId: string, event: Inventory): Promise<void>
+  /** Resolves when no host is being told anything. */
+  settled(): Promise<void>
+}
+
+/** Taking the same inventory twice is harmless. */
 export const createInventoryTaker = (parts: {
   db: Db
   clock: Clock
@@ -21,7 +28,7 @@ export const createInventoryTaker = (parts: {
   reactions: DockReactions
   pools: WarmPools
   poolKind: PoolKind
-}) => {
+}): InventoryTaker => {
   const { db, clock, logger, gateway, reactions, pools, poolKind } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
@@ -36,7 +43,26 @@ export const createInventoryTaker = (parts: {
     )
   }
 
-  return async (hostId: string, event: Inventory): Promise<void> => {
+  /** Hosts that are being told, each what an earlier inventory led to. */
+  const telling = new Map<string, Promise<void>>()
+
+  const tell = async (
+    hostId: string,
+    kind: PoolKind | null,
+    orphans: readonly Orphan[],
+    captures: readonly string[],
+  ): Promise<void> => {
+    await gateway
+      .keepPool(hostId, { kind })
+      .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
+    for (const orphan of orphans) await fence(hostId, orphan)
+    for (const captureId of captures)
+      await gateway
+        .destroyCapture(hostId, captureId, 'fence')
+        .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
+  }
+
+  const take = async (hostId: string, event: Inventory): Promise<void> => {
     const { facts, pressure, runtimes } = event
     const now = clock.now()
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
@@ -54,18 +80,23 @@ export const createInventoryTaker = (parts: {
     )
     for (const finding of findings) {
       if (finding.kind === 'back') await reactions.hostBack(finding.dock.id)
-      else if (finding.kind === 'lost')
+      if (finding.kind === 'lost')
         await reactions.recover(finding.dock.id, finding.dock.generation, finding.died)
-      else await fence(hostId, finding)
     }
-    for (const captureId of await unknownCaptures(db, hostId, event.captures))
-      await gateway
-        .destroyCapture(hostId, captureId, 'fence')
-        .catch((error: unknown) => logger.warn({ hostId, captureId, err: error }, 'capture not removed'))
     await unblockHost(db, hostId, now)
-    const kind = facts.images.includes(poolKind.image) ? poolKind : null
-    await gateway
-      .keepPool(hostId, { kind })
-      .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
+    const captures = await unknownCaptures(db, hostId, event.captures)
+    // A host that is still being told is told the rest after its next inventory.
+    if (!telling.has(hostId)) {
+      const kind = facts.images.includes(poolKind.image) ? poolKind : null
+      const told = tell(hostId, kind, orphans, captures).finally(() => telling.delete(hostId))
+      telling.set(hostId, told)
+    }
+  }
+
+  return {
+    take,
+    settled: async () => {
+      await Promise.all(telling.values())
+    },
   }
 }

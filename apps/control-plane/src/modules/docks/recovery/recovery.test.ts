@@ -221,6 +221,20 @@ describe('a Dock whose runtime died', () => {
 })
 
 describe('the fence', () => {
+  it('delays no heartbeat, however slow the host is with it', async () => {
+    const stray = newUuid()
+    world.host.sandboxes.set(stray, { dockId: stray, generation: 1, state: 'running', ip: null })
+    const gate = Promise.withResolvers<void>()
+    world.host.gate.set('destroy', gate.promise)
+    const reported = world.report()
+    await expect.poll(() => world.host.calls.at(-1)?.method, { timeout: 20_000 }).toBe('destroy')
+    await heartbeat()
+    expect(world.host.disconnects).toEqual([])
+    gate.resolve()
+    await reported
+    expect(world.host.sandboxes.has(stray)).toBe(false)
+  })
+
   it('ends an old runtime of a Dock that has its disk here without taking the disk', async () => {
     const { id } = await world.create()
     await sql`update docks set state = 'error', generation = 5, placed = false where id = ${id}`.execute(

@@ -19,6 +19,7 @@ import { insertSetup } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from './explain-failure.ts'
+import { whileHostReturns } from './host-patience.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 /** What a start keeps in its operation's row. */
@@ -92,7 +93,9 @@ export const createStartSagas = (options: Options): Saga[] => {
           generation: source.generation,
           captureId: source.snapshotId,
         }
-        source.sizeBytes = (await gateway.capture(hostOf(operation), source.dockId, body)).sizeBytes
+        const hostId = hostOf(operation)
+        const capture = () => gateway.capture(hostId, source.dockId, body)
+        source.sizeBytes = (await whileHostReturns(gateway, hostId, capture)).sizeBytes
       }
       await releaseSource(operation, null)
     },
@@ -131,7 +134,9 @@ export const createStartSagas = (options: Options): Saga[] => {
       // Placed where the capture is not: it comes from its copy first.
       if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
         await ensureCapture(source.captureId, hostId)
-      const started = await (data.recovery ? bootPatiently(hostId, data.recovery, start) : start())
+      const started = await (data.recovery
+        ? bootPatiently(hostId, data.recovery, start)
+        : whileHostReturns(gateway, hostId, start))
       data.ip = started.ip
     },
     undo: async (operation) => {
