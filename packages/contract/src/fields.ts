@@ -21,6 +21,9 @@ export const textOfBytes = (min: number, max: number) =>
     .max(max)
     .refine((text) => byteLength(text) <= max, `must be at most ${max} bytes`)
 
+/** Whether a text is one line that every program can print: no control characters, no halves of surrogate pairs. */
+export const isPlainText = (text: string): boolean => /^[^\p{Cc}\p{Cs}]*$/u.test(text)
+
 export const cpus = z.int().min(limits.cpus.min).max(limits.cpus.max)
 export const memoryMiB = z.int().min(limits.memoryMiB.min).max(limits.memoryMiB.max)
 export const diskGiB = z.int().min(limits.diskGiB.min).max(limits.diskGiB.max)
@@ -62,7 +65,7 @@ export const secretFilePath = z
   .min(limits.environment.filePathLength.min)
   .max(limits.environment.filePathLength.max)
   .refine((path) => !path.startsWith('/'), 'must be relative')
-  .refine((path) => !path.includes('\0') && !path.endsWith('/'), 'must name a file')
+  .refine((path) => isPlainText(path) && !path.endsWith('/'), 'must name a file, without control characters')
   .refine((path) => !path.split('/').includes('..'), 'must not hold ..')
   .refine(
     (path) => path.split('/').find((part) => part !== '.' && part !== '') !== '.dock',

@@ -41,9 +41,18 @@ export const environmentContentsRoutes = {
     params: environmentParams,
     body: z.strictObject({
       provider: gitProvider,
-      repositoryId: z.string().min(most.repositoryIdLength.min).max(most.repositoryIdLength.max),
+      repositoryId: z
+        .string()
+        .min(most.repositoryIdLength.min)
+        .max(most.repositoryIdLength.max)
+        .refine(field.isPlainText, 'must not hold control characters'),
       fullName: z.string().regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name'),
-      baseBranch: z.string().min(1).max(most.baseBranchLengthMax).optional(),
+      baseBranch: z
+        .string()
+        .min(1)
+        .max(most.baseBranchLengthMax)
+        .refine(field.isPlainText, 'must not hold control characters')
+        .optional(),
       setupScript: field.textOfBytes(0, most.repositorySetupScriptBytesMax).optional(),
     }),
     response: environment,

@@ -170,7 +170,7 @@ describe('secrets', () => {
     for (const each of [1, 2, 3, 4])
       expect((await call('POST', path('/files'), { path: `f${each}`, contents })).status).toBe(200)
     expect(await code(call('POST', path('/files'), { path: 'f5', contents: 'x' }))).toBe('validation_error')
-    for (const bad of ['/etc/passwd', '../x', 'a/../b', '.dock/x', ''])
+    for (const bad of ['/etc/passwd', '../x', 'a/../b', '.dock/x', '', 'a\udfff', 'a\nb'])
       expect([bad, await code(call('POST', path('/files'), { path: bad, contents: '' }))]).toEqual([
         bad,
         'validation_error',
@@ -187,6 +187,10 @@ describe('repositories', () => {
     const sameFolder = { ...body, repositoryId: '2', fullName: 'other/name' }
     expect(await code(call('POST', path('/repos'), sameFolder))).toBe('conflict')
     expect((await call('GET', path('/repos'))).body.data).toEqual(after.repos)
+    for (const odd of ['a\0b', 'a\udfffb', 'a\nb'])
+      expect(await code(call('POST', path('/repos'), { ...sameFolder, repositoryId: odd }))).toBe(
+        'validation_error',
+      )
     const id = after.repos[0]!.id
     expect((await data(call('DELETE', path(`/repos/${id}`)))).repos).toEqual([])
     expect(await code(call('DELETE', path(`/repos/${id}`)))).toBe('not_found')
