@@ -1,6 +1,7 @@
 /**
  * The bash program that ends everything a command started, run as root inside. Builtins only: a fork is slow in a
- * sandbox. Processes are stopped before they are killed, so that one that forks faster than it is found runs dry.
+ * sandbox. Processes are stopped before they are killed, so that one that forks faster than it is found runs dry; each at
+ * the moment it is found, since one that is another process every few milliseconds is gone when the look is over.
  */
 import { markVariable } from './exec-mark.ts'
 
@@ -55,19 +56,17 @@ for ((round = 0; round < 40; round++)); do
     belongs || continue
     doomed[$pid]=1
     live+=("$pid")
-    [ -n "\${stopped[$pid]}" ] || fresh+=("$pid")
+    [ -n "\${stopped[$pid]}" ] && continue
+    kill -STOP "$pid" 2>/dev/null
+    stopped[$pid]=1 fresh+=("$pid")
   done
   if [ "\${#live[@]}" -eq 0 ]; then
     # The service behind \`sudo\` has a process without a child while it takes a command over: that one is still to come.
     for pid in "\${handing[@]}"; do [ -n "\${parents[$pid]}" ] || [ "$round" -ge 20 ] || continue 2; done
     exit 0
   fi
-  if [ "\${#fresh[@]}" -gt 0 ]; then
-    kill -STOP "\${fresh[@]}" 2>/dev/null
-    for pid in "\${fresh[@]}"; do stopped[$pid]=1; done
-  else
-    kill -KILL "\${live[@]}" 2>/dev/null
-  fi
+  # Those that come new with every look keep the others from their end for a few rounds only.
+  if [ "\${#fresh[@]}" -eq 0 ] || [ "$round" -ge 3 ]; then kill -KILL "\${live[@]}" 2>/dev/null; fi
 done
 exit 1
 `
