@@ -35,13 +35,19 @@ belongs() {
   [ "\${fields[19]}" -ge "$since" ]
 }
 
-for ((round = 0; round < 40; round++)); do
-  live=() fresh=() handing=()
+empty=0
+for ((round = 0; round < 60; round++)); do
+  live=() fresh=() handing=() vanished=
   declare -A parents=()
-  for folder in /proc/+([0-9]); do
+  # The newest first: they are the ones that may not be there for long.
+  folders=(/proc/+([0-9]))
+  for ((at = \${#folders[@]} - 1; at >= 0; at--)); do
+    folder=\${folders[at]}
     pid=\${folder#/proc/} name= state= parent= caps=
     [ "$pid" = 1 ] || [ "$pid" = $$ ] && continue
+    lines=()
     { mapfile -t lines <"$folder/status"; } 2>/dev/null
+    [ "\${#lines[@]}" -gt 0 ] || vanished=1
     for line in "\${lines[@]}"; do
       case $line in
         Name:*) name=\${line##*[[:space:]]} ;;
@@ -61,6 +67,8 @@ for ((round = 0; round < 40; round++)); do
     stopped[$pid]=1 fresh+=("$pid")
   done
   if [ "\${#live[@]}" -eq 0 ]; then
+    # One that ended before it was read may have been the command's, with a child that this look did not list: look again.
+    [ -z "$vanished" ] || [ "$((empty += 1))" -ge 20 ] || continue
     # The service behind \`sudo\` has a process without a child while it takes a command over: that one is still to come.
     for pid in "\${handing[@]}"; do [ -n "\${parents[$pid]}" ] || [ "$round" -ge 20 ] || continue 2; done
     exit 0
