@@ -18,6 +18,10 @@ const largestSize = 9999
 const shell = ({ cols, rows }: { cols: number; rows: number }): string =>
   `stty cols ${size(cols)} rows ${size(rows)}; echo $$; exec /bin/bash -l`
 
+/** A new size tells nobody inside of itself: every process of the terminal's session is told. */
+const resize =
+  '/usr/bin/stty -F "/proc/$1/fd/0" cols "$2" rows "$3" && exec /usr/bin/pkill -WINCH --session "$1"'
+
 const size = (wanted: number): number => Math.min(largestSize, Math.max(1, Math.trunc(wanted) || 1))
 
 /** Opens one. Throws ExecRefused when the sandbox has no program for it. */
@@ -51,8 +55,7 @@ export const openTerminal = async (
     for (let next = wantedSize; next; next = wantedSize) {
       wantedSize = undefined
       const { cols, rows } = next
-      const terminal = `/proc/${shellPid}/fd/0`
-      await beside('/usr/bin/stty', '-F', terminal, 'cols', `${size(cols)}`, 'rows', `${size(rows)}`)
+      await beside('/bin/sh', '-c', resize, 'resize', shellPid, `${size(cols)}`, `${size(rows)}`)
     }
     resizing = false
   }

@@ -91,6 +91,21 @@ test('the relay carries large streams both ways at once, and one slow connection
   slow?.destroy()
 })
 
+test('the relay carries many short connections at once, and each to its end', async () => {
+  const port = await serve('127.0.0.1', (socket) => {
+    void textOf(socket).then((said) => socket.end(`you said ${said}`))
+  })
+  const [ways, dock] = [relay(), sandbox()]
+  const talk = async (word: string): Promise<string> => {
+    const socket = await ways.connect(dock, address, port)
+    socket?.end(word)
+    return textOf(socket!)
+  }
+  const words = Array.from({ length: 200 }, (_, index) => `word ${index}`)
+  expect(await Promise.all(words.map(talk))).toEqual(words.map((word) => `you said ${word}`))
+  expect(relaysStarted).toBe(1)
+})
+
 test('where nothing listens the relay says so', async () => {
   const port = await serve('127.0.0.1', echo)
   servers.pop()?.close()

@@ -11,7 +11,7 @@ my ($held, $most) = (65536, 400);
 $SIG{PIPE} = $SIG{HUP} = 'IGNORE';
 socket(my $door, PF_INET, SOCK_STREAM, 0) or die "socket: $!\n";
 bind($door, pack_sockaddr_in(0, inet_aton($address))) or die "bind: $!\n";
-listen($door, 128) or die "listen: $!\n";
+listen($door, 512) or die "listen: $!\n";
 my ($port) = unpack_sockaddr_in(getsockname $door);
 defined(my $child = fork) or die "fork: $!\n";
 if ($child) { syswrite STDOUT, "$port\n"; POSIX::_exit(0) }
@@ -61,12 +61,13 @@ for (;;) {
   my $ready = select($reads, $writes, undef, %pairs ? undef : $idle);
   next if $ready < 0;
   exit 0 if $ready == 0;
-  if (vec($reads, fileno $door, 1) && accept(my $near, $door)) {
+  while (keys %pairs < $most && accept(my $near, $door)) {
     $near->blocking(0);
     setsockopt($near, 6, 1, 1);
-    $pairs{++$next} = { id => $next, near => $near, toNear => '', toFar => '', tries => [4, 6] };
+    $next++;
+    $pairs{$next} = { id => $next, near => $near, toNear => '', toFar => '', tries => [4, 6] };
   }
-  for my $pair (values %pairs) {
+  for my $pair (my @all = values %pairs) {
     my ($near, $far) = @$pair{qw(near far)};
     if ($far && $pair->{waits} && vec($writes, fileno $far, 1)) {
       if (unpack 'i', getsockopt($far, SOL_SOCKET, SO_ERROR)) { try($pair) }
