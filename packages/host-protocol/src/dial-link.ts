@@ -49,6 +49,8 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
         'x-dock-session': options.session,
       },
       perMessageDeflate: false,
+      // Masks keep scripts in browsers from writing what they like onto a wire; here they only cost half the processor.
+      generateMask: (mask) => void mask.fill(0),
       handshakeTimeout: 10_000,
     })
     let openedAt: number | undefined
