@@ -91,3 +91,13 @@ it(`${count} requests of seed ${seed} at the doors find nothing`, {
   expect(failed.slice(0, 5)).toEqual([])
   expect(errors.slice(0, 5)).toEqual([])
 })
+
+it('a token that no database can hold is refused', async () => {
+  const url = `${server.config.apiUrl}/api/auth/reset-password?token=%00`
+  const headers = { origin: server.config.apiUrl, 'content-type': 'application/json' }
+  const body = JSON.stringify({ newPassword: 'correct horse battery' })
+  const response = await server.controlPlane.app.fetch(new Request(url, { method: 'POST', headers, body }), {
+    incoming: { socket: { remoteAddress: '10.200.0.1' } },
+  } as never)
+  expect(response.status).toBe(400)
+})

@@ -42,9 +42,12 @@ const isCallback = (text: string): boolean => {
   return !/^\/[/\\]/.test(text) && URL.canParse(text, origin) && new URL(text, origin).origin === origin
 }
 
-/** The library fails inside over one that it cannot read; which hosts it may name is the library's to check. */
-const requireCallback = (search: string): void => {
-  const callback = new URLSearchParams(search).get('callbackURL')
+/** The library fails inside over what it cannot read or store; which hosts a callback may name is its own to check. */
+const checkSearch = (search: string): void => {
+  const parameters = new URLSearchParams(search)
+  if ([...parameters].flat().some((text) => text.includes('\0')))
+    throw new ServiceError('validation_error', { message: 'The query holds the character NUL.' })
+  const callback = parameters.get('callbackURL')
   if (callback && !isCallback(callback))
     throw new ServiceError('validation_error', { message: 'callbackURL: must be an address or a path' })
 }
@@ -98,7 +101,7 @@ export const createSignIn = (options: SignInOptions): SignIn => {
     handle: async (request) => {
       const door = signInDoor(request.method, request.path)
       if (!door) throw new ServiceError('not_found')
-      requireCallback(request.search)
+      checkSearch(request.search)
       await checkLimits(door, request)
       if (door.signedIn) await refuseClosed(request.headers)
       if (!door.blind) return forward(request)
