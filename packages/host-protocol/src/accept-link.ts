@@ -6,7 +6,9 @@ import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect,
+  constants,
   type IncomingHttpHeaders,
+  type IncomingHttpStatusHeader,
 } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
@@ -96,17 +98,49 @@ const headOf = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<AgentS
     })
   })
 
-const readWhole = async (stream: Readable): Promise<Buffer> => {
-  const chunks: Buffer[] = []
-  let size = 0
-  for await (const chunk of stream) {
-    const bytes = chunk as Buffer
-    size += bytes.length
-    if (size > answerBytesMax) throw new LinkLost(`the host's answer exceeds ${answerBytesMax} bytes`)
-    chunks.push(bytes)
-  }
-  return Buffer.concat(chunks)
-}
+/**
+ * The whole answer, collected as it comes: most calls are small, and a stream of their own would cost more than they do.
+ * Rejects with LinkLost, LinkTimeout or the signal's reason.
+ */
+const wholeAnswer = (
+  stream: ClientHttp2Stream,
+  { signal, timeoutMs }: RequestOptions,
+): Promise<AgentAnswer> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let size = 0
+    let headers: (IncomingHttpHeaders & IncomingHttpStatusHeader) | undefined
+    let failure: unknown
+    const cancel = (reason: Error): void => {
+      failure = reason
+      stream.close(constants.NGHTTP2_CANCEL)
+    }
+    const timer =
+      timeoutMs === undefined ? undefined : setTimeout(() => cancel(new LinkTimeout(timeoutMs)), timeoutMs)
+    stream.once('response', (head) => {
+      headers = head
+    })
+    stream.on('data', (chunk: Buffer) => {
+      size += chunk.length
+      if (size > answerBytesMax) cancel(new LinkLost(`the host's answer exceeds ${answerBytesMax} bytes`))
+      else chunks.push(chunk)
+    })
+    stream.once('end', () => {
+      if (failure || !headers) return
+      clearTimeout(timer)
+      const body = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
+      const json = (): unknown => JSON.parse(body.toString('utf8'))
+      resolve({ status: headers[':status'] ?? 0, headers, body, json })
+    })
+    stream.once('error', (error) => {
+      failure ??= error
+    })
+    stream.once('close', () => {
+      clearTimeout(timer)
+      if (signal?.aborted) reject(signal.reason)
+      else reject(failure instanceof LinkLost ? failure : new LinkLost(undefined, { cause: failure }))
+    })
+  })
 
 /**
  * Takes over a WebSocket that a host opened. Call it in the same tick as the upgrade: a message that arrives before
@@ -137,29 +171,7 @@ export const acceptLink = (socket: WebSocket, times?: LivenessTimes): AgentLink 
   session.once('goaway', end)
 
   return {
-    request: async (method, path, options = {}) => {
-      const { timeoutMs, signal } = options
-      const timeout = timeoutMs === undefined ? undefined : new AbortController()
-      const timer = timeout && setTimeout(() => timeout.abort(new LinkTimeout(timeoutMs ?? 0)), timeoutMs)
-      const signals = [signal, timeout?.signal].filter((each) => each !== undefined)
-      const combined = signals.length > 0 ? AbortSignal.any(signals) : undefined
-      try {
-        const stream = open(session, method, path, { body: options.body, signal: combined })
-        const head = await headOf(stream, combined)
-        const body = await readWhole(head.stream)
-        return {
-          status: head.status,
-          headers: head.headers,
-          body,
-          json: () => JSON.parse(body.toString('utf8')),
-        }
-      } catch (error) {
-        if (combined?.aborted) throw combined.reason
-        throw error instanceof LinkLost ? error : new LinkLost(undefined, { cause: error })
-      } finally {
-        clearTimeout(timer)
-      }
-    },
+    request: async (method, path, options = {}) => wholeAnswer(open(session, method, path, options), options),
     stream: async (method, path, options = {}) =>
       headOf(open(session, method, path, options), options.signal),
     connect: (path, signal) => connectOverLink(session, path, signal),

@@ -285,10 +285,11 @@ test('a cut socket rejects what waits, ends the streams, and the agent dials aga
 
 test('a peer that fell silent is found and dialled again', async () => {
   times = { pingEveryMs: 50, silentAfterMs: 300 }
-  void dial(() => new Response('here'))
+  // What arrived before the silence was noticed is still taken: the call must not be answered at all.
+  const never = Promise.withResolvers<Response>().promise
+  void dial((request) => (request.url.endsWith('/lost') ? never : new Response('here')))
   const { link, raw } = await arrival(0)
-  const call = link.request('GET', '/never-answered')
-  await call
+  await link.request('GET', '/')
   raw.pause()
   await expect(link.request('GET', '/lost')).rejects.toBeInstanceOf(LinkLost)
   const next = await arrival(1)

@@ -86,6 +86,14 @@ const respond = async (stream: ServerHttp2Stream, response: Response): Promise<v
     stream.respond(headers, { endStream: true })
     return
   }
+  if (response.headers.get('content-type')?.startsWith('application/json')) {
+    // One piece, written with its head: most answers are.
+    const whole = Buffer.from(await response.arrayBuffer())
+    if (stream.destroyed) return
+    stream.respond(headers)
+    stream.end(whole)
+    return
+  }
   stream.respond(headers)
   const reader = response.body.getReader()
   // A body that is waiting for its next chunk would not notice that the caller left.
