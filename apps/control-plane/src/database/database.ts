@@ -1,6 +1,7 @@
 /** The database as the program sees it: one type for all tables, one pool a process. */
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
+import { PreparingClient } from './preparing-client.ts'
 import type { AccountTables } from './tables/accounts.ts'
 import type { ConnectionTables } from './tables/connections.ts'
 import type { DockTables } from './tables/docks.ts'
@@ -44,6 +45,7 @@ export const openDatabase = (options: {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
     application_name: 'dock-control-plane',
     types: numbersForBigints,
+    Client: PreparingClient,
   })
   pool.on('error', (error) => options.onIdleError?.(error))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
