@@ -110,6 +110,8 @@ export const readCreateContext = async (
     userId: string
     workspaceId: string
     environment: string | null
+    /** Of the Environment; null: its current one. */
+    version?: number | null
     key: string | null
     keysSince: Date
   },
@@ -123,7 +125,7 @@ export const readCreateContext = async (
       left join environments e on e.organization_id = w.organization_id and case
         when ${input.environment}::text is null then e.is_default
         else e.id::text = ${input.environment}::text or e.name = ${input.environment}::text end
-      left join environment_versions v on v.environment_id = e.id and v.version = e.current_version
+      left join environment_versions v on v.environment_id = e.id and v.version = coalesce(${input.version ?? null}::int, e.current_version)
       left join idempotency_keys k on k.organization_id = w.organization_id and k.key = ${input.key}::text
         and k.created_at > ${input.keysSince}
       left join operations o on o.id = k.operation_id
@@ -146,7 +148,17 @@ export const dockCaptures = async (
       where dock_id = ${dockId} and organization_id = ${organizationId} and host_id is not null`.execute(db)
   ).rows
 
-/** The Environments whose files a Dock's disk may hold. */
-export const marksOfDock = async (db: Db, dockId: string): Promise<string[]> =>
-  (await sql<{ marks: string[] }>`select marks from docks where id = ${dockId}`.execute(db)).rows[0]?.marks ??
-  []
+/** What a Dock may hold of Environments. */
+export type DockPassing = {
+  /** What it started with passed something on. */
+  envPasses: boolean
+  /** The Environments whose files its disk may hold. */
+  marks: string[]
+}
+
+export const passingOfDock = async (db: Db, dockId: string): Promise<DockPassing> =>
+  (
+    await sql<DockPassing>`select env_passes as "envPasses", marks from docks where id = ${dockId}`.execute(
+      db,
+    )
+  ).rows[0] ?? { envPasses: false, marks: [] }

@@ -4,7 +4,7 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
-import { setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
+import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
 import { readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { createDock } from '../operations/create-dock.ts'
@@ -143,4 +143,32 @@ it('keeps a stopped Dock at the version that it is pinned to', async () => {
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   await resumeDock(world.modules.context, world.caller, dock.id, { environment: 'default' })
   expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
+})
+
+it('judges a resumed Dock by the version that it is given, not by the current one', async () => {
+  await secret('A', 'for admins')
+  await asRole('admin')
+  const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  await removeVariable(context(), admin, reference(), 'A')
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)?.env).toEqual({ A: 'for admins' })
+  await asRole('member')
+  expect(await code(run(dock.id))).toBe('environment_secrets_admin_only')
+})
+
+it('goes on barring members from a Dock whose resume without its Environment failed', async () => {
+  await secret('A', 'for admins')
+  await asRole('admin')
+  const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  world.host.failures.set('start', ['failed'])
+  expect(await code(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true }))).not.toBe(
+    'allowed',
+  )
+  await removeVariable(context(), admin, reference(), 'A')
+  await asRole('member')
+  expect(await code(resumeDock(world.modules.context, world.caller, dock.id, {}))).toBe(
+    'environment_secrets_admin_only',
+  )
 })

@@ -1,7 +1,7 @@
 /** Docks move to a newer version of their Environment; against a real database and the fake host. */
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { type FreshDatabase, freshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
@@ -13,6 +13,7 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../environments/index.ts'
+import { branchDock } from '../operations/branch-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
@@ -111,6 +112,38 @@ it('gives a Dock that stands still the version with its next boot', async () => 
   expect(await rowOf(dock.id)).toEqual({ version: currentVersion, passes: true, marks: [] })
   await resumeDock(context(), world.caller, dock.id, {})
   expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
+})
+
+it('is not undone by a resume that read the Dock before', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+  // The upgrade's pin is not committed yet when the resume reads, and is when it claims.
+  const pin = `update docks set environment_version = 2, env_passes = true, marks = '{${environmentId}}'
+    where id = '${dock.id}'`
+  await whileLocked(database, { lock: pin, waiting: 1 }, () =>
+    resumeDock(context(), world.caller, dock.id, {}),
+  )
+  expect(world.host.starts.at(-1)?.files).toEqual([{ path: 'token', contents: 'hidden' }])
+  expect(await rowOf(dock.id)).toEqual({ version: 2, passes: true, marks: [environmentId] })
+})
+
+it('marks a branch that was ordered before and is captured after', async () => {
+  const dock = await world.create()
+  let open: () => void = () => undefined
+  world.host.gate.set('capture', new Promise((resolve) => (open = resolve)))
+  const branching = branchDock(context(), world.caller, dock.id, { ttlSeconds: null }, undefined)
+  await expect
+    .poll(() => world.host.calls.filter(({ method }) => method === 'capture').length, { timeout: 20_000 })
+    .toBe(1)
+  await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
+  await upgrade()
+  expect(given()).toMatchObject([{ dockId: dock.id, body: { files: [{ path: 'token' }] } }])
+  open()
+  const branch = await branching
+  expect(await rowOf(branch.id)).toEqual({ version: 1, passes: false, marks: [environmentId] })
+  await asRole('member')
+  expect(await run(branch.id)).toBe('environment_secrets_admin_only')
 })
 
 it('gives nothing to a Dock without its Environment', async () => {

@@ -4,7 +4,7 @@ import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
-import { marksOfDock, readCreateContext } from '../dock-store.ts'
+import { passingOfDock, readCreateContext } from '../dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
@@ -43,7 +43,7 @@ export const branchDock = async (
     if (binding === null) throw new ServiceError('environment_not_found')
     const noEnv = body.noEnv ?? source.noEnv
     requireLaunch(binding, known.role, noEnv)
-    const marks = marksOf(binding, noEnv, await marksOfDock(db, sourceId))
+    const marks = marksOf(binding, noEnv, (await passingOfDock(db, sourceId)).marks)
     await requireSameImage(context, source, body.image)
     const disk = await diskOf(context, source)
     const size = {

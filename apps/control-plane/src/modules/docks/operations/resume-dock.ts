@@ -1,14 +1,15 @@
 /** POST /v1/docks/:id/resume */
 import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
-import { type RawBuilder, sql } from 'kysely'
+import { sql } from 'kysely'
+import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import { explainNoPlacement } from '../../hosts/index.ts'
-import type { VisibleDock } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
-import { findDock, marksOfDock, readCreateContext } from '../dock-store.ts'
-import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
+import { findDock } from '../dock-store.ts'
+import { requireSecretsAccess } from '../environment/environment-gate.ts'
+import { rebindDock } from '../environment/rebind-dock.ts'
 import { latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
@@ -17,13 +18,32 @@ import type { DockStateAnswer } from './stop-dock.ts'
 const gibibyte = 1024 ** 3
 const answerWithinMs = 30_000
 
+/** How often a Dock is read anew that changed between reading and claiming, as by an upgrade of its Environment. */
+const attempts = 3
+
+type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
+
 /** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
 export const resumeDock = async (
   context: DockContext,
   caller: Visitor,
   id: string,
-  body: RouteBody<(typeof routes)['resumeDock']>,
+  body: ResumeBody,
 ): Promise<DockStateAnswer> => {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const operation = await claimResume(context, caller, id, body)
+    if (operation) return answerInTime(context, operation)
+  }
+  throw new ServiceError('dock_busy')
+}
+
+/** Saves the intent; null when the Dock has changed since it was read. */
+const claimResume = async (
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  body: ResumeBody,
+): Promise<OperationRow | null> => {
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   const { organizationId } = dock
@@ -31,7 +51,8 @@ export const resumeDock = async (
   const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
   if (!snapshot) throw new ServiceError('conflict')
   const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
-  const bound = await rebind(context, caller, dock, body.environment, noEnv)
+  requireSecretsAccess(dock)
+  const bound = await rebindDock(context, caller, dock, body.environment, noEnv)
   const size = {
     cpus: body.cpus ?? dock.cpus,
     memoryMiB: body.memoryMiB ?? dock.memoryMiB,
@@ -58,6 +79,7 @@ export const resumeDock = async (
       environmentId: dock.environmentId,
       environmentVersion: dock.environmentVersion,
       noEnv: dock.noEnv,
+      ...bound.before,
     },
   }
   const cause = causedBy(caller, 'resume')
@@ -79,14 +101,20 @@ export const resumeDock = async (
       set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
         kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
         kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
-        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound}`,
+        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound.set}`,
+      unless: bound.unless,
       placement: { request, policy: context.policy },
       lease: runner.lease(),
       now: clock.now(),
     }),
   )
   if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
-  if (claimed === 'changed') throw new ServiceError('dock_busy')
+  return claimed === 'claimed' ? operation : null
+}
+
+const answerInTime = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
+  const { db, clock, runner } = context
+  const { organizationId, targetId: id } = operation
   let cancel: () => void = () => undefined
   const late = new Promise<'late'>((resolve) => {
     cancel = clock.after(answerWithinMs, () => resolve('late'))
@@ -98,34 +126,4 @@ export const resumeDock = async (
   }
   if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
   return { id, state: 'ready' }
-}
-
-/**
- * Columns that bind the Dock for this boot: to the Environment that is named, at its current version; otherwise to the
- * one that it has, at the version that it is pinned to, or to the default when that is deleted. Throws what
- * {@link requireLaunch} throws, and `environment_not_found`.
- */
-const rebind = async (
-  context: DockContext,
-  caller: Visitor,
-  dock: VisibleDock,
-  reference: string | undefined,
-  noEnv: boolean,
-): Promise<RawBuilder<unknown>> => {
-  requireSecretsAccess(dock)
-  const found = await readCreateContext(context.db, {
-    userId: caller.userId,
-    workspaceId: dock.workspaceId,
-    environment: reference ?? dock.environmentId,
-    key: null,
-    keysSince: context.clock.now(),
-  })
-  const binding = found?.binding
-  if (!binding) throw new ServiceError('environment_not_found')
-  requireLaunch(binding, dock.role, noEnv)
-  const keepsVersion = reference === undefined && dock.environmentId !== null
-  const version = keepsVersion ? dock.environmentVersion : binding.environmentVersion
-  return sql`environment = ${binding.environment}, environment_id = ${binding.environmentId},
-    environment_version = ${version}, env_passes = ${binding.envPasses && !noEnv},
-    marks = ${marksOf(binding, noEnv, await marksOfDock(context.db, dock.id))}::uuid[]`
 }

@@ -12,6 +12,7 @@ import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '
 import type { DockRow } from '../dock.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
+import type { DockPassing } from '../dock-store.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
 import { bootPatiently } from '../recovery/recovery-boot.ts'
@@ -34,7 +35,8 @@ export type StartData = {
   before?: Pick<
     DockRow,
     'diskGiB' | 'ttlSeconds' | 'environment' | 'environmentId' | 'environmentVersion' | 'noEnv'
-  >
+  > &
+    DockPassing
   /** The host that kept the capture when the start was ordered; null: only its copy was left. */
   captureHost?: string | null
   /** Of a boot after a loss. */
@@ -115,7 +117,10 @@ export const createStartSagas = (options: Options): Saga[] => {
         error = ${failure && JSON.stringify(failure)}::jsonb
         where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
-        where id = ${source.snapshotId} and status = 'saving')
+        where id = ${source.snapshotId} and status = 'saving'),
+      -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
+      marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
+        where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
       update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
       where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
   }
@@ -198,7 +203,8 @@ export const createStartSagas = (options: Options): Saga[] => {
     const asBefore =
       before &&
       sql`, disk_gib = ${before.diskGiB}, ttl_seconds = ${before.ttlSeconds}, environment = ${before.environment},
-        environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv}, ${sizeAfterBoot}`
+        environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
+        env_passes = ${before.envPasses}, marks = ${before.marks}::uuid[], ${sizeAfterBoot}`
     const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
     const now = clock.now()
     await commitDock(db, {
