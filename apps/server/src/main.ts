@@ -42,4 +42,8 @@ const run = async (): Promise<void> => {
   }
 }
 
-if (!compileOnly) await run()
+if (!compileOnly)
+  await run().catch((error: unknown) => {
+    say(`Dock did not start. ${messageOf(error)}`)
+    process.exitCode = 1
+  })

@@ -1,0 +1,15 @@
+/** Run by script/bootstrap before a first start: says what in the settings has to be corrected, and ends with 1. */
+import { join, resolve } from 'node:path'
+import { checkPort } from './check-port.ts'
+import { readPidFile } from './process-identity.ts'
+import { readSettings } from './settings.ts'
+
+try {
+  const settings = await readSettings(process.env, resolve(import.meta.dirname, '../../..'))
+  // What an earlier start left listening is ended by this one.
+  const leftover = await readPidFile(join(settings.dataDir, 'run/control-plane.pid'))
+  if (!leftover) await checkPort(settings.bind, settings.port)
+} catch (error) {
+  process.stderr.write(`Dock cannot start. ${error instanceof Error ? error.message : String(error)}\n`)
+  process.exitCode = 1
+}
