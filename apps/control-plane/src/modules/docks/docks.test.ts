@@ -1,9 +1,7 @@
-import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   branchDock,
   deleteDock,
@@ -14,27 +12,15 @@ import {
   stopDock,
   updateDock,
 } from './index.ts'
-import { createTestWorld, type TestWorld } from './test-world.ts'
+import { eachInAWorld, outcomeOf } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
 
-let database: Awaited<ReturnType<typeof freshDatabase>>
 let world: TestWorld
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work
-    return 'succeeded'
-  } catch (error) {
-    return error instanceof ServiceError ? error.code : String(error)
-  }
-}
 const context = () => world.modules.context
 const read = (id: string) => readDock(context(), world.caller, id)
 const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
@@ -85,21 +71,21 @@ describe('create', () => {
 
   it('refuses a taken name and leaves nothing', async () => {
     await world.create({ name: 'same' })
-    expect(await code(world.create({ name: 'same' }, 'key'))).toBe('dock_name_taken')
+    expect(await outcomeOf(world.create({ name: 'same' }, 'key'))).toBe('dock_name_taken')
     await consistent(1)
-    expect(await code(world.create({ name: 'other' }, 'key'))).toBe('succeeded')
+    expect(await outcomeOf(world.create({ name: 'other' }, 'key'))).toBe('succeeded')
   })
 
   it('knows no workspace of others', async () => {
-    expect(await code(world.create({ workspaceId: newUuid() }))).toBe('dock_not_found')
+    expect(await outcomeOf(world.create({ workspaceId: newUuid() }))).toBe('dock_not_found')
     const dock = await world.create()
-    expect(await code(readDock(context(), world.stranger, dock.id))).toBe('dock_not_found')
-    expect(await code(world.create({ environment: 'none' }))).toBe('environment_not_found')
+    expect(await outcomeOf(readDock(context(), world.stranger, dock.id))).toBe('dock_not_found')
+    expect(await outcomeOf(world.create({ environment: 'none' }))).toBe('environment_not_found')
   })
 
   it('leaves a Dock in error without residue when the host fails', async () => {
     world.host.failures.set('start', ['failed'])
-    expect(await code(world.create({ name: 'broken' }, 'k'))).toBe('service_unavailable')
+    expect(await outcomeOf(world.create({ name: 'broken' }, 'k'))).toBe('service_unavailable')
     const again = await world.create({ name: 'broken' }, 'k')
     expect(again).toMatchObject({ state: 'error', hostId: null })
     expect(await eventsOf(again.id)).toEqual(['dock.error'])
@@ -111,7 +97,7 @@ describe('create', () => {
   it('fences what a host made whose link broke', async () => {
     world.host.failures.set('start', ['lost-after'])
     world.host.failures.set('destroy', ['lost'])
-    expect(await code(world.create())).toBe('service_unavailable')
+    expect(await outcomeOf(world.create())).toBe('service_unavailable')
     expect(world.host.sandboxes.size).toBe(1)
     await world.report()
     expect(world.host.sandboxes.size).toBe(0)
@@ -120,7 +106,7 @@ describe('create', () => {
 
   it('makes one Dock for 20 racers with one key', async () => {
     const answers = await Promise.all(
-      Array.from({ length: 20 }, () => code(world.create({ name: 'raced' }, 'race'))),
+      Array.from({ length: 20 }, () => outcomeOf(world.create({ name: 'raced' }, 'race'))),
     )
     expect(answers.filter((answer) => answer === 'succeeded').length).toBeGreaterThan(0)
     expect(
@@ -128,28 +114,28 @@ describe('create', () => {
     ).toEqual([])
     expect(world.host.sandboxes.size).toBe(1)
     expect((await world.create({ name: 'raced' }, 'race')).state).toBe('ready')
-    expect(await code(world.create({ name: 'changed' }, 'race'))).toBe('idempotency_key_reused')
+    expect(await outcomeOf(world.create({ name: 'changed' }, 'race'))).toBe('idempotency_key_reused')
     await consistent(1)
     world.clock.advance(24 * 3600_000 + 1)
     await world.report()
-    expect(await code(world.create({ name: 'changed' }, 'race'))).toBe('succeeded')
+    expect(await outcomeOf(world.create({ name: 'changed' }, 'race'))).toBe('succeeded')
   })
 
   it('says why there is no room', async () => {
-    expect(await code(world.create({ image: 'nothing' }))).toBe('image_unknown')
-    expect(await code(world.create({ image: 'ubuntu-24.04' }))).toBe('image_unavailable')
-    expect(await code(world.create({ cpus: 64 }))).toBe('validation_error')
+    expect(await outcomeOf(world.create({ image: 'nothing' }))).toBe('image_unknown')
+    expect(await outcomeOf(world.create({ image: 'ubuntu-24.04' }))).toBe('image_unavailable')
+    expect(await outcomeOf(world.create({ cpus: 64 }))).toBe('validation_error')
     await sql`update hosts set max_docks = 1 where id = ${world.hostId}`.execute(world.db)
     await world.create()
-    expect(await code(world.create({}, 'k'))).toBe('capacity_exhausted')
+    expect(await outcomeOf(world.create({}, 'k'))).toBe('capacity_exhausted')
     world.host.online = false
-    expect(await code(world.create({ image: 'nothing' }))).toBe('no_host_capacity')
+    expect(await outcomeOf(world.create({ image: 'nothing' }))).toBe('no_host_capacity')
     await consistent(1)
   })
 
   it('never gives the last place twice', async () => {
     await sql`update hosts set max_docks = 3 where id = ${world.hostId}`.execute(world.db)
-    const answers = await Promise.all(Array.from({ length: 10 }, () => code(world.create())))
+    const answers = await Promise.all(Array.from({ length: 10 }, () => outcomeOf(world.create())))
     expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(3)
     expect(answers.filter((answer) => answer === 'capacity_exhausted')).toHaveLength(7)
     await consistent(3)
@@ -167,18 +153,18 @@ describe('stop and resume', () => {
     expect(await resume(dock.id)).toEqual({ id: dock.id, state: 'ready' })
     expect(world.host.sandboxes.get(dock.id)?.generation).toBe(2)
     expect(await eventsOf(dock.id)).toEqual(['dock.ready', 'dock.archived', 'dock.hydrated'])
-    expect(await code(resume(dock.id))).toBe('conflict')
+    expect(await outcomeOf(resume(dock.id))).toBe('conflict')
     await consistent(1)
   })
 
   it('runs on when the capture fails', async () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['failed'])
-    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    expect(await outcomeOf(stop(dock.id))).toBe('service_unavailable')
     const after = await read(dock.id)
     expect(after.state).toBe('ready')
     expect(after.billingPausedAt).not.toBeNull()
-    expect(await code(exec(dock.id))).toBe('succeeded')
+    expect(await outcomeOf(exec(dock.id))).toBe('succeeded')
     await consistent(1)
     expect((await stop(dock.id)).state).toBe('archived')
     expect((await read(dock.id)).billingPausedAt).toBeNull()
@@ -188,7 +174,7 @@ describe('stop and resume', () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['lost-after'])
     expect((await stop(dock.id)).state).toBe('archiving')
-    expect(await code(remove(dock.id))).toBe('dock_busy')
+    expect(await outcomeOf(remove(dock.id))).toBe('dock_busy')
     await world.report()
     await world.modules.runner.sweep()
     await world.modules.runner.settled()
@@ -200,7 +186,7 @@ describe('stop and resume', () => {
     const dock = await world.create()
     expect((await stop(dock.id, true)).state).toBe('archived')
     expect(world.host.sandboxes.size + world.host.captures.size).toBe(0)
-    expect(await code(resume(dock.id))).toBe('conflict')
+    expect(await outcomeOf(resume(dock.id))).toBe('conflict')
     await consistent(0)
   })
 
@@ -208,7 +194,7 @@ describe('stop and resume', () => {
     const dock = await world.create()
     await stop(dock.id)
     world.host.failures.set('start', ['no_space'])
-    expect(await code(resume(dock.id))).toBe('capacity_exhausted')
+    expect(await outcomeOf(resume(dock.id))).toBe('capacity_exhausted')
     expect((await read(dock.id)).state).toBe('archived')
     await consistent(0)
     expect((await resume(dock.id)).state).toBe('ready')
@@ -216,7 +202,11 @@ describe('stop and resume', () => {
 
   it('lets one operation at a time hold a Dock', async () => {
     const dock = await world.create()
-    const answers = await Promise.all([code(stop(dock.id)), code(branch(dock.id)), code(remove(dock.id))])
+    const answers = await Promise.all([
+      outcomeOf(stop(dock.id)),
+      outcomeOf(branch(dock.id)),
+      outcomeOf(remove(dock.id)),
+    ])
     expect(answers.filter((answer) => answer === 'succeeded').length).toBeGreaterThan(0)
     expect(
       answers.filter((answer) => !['succeeded', 'dock_busy', 'dock_not_found', 'conflict'].includes(answer)),
@@ -260,7 +250,7 @@ describe('branch', () => {
   it.each(['capture', 'start'] as const)('frees its source when the step %s fails', async (step) => {
     const source = await world.create()
     world.host.failures.set(step, ['failed'])
-    expect(await code(branch(source.id))).toBe('service_unavailable')
+    expect(await outcomeOf(branch(source.id))).toBe('service_unavailable')
     await consistent(1)
     expect(world.host.sandboxes.size).toBe(1)
     expect((await branch(source.id)).state).toBe('ready')
@@ -275,7 +265,7 @@ describe('branch', () => {
         open = resolve
       }),
     )
-    const first = code(branch(source.id))
+    const first = outcomeOf(branch(source.id))
     await expect.poll(() => world.host.calls.filter((call) => call.method === 'start').length).toBe(2)
     const other = world.another()
     await other.runner.sweep()
@@ -297,12 +287,12 @@ describe('delete', () => {
   it('removes Dock, disk and captures, and its operation can be read', async () => {
     const dock = await world.create()
     await branch(dock.id)
-    expect(await code(deleteDock(context(), world.caller, dock.id, undefined))).toBe('confirm_required')
+    expect(await outcomeOf(deleteDock(context(), world.caller, dock.id, undefined))).toBe('confirm_required')
     const { operation } = await remove(dock.id)
     expect(operation).toMatchObject({ targetId: dock.id, status: 'completed' })
     expect(await readOperation(context(), world.caller, operation.id)).toEqual(operation)
-    expect(await code(readOperation(context(), world.stranger, operation.id))).toBe('dock_not_found')
-    expect(await code(read(dock.id))).toBe('dock_not_found')
+    expect(await outcomeOf(readOperation(context(), world.stranger, operation.id))).toBe('dock_not_found')
+    expect(await outcomeOf(read(dock.id))).toBe('dock_not_found')
     expect(world.host.sandboxes.has(dock.id)).toBe(false)
     expect(world.host.captures.size).toBe(0)
     await consistent(1)
@@ -313,10 +303,10 @@ describe('delete', () => {
     world.host.failures.set('destroy', ['lost'])
     const { operation } = await remove(dock.id)
     expect(operation.status).toBe('blocked')
-    expect(await code(stop(dock.id))).toBe('dock_busy')
+    expect(await outcomeOf(stop(dock.id))).toBe('dock_busy')
     expect((await remove(dock.id)).operation.id).toBe(operation.id)
     await world.modules.runner.settled()
-    expect(await code(read(dock.id))).toBe('dock_not_found')
+    expect(await outcomeOf(read(dock.id))).toBe('dock_not_found')
     await consistent(0)
   })
 })
@@ -325,13 +315,13 @@ describe('exec', () => {
   it('runs in a ready Dock only, and says what went wrong', async () => {
     const dock = await world.create()
     expect(await exec(dock.id, 'hello')).toMatchObject({ exitCode: 0, stdout: 'hello' })
-    expect(await code(exec(dock.id, 'sleep'))).toBe('exec_timeout')
+    expect(await outcomeOf(exec(dock.id, 'sleep'))).toBe('exec_timeout')
     world.host.failures.set('exec', ['busy', 'lost', 'failed'])
-    expect(await code(exec(dock.id))).toBe('rate_limited')
-    expect(await code(exec(dock.id))).toBe('exec_failed')
-    expect(await code(exec(dock.id))).toBe('exec_failed')
+    expect(await outcomeOf(exec(dock.id))).toBe('rate_limited')
+    expect(await outcomeOf(exec(dock.id))).toBe('exec_failed')
+    expect(await outcomeOf(exec(dock.id))).toBe('exec_failed')
     await stop(dock.id)
-    expect(await code(exec(dock.id))).toBe('dock_not_running')
+    expect(await outcomeOf(exec(dock.id))).toBe('dock_not_running')
   })
 
   it('runs 120 times a minute in a Dock, which strangers cannot use up', async () => {
@@ -339,14 +329,14 @@ describe('exec', () => {
     const many = (caller: typeof world.caller, id: string, count: number) => {
       const body = { command: 'true', timeoutSeconds: 60, env: {}, cwd: '/' }
       return Promise.all(
-        Array.from({ length: count }, () => code(execInDock(context(), caller, id, body, undefined))),
+        Array.from({ length: count }, () => outcomeOf(execInDock(context(), caller, id, body, undefined))),
       )
     }
     expect(new Set(await many(world.stranger, quiet.id, 130))).toEqual(new Set(['dock_not_found']))
     const codes = await many(world.caller, busy.id, 125)
     expect(codes.filter((each) => each === 'succeeded')).toHaveLength(120)
     expect(codes.filter((each) => each === 'rate_limited')).toHaveLength(5)
-    expect(await code(exec(quiet.id))).toBe('succeeded')
+    expect(await outcomeOf(exec(quiet.id))).toBe('succeeded')
   })
 
   it('runs a keyed command once', async () => {
@@ -356,8 +346,8 @@ describe('exec', () => {
     expect(await exec(dock.id, 'third', 'k')).toEqual(results[0])
     expect(world.host.calls.filter((call) => call.method === 'exec')).toHaveLength(1)
     world.host.failures.set('exec', ['lost-after'])
-    expect(await code(exec(dock.id, 'lost', 'l'))).toBe('exec_failed')
-    expect(await code(exec(dock.id, 'lost', 'l'))).toBe('exec_result_expired')
+    expect(await outcomeOf(exec(dock.id, 'lost', 'l'))).toBe('exec_failed')
+    expect(await outcomeOf(exec(dock.id, 'lost', 'l'))).toBe('exec_result_expired')
   })
 })
 
@@ -367,7 +357,7 @@ describe('hosts', () => {
     world.clock.advance(31_000)
     await world.modules.hostEvents.noticeSilence()
     expect((await read(dock.id)).state).toBe('unreachable')
-    expect(await code(stop(dock.id))).toBe('conflict')
+    expect(await outcomeOf(stop(dock.id))).toBe('conflict')
     await world.report()
     expect((await read(dock.id)).state).toBe('ready')
     await consistent(1)

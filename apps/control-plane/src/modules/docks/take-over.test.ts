@@ -1,15 +1,10 @@
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { createTestWorld, type TestWorld } from './test-world.ts'
+import { expect, it } from 'vitest'
+import { eachInAWorld } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
 const starts = () => world.host.calls.filter((call) => call.method === 'start').length

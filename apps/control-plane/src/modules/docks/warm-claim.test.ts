@@ -1,19 +1,14 @@
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { PoolReport } from '../hosts/index.ts'
-import { createTestWorld, type TestWorld } from './test-world.ts'
+import { eachInAWorld } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
 /** The host holds Docks of the tests' own size ready, and has said so. */

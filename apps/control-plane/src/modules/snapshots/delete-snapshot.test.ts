@@ -1,22 +1,16 @@
-import { ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { branchDock, readDock, resumeDock, stopDock } from '../docks/index.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { eachInAWorld, outcomeOf } from '../docks/test-each-world.ts'
+import type { TestWorld } from '../docks/test-world.ts'
 import { createTemplate } from '../templates/index.ts'
 import { deleteSnapshot, listSnapshots } from './index.ts'
 
-let database: FreshDatabase
 let world: TestWorld
 let admin: Visitor
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld(async (fresh) => {
+  world = fresh
   admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
   await become('admin')
 })
@@ -26,14 +20,6 @@ const become = (role: string) =>
 const context = () => world.modules.context
 const stop = (id: string) => stopDock(context(), world.caller, id, { force: false })
 const remove = (id: string) => deleteSnapshot(context(), admin, id, id)
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work
-    return 'succeeded'
-  } catch (error) {
-    return error instanceof ServiceError ? error.code : String(error)
-  }
-}
 const snapshotsOf = async (dockId: string): Promise<string[]> =>
   (await listSnapshots(context(), world.caller, { limit: 100 })).snapshots
     .filter((snapshot) => snapshot.dockId === dockId)
@@ -69,13 +55,13 @@ it('tells when the latest one left was made, or that there is none', async () =>
   expect(await lastAt()).toBe(before!.createdAt)
   await remove(oldest)
   expect(await lastAt()).toBeNull()
-  expect(await code(resumeDock(context(), world.caller, dockId, {}))).toBe('conflict')
+  expect(await outcomeOf(resumeDock(context(), world.caller, dockId, {}))).toBe('conflict')
 })
 
 it('asks for the exact confirmation and for an admin, and tells strangers nothing', async () => {
   const { newest, oldest } = await stoppedTwice()
   const confirm = (confirmation: string | undefined, caller = admin) =>
-    code(deleteSnapshot(context(), caller, oldest, confirmation))
+    outcomeOf(deleteSnapshot(context(), caller, oldest, confirmation))
   expect(await confirm(undefined)).toBe('confirm_required')
   expect(await confirm(newest)).toBe('confirm_required')
   await become('member')
@@ -92,21 +78,21 @@ it('is in use while a branch starts from it, and while its Dock does', async () 
   const before = starts()
   const branch = branchDock(context(), world.caller, dockId, { ttlSeconds: null }, undefined)
   await expect.poll(starts).toBe(before + 1)
-  expect(await code(remove(newest))).toBe('snapshot_in_use')
+  expect(await outcomeOf(remove(newest))).toBe('snapshot_in_use')
   const resume = resumeDock(context(), world.caller, dockId, {})
   await expect.poll(starts).toBe(before + 2)
-  expect(await code(remove(newest))).toBe('snapshot_in_use')
+  expect(await outcomeOf(remove(newest))).toBe('snapshot_in_use')
   resolve()
   await Promise.all([branch, resume])
-  expect(await code(remove(newest))).toBe('succeeded')
+  expect(await outcomeOf(remove(newest))).toBe('succeeded')
 })
 
 it('is in use while a Template boots from it', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
   await createTemplate(context(), gates, admin, { dockId, name: 'golden' })
-  expect(await code(remove(newest))).toBe('snapshot_in_use')
-  expect(await code(remove(oldest))).toBe('succeeded')
+  expect(await outcomeOf(remove(newest))).toBe('snapshot_in_use')
+  expect(await outcomeOf(remove(oldest))).toBe('succeeded')
 })
 
 it('waits as blocked for a silent host; the same action asked for again takes it up', async () => {
@@ -114,8 +100,8 @@ it('waits as blocked for a silent host; the same action asked for again takes it
   world.host.failures.set('destroyCapture', ['lost'])
   const { operation } = await remove(newest)
   expect(operation.status).toBe('blocked')
-  expect(await code(remove(oldest))).toBe('snapshot_in_use')
-  expect(await code(resumeDock(context(), world.caller, dockId, {}))).toBe('dock_busy')
+  expect(await outcomeOf(remove(oldest))).toBe('snapshot_in_use')
+  expect(await outcomeOf(resumeDock(context(), world.caller, dockId, {}))).toBe('dock_busy')
   const again = await remove(newest)
   expect(again.operation.id).toBe(operation.id)
   await world.modules.runner.sweep()

@@ -1,11 +1,11 @@
 /** Templates against a real database; the host is the fake one. */
-import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
 import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
+import { outcomeOf } from '../docks/test-each-world.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
 
@@ -34,12 +34,6 @@ afterAll(() => database.drop())
 
 const save = (dockId: string, name = 'golden', over: Partial<typeof gates> = {}) =>
   createTemplate(world.modules.context, { ...gates, ...over }, admin, { dockId, name })
-
-const code = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'no error',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  )
 
 const archived = async (): Promise<string> => {
   const dock = await world.create()
@@ -75,7 +69,7 @@ describe('saving', () => {
     const old = await save(first.id)
     const second = await world.create()
     world.host.failures.set('capture', ['failed'])
-    expect(await code(save(second.id))).toBe('service_unavailable')
+    expect(await outcomeOf(save(second.id))).toBe('service_unavailable')
     expect((await readTemplate(world.db, member, 'golden')).id).toBe(old.id)
     expect((await listTemplates(world.db, admin)).map(({ status }) => status).sort()).toEqual([
       'failed',
@@ -90,34 +84,34 @@ describe('saving', () => {
     const id = await archived()
     for (let each = 0; each < 9; each++) await save(id, `template-${each}`)
     const others = await Promise.all([archived(), archived(), archived()])
-    const codes = await Promise.all(others.map((each, at) => code(save(each, `raced-${at}`))))
-    expect(codes.sort()).toEqual(['no error', 'template_limit_reached', 'template_limit_reached'])
-    expect(await code(save(id, 'one-more'))).toBe('template_limit_reached')
+    const codes = await Promise.all(others.map((each, at) => outcomeOf(save(each, `raced-${at}`))))
+    expect(codes.sort()).toEqual(['succeeded', 'template_limit_reached', 'template_limit_reached'])
+    expect(await outcomeOf(save(id, 'one-more'))).toBe('template_limit_reached')
     expect((await save(id, 'template-3')).status).toBe('ready')
   })
 
   it('lets one of two that save the same name through', async () => {
     const [one, two] = [await world.create(), await world.create()]
-    const codes = await Promise.all([code(save(one.id)), code(save(two.id))])
-    expect(codes).toContain('no error')
-    expect(codes.every((each) => ['no error', 'conflict'].includes(each))).toBe(true)
+    const codes = await Promise.all([outcomeOf(save(one.id)), outcomeOf(save(two.id))])
+    expect(codes).toContain('succeeded')
+    expect(codes.every((each) => ['succeeded', 'conflict'].includes(each))).toBe(true)
     const ready = (await listTemplates(world.db, admin)).filter(({ status }) => status === 'ready')
     expect(ready).toHaveLength(1)
   })
 
   it('is refused with the reason', async () => {
     const dock = await world.create()
-    expect(await code(save(dock.id, 'golden', { retentionEnabled: async () => true }))).toBe(
+    expect(await outcomeOf(save(dock.id, 'golden', { retentionEnabled: async () => true }))).toBe(
       'zdr_blocks_templates',
     )
-    expect(await code(save('no-uuid'))).toBe('dock_not_found')
-    expect(await code(save(newUuid()))).toBe('dock_not_found')
+    expect(await outcomeOf(save('no-uuid'))).toBe('dock_not_found')
+    expect(await outcomeOf(save(newUuid()))).toBe('dock_not_found')
     await sql`update docks set state = 'unreachable' where id = ${dock.id}`.execute(world.db)
-    expect(await code(save(dock.id))).toBe('dock_not_running')
+    expect(await outcomeOf(save(dock.id))).toBe('dock_not_running')
     await sql`update docks set state = 'ready' where id = ${dock.id}`.execute(world.db)
     const kept = await world.create()
     await stopDock(world.modules.context, world.caller, kept.id, { force: true })
-    expect(await code(save(kept.id))).toBe('conflict')
+    expect(await outcomeOf(save(kept.id))).toBe('conflict')
   })
 })
 
@@ -130,12 +124,12 @@ describe('a new Dock', () => {
   })
 
   it('is refused where the Template, or its Snapshot, is not there, or the image is another', async () => {
-    expect(await code(world.create({ from: 'nowhere' }))).toBe('template_not_found')
+    expect(await outcomeOf(world.create({ from: 'nowhere' }))).toBe('template_not_found')
     const dock = await world.create()
     await save(dock.id)
-    expect(await code(world.create({ from: 'golden', image: 'ubuntu-24.04' }))).toBe('validation_error')
+    expect(await outcomeOf(world.create({ from: 'golden', image: 'ubuntu-24.04' }))).toBe('validation_error')
     await sql`update templates set snapshot_id = null`.execute(world.db)
-    expect(await code(world.create({ from: 'golden' }))).toBe('template_source_missing')
+    expect(await outcomeOf(world.create({ from: 'golden' }))).toBe('template_source_missing')
   })
 
   it('is not for members where the Template comes from a Dock with connectors', async () => {
@@ -145,7 +139,7 @@ describe('a new Dock', () => {
     await sql`update memberships set role = 'member' where organization_id = ${world.organizationId}`.execute(
       world.db,
     )
-    expect(await code(world.create({ from: 'golden' }))).toBe('connector_admin_only')
+    expect(await outcomeOf(world.create({ from: 'golden' }))).toBe('connector_admin_only')
     await sql`update memberships set role = 'admin' where organization_id = ${world.organizationId}`.execute(
       world.db,
     )
@@ -157,11 +151,13 @@ describe('deleting', () => {
     const id = await archived()
     await save(id)
     const remove = () => deleteDock(world.modules.context, world.caller, id, id)
-    expect(await code(remove())).toBe('snapshot_in_use')
+    expect(await outcomeOf(remove())).toBe('snapshot_in_use')
     const { operation } = await deleteTemplate(world.modules.context, member, 'golden')
     expect(operation).toMatchObject({ targetType: 'template', status: 'completed' })
-    expect(await code(readTemplate(world.db, member, 'golden'))).toBe('template_not_found')
-    expect(await code(deleteTemplate(world.modules.context, member, 'golden'))).toBe('template_not_found')
+    expect(await outcomeOf(readTemplate(world.db, member, 'golden'))).toBe('template_not_found')
+    expect(await outcomeOf(deleteTemplate(world.modules.context, member, 'golden'))).toBe(
+      'template_not_found',
+    )
     expect((await remove()).operation.status).toBe('completed')
   })
 

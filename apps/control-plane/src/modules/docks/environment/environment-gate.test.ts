@@ -1,8 +1,6 @@
 /** Who may look into Docks with secrets, and what Docks are given; against a real database and the fake host. */
-import { ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
 import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
 import { readSnapshotTree } from '../../snapshots/index.ts'
@@ -11,24 +9,22 @@ import { createDock } from '../operations/create-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
 let admin: Visitor
 let environmentId: string
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
-  world = await createTestWorld(database.db)
-  admin = createVisitor(world.caller, { role: 'member', outsider: 'environment_not_found' })
-  const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
-  environmentId = row.rows[0]!.id
-})
+eachInAWorld(
+  async (fresh) => {
+    world = fresh
+    admin = createVisitor(world.caller, { role: 'member', outsider: 'environment_not_found' })
+    const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
+    environmentId = row.rows[0]!.id
+  },
+  { alone: true },
+)
 
 const context = () => ({ ...world.modules.context })
 const reference = () => ({ ref: environmentId, organizationId: undefined })
@@ -37,12 +33,6 @@ const file = () => setFile(context(), admin, reference(), { path: 'token', conte
 const asRole = (role: string) => sql`update memberships set role = ${role}`.execute(world.db)
 const run = (id: string) => execInDock(world.modules.context, world.caller, id, exec, undefined)
 const exec = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
-
-const code = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'allowed',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  )
 
 it('passes variables and files on, the own variables of a Dock over them', async () => {
   await asRole('admin')
@@ -64,17 +54,17 @@ it('withholds everything where an Environment is safe for third parties', async 
   await asRole('member')
   const dock = await world.create()
   expect(world.host.starts.at(-1)?.env).toEqual({})
-  expect(await code(run(dock.id))).toBe('allowed')
+  expect(await outcomeOf(run(dock.id))).toBe('succeeded')
 })
 
 it('lets a member launch nothing that passes secrets for admins, and everything else', async () => {
   await asRole('member')
-  expect(await code(world.create())).toBe('allowed')
+  expect(await outcomeOf(world.create())).toBe('succeeded')
   await secret('A', 'x')
-  expect(await code(world.create())).toBe('environment_secrets_admin_only')
-  expect(await code(world.create({ noEnv: true }))).toBe('allowed')
+  expect(await outcomeOf(world.create())).toBe('environment_secrets_admin_only')
+  expect(await outcomeOf(world.create({ noEnv: true }))).toBe('succeeded')
   await updateEnvironment(context(), admin, reference(), { secretsAccess: 'members' })
-  expect(await code(world.create())).toBe('allowed')
+  expect(await outcomeOf(world.create())).toBe('succeeded')
 })
 
 it('shows a member no way to files that a disk has received', async () => {
@@ -88,11 +78,11 @@ it('shows a member no way to files that a disk has received', async () => {
   const snapshotId = snapshot.rows[0]!.id
   const size = { ttlSeconds: null }
   const ways = () => ({
-    tree: code(readSnapshotTree(world.modules.context, world.caller, snapshotId)),
-    resume: code(resumeDock(world.modules.context, world.caller, dock.id, {})),
-    resumeWithout: code(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })),
-    branch: code(branchDock(world.modules.context, world.caller, dock.id, size, undefined)),
-    branchWithout: code(
+    tree: outcomeOf(readSnapshotTree(world.modules.context, world.caller, snapshotId)),
+    resume: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {})),
+    resumeWithout: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })),
+    branch: outcomeOf(branchDock(world.modules.context, world.caller, dock.id, size, undefined)),
+    branchWithout: outcomeOf(
       branchDock(world.modules.context, world.caller, dock.id, { ...size, noEnv: true }, undefined),
     ),
   })
@@ -111,9 +101,10 @@ it('shows a member no way to files that a disk has received', async () => {
     undefined,
   )
   await asRole('member')
-  for (const id of [dock.id, branch.id]) expect(await code(run(id))).toBe('environment_secrets_admin_only')
+  for (const id of [dock.id, branch.id])
+    expect(await outcomeOf(run(id))).toBe('environment_secrets_admin_only')
   await sql`delete from environments where id = ${environmentId}`.execute(world.db).catch(() => undefined)
-  expect(await code(run(dock.id))).toBe('environment_secrets_admin_only')
+  expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
 })
 
 it('gives a Dock a key of its own, a new one with every boot', async () => {
@@ -154,7 +145,7 @@ it('judges a resumed Dock by the version that it is given, not by the current on
   await resumeDock(world.modules.context, world.caller, dock.id, {})
   expect(world.host.starts.at(-1)?.env).toEqual({ A: 'for admins' })
   await asRole('member')
-  expect(await code(run(dock.id))).toBe('environment_secrets_admin_only')
+  expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
 })
 
 it('goes on barring members from a Dock whose resume without its Environment failed', async () => {
@@ -163,12 +154,12 @@ it('goes on barring members from a Dock whose resume without its Environment fai
   const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   world.host.failures.set('start', ['failed'])
-  expect(await code(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true }))).not.toBe(
-    'allowed',
+  expect(await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true }))).not.toBe(
+    'succeeded',
   )
   await removeVariable(context(), admin, reference(), 'A')
   await asRole('member')
-  expect(await code(resumeDock(world.modules.context, world.caller, dock.id, {}))).toBe(
+  expect(await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {}))).toBe(
     'environment_secrets_admin_only',
   )
 })

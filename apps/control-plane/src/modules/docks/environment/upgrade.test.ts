@@ -1,9 +1,8 @@
 /** Docks move to a newer version of their Environment; against a real database and the fake host. */
-import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase, whileLocked } from '@dock/testkit'
+import { whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
 import {
   removeFile,
@@ -17,25 +16,23 @@ import { branchDock } from '../operations/branch-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
-import { createTestWorld, insertEnvironment, type TestWorld } from '../test-world.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
 let admin: Visitor
 let environmentId: string
 
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
-  world = await createTestWorld(database.db)
-  await asRole('admin')
-  admin = createVisitor(world.caller, { role: 'admin', outsider: 'environment_not_found' })
-  const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
-  environmentId = row.rows[0]!.id
-})
+eachInAWorld(
+  async (fresh) => {
+    world = fresh
+    await asRole('admin')
+    admin = createVisitor(world.caller, { role: 'admin', outsider: 'environment_not_found' })
+    const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
+    environmentId = row.rows[0]!.id
+  },
+  { alone: true },
+)
 
 const context = () => world.modules.context
 const reference = () => ({ ref: environmentId, organizationId: undefined })
@@ -53,13 +50,8 @@ const rowOf = async (id: string) =>
     await sql<{ version: number; passes: boolean; marks: string[] }>`select environment_version as version,
       env_passes as passes, marks from docks where id = ${id}`.execute(world.db)
   ).rows[0]!
-const code = async (work: Promise<unknown>): Promise<string> =>
-  work.then(
-    () => 'allowed',
-    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
-  )
 const command = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
-const run = (id: string) => code(execInDock(context(), world.caller, id, command, undefined))
+const run = (id: string) => outcomeOf(execInDock(context(), world.caller, id, command, undefined))
 
 it('gives a running Dock what is new, its own variables over it, and takes what is gone', async () => {
   await secret('OLD', 'x')
@@ -100,7 +92,7 @@ it('lets members in again once nothing is passed on and nothing was left on the 
   await removeVariable(context(), admin, reference(), 'A')
   await upgrade()
   await asRole('member')
-  expect(await run(dock.id)).toBe('allowed')
+  expect(await run(dock.id)).toBe('succeeded')
 })
 
 it('gives a Dock that stands still the version with its next boot', async () => {
@@ -159,7 +151,8 @@ it('moves the Docks that are named and no other, and refuses those of another En
   await insertEnvironment(world.db, world.organizationId, { name: 'else' })
   const foreign = await world.create({ environment: 'else' })
   await secret('A', 'x')
-  for (const id of [foreign.id, newUuid()]) expect(await code(upgrade([one.id, id]))).toBe('dock_not_found')
+  for (const id of [foreign.id, newUuid()])
+    expect(await outcomeOf(upgrade([one.id, id]))).toBe('dock_not_found')
   expect(given()).toEqual([])
   await upgrade([one.id, one.id])
   expect(given().map(({ dockId }) => dockId)).toEqual([one.id])

@@ -1,32 +1,19 @@
-import { limits, ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { limits } from '@dock/contract'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createDock, dropOldOutcomes, execInDock, stopDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
 let dockId: string
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld(async (fresh) => {
+  world = fresh
   dockId = (await world.create()).id
 })
 
 const exec = (command: string, key?: string, modules = world.modules) =>
   execInDock(modules.context, world.caller, dockId, { command, timeoutSeconds: 600, env: {}, cwd: '/' }, key)
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work
-    return 'succeeded'
-  } catch (error) {
-    return error instanceof ServiceError ? error.code : String(error)
-  }
-}
 const ran = (): string[] =>
   world.host.calls
     .filter((call) => call.method === 'exec')
@@ -43,7 +30,7 @@ it('gives the command the time that the deployment allows', async () => {
 it('tells what the host could not take from what it failed', async () => {
   fail('busy', 'frozen', 'unlinked', 'failed', 'lost', 'exec_refused', 'not_running', 'stale_generation')
   const codes: string[] = []
-  for (let call = 0; call < 8; call++) codes.push(await code(exec('x')))
+  for (let call = 0; call < 8; call++) codes.push(await outcomeOf(exec('x')))
   expect(codes).toEqual([
     'rate_limited',
     'exec_busy',
@@ -58,20 +45,20 @@ it('tells what the host could not take from what it failed', async () => {
 
 it('takes 120 a minute for one Dock, whoever calls, and as many for the next', async () => {
   for (let call = 0; call < 120; call++) await exec('x')
-  expect(await code(exec('x'))).toBe('rate_limited')
+  expect(await outcomeOf(exec('x'))).toBe('rate_limited')
   expect(ran()).toHaveLength(120)
   dockId = (await world.create()).id
-  expect(await code(exec('x'))).toBe('succeeded')
+  expect(await outcomeOf(exec('x'))).toBe('succeeded')
 })
 
 it('answers a replay as the first was answered, whatever its body, also after a restart and a stop', async () => {
   const first = await exec('first', 'k')
   expect(await exec('second', 'k', world.another())).toEqual(first)
-  expect(await code(exec('sleep', 'slow'))).toBe('exec_timeout')
-  expect(await code(exec('sleep', 'slow'))).toBe('exec_timeout')
+  expect(await outcomeOf(exec('sleep', 'slow'))).toBe('exec_timeout')
+  expect(await outcomeOf(exec('sleep', 'slow'))).toBe('exec_timeout')
   await stopDock(world.modules.context, world.caller, dockId, { force: false })
   expect(await exec('third', 'k')).toEqual(first)
-  expect(await code(exec('third', 'new'))).toBe('dock_not_running')
+  expect(await outcomeOf(exec('third', 'new'))).toBe('dock_not_running')
   expect(ran()).toEqual(['first', 'sleep'])
 })
 
@@ -86,7 +73,7 @@ it('keeps outcomes sealed, for a day, and the key for good', async () => {
   expect((await exec('again', 'k')).stdout).toBe('canary')
   world.clock.advance(1)
   await dropOldOutcomes(world.modules.context)
-  expect(await code(exec('again', 'k'))).toBe('exec_result_expired')
+  expect(await outcomeOf(exec('again', 'k'))).toBe('exec_result_expired')
   expect(ran()).toHaveLength(1)
 })
 
@@ -96,24 +83,26 @@ it.each(['stdout', 'stderr'] as const)('keeps up to 64 KiB of %s and no more', a
   const first = await exec('fits', 'fits')
   expect(await exec('fits', 'fits')).toEqual(first)
   world.host.output = { ...output, [stream]: `${'é'.repeat(limits.exec.keptBytesMax / 2)}x` }
-  expect(await code(exec('long', 'long'))).toBe('succeeded')
-  expect(await code(exec('long', 'long'))).toBe('exec_result_expired')
+  expect(await outcomeOf(exec('long', 'long'))).toBe('succeeded')
+  expect(await outcomeOf(exec('long', 'long'))).toBe('exec_result_expired')
   expect(ran()).toEqual(['fits', 'long'])
 })
 
 it('never runs twice what may have run, and runs again what was refused', async () => {
   fail('lost-after', 'busy', 'unlinked')
-  expect(await code(exec('lost', 'lost'))).toBe('exec_failed')
-  expect(await code(exec('lost', 'lost'))).toBe('exec_result_expired')
-  expect(await code(exec('refused', 'refused'))).toBe('rate_limited')
-  expect(await code(exec('refused', 'refused'))).toBe('exec_busy')
-  expect(await code(exec('refused', 'refused'))).toBe('succeeded')
+  expect(await outcomeOf(exec('lost', 'lost'))).toBe('exec_failed')
+  expect(await outcomeOf(exec('lost', 'lost'))).toBe('exec_result_expired')
+  expect(await outcomeOf(exec('refused', 'refused'))).toBe('rate_limited')
+  expect(await outcomeOf(exec('refused', 'refused'))).toBe('exec_busy')
+  expect(await outcomeOf(exec('refused', 'refused'))).toBe('succeeded')
 })
 
 it('runs once for 20 racers in two processes', async () => {
   const other = world.another()
   const codes = await Promise.all(
-    Array.from({ length: 20 }, (_, index) => code(exec('raced', 'race', index % 2 ? other : world.modules))),
+    Array.from({ length: 20 }, (_, index) =>
+      outcomeOf(exec('raced', 'race', index % 2 ? other : world.modules)),
+    ),
   )
   expect(new Set(codes).isSubsetOf(new Set(['succeeded', 'exec_result_expired']))).toBe(true)
   expect(codes).toContain('succeeded')

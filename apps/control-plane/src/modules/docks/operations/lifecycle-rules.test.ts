@@ -1,29 +1,15 @@
-import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
-import { createTestWorld, insertEnvironment, type TestWorld } from '../test-world.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work
-    return 'succeeded'
-  } catch (error) {
-    return error instanceof ServiceError ? error.code : String(error)
-  }
-}
 const context = () => world.modules.context
 const read = (id: string) => readDock(context(), world.caller, id)
 const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
@@ -51,17 +37,17 @@ describe('a refused stop', () => {
   it('leaves the Dock running, pauses billing and tells once, until a capture succeeds', async () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['failed', 'no_space'])
-    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    expect(await outcomeOf(stop(dock.id))).toBe('service_unavailable')
     const first = (await read(dock.id)).billingPausedAt
     world.clock.advance(5_000)
-    expect(await code(stop(dock.id))).toBe('service_unavailable')
+    expect(await outcomeOf(stop(dock.id))).toBe('service_unavailable')
     expect(await read(dock.id)).toMatchObject({ state: 'ready', billingPausedAt: first })
     expect(first).not.toBeNull()
     expect(await alerts()).toEqual(['stop_refused'])
     await branch(dock.id)
     expect((await read(dock.id)).billingPausedAt).toBeNull()
     world.host.failures.set('stop', ['failed'])
-    await code(stop(dock.id))
+    await outcomeOf(stop(dock.id))
     expect(await alerts()).toEqual(['stop_refused', 'stop_refused'])
     await stop(dock.id)
     expect(await read(dock.id)).toMatchObject({ state: 'archived', billingPausedAt: null })
@@ -92,16 +78,16 @@ describe('stop', () => {
 
   it('is refused in a state that cannot stop', async () => {
     world.host.failures.set('start', ['failed'])
-    expect(await code(world.create({ name: 'broken' }))).toBe('service_unavailable')
+    expect(await outcomeOf(world.create({ name: 'broken' }))).toBe('service_unavailable')
     const [broken] = await listDocks(context(), world.caller, { filter: 'e', all: false })
-    expect(await code(stop(broken!.id))).toBe('conflict')
-    expect(await code(resume(broken!.id))).toBe('conflict')
-    expect(await code(branch(broken!.id))).toBe('conflict')
+    expect(await outcomeOf(stop(broken!.id))).toBe('conflict')
+    expect(await outcomeOf(resume(broken!.id))).toBe('conflict')
+    expect(await outcomeOf(branch(broken!.id))).toBe('conflict')
   })
 
   it('is taken by one of many who ask at once', async () => {
     const dock = await world.create()
-    const answers = await Promise.all(Array.from({ length: 8 }, () => code(stop(dock.id))))
+    const answers = await Promise.all(Array.from({ length: 8 }, () => outcomeOf(stop(dock.id))))
     expect(answers.every((answer) => ['succeeded', 'dock_busy'].includes(answer))).toBe(true)
     expect(world.host.calls.filter((call) => call.method === 'stop')).toHaveLength(1)
     expect((await read(dock.id)).state).toBe('archived')
@@ -138,7 +124,7 @@ describe('resume', () => {
   it('binds another Environment, or none', async () => {
     const dock = await archivedDock()
     await addEnvironment('other')
-    expect(await code(resume(dock.id, { environment: 'missing' }))).toBe('environment_not_found')
+    expect(await outcomeOf(resume(dock.id, { environment: 'missing' }))).toBe('environment_not_found')
     await resume(dock.id, { environment: 'other', noEnv: true })
     expect((await read(dock.id)).environment).toBe('other')
   })
@@ -149,7 +135,7 @@ describe('resume', () => {
     const before = await read(dock.id)
     world.host.failures.set('start', ['failed'])
     const body = { cpus: 4, memoryMiB: 4096, diskGiB: 9, ttlSeconds: null, environment: 'other' }
-    expect(await code(resume(dock.id, body))).toBe('service_unavailable')
+    expect(await outcomeOf(resume(dock.id, body))).toBe('service_unavailable')
     const { updatedAt: _, stateChangedAt: __, ...after } = await read(dock.id)
     expect(before).toMatchObject(after)
     expect(await world.reserved()).toMatchObject({ slots: 0, cpus: 0 })
@@ -160,9 +146,9 @@ describe('resume', () => {
     await sql`update snapshots set size_bytes = ${1.5 * 1024 ** 3} where dock_id = ${dock.id}`.execute(
       world.db,
     )
-    expect(await code(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
-    expect(await code(update(dock.id, { diskGiB: 1 }))).toBe('conflict')
-    expect(await code(branch(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect(await outcomeOf(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect(await outcomeOf(update(dock.id, { diskGiB: 1 }))).toBe('conflict')
+    expect(await outcomeOf(branch(dock.id, { diskGiB: 1 }))).toBe('validation_error')
     expect((await update(dock.id, { diskGiB: 5 })).diskGiB).toBe(5)
     expect((await update(dock.id, { diskGiB: 2 })).diskGiB).toBe(2)
   })
@@ -170,25 +156,25 @@ describe('resume', () => {
   it('is told when the host finds that the data does not go on a smaller disk', async () => {
     const dock = await archivedDock()
     world.host.failures.set('start', ['invalid'])
-    expect(await code(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
+    expect(await outcomeOf(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
     expect(await read(dock.id)).toMatchObject({ state: 'archived', diskGiB: 2 })
   })
 
   it('tells a host that has gone from one that is full', async () => {
     const dock = await archivedDock()
-    expect(await code(resume(dock.id, { cpus: 64 }))).toBe('validation_error')
+    expect(await outcomeOf(resume(dock.id, { cpus: 64 }))).toBe('validation_error')
     world.host.online = false
-    expect(await code(resume(dock.id))).toBe('no_host_capacity')
+    expect(await outcomeOf(resume(dock.id))).toBe('no_host_capacity')
     world.host.online = true
     await sql`update hosts set max_docks = 0 where id = ${world.hostId}`.execute(world.db)
-    expect(await code(resume(dock.id))).toBe('capacity_exhausted')
+    expect(await outcomeOf(resume(dock.id))).toBe('capacity_exhausted')
   })
 })
 
 describe('update', () => {
   it('changes the size only while archived, applied at the next resume', async () => {
     const dock = await world.create()
-    expect(await code(update(dock.id, { cpus: 2 }))).toBe('conflict')
+    expect(await outcomeOf(update(dock.id, { cpus: 2 }))).toBe('conflict')
     await stop(dock.id)
     expect((await update(dock.id, { cpus: 2, memoryMiB: 2048 })).cpus).toBe(2)
     await resume(dock.id)
@@ -197,10 +183,10 @@ describe('update', () => {
 
   it('never gives one name to two Docks, whoever asks at once', async () => {
     const docks = await Promise.all(Array.from({ length: 5 }, () => world.create()))
-    const answers = await Promise.all(docks.map((dock) => code(update(dock.id, { name: 'wanted' }))))
+    const answers = await Promise.all(docks.map((dock) => outcomeOf(update(dock.id, { name: 'wanted' }))))
     expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(1)
     expect(answers.filter((answer) => answer === 'dock_name_taken')).toHaveLength(4)
-    expect(await code(world.create({ name: 'wanted' }))).toBe('dock_name_taken')
+    expect(await outcomeOf(world.create({ name: 'wanted' }))).toBe('dock_name_taken')
   })
 })
 
@@ -216,9 +202,9 @@ describe('branch', () => {
       cpus: 1,
       environment: 'default',
     })
-    expect(await code(branch(source.id, { image: 'ubuntu-24.04' }))).toBe('validation_error')
-    expect(await code(branch(source.id, { image: 'nothing' }))).toBe('image_unknown')
-    expect(await code(branch(newUuid()))).toBe('dock_not_found')
+    expect(await outcomeOf(branch(source.id, { image: 'ubuntu-24.04' }))).toBe('validation_error')
+    expect(await outcomeOf(branch(source.id, { image: 'nothing' }))).toBe('image_unknown')
+    expect(await outcomeOf(branch(newUuid()))).toBe('dock_not_found')
   })
 })
 
@@ -230,7 +216,7 @@ describe('lists', () => {
     await stop(stopped.id)
     await world.create({ name: 'runs' })
     world.host.failures.set('start', ['failed'])
-    await code(world.create({ name: 'failed' }))
+    await outcomeOf(world.create({ name: 'failed' }))
     expect(await names('r')).toEqual(['runs'])
     expect(await names('s')).toEqual(['stopped'])
     expect(await names('se')).toEqual(['failed', 'stopped'])

@@ -1,25 +1,22 @@
 /** Zero data retention, against a real database and the fake host. */
 import { ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { createVisitor } from '../../accounts/index.ts'
 import { createTemplate, wipeTemplates } from '../../templates/index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 import { resumeDock } from './resume-dock.ts'
 import { stopDock } from './stop-dock.ts'
 import { wipeArchivedDocks } from './wipe-archived.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
-  world = await createTestWorld(database.db)
-})
+eachInAWorld(
+  (fresh) => {
+    world = fresh
+  },
+  { alone: true },
+)
 
 const turnOn = () => sql`update organizations set retention_enabled = true`.execute(world.db)
 const stop = (id: string, force = false) => stopDock(world.modules.context, world.caller, id, { force })

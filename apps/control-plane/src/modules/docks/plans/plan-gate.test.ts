@@ -1,28 +1,17 @@
-import { ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { branchDock, resumeDock, stopDock } from '../index.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import { createTestWorld, type TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db, { billing: true })
-})
+eachInAWorld(
+  (fresh) => {
+    world = fresh
+  },
+  { billing: true },
+)
 
-const code = async (work: Promise<unknown>): Promise<string> => {
-  try {
-    await work
-    return 'succeeded'
-  } catch (error) {
-    return error instanceof ServiceError ? error.code : String(error)
-  }
-}
 const plan = async (values: {
   active?: boolean
   docksMax?: number | null
@@ -40,39 +29,39 @@ const branch = (id: string) =>
 const resume = (id: string) => resumeDock(world.modules.context, world.caller, id, {})
 
 it('lets nobody start compute without a subscription that is active', async () => {
-  expect(await code(world.create({}, 'key'))).toBe('subscription_required')
+  expect(await outcomeOf(world.create({}, 'key'))).toBe('subscription_required')
   await plan({ active: false })
-  expect(await code(world.create({}, 'key'))).toBe('subscription_required')
+  expect(await outcomeOf(world.create({}, 'key'))).toBe('subscription_required')
   await plan({})
   const dock = await world.create({}, 'key')
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   await plan({ active: false })
-  expect(await code(resume(dock.id))).toBe('subscription_required')
-  expect(await code(branch(dock.id))).toBe('subscription_required')
+  expect(await outcomeOf(resume(dock.id))).toBe('subscription_required')
+  expect(await outcomeOf(branch(dock.id))).toBe('subscription_required')
   expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
 })
 
 it('counts Docks that take room, under racers too', async () => {
   await plan({ docksMax: 3 })
-  const answers = await Promise.all(Array.from({ length: 8 }, () => code(world.create())))
+  const answers = await Promise.all(Array.from({ length: 8 }, () => outcomeOf(world.create())))
   expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(3)
   expect(answers.filter((answer) => answer === 'concurrency_exceeded')).toHaveLength(5)
   const [dockId] = world.host.sandboxes.keys()
-  expect(await code(branch(dockId!))).toBe('concurrency_exceeded')
+  expect(await outcomeOf(branch(dockId!))).toBe('concurrency_exceeded')
   await stopDock(world.modules.context, world.caller, dockId!, { force: false })
-  expect(await code(branch(dockId!))).toBe('succeeded')
-  expect(await code(resume(dockId!))).toBe('concurrency_exceeded')
+  expect(await outcomeOf(branch(dockId!))).toBe('succeeded')
+  expect(await outcomeOf(resume(dockId!))).toBe('concurrency_exceeded')
 })
 
 it('starts nothing once the budget is spent', async () => {
   await plan({ budget: 1000, spent: 999 })
-  expect(await code(world.create())).toBe('succeeded')
+  expect(await outcomeOf(world.create())).toBe('succeeded')
   await plan({ budget: 1000, spent: 1000 })
-  expect(await code(world.create())).toBe('budget_exceeded')
+  expect(await outcomeOf(world.create())).toBe('budget_exceeded')
 })
 
 it('is nobody’s concern where nothing is billed', async () => {
-  world = await createTestWorld(database.db)
+  world = await createTestWorld(world.db)
   await plan({ active: false, docksMax: 0 })
-  expect(await code(world.create())).toBe('succeeded')
+  expect(await outcomeOf(world.create())).toBe('succeeded')
 })

@@ -1,19 +1,14 @@
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { deleteDock, readDock, stopDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
 const stateOf = async (id: string) => (await readDock(world.modules.context, world.caller, id)).state

@@ -1,17 +1,12 @@
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { branchDock, deleteDock, readDock, resumeDock, stopDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
 })
 
 const context = () => world.modules.context

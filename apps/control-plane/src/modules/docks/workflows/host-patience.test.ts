@@ -1,16 +1,11 @@
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { branchDock, readDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
 
-let database: FreshDatabase
 let world: TestWorld
-beforeAll(async () => {
-  database = await freshDatabase()
-})
-afterAll(() => database.drop())
-beforeEach(async () => {
-  world = await createTestWorld(database.db)
+eachInAWorld((fresh) => {
+  world = fresh
   world.host.linksAgain = true
 })
 

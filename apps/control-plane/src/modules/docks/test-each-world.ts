@@ -1,0 +1,33 @@
+/** What the tests of Docks share: a world of its own for each, and how work ended. */
+import { ServiceError } from '@dock/contract'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach } from 'vitest'
+import { createTestWorld, type TestWorld } from './test-world.ts'
+
+/**
+ * Makes a world before each test of the file and hands it to `prepare`. They share a database, which goes after the
+ * file; where `alone`, earlier worlds go before the next.
+ */
+export const eachInAWorld = (
+  prepare: (world: TestWorld) => unknown,
+  options: { billing?: boolean; alone?: boolean } = {},
+): void => {
+  let database: FreshDatabase
+  beforeAll(async () => {
+    database = await freshDatabase()
+  })
+  afterAll(() => database.drop())
+  beforeEach(async () => {
+    if (options.alone)
+      await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
+    await prepare(await createTestWorld(database.db, options))
+  })
+}
+
+/** `'succeeded'`, or the code that the work was refused with. */
+export const outcomeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'succeeded',
+    (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
+  )
