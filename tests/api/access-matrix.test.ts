@@ -13,7 +13,7 @@ import {
 } from '@dock/contract'
 import { insertApiKey } from '@dock/control-plane/keys'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestPerson } from '@dock/testkit'
+import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type Answer,
@@ -24,10 +24,10 @@ import {
   prepare,
   send,
 } from './support/request.ts'
-import { makeTenant, startApi } from './support/tenant.ts'
+import { makeTenant } from './support/tenant.ts'
 
 // Before the tests are laid out: only it knows which routes are built.
-const server = await startApi()
+const server = await controlPlaneWithHost()
 const tenant = await makeTenant(server)
 const stranger = await makeTenant(server)
 let closed: TestPerson

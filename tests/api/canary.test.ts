@@ -6,9 +6,10 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
+import { controlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { ask, makeTenant, startApi, type Tenant } from './support/tenant.ts'
+import { ask, makeTenant, type Tenant } from './support/tenant.ts'
 
 const lines: string[] = []
 const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
@@ -17,10 +18,10 @@ const canary = word('canary')
 /** In the names beside them, which are no secrets: the search finds what is in the clear. */
 const marker = word('MARKER')
 
-let server: Awaited<ReturnType<typeof startApi>>
+let server: Awaited<ReturnType<typeof controlPlaneWithHost>>
 let tenant: Tenant
 beforeAll(async () => {
-  server = await startApi({ logTo: (line) => lines.push(line) })
+  server = await controlPlaneWithHost({ logTo: (line) => lines.push(line) })
   tenant = await makeTenant(server)
 })
 afterAll(() => server.stop())

@@ -1,14 +1,15 @@
 /** What stands outside the contract: sign-in and the registration of hosts. Nothing that anybody sends fails inside. */
+
+import { controlPlaneWithHost } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { brokenBody, nastyText, nastyValue } from './support/fuzz/nasty-values.ts'
-import { startApi } from './support/tenant.ts'
 
 const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000') / 4
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
 
 const errors: string[] = []
-const server = await startApi({
+const server = await controlPlaneWithHost({
   logTo: (line) => {
     if ((JSON.parse(line) as { level: number }).level >= 50) errors.push(line)
   },

@@ -3,13 +3,13 @@
  * document does not list, or break a schema. `script/prove fuzz` sends more of them.
  */
 import { openApiDocument, type RouteName, routes } from '@dock/contract'
-import { addPerson, type TestPerson } from '@dock/testkit'
+import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { judge } from './support/fuzz/judge.ts'
 import { type FuzzRequest, requestsOf } from './support/fuzz/requests.ts'
 import { missingRows, thingOf } from './support/request.ts'
-import { makeTenant, startApi, type Tenant } from './support/tenant.ts'
+import { makeTenant, type Tenant } from './support/tenant.ts'
 import { things } from './support/things.ts'
 
 const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000')
@@ -27,7 +27,7 @@ const printedMax = 20
 
 /** Errors of the control plane, by the request's id. */
 const logged = new Map<string, string>()
-const server = await startApi({
+const server = await controlPlaneWithHost({
   logTo: (line) => {
     const entry = JSON.parse(line) as { level: number; requestId?: string; err?: { stack?: string } }
     if (entry.level >= 50 && entry.requestId) logged.set(entry.requestId, entry.err?.stack ?? line)

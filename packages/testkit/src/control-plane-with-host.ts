@@ -1,4 +1,4 @@
-/** A control plane with one simulated host that answers at once. */
+/** A control plane with one simulated host that answers at once and has room for every test's Docks. */
 import { createFakeHost, type FakeHost, hostFacts } from '@dock/control-plane/fake-host'
 import { newUuid } from '@dock/foundation'
 import {
@@ -21,7 +21,12 @@ export const controlPlaneWithHost = async (
   const host = createFakeHost(hostId)
   const server = await testControlPlane({ ...options, hostGateway: host })
   const { enrolment, hostEvents } = server.controlPlane.docks
-  const facts = hostFacts({ maxDocks: 1_000, vcpuTotal: 64, memTotalBytes: 2 ** 40, diskTotalBytes: 2 ** 50 })
+  const facts = hostFacts({
+    maxDocks: 10_000,
+    vcpuTotal: 64,
+    memTotalBytes: 2 ** 40,
+    diskTotalBytes: 2 ** 50,
+  })
   await enrolment.register({ joinToken: await enrolment.issueJoinToken(), hostId, facts }, '127.0.0.1')
   const report = () =>
     hostEvents.handle(hostId, {

@@ -1,13 +1,6 @@
 /** An organization with a person in each role and a Dock on a simulated host. */
 import { newUuid } from '@dock/foundation'
-import {
-  addPerson,
-  type TestControlPlane,
-  type TestControlPlaneOptions,
-  type TestPerson,
-  testControlPlane,
-} from '@dock/testkit'
-import { createFakeHost, hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
+import { addPerson, type TestControlPlane, type TestPerson } from '@dock/testkit'
 
 export type Tenant = {
   organizationId: string
@@ -17,42 +10,6 @@ export type Tenant = {
   owner: TestPerson
   admin: TestPerson
   member: TestPerson
-}
-
-/** A control plane whose one host answers at once and has room for every test's Docks. */
-export const startApi = async (
-  options: Pick<TestControlPlaneOptions, 'logTo'> = {},
-): Promise<TestControlPlane> => {
-  const hostId = newUuid()
-  const host = createFakeHost(hostId)
-  const server = await testControlPlane({ hostGateway: host, ...options })
-  const { enrolment, hostEvents } = server.controlPlane.docks
-  const facts = hostFacts({
-    maxDocks: 10_000,
-    vcpuTotal: 64,
-    memTotalBytes: 1024 ** 4,
-    diskTotalBytes: 1024 ** 5,
-  })
-  await enrolment.register({ joinToken: await enrolment.issueJoinToken(), hostId, facts }, '127.0.0.1')
-  const report = () =>
-    hostEvents.handle(hostId, {
-      type: 'inventory',
-      facts,
-      pressure: { memAvailableBytes: facts.memTotalBytes, diskFreeBytes: facts.diskTotalBytes },
-      runtimes: [...host.sandboxes.values()],
-      pool: [],
-      captures: [...host.captures],
-    })
-  await report()
-  // As an agent does, so that the host is never taken for silent.
-  const heartbeat = setInterval(() => void report().catch(() => undefined), 1_000)
-  return {
-    ...server,
-    stop: async () => {
-      clearInterval(heartbeat)
-      await server.stop()
-    },
-  }
 }
 
 /** Asks as a person and answers what the envelope holds, which the caller knows; throws when it was refused. */

@@ -13,5 +13,5 @@ export { isPlatformCookie, sessionCookieName } from './sign-in/session-cookie.ts
 export { createSignIn, type SignIn, type SignInRequest } from './sign-in/sign-in.ts'
 export type { SignUpPolicy } from './sign-in/sign-up-policy.ts'
 export type { SocialLogins } from './sign-in/social-providers.ts'
-export type { SignedIn } from './signed-in.ts'
+export { personColumns, personOf, type SignedIn } from './signed-in.ts'
 export { createVisitor, type Visitor } from './visitor.ts'

@@ -1,12 +1,7 @@
 /** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
-import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
-import type { Db } from '../../database/database.ts'
-import type { DockReactions } from './dock-reactions.ts'
-import type { HostGateway } from './host-gateway.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
-import { createInventoryTaker } from './take-inventory.ts'
-import type { PoolKind, WarmPools } from './warm-pools.ts'
+import { createInventoryTaker, type InventoryParts } from './take-inventory.ts'
 
 const silenceMs = 30_000
 
@@ -18,19 +13,10 @@ export type HostEvents = {
   settled(): Promise<void>
 }
 
-export const createHostEvents = (options: {
-  db: Db
-  clock: Clock
-  logger: Logger
-  gateway: HostGateway
-  reactions: DockReactions
-  pools: WarmPools
-  /** What hosts are to hold ready. */
-  poolKind: PoolKind
-}): HostEvents => {
-  const { db, clock, logger, gateway, reactions, pools } = options
+export const createHostEvents = (parts: InventoryParts): HostEvents => {
+  const { db, clock, logger, gateway, reactions, pools } = parts
   const startedAt = clock.now().getTime()
-  const inventories = createInventoryTaker(options)
+  const inventories = createInventoryTaker(parts)
 
   return {
     handle: async (hostId, event) => {

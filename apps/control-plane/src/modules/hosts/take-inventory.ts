@@ -19,16 +19,19 @@ export type InventoryTaker = {
   settled(): Promise<void>
 }
 
-/** Taking the same inventory twice is harmless. */
-export const createInventoryTaker = (parts: {
+export type InventoryParts = {
   db: Db
   clock: Clock
   logger: Logger
   gateway: HostGateway
   reactions: DockReactions
   pools: WarmPools
+  /** What hosts are to hold ready. */
   poolKind: PoolKind
-}): InventoryTaker => {
+}
+
+/** Taking the same inventory twice is harmless. */
+export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
   const { db, clock, logger, gateway, reactions, pools, poolKind } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {

@@ -3,7 +3,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { gatherLookups } from '../../database/gather-lookups.ts'
-import type { SignedIn } from '../accounts/index.ts'
+import { personColumns, personOf, type SignedIn } from '../accounts/index.ts'
 import { hashApiKey, isRawApiKey } from './raw-api-key.ts'
 
 const lastUsedEveryMs = 60_000
@@ -43,12 +43,7 @@ export const createApiKeyAuthentication = (options: {
       kind: row.dock_id === null ? 'api_key' : 'dock_key',
       credentialId: row.key_id,
       dockId: row.dock_id,
-      userId: row.user_id,
-      email: row.email,
-      emailVerified: row.email_verified,
-      instanceAdmin: row.instance_admin,
-      closedAt: row.closed_at,
-      erasedAt: row.erased_at,
+      ...personOf(row),
     }
   }
 }
@@ -68,12 +63,7 @@ const findKeys = async (db: Db, hashes: string[]) => {
       'api_keys.expires_at',
       'api_keys.revoked_at',
       'api_keys.last_used_at',
-      'users.id as user_id',
-      'users.email',
-      'users.email_verified',
-      'users.instance_admin',
-      'users.closed_at',
-      'users.erased_at',
+      ...personColumns,
     ])
     .execute()
   return new Map(rows.map((row) => [row.key_hash.toString('hex'), row]))

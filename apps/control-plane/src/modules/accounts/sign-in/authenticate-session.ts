@@ -2,7 +2,7 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { gatherLookups } from '../../../database/gather-lookups.ts'
-import type { SignedIn } from '../signed-in.ts'
+import { personColumns, personOf, type SignedIn } from '../signed-in.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
 /** Answers who the value of a session cookie belongs to, or undefined when it is forged, ended or expired. */
@@ -23,12 +23,7 @@ export const createSessionAuthentication = (options: {
       kind: 'session',
       credentialId: row.session_id,
       dockId: null,
-      userId: row.user_id,
-      email: row.email,
-      emailVerified: row.email_verified,
-      instanceAdmin: row.instance_admin,
-      closedAt: row.closed_at,
-      erasedAt: row.erased_at,
+      ...personOf(row),
     }
   }
 }
@@ -39,17 +34,7 @@ const findSessions = async (db: Db, tokens: string[]) => {
     .selectFrom('sessions')
     .innerJoin('users', 'users.id', 'sessions.user_id')
     .where(sql<boolean>`sessions.token = any(${tokens}::text[])`)
-    .select([
-      'sessions.id as session_id',
-      'sessions.token',
-      'sessions.expires_at',
-      'users.id as user_id',
-      'users.email',
-      'users.email_verified',
-      'users.instance_admin',
-      'users.closed_at',
-      'users.erased_at',
-    ])
+    .select(['sessions.id as session_id', 'sessions.token', 'sessions.expires_at', ...personColumns])
     .execute()
   return new Map(rows.map((row) => [row.token, row]))
 }
