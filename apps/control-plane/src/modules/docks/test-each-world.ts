@@ -6,11 +6,11 @@ import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { createTestWorld, type TestWorld } from './test-world.ts'
 
 /**
- * Makes a world before each test of the file and hands it to `prepare`. They share a database, which goes after the
+ * Makes a world before each test of the file and hands it and its database to `prepare`. They share a database, which goes after the
  * file; where `alone`, earlier worlds go before the next.
  */
 export const eachInAWorld = (
-  prepare: (world: TestWorld) => unknown,
+  prepare: (world: TestWorld, database: FreshDatabase) => unknown,
   options: { billing?: boolean; alone?: boolean } = {},
 ): void => {
   let database: FreshDatabase
@@ -21,7 +21,7 @@ export const eachInAWorld = (
   beforeEach(async () => {
     if (options.alone)
       await sql`truncate organizations, users, hosts, join_tokens cascade`.execute(database.db)
-    await prepare(await createTestWorld(database.db, options))
+    await prepare(await createTestWorld(database.db, options), database)
   })
 }
 

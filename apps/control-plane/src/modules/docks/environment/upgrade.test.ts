@@ -1,6 +1,6 @@
 /** Docks move to a newer version of their Environment; against a real database and the fake host. */
 import { newUuid } from '@dock/foundation'
-import { whileLocked } from '@dock/testkit'
+import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
@@ -20,12 +20,14 @@ import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
 let world: TestWorld
+let database: FreshDatabase
 let admin: Visitor
 let environmentId: string
 
 eachInAWorld(
-  async (fresh) => {
+  async (fresh, freshDatabase) => {
     world = fresh
+    database = freshDatabase
     await asRole('admin')
     admin = createVisitor(world.caller, { role: 'admin', outsider: 'environment_not_found' })
     const row = await sql<{ id: string }>`select id from environments`.execute(world.db)
