@@ -4,7 +4,8 @@
  * acknowledged is there, nothing is left behind, and the supervisor has lived through it.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { deleteDock } from '../e2e/support/dock.ts'
+import { isReadyDockState } from '@dock/contract'
+import { deleteDock, run } from '../e2e/support/dock.ts'
 import type { Server } from '../e2e/support/server.ts'
 import type { FaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare, verify } from './lifecycle.ts'
@@ -35,6 +36,19 @@ const until = async <T>(what: string, ask: () => Promise<T | null>, timeoutMs: n
 const requireProcess = (world: CrashWorld, victim: Victim): Promise<number> =>
   until(`a process ${victim}`, () => processOf(victim, world), recoveryMsMax)
 
+/** Docks that read ready and run no command: the host's last words may have been heard after its agent's end. */
+const silentDocks = async (world: CrashWorld): Promise<string[]> => {
+  const docks = await world.client.call('listDocks', { query: {} })
+  const ready = docks.filter(({ state }) => isReadyDockState(state))
+  const silent = ready.map(({ id, name, state }) =>
+    run(world, id, 'true').then(
+      () => [],
+      (error: Error) => [`Dock ${name} is ${state} and answers: ${error.message}`],
+    ),
+  )
+  return (await Promise.all(silent)).flat()
+}
+
 /** What is wrong now; an empty list when all is whole and the host has spoken since the time. */
 const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> => {
   const agent = await processOf('agent', world)
@@ -46,7 +60,10 @@ const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> 
     const hosts = await world.client.call('listHosts', {})
     const heard = hosts.filter(({ lastHeartbeatAt }) => Date.parse(lastHeartbeatAt ?? '') >= since)
     if (heard.length === 0) return ['the host is silent']
-    return disagreements(await readRecorded(world.dataDir), await readFound(world.dataDir, agent))
+    const recorded = await readRecorded(world.dataDir)
+    const found = await readFound(world.dataDir, agent, recorded.everyDock)
+    const problems = disagreements(recorded, found)
+    return problems.length > 0 ? problems : await silentDocks(world)
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]
   }

@@ -3,6 +3,7 @@
  * loop devices, control groups and disks are there, and does the database say the same?
  */
 import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -18,6 +19,8 @@ export type Recorded = {
   /** Of the one host: what placement counts, and the Docks that should be counted. */
   slots: number
   placed: number
+  /** Every Dock that an operation ever worked on, also those that are deleted. */
+  everyDock: string[]
 }
 
 /** What stands on the machine, each by Dock id; sandboxes as `id/generation`. */
@@ -25,6 +28,9 @@ export type Found = {
   sandboxes: string[]
   gofers: string[]
   groups: string[]
+  /** What runsc keeps of a sandbox, and what the driver prepared it with. */
+  states: string[]
+  bundles: string[]
   namespaces: string[]
   interfaces: string[]
   mounts: string[]
@@ -63,6 +69,9 @@ export const readRecorded = async (dataDir: string): Promise<Recorded> => {
         `select id, kind, status, dock_id as "dockId" from operations where status <> 'completed'`,
       ),
       ...hosts!,
+      everyDock: (await rows<{ id: string }>(`select distinct dock_id as id from operations`)).map(
+        ({ id }) => id,
+      ),
     }
   } finally {
     await client.end()
@@ -113,27 +122,38 @@ const controlGroups = async (): Promise<string[]> => {
   return [...new Set((await Promise.all(folders.map(names))).flat().filter((name) => name !== null))]
 }
 
-/** Reads the machine. `tag`: the hexadecimal digits in the interfaces' names, learnt from the first that is found. */
-export const readFound = async (dataDir: string, agent: number): Promise<Found> => {
+/** The sandboxes that the names in a folder tell of. */
+const sandboxesIn = async (folder: string): Promise<string[]> => [
+  ...new Set((await readdir(folder)).map(parseSandbox).filter((name) => name !== null)),
+]
+
+/** Reads the machine. `everyDock`: the Docks whose control groups are this server's. */
+export const readFound = async (
+  dataDir: string,
+  agent: number,
+  everyDock: readonly string[],
+): Promise<Found> => {
   const host = join(dataDir, 'host')
   const pool = join(host, 'pool')
   const inside = join('/proc', String(agent), 'root', pool)
   const list = (name: string) => readdir(join(inside, name))
   const subnet = JSON.parse(await readFile(join(host, 'subnet'), 'utf8')) as { instance: string }
-  const { createHash } = await import('node:crypto')
-  const prefix = `gvh${createHash('sha256').update(subnet.instance).digest('hex').slice(0, 5)}-`
+  const tag = createHash('sha256').update(subnet.instance).digest('hex')
+  const prefix = `gvh${tag.slice(0, 5)}-`
   const cables = (await interfaces()).filter(({ name }) => name.startsWith(prefix))
   const namespaceNames = (await readdir('/run/netns')).filter((name) => name.startsWith(prefix))
   const ownerOf = (name: string) => cables.find((cable) => cable.name === name)?.alias || `nobody (${name})`
   const [disks, captures] = [await list('docks'), await list('captures')]
   const proper = /^[0-9a-f-]{36}$/
   const { sandboxes, gofers } = await processes(join(host, 'runsc'))
-  const ids = new Set([...disks, ...sandboxes.map((name) => name.split('/')[0]!)])
+  const ids = new Set([...disks, ...everyDock, ...sandboxes.map((name) => name.split('/')[0]!)])
   return {
     sandboxes,
     gofers,
     // Groups of other servers on this machine are theirs.
     groups: (await controlGroups()).filter((name) => ids.has(name.split('/')[0]!)),
+    states: await sandboxesIn(join(host, 'runsc')),
+    bundles: await sandboxesIn(join('/run', `dock-${tag.slice(0, 12)}`, 'sandboxes')),
     namespaces: namespaceNames.map(ownerOf).filter((owner) => owner !== 'spare'),
     interfaces: cables
       .map((cable) => cable.alias || `nobody (${cable.name})`)
@@ -181,6 +201,8 @@ export const disagreements = (recorded: Recorded, found: Found): string[] => {
     ...differences('sandbox', sandboxes, found.sandboxes),
     ...differences('gofer', sandboxes, found.gofers),
     ...differences('control group', sandboxes, found.groups),
+    ...differences('state of sandbox', sandboxes, found.states),
+    ...differences('bundle of sandbox', sandboxes, found.bundles),
     ...differences('namespace of', running, found.namespaces),
     ...differences('interface of', running, found.interfaces),
     ...differences('mount of', running, found.mounts),
