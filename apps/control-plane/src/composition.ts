@@ -68,6 +68,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)
+  const metrics = createMetrics()
   const docks = createDockModules({
     db,
     clock,
@@ -81,6 +82,8 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
     store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
+    copySettings: config.copies,
+    copyMetrics: metrics.copies,
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const transport = config.smtpUrl
@@ -127,7 +130,6 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     clientAddress: createClientAddress(config.trustedProxies),
   })
   const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
-  const metrics = createMetrics()
   const handlers: Handlers = {
     ...people.handlers,
     ...tenants.handlers,
@@ -205,6 +207,9 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
           dock_engine: () => docks.runner.wake(),
           access_lost: people.accessSignals.notice,
           port_routes: connections.noticeRoute,
+          snapshot_completed: docks.copies.noticeSnapshot,
+          snapshots_wiped: docks.copies.noticeWiped,
+          retention: docks.noticeRetention,
         },
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
+import { type CopySettings, parseCopySettings } from './modules/copies/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
@@ -43,6 +44,17 @@ const schema = z.object({
   DOCK_CONTACT_EMAIL: z.email().optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
+  DOCK_COPY_TIMES: z
+    .string()
+    .default('')
+    .transform((text, check) => {
+      try {
+        return parseCopySettings(text)
+      } catch (error) {
+        check.addIssue(error instanceof Error ? error.message : String(error))
+        return z.NEVER
+      }
+    }),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   DOCK_TRUSTED_PROXIES: commaList
     .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
@@ -78,6 +90,7 @@ export type Config = {
   /** Where control planes count rate limits together; undefined: each in its memory. */
   /** Where durable copies lie; undefined: a folder of the data folder. */
   objectStoreUrl: string | undefined
+  copies: CopySettings
   redisUrl: string | undefined
   /** Proxies whose `X-Forwarded-For` is believed. */
   trustedProxies: string[]
@@ -160,6 +173,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,
+    copies: values.DOCK_COPY_TIMES,
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,

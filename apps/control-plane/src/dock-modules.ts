@@ -17,7 +17,7 @@ import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
 import { templateHandlers } from './http/routes/templates.ts'
 import { retentionEnabled } from './modules/accounts/index.ts'
-import { type Copies, createCopies } from './modules/copies/index.ts'
+import { type Copies, type CopyMetrics, type CopySettings, createCopies } from './modules/copies/index.ts'
 import {
   activitySweepMs,
   createDeleteSaga,
@@ -71,6 +71,8 @@ export type DockModules = {
   context: DockContext
   copies: Copies
   orderedStops: OrderedStops
+  /** There may be data at rest of organizations that keep none. */
+  noticeRetention(): void
   /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
   start(joinTokenFile: string | null): Promise<void>
   /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
@@ -97,6 +99,8 @@ export const createDockModules = (options: {
   billing: boolean
   /** Where durable copies lie. */
   store: ObjectStore
+  copySettings: CopySettings
+  copyMetrics?: CopyMetrics
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
 }): DockModules => {
@@ -111,7 +115,11 @@ export const createDockModules = (options: {
     nextDue: () => nextStopAt(db),
   })
   const { sealer, store } = options
-  const copies = createCopies({ db, clock, logger, gateway, sealer, store, owner })
+  const copies = createCopies({
+    ...{ db, clock, logger, gateway, sealer, store, owner },
+    settings: options.copySettings,
+    ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
+  })
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture, launch }
   const sagas = [
@@ -160,20 +168,18 @@ export const createDockModules = (options: {
   }
   const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions, pools, poolKind })
   const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
+  // A Template keeps its Dock, so it goes first.
+  const wipe = async (): Promise<void> => {
+    await wipeTemplates(db)
+    await wipeArchivedDocks(context)
+  }
   const timers = createTimers({
     clock,
     logger,
     tasks: [
       { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
-      {
-        name: 'zero data retention',
-        everyMs: 5_000,
-        run: async () => {
-          await wipeTemplates(db)
-          await wipeArchivedDocks(context)
-        },
-      },
+      { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
     ],
   })
@@ -197,6 +203,9 @@ export const createDockModules = (options: {
     context,
     copies,
     orderedStops,
+    noticeRetention: () => {
+      wipe().catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
+    },
     start: async (joinTokenFile) => {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       await runner.start()

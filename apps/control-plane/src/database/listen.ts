@@ -9,7 +9,13 @@ const retryMs = 1_000
 
 export type Listener = { close(): Promise<void> }
 
-export type Channel = 'dock_engine' | 'access_lost' | 'port_routes'
+export type Channel =
+  | 'dock_engine'
+  | 'access_lost'
+  | 'port_routes'
+  | 'snapshot_completed'
+  | 'snapshots_wiped'
+  | 'retention'
 
 /**
  * Calls back with the payload of each notice on a channel, and without one whenever the connection is made. Never

@@ -1,12 +1,14 @@
 /** What Prometheus reads: the process, and how long each route takes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { CopyMetrics } from '../modules/copies/index.ts'
 
 export type Metrics = {
   registry: Registry
   /** `route` is the pattern of the contract, never the path: ids and tickets stay out. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
+  copies: CopyMetrics
 }
 
 export const createMetrics = (): Metrics => {
@@ -19,8 +21,23 @@ export const createMetrics = (): Metrics => {
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
     registers: [registry],
   })
+  const drills = new Counter({
+    name: 'dock_copy_drills_total',
+    help: 'Durable copies that were read back and proven, by what was found.',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  const behind = new Gauge({
+    name: 'dock_copies_behind_seconds',
+    help: 'Age of the oldest completed Snapshot that has no verified copy.',
+    registers: [registry],
+  })
   return {
     registry,
+    copies: {
+      drilled: (result) => drills.inc({ result }),
+      behind: (seconds) => behind.set(seconds),
+    },
     observeRequest: ({ method, route, status, seconds }) =>
       duration.observe({ method, route, status: String(status) }, seconds),
   }

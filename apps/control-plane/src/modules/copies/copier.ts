@@ -3,14 +3,12 @@
  * stop would cost a copy for nothing, and what people wait for goes first.
  */
 import type { CopyContext } from './copy-context.ts'
-import { CopyLost, type DueSnapshot, dueSnapshots } from './copy-store.ts'
+import { CopyLost, copyBehindSince, type DueSnapshot, dueSnapshots } from './copy-store.ts'
 import { takeCopy } from './take-copy.ts'
 
 const firstRetryMs = 30_000
 const lastRetryMs = 3_600_000
 const batch = 20
-/** Age that a Snapshot reaches before it is copied. */
-export const copyAgeMs = 30_000
 
 export type Copier = {
   /** Copies all that is due; resolves when nothing more is. A second call joins the first. */
@@ -19,8 +17,9 @@ export type Copier = {
   stop(): Promise<void>
 }
 
-export const createCopier = (context: CopyContext): Copier => {
-  const { db, clock, gateway, logger } = context
+/** `onLost`: a copy was given up because its Snapshot is gone; what it has stored is for a sweep. */
+export const createCopier = (context: CopyContext, onLost: () => void = () => undefined): Copier => {
+  const { db, clock, gateway, logger, settings, metrics } = context
   const failures = new Map<string, { tries: number; until: number }>()
   let running: Promise<void> | undefined
   let stopped = false
@@ -29,8 +28,10 @@ export const createCopier = (context: CopyContext): Copier => {
     const tries = (failures.get(snapshot.id)?.tries ?? 0) + 1
     const waitMs = Math.min(firstRetryMs * 2 ** (tries - 1), lastRetryMs)
     failures.set(snapshot.id, { tries, until: clock.now().getTime() + waitMs })
-    if (error instanceof CopyLost) logger.info({ snapshotId: snapshot.id }, 'copy given up')
-    else logger.error({ err: error, snapshotId: snapshot.id, tries }, 'copy failed; it is tried again')
+    if (error instanceof CopyLost) {
+      logger.info({ snapshotId: snapshot.id }, 'copy given up')
+      onLost()
+    } else logger.error({ err: error, snapshotId: snapshot.id, tries }, 'copy failed; it is tried again')
   }
 
   const copyOne = async (snapshot: DueSnapshot): Promise<void> => {
@@ -52,7 +53,7 @@ export const createCopier = (context: CopyContext): Copier => {
       const due = await dueSnapshots(db, {
         hosts: gateway.linked(),
         now,
-        bornBefore: new Date(now.getTime() - copyAgeMs),
+        bornBefore: new Date(now.getTime() - settings.ageMs),
         except,
         limit: batch,
       })
@@ -64,11 +65,18 @@ export const createCopier = (context: CopyContext): Copier => {
     }
   }
 
+  const tellBehind = async (): Promise<void> => {
+    const since = await copyBehindSince(db)
+    metrics?.behind(since ? (clock.now().getTime() - since.getTime()) / 1000 : 0)
+  }
+
   const run = (): Promise<void> => {
     if (stopped) return Promise.resolve()
-    running ??= copyDue().finally(() => {
-      running = undefined
-    })
+    running ??= copyDue()
+      .then(tellBehind)
+      .finally(() => {
+        running = undefined
+      })
     return running
   }
 

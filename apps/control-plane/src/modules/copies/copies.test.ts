@@ -11,12 +11,16 @@ import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts
 import { deleteDock, stopDock } from '../docks/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { HostRefused } from '../hosts/index.ts'
-import { copyAgeMs, createCopier } from './copier.ts'
+import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
+import { usualCopySettings } from './copy-settings.ts'
+import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
-import { graceMs, sweepCopies, sweepStrayObjects } from './sweep-copies.ts'
+import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
+
+const { ageMs: copyAgeMs, graceMs, drillAgainMs } = usualCopySettings
 
 let database: FreshDatabase
 let world: TestWorld
@@ -33,7 +37,7 @@ beforeAll(async () => {
   const ring = parseKeyRing(newRingEntry())
   const sealer = createSealer({ db, clock, ring, columns: [copyKeysColumn] })
   const store = openObjectStore(undefined, folder)
-  context = { db, clock, logger, gateway: host, sealer, store, owner: 'test' }
+  context = { db, clock, logger, gateway: host, sealer, store, owner: 'test', settings: usualCopySettings }
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 afterAll(() => database.drop())
@@ -184,6 +188,123 @@ describe('a sweep', () => {
     expect(await sweepStrayObjects(later)).toBe(1)
     expect(await objects()).toEqual(needed)
     expect(await copiedAt(snapshotId)).not.toBeNull()
+  })
+})
+
+describe('a drill', () => {
+  /** Other tests' Snapshots would be drilled as well. */
+  const alone = async () => {
+    for (const { id } of (await sql<{ id: string }>`select id from docks`.execute(world.db)).rows)
+      await remove(id)
+    await sql`delete from copies`.execute(world.db)
+    await sql`delete from copy_chunks`.execute(world.db)
+    const made = await stopped()
+    await createCopier(context).run()
+    return made
+  }
+  const due = () => world.clock.advance(drillAgainMs + 1)
+  const spoil = async (part: string) => {
+    const key = (await objects()).filter((each) => each.includes(part)).at(-1)!
+    const bytes = await readFile(join(folder, key))
+    bytes[20] = (bytes[20] ?? 0) ^ 1
+    await writeFile(join(folder, key), bytes)
+  }
+  const unname = (id: string) => sql`update snapshots set host_id = null where id = ${id}`.execute(world.db)
+  const damagedAt = async (id: string) =>
+    (
+      await sql<{ at: Date | null }>`select damaged_at as at from copies where snapshot_id = ${id}`.execute(
+        world.db,
+      )
+    ).rows[0]?.at
+
+  it('finds a copy whole, once a day', async () => {
+    await alone()
+    expect(await drillNext(context)).toBe(null)
+    due()
+    expect(await drillNext(context)).toBe('whole')
+    expect(await drillNext(context)).toBe(null)
+  })
+
+  it.each(['/chunks/', '/manifest', '/index-'])(
+    'finds a flipped byte in %s, and has it copied again',
+    async (part) => {
+      const { snapshotId } = await alone()
+      await spoil(part)
+      due()
+      expect(await drillNext(context)).toBe('damaged copy')
+      expect(await copiedAt(snapshotId)).toBeNull()
+      await createCopier(context).run()
+      expect(await copiedAt(snapshotId)).not.toBeNull()
+      due()
+      expect(await drillNext(context)).toBe('whole')
+    },
+  )
+
+  it('finds a missing chunk; a Snapshot whose capture is gone is said to be damaged and is not restored', async () => {
+    const { snapshotId } = await alone()
+    await context.store.delete((await objects()).find((key) => key.includes('/chunks/'))!)
+    await unname(snapshotId)
+    world.host.captures.delete(snapshotId)
+    due()
+    expect(await drillNext(context)).toBe('damaged copy')
+    expect(await damagedAt(snapshotId)).toBeInstanceOf(Date)
+    await expect(ensureCapture(context, snapshotId, world.hostId)).rejects.toThrow(NoCopy)
+    expect(world.host.captures.has(snapshotId)).toBe(false)
+  })
+
+  it('gives up a capture that is not what its copy says, and keeps the copy', async () => {
+    const { snapshotId } = await alone()
+    due()
+    const nameChunks = async () => ({ diskBytes: 36, chunks: [{ index: 0, name: 'a'.repeat(64) }] })
+    expect(await drillNext({ ...context, gateway: { ...world.host, nameChunks } })).toBe('damaged capture')
+    const row = await sql<{ host: string | null }>`
+      select host_id as host from snapshots where id = ${snapshotId}`.execute(world.db)
+    expect(row.rows[0]!.host).toBeNull()
+    world.host.captures.delete(snapshotId)
+    await ensureCapture(context, snapshotId, world.hostId)
+    expect(world.host.captures.has(snapshotId)).toBe(true)
+  })
+
+  it('blames nobody when the store cannot be reached, or the Snapshot was deleted meanwhile', async () => {
+    const { snapshotId, dockId } = await alone()
+    due()
+    const away = { ...context.store, get: () => Promise.reject(new Error('no route to the store')) }
+    await expect(drillNext({ ...context, store: away })).rejects.toThrow('no route')
+    const gone = {
+      ...context.store,
+      get: async (key: string) => {
+        await remove(dockId)
+        await sweepCopies(context)
+        return context.store.get(key)
+      },
+    }
+    expect(await copiedAt(snapshotId)).not.toBeNull()
+    expect(await drillNext({ ...context, store: gone })).toBe(null)
+  })
+})
+
+describe('an organization that keeps no data', () => {
+  it('loses the objects of a deleted Snapshot at once, and of a copy that was under way', async () => {
+    const { dockId } = await stopped()
+    await createCopier(context).run()
+    const { dockId: copied } = await stopped()
+    await sql`update organizations set retention_enabled = true where id = ${world.organizationId}`.execute(
+      world.db,
+    )
+    const put: CopyContext['store']['put'] = async (key, bytes) => {
+      await context.store.put(key, bytes)
+      await remove(copied)
+      await sweepRetained(context)
+    }
+    await createCopier({ ...context, store: { ...context.store, put } }, () => void 0).run()
+    await remove(dockId)
+    await sweepRetained(context)
+    const left = await sql<{ n: number }>`select count(*)::int as n from snapshots`.execute(world.db)
+    const chunks = (await objects()).filter((key) => key.includes('/chunks/'))
+    expect(chunks.length).toBe(left.rows[0]!.n)
+    await sql`update organizations set retention_enabled = false where id = ${world.organizationId}`.execute(
+      world.db,
+    )
   })
 })
 

@@ -4,6 +4,14 @@ import type { Db } from '../../database/database.ts'
 import type { ObjectStore } from '../../object-store/index.ts'
 import type { SealedColumn, Sealer } from '../../sealing/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
+import type { CopySettings } from './copy-settings.ts'
+
+/** What operators see of copies. */
+export type CopyMetrics = {
+  drilled(result: 'whole' | 'damaged copy' | 'damaged capture'): void
+  /** Age of the oldest completed Snapshot without a verified copy; 0 where each has one. */
+  behind(seconds: number): void
+}
 
 export type CopyContext = {
   db: Db
@@ -14,6 +22,8 @@ export type CopyContext = {
   store: ObjectStore
   /** Names this process on leases. */
   owner: string
+  settings: CopySettings
+  metrics?: CopyMetrics
 }
 
 export const copyKeysColumn: SealedColumn = {

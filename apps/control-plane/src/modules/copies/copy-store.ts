@@ -27,6 +27,13 @@ export const dueSnapshots = async (
       order by s.created_at limit ${input.limit}`.execute(db)
   ).rows
 
+/** Since when the oldest completed Snapshot waits for its copy. */
+export const copyBehindSince = async (db: Db): Promise<Date | null> =>
+  (
+    await sql<{ since: Date | null }>`select min(created_at) as since from snapshots
+      where status = 'completed' and copied_at is null`.execute(db)
+  ).rows[0]?.since ?? null
+
 /** Begins a copy; an earlier attempt that was never finished gives way. Null when somebody else is at it. */
 export const beginCopy = async (
   db: Db,
@@ -78,16 +85,12 @@ export const useChunks = async (
     return new Set(stored.rows.map(({ name }) => name))
   })
 
-/** Records a chunk that stands in the store. False when another copy has stored it meanwhile. */
-export const recordChunk = async (
-  db: Db,
-  organizationId: string,
-  chunk: StoredChunk,
-  now: Date,
-): Promise<boolean> => {
+/** Records a chunk that stands in the store. False when another copy has stored it meanwhile, or this one is lost. */
+export const recordChunk = async (db: Db, copy: Copy, chunk: StoredChunk, now: Date): Promise<boolean> => {
   const recorded = await sql`
     insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
-    values (${organizationId}, ${chunk.name}, ${chunk.objectKey}, ${chunk.sizeBytes}, ${now})
+    select organization_id, ${chunk.name}, ${chunk.objectKey}, ${chunk.sizeBytes}::integer, ${now}::timestamptz
+    from copies where id = ${copy.id} for key share
     on conflict do nothing`.execute(db)
   return recorded.numAffectedRows === 1n
 }

@@ -1,16 +1,16 @@
-/** The work on copies that goes on by itself: making them, giving up captures on crowded hosts, sweeping. */
+/** The work on copies that goes on by itself: making them, proving them, giving up captures on crowded hosts, sweeping. */
 import { createTimers } from '../../engine/index.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
+import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
-import { sweepCopies, sweepStrayObjects } from './sweep-copies.ts'
+import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
 
-const lookEveryMs = 10_000
+/** For what no notice told of: a host that came back, a failure whose time has come. */
+const lookEveryMs = 30_000
 const evictEveryMs = 30_000
-const sweepEveryMs = 600_000
-const straysEveryMs = 86_400_000
 
 export type Copies = {
   /** Sees to it that the host keeps the Snapshot's capture. */
@@ -19,18 +19,31 @@ export type Copies = {
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
   /** Removes all objects of a deleted organization; answers how many Snapshots still stand in the way. */
   removeAll(organizationId: string): Promise<number>
+  /** A Snapshot was completed: it is copied when it has reached its age. */
+  noticeSnapshot(): void
+  /** Snapshots of an organization that keeps nothing are gone: so are their objects, at once. */
+  noticeWiped(): void
   start(): void
   stop(): Promise<void>
 }
 
 export const createCopies = (context: CopyContext): Copies => {
-  const { clock, logger } = context
-  const copier = createCopier(context)
+  const { clock, logger, settings } = context
+  const wipe = (): void => {
+    sweepRetained(context).then(
+      (swept) => {
+        if (swept.copies + swept.chunks > 0) logger.info(swept, 'copies wiped')
+      },
+      (error: unknown) => logger.error({ err: error }, 'copies to be wiped are left to the next sweep'),
+    )
+  }
+  const copier = createCopier(context, wipe)
+  let stopped = false
   const timers = createTimers({
     clock,
     logger,
     tasks: [
-      { name: 'copies', everyMs: lookEveryMs, run: copier.run },
+      { name: 'copies', everyMs: Math.min(lookEveryMs, settings.ageMs + 1_000), run: copier.run },
       {
         name: 'eviction',
         everyMs: evictEveryMs,
@@ -41,19 +54,25 @@ export const createCopies = (context: CopyContext): Copies => {
       },
       {
         name: 'sweep',
-        everyMs: sweepEveryMs,
+        everyMs: settings.sweepEveryMs,
         run: async () => {
+          await sweepRetained(context)
           const swept = await sweepCopies(context)
           if (swept.copies + swept.chunks > 0) logger.info(swept, 'copies swept')
         },
       },
       {
         name: 'stray objects',
-        everyMs: straysEveryMs,
+        everyMs: settings.straysEveryMs,
         run: async () => {
           const removed = await sweepStrayObjects(context)
           if (removed > 0) logger.warn({ removed }, 'objects without a row removed')
         },
+      },
+      {
+        name: 'restore drill',
+        everyMs: settings.drillEveryMs,
+        run: async () => void (await drillNext(context)),
       },
     ],
   })
@@ -61,8 +80,15 @@ export const createCopies = (context: CopyContext): Copies => {
     ensureCapture: (snapshotId, hostId) => ensureCapture(context, snapshotId, hostId),
     captureHost: (snapshot) => captureHost(context, snapshot),
     removeAll: (organizationId) => removeCopies(context, organizationId),
+    noticeSnapshot: () => {
+      clock.after(settings.ageMs + 50, () => {
+        if (!stopped) copier.run().catch((error: unknown) => logger.error({ err: error }, 'copier failed'))
+      })
+    },
+    noticeWiped: wipe,
     start: timers.start,
     stop: async () => {
+      stopped = true
       timers.stop()
       await copier.stop()
     },

@@ -3,11 +3,10 @@
  * row, which the search for strays removes; never a row without its object.
  */
 import { sql } from 'kysely'
+import { withTransaction } from '../../database/database.ts'
 import type { StoredObject } from '../../object-store/index.ts'
 import { type CopyContext, copyPrefix } from './copy-context.ts'
 
-/** How long nothing may have needed a chunk, or have written an object, before it can go. */
-export const graceMs = 3_600_000
 const batch = 500
 
 /** Copies whose Snapshot is gone: rows, then manifest and index. */
@@ -23,32 +22,51 @@ const sweepManifests = async ({ db, store }: CopyContext): Promise<number> => {
   return gone.rows.length
 }
 
-/** Chunks that no copy has needed since the grace time. */
-const sweepChunks = async ({ db, store, clock }: CopyContext): Promise<number> => {
-  const before = new Date(clock.now().getTime() - graceMs)
-  const gone = await sql<{ key: string }>`
-    delete from copy_chunks c using (
-      select organization_id, name from copy_chunks k
-      where k.used_at < ${before}
-        and not exists (select 1 from copy_chunk_uses u where u.organization_id = k.organization_id and u.name = k.name)
-      limit ${batch}) d
-    where c.organization_id = d.organization_id and c.name = d.name and c.used_at < ${before}
-    returning c.object_key as key`.execute(db)
+/** Which chunks that no copy needs can go: those unneeded for the grace time, or all of organizations that keep nothing. */
+type Which = 'aged' | 'retained'
+
+const unneeded = sql`not exists (
+  select 1 from copy_chunk_uses u where u.organization_id = k.organization_id and u.name = k.name)`
+
+/**
+ * Removes chunks that no copy needs. Asked twice, the second time with the rows held: a copy that said meanwhile that it
+ * needs one is then seen, and one that says so later finds it gone and stores it anew.
+ */
+const sweepChunks = async ({ db, store, clock, settings }: CopyContext, which: Which): Promise<number> => {
+  const before = new Date(clock.now().getTime() - settings.graceMs)
+  const due =
+    which === 'aged'
+      ? sql`k.used_at < ${before}`
+      : sql`k.organization_id in (select id from organizations where retention_enabled)`
+  const gone = await withTransaction(db, async (tx) => {
+    const held = await sql<{ key: string }>`
+      select k.object_key as key from copy_chunks k where ${due} and ${unneeded}
+      limit ${batch} for update skip locked`.execute(tx)
+    const keys = held.rows.map(({ key }) => key)
+    return sql<{ key: string }>`
+      delete from copy_chunks k where k.object_key = any(${keys}::text[]) and ${unneeded}
+      returning k.object_key as key`.execute(tx)
+  })
   for (const { key } of gone.rows) await store.delete(key)
   return gone.rows.length
 }
 
-/** Removes what nothing needs any more. Answers how many copies and chunks went. */
-export const sweepCopies = async (context: CopyContext): Promise<{ copies: number; chunks: number }> => {
+const sweep = async (context: CopyContext, which: Which): Promise<{ copies: number; chunks: number }> => {
   const swept = { copies: 0, chunks: 0 }
   for (;;) {
     const copies = await sweepManifests(context)
-    const chunks = await sweepChunks(context)
+    const chunks = await sweepChunks(context, which)
     swept.copies += copies
     swept.chunks += chunks
     if (copies < batch && chunks < batch) return swept
   }
 }
+
+/** Removes what nothing needs any more. Answers how many copies and chunks went. */
+export const sweepCopies = (context: CopyContext) => sweep(context, 'aged')
+
+/** The same at once, for organizations that keep no data at rest. */
+export const sweepRetained = (context: CopyContext) => sweep(context, 'retained')
 
 /** Those of the objects that no row names. */
 const strays = async ({ db }: CopyContext, objects: readonly StoredObject[]): Promise<string[]> => {
@@ -63,8 +81,8 @@ const strays = async ({ db }: CopyContext, objects: readonly StoredObject[]): Pr
 
 /** Removes objects that were stored by attempts which never came to their row. Answers how many. */
 export const sweepStrayObjects = async (context: CopyContext): Promise<number> => {
-  const { store, clock } = context
-  const before = clock.now().getTime() - graceMs
+  const { store, clock, settings } = context
+  const before = clock.now().getTime() - settings.graceMs
   let removed = 0
   let page: StoredObject[] = []
   const flush = async (): Promise<void> => {

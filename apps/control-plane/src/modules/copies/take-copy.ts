@@ -53,7 +53,7 @@ const storeChunk = async (
   await store.put(objectKey, bytes)
   await openChunk(keys, name, await store.get(objectKey))
   const chunk = { name, objectKey, sizeBytes: bytes.length }
-  if (await recordChunk(db, copy.organizationId, chunk, clock.now())) return bytes.length
+  if (await recordChunk(db, copy, chunk, clock.now())) return bytes.length
   await store.delete(objectKey)
   return 0
 }

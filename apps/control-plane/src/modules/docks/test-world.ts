@@ -11,6 +11,7 @@ import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import { sealedColumns } from '../../sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
+import { usualCopySettings } from '../copies/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
 
@@ -108,6 +109,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
       store,
+      copySettings: usualCopySettings,
       hostGateway: host,
     })
   const modules = another()

@@ -1,0 +1,139 @@
+/**
+ * The restore drill that goes on by itself: now and then one copy is read back as a restore would read it, every object
+ * opened and every chunk proven by its name, and compared with the capture that a host still keeps. Damage is said, and
+ * mended where the capture allows it; nothing is ever restored from it silently.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import {
+  ChunkDamaged,
+  type CopyKeys,
+  type Manifest,
+  openChunk,
+  openManifest,
+  openPart,
+  serialiseCopyKeys,
+} from '@dock/copy-format'
+import { ObjectMissing } from '../../object-store/index.ts'
+import { HostRefused, HostUnreachable } from '../hosts/index.ts'
+import { type CopyContext, indexKey, manifestKey } from './copy-context.ts'
+import { copyKeys } from './copy-keys.ts'
+import { chunkObjects } from './copy-store.ts'
+import { type DrilledCopy, giveUpCapture, nextDrill, recordDamage, recordWhole } from './drill-store.ts'
+
+/** What a drill reads of the store: little, since nobody waits for it. */
+const bytesPerSecond = 16 * 2 ** 20
+
+export type DrillResult = 'whole' | 'damaged copy' | 'damaged capture'
+
+/** What `read` gives, or null where the object is missing or is not what it should be. */
+const proven = async <T>(read: () => Promise<T>): Promise<T | null> => {
+  try {
+    return await read()
+  } catch (error) {
+    if (error instanceof ChunkDamaged || error instanceof ObjectMissing) return null
+    throw error
+  }
+}
+
+const readManifest = async (
+  { store }: CopyContext,
+  copy: DrilledCopy,
+  keys: CopyKeys,
+): Promise<Manifest | null> =>
+  proven(async () => {
+    const key = manifestKey(copy.organizationId, copy.id)
+    const manifest = await openManifest(keys, key, await store.get(key))
+    for (let part = 0; part < manifest.indexParts; part++) {
+      const place = indexKey(copy.organizationId, copy.id, part)
+      await openPart(keys, place, await store.get(place))
+    }
+    return manifest
+  })
+
+/** Names of the chunks that are missing or damaged, with their objects where they have one. */
+const badChunks = async (
+  context: CopyContext,
+  copy: DrilledCopy,
+  keys: CopyKeys,
+  manifest: Manifest,
+): Promise<Map<string, string | undefined>> => {
+  const objects = await chunkObjects(context.db, copy)
+  const bad = new Map<string, string | undefined>()
+  for (const name of new Set(manifest.chunks.map(([, each]) => each))) {
+    const key = objects.get(name)
+    const size = key && (await proven(async () => readChunk(context, keys, name, key)))
+    if (size) await delay((size / bytesPerSecond) * 1000)
+    else bad.set(name, key)
+  }
+  return bad
+}
+
+const readChunk = async (
+  { store }: CopyContext,
+  keys: CopyKeys,
+  name: string,
+  key: string,
+): Promise<number> => {
+  const sealed = await store.get(key)
+  await openChunk(keys, name, sealed)
+  return sealed.length
+}
+
+/** Whether the capture is what the copy says; null when its host cannot tell now. */
+const agrees = async (
+  { gateway }: CopyContext,
+  copy: DrilledCopy,
+  keys: CopyKeys,
+  manifest: Manifest,
+): Promise<boolean | null> => {
+  if (copy.hostId === null || !gateway.linked().includes(copy.hostId)) return null
+  try {
+    const { diskBytes, chunks } = await gateway.nameChunks(
+      copy.hostId,
+      copy.snapshotId,
+      serialiseCopyKeys(keys),
+    )
+    const captured = JSON.stringify(chunks.map(({ index, name }) => [index, name]))
+    return diskBytes === manifest.diskBytes && captured === JSON.stringify(manifest.chunks)
+  } catch (error) {
+    if (error instanceof HostUnreachable || error instanceof HostRefused) return null
+    throw error
+  }
+}
+
+const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResult | null> => {
+  const { db, clock, logger } = context
+  const { snapshotId } = copy
+  const keys = await copyKeys(context, copy.organizationId)
+  const manifest = await readManifest(context, copy, keys)
+  const bad = manifest ? await badChunks(context, copy, keys, manifest) : new Map<string, string>()
+  if (!manifest || bad.size > 0) {
+    const chunkKeys = [...bad.values()].filter((key) => key !== undefined)
+    const damage = { chunkKeys, chunkNames: [...bad.keys()] }
+    const outcome = await recordDamage(db, copy, damage, clock.now())
+    // Deleted while it was read.
+    if (!outcome) return null
+    const what = { snapshotId, copyId: copy.id, manifest: manifest !== null, chunks: bad.size, ...outcome }
+    logger.error(what, 'a copy is damaged: what a host still keeps is copied again, the rest is lost')
+    return 'damaged copy'
+  }
+  await recordWhole(db, copy, clock.now())
+  const same = await agrees(context, copy, keys, manifest)
+  if (same === false && copy.hostId !== null) {
+    await giveUpCapture(db, copy, copy.hostId)
+    logger.error({ snapshotId, hostId: copy.hostId }, 'a capture is damaged: its copy takes its place')
+    return 'damaged capture'
+  }
+  logger.info({ snapshotId, chunks: manifest.chunks.length, compared: same === true }, 'copy proven')
+  return 'whole'
+}
+
+/** Proves the copy that was proven the longest ago; null when none is due. */
+export const drillNext = async (context: CopyContext): Promise<DrillResult | null> => {
+  const before = new Date(context.clock.now().getTime() - context.settings.drillAgainMs)
+  const copy = await nextDrill(context.db, before)
+  if (!copy) return null
+  const result = await drill(context, copy)
+  if (result) context.metrics?.drilled(result)
+  return result
+}

@@ -1,0 +1,61 @@
+/** The SQL of restore drills: which copy is next, and what became of it. */
+import { sql } from 'kysely'
+import { type Db, withTransaction } from '../../database/database.ts'
+import type { Copy } from './copy-store.ts'
+
+export type DrilledCopy = Copy & { hostId: string | null }
+
+/** The verified copy that was proven the longest ago, and before this time. */
+export const nextDrill = async (db: Db, before: Date): Promise<DrilledCopy | null> =>
+  (
+    await sql<DrilledCopy>`
+      select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId", s.host_id as "hostId"
+      from copies c join snapshots s on s.id = c.snapshot_id
+      where c.verified_at is not null and coalesce(c.drilled_at, c.verified_at) <= ${before}
+      order by coalesce(c.drilled_at, c.verified_at) limit 1`.execute(db)
+  ).rows[0] ?? null
+
+export const recordWhole = async (db: Db, copy: Copy, now: Date): Promise<void> => {
+  await sql`update copies set drilled_at = ${now}, damaged_at = null where id = ${copy.id}`.execute(db)
+}
+
+/** What is wrong of a copy: objects of chunks, by key, or its own manifest or index. */
+export type Damage = { chunkKeys: readonly string[]; chunkNames: readonly string[] }
+
+/**
+ * Forgets the chunks that are damaged, so that the next copy that needs one stores it anew, and every copy that is made
+ * of them: one whose capture a host still keeps is made again, any other is marked. Null when the copy went meanwhile.
+ */
+export const recordDamage = (
+  db: Db,
+  copy: Copy,
+  damage: Damage,
+  now: Date,
+): Promise<{ madeAgain: number; lost: number } | null> =>
+  withTransaction(db, async (tx) => {
+    const standing = await sql`
+      select 1 from copies c join snapshots s on s.id = c.snapshot_id
+      where c.id = ${copy.id} and c.verified_at is not null for update of c`.execute(tx)
+    if (standing.rows.length === 0) return null
+    await sql`delete from copy_chunks where organization_id = ${copy.organizationId}
+      and object_key = any(${damage.chunkKeys}::text[])`.execute(tx)
+    const marked = await sql<{ snapshotId: string }>`
+      update copies c set drilled_at = ${now}, damaged_at = coalesce(damaged_at, ${now})
+      where c.organization_id = ${copy.organizationId} and c.verified_at is not null
+        and (c.id = ${copy.id} or exists (select 1 from copy_chunk_uses u
+          where u.copy_id = c.id and u.name = any(${damage.chunkNames}::text[])))
+      returning c.snapshot_id as "snapshotId"`.execute(tx)
+    const ids = marked.rows.map(({ snapshotId }) => snapshotId)
+    const again = await sql<{ id: string }>`
+      update snapshots set copied_at = null where id = any(${ids}::uuid[]) and host_id is not null
+      returning id`.execute(tx)
+    const madeAgain = again.rows.map(({ id }) => id)
+    await sql`delete from copies where snapshot_id = any(${madeAgain}::uuid[])`.execute(tx)
+    return { madeAgain: madeAgain.length, lost: ids.length - madeAgain.length }
+  })
+
+/** A capture that is not what its proven copy says is no longer named, so that the host's next inventory clears it. */
+export const giveUpCapture = async (db: Db, copy: Copy, hostId: string): Promise<void> => {
+  await sql`update snapshots set host_id = null
+    where id = ${copy.snapshotId} and host_id = ${hostId} and copied_at is not null`.execute(db)
+}
