@@ -79,6 +79,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     rateLimits,
     sealer,
     execTimeoutSecondsMax: config.execTimeoutSecondsMax,
+    snapshotFileBytesMax: config.snapshotFileBytesMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
     store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),

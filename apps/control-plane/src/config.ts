@@ -63,6 +63,7 @@ const schema = z.object({
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
   DOCK_METRICS_PORT: port.optional(),
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
+  DOCK_SNAPSHOT_FILE_MAX_MIB: z.coerce.number().positive().default(1024),
   DOCK_BILLING: z.enum(['on', 'off']).default('off'),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
   DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),
@@ -105,6 +106,8 @@ export type Config = {
   metricsPort: number | undefined
   /** What one command may take, whatever its caller asks for. */
   execTimeoutSecondsMax: number
+  /** What one answer may hold of a file of a Snapshot. */
+  snapshotFileBytesMax: number
   /** Organizations start compute as their plan allows; otherwise there are no plans. */
   billing: boolean
   placement: { cpuOvercommit: number; memoryOvercommit: number }
@@ -183,6 +186,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,
+    snapshotFileBytesMax: values.DOCK_SNAPSHOT_FILE_MAX_MIB * 2 ** 20,
     billing: values.DOCK_BILLING === 'on',
     placement: {
       cpuOvercommit: values.DOCK_CPU_OVERCOMMIT,

@@ -95,6 +95,7 @@ export const createDockModules = (options: {
   rateLimits: RateLimits
   sealer: Sealer
   execTimeoutSecondsMax: number
+  snapshotFileBytesMax: number
   fingerprintKey: Buffer
   billing: boolean
   /** Where durable copies lie. */
@@ -155,6 +156,7 @@ export const createDockModules = (options: {
     sealer,
     keyedExecs: new Map(),
     execTimeoutSecondsMax: options.execTimeoutSecondsMax,
+    snapshotFileBytesMax: options.snapshotFileBytesMax,
     fingerprintKey: options.fingerprintKey,
     billing: options.billing,
   }

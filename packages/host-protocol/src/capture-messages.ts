@@ -4,12 +4,16 @@ import * as z from 'zod'
 /** Ends a list: one that was cut is never taken for a whole one. */
 export const lastLine = z.strictObject({ end: z.literal(true) })
 
-/** GET /captures/:captureId/tree: one line a regular file. GET …/files?path= answers the raw bytes of one. */
+/**
+ * GET /captures/:captureId/tree: one line a regular file. GET …/files?path=&range= answers the raw bytes of one, or
+ * those of the range that there are; {@link fileSizeHeader} tells the size of the file.
+ */
 export const captureFile = z.strictObject({
   path: z.string(),
   size: z.number().int(),
   inode: z.number().int(),
 })
+export const fileSizeHeader = 'x-file-size'
 export type CaptureFile = z.infer<typeof captureFile>
 
 /**

@@ -6,6 +6,12 @@ export {
   type RequestOptions,
   type StreamOptions,
 } from './accept-link.ts'
+export {
+  type ByteRange,
+  parseByteRange,
+  placeByteRange,
+  writeByteRange,
+} from './byte-range.ts'
 export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
 export * from './connection-messages.ts'

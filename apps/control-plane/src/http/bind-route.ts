@@ -15,18 +15,32 @@ export type BoundHandler = (request: object) => Promise<unknown>
 /** What stands before every operation: who calls, and whether they may. */
 export type Gate = { credentials: Credentials; checkScope: CheckScope }
 
+const rangeHeaders = (range: RawResponse['range']): Record<string, string> => {
+  if (!range) return {}
+  const part = range.part ? `${range.part.start}-${range.part.end - 1}` : '*'
+  return { 'content-range': `bytes ${part}/${range.size}` }
+}
+
+const rangeStatus = (range: NonNullable<RawResponse['range']>): number => (range.part ? 206 : 416)
+
 const rawResponse = (raw: RawResponse, status: number): Response =>
   new Response(raw.body as ConstructorParameters<typeof Response>[0], {
-    status,
+    status: raw.range ? rangeStatus(raw.range) : status,
     headers: {
       'content-type': raw.contentType,
       // Bytes come from inside Docks: no browser may take them for a page of ours.
       'content-disposition': 'attachment',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
+      'accept-ranges': 'bytes',
+      ...rangeHeaders(raw.range),
       ...(raw.contentLength === undefined ? {} : { 'content-length': String(raw.contentLength) }),
     },
   })
+
+/** With `if-range` the caller wants a part only if nothing has changed, of which we give no proof. */
+const rangeOf = (headers: Headers): string | undefined =>
+  headers.has('if-range') ? undefined : (headers.get('range') ?? undefined)
 
 /** Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. */
 export const honoPath = (path: string): string =>
@@ -61,6 +75,7 @@ export const answerRoute = async (
     query,
     body,
     idempotencyKey,
+    range: rangeOf(request.headers),
     confirmDelete: request.headers.get('x-confirm-delete') ?? undefined,
     requestId: context.get('requestId'),
     clientAddress: context.get('clientAddress'),

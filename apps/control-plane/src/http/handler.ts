@@ -11,6 +11,8 @@ export type RawResponse = {
   /** Sent as `Content-Type`, with `X-Content-Type-Options: nosniff`. */
   contentType: string
   contentLength?: number
+  /** Which part of `size` bytes it is: answered 206, or 416 where `part` is null. */
+  range?: { size: number; part: { start: number; end: number } | null }
 }
 
 type CallerOf<Access> = Access extends { credentials: 'public' }
@@ -34,6 +36,8 @@ export type RouteRequest<K extends RouteName> = {
   idempotencyKey: string | undefined
   /** Header `x-confirm-delete` as sent. */
   confirmDelete: string | undefined
+  /** Header `range` as sent, where the answer can be a part. */
+  range: string | undefined
   requestId: string
   /** The peer's address; what rate limits of public routes count by. */
   clientAddress: string

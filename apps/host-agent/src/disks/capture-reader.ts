@@ -108,7 +108,10 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile> {
           folder = level.get(command[1] ?? '') ?? folder
           continue
         }
-        const [, inode, mode, , , name, size] = line.split('/')
+        const parts = line.split('/')
+        // A name with a slash is the work of somebody who wrote to the disk by other means than a filesystem.
+        if (parts.length !== 8) continue
+        const [, inode, mode, , , name, size] = parts
         if (!inode || inode === '0' || !mode || !name || name === '.' || name === '..') continue
         const path = `${folder}/${textOf(name)}`
         if (mode.startsWith('10') && size) yield { path, size: Number(size), inode: Number(inode) }

@@ -55,6 +55,20 @@ test('a capture can be listed and read', async () => {
   ).toEqual([{ path: '/etc/hostname', size: 5, inode: 12 }, { end: true }])
   const file = await host.agent.app.request(`/captures/${captureId}/files?path=/etc/hostname`)
   expect([file.headers.get('content-length'), await file.text()]).toEqual(['5', 'dock\n'])
+  const part = async (range: string) => {
+    const path = `/captures/${captureId}/files?path=/etc/hostname&range=${range}`
+    const answer = await host.agent.app.request(path)
+    return [
+      answer.status,
+      answer.headers.get('x-file-size'),
+      answer.status === 200 ? await answer.text() : '',
+    ]
+  }
+  expect(await part('1-2')).toEqual([200, '5', 'oc'])
+  expect(await part('-2')).toEqual([200, '5', 'k\n'])
+  expect(await part('3-')).toEqual([200, '5', 'k\n'])
+  expect(await part('5-')).toEqual([200, '5', ''])
+  expect(await part('2-1')).toEqual([400, null, ''])
   expect((await post(`/captures/${captureId}/destroy`, { operationId: 'op_3' })).body).toEqual({})
   expect((await host.agent.app.request(`/captures/${captureId}/tree`)).status).toBe(404)
 })

@@ -40,6 +40,25 @@ const streamed = (parts: AsyncIterable<Buffer>, contentType: string): Response =
     headers: { 'content-type': contentType },
   })
 
+/** The bytes from `start` to `end` of a stream, which is ended with them. */
+const slice = (stream: Readable, start: number, end: number): Readable => {
+  async function* wanted(): AsyncGenerator<Buffer> {
+    let at = 0
+    if (end > start) {
+      for await (const bytes of stream as AsyncIterable<Buffer>) {
+        const part = bytes.subarray(Math.max(0, start - at), Math.max(0, end - at))
+        at += bytes.length
+        if (part.length > 0) yield part
+        if (at >= end) break
+      }
+    }
+    stream.destroy()
+  }
+  const sliced = Readable.from(wanted(), { objectMode: false })
+  sliced.once('close', () => stream.destroy())
+  return sliced
+}
+
 /** The first line of a stream, and what follows it. */
 const splitHead = async (
   stream: AsyncIterable<Uint8Array>,
@@ -82,10 +101,20 @@ export const addCaptureRoutes = (app: Hono, { disks, copyPace }: HostView): void
 
   app.get('/captures/:captureId/files', async (context) => {
     const path = parse(z.string().min(1), context.req.query('path'))
+    const wanted = context.req.query('range')
+    const range = wanted === undefined ? {} : protocol.parseByteRange(wanted)
+    if (range === null) throw new AgentRefusal('invalid', 'range: not a range of bytes')
     const { size, stream } = await disks.readFile(uuidParameter(context, 'captureId'), path)
-    const body = Readable.toWeb(stream) as unknown as ReadableStream
-    const headers = { 'content-type': 'application/octet-stream', 'content-length': String(size) }
-    return new Response(body, { headers })
+    const { start, end } = (wanted === undefined ? null : protocol.placeByteRange(range, size)) ?? {
+      start: 0,
+      end: wanted === undefined ? size : 0,
+    }
+    const headers = {
+      'content-type': 'application/octet-stream',
+      'content-length': String(end - start),
+      [protocol.fileSizeHeader]: String(size),
+    }
+    return new Response(Readable.toWeb(slice(stream, start, end)) as unknown as ReadableStream, { headers })
   })
 
   app.post('/captures/:captureId/chunk-names', limited, async (context) => {

@@ -5,10 +5,12 @@ import {
   type AgentStream,
   captured,
   captureFile,
+  fileSizeHeader,
   namedChunk,
   namedDisk,
   readLines,
   refusalOf,
+  writeByteRange,
 } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { HostGateway } from '../../modules/hosts/index.ts'
@@ -34,12 +36,11 @@ export const captureCalls = (bulk: (hostId: string) => AgentLink): CaptureCalls 
       const { stream } = await ask(hostId, 'GET', `/captures/${captureId}/tree`)
       yield* translatedStream(readLines(stream, captureFile))
     },
-    file: async (hostId, captureId, path) => {
-      const query = new URLSearchParams({ path })
+    file: async (hostId, captureId, path, range) => {
+      const query = new URLSearchParams({ path, ...(range ? { range: writeByteRange(range) } : {}) })
       const { headers, stream } = await ask(hostId, 'GET', `/captures/${captureId}/files?${query}`)
-      const length = Number(headers['content-length'])
       const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
-      return { size: Number.isSafeInteger(length) ? length : null, body }
+      return { size: Number(headers[fileSizeHeader]), body }
     },
     nameChunks: async (hostId, captureId, keys) => {
       const { stream } = await ask(hostId, 'POST', `/captures/${captureId}/chunk-names`, { keys })

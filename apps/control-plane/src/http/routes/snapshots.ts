@@ -16,7 +16,8 @@ export const snapshotHandlers = (context: DockContext): Handlers => ({
   listDockSnapshots: ({ caller, params, query }) => listDockSnapshots(context, caller, params.id, query),
   readLatestSnapshot: ({ caller, params }) => readLatestSnapshot(context, caller, params.id),
   readSnapshotTree: ({ caller, params }) => readSnapshotTree(context, caller, params.id),
-  readSnapshotFile: ({ caller, params, query }) => readSnapshotFile(context, caller, params.id, query.path),
+  readSnapshotFile: ({ caller, params, query, range }) =>
+    readSnapshotFile(context, caller, { id: params.id, path: query.path, range }),
   deleteSnapshot: ({ caller, params, confirmDelete }) =>
     deleteSnapshot(context, caller, params.id, confirmDelete),
   readSnapshotDownload: ({ caller, params }) => readSnapshotDownload(context, caller, params.id),

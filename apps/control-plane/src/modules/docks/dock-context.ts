@@ -43,6 +43,8 @@ export type DockContext = {
   keyedExecs: Map<string, Promise<ExecOutcome>>
   /** What the deployment allows one command. */
   execTimeoutSecondsMax: number
+  /** What one answer may hold of a file of a Snapshot. */
+  snapshotFileBytesMax: number
   /** Of the HMAC that a repeated create is compared by. */
   fingerprintKey: Buffer
   /** Plans of organizations limit what they start. */

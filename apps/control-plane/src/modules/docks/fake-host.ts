@@ -7,6 +7,7 @@ import {
   HostUnreachable,
   type PoolKind,
   type PoolReport,
+  placeByteRange,
   type RuntimeReport,
   type SetupOutcome,
   type StartDock,
@@ -169,7 +170,10 @@ export const createFakeHost = (hostId: string): FakeHost => {
       yield { path: '/etc/hostname', size: 5, inode: 12 }
     },
     ...fakeCaptures(captures),
-    file: async () => ({ size: 5, body: new Blob(['dock\n']).stream() }),
+    file: async (_host, _capture, _path, range) => {
+      const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
+      return { size: 5, body: new Blob(['dock\n'.slice(place.start, place.end)]).stream() }
+    },
   }
   return host
 }

@@ -106,6 +106,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       rateLimits,
       sealer: createSealer({ db, clock, ring, columns: sealedColumns }),
       execTimeoutSecondsMax: 600,
+      snapshotFileBytesMax: 2 ** 30,
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
       store,

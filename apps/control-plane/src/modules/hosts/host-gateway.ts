@@ -1,6 +1,7 @@
 /** How the control plane speaks to the agents: one call for each command, by host id. The fleet gateway implements it. */
 import type {
   AgentErrorCode,
+  ByteRange,
   CaptureDock,
   Captured,
   CaptureFile,
@@ -40,12 +41,13 @@ export type HostGateway = HostConnections & {
   keepPool(hostId: string, body: KeepPool): Promise<void>
   /** Regular files of a capture, in no order to rely on. */
   tree(hostId: string, captureId: string): AsyncIterable<CaptureFile>
-  /** The bytes of one file of a capture, over the bulk link; `size` null when the host did not say. */
+  /** The bytes of one file of a capture, or those of a range of it, over the bulk link; `size` is the whole file's. */
   file(
     hostId: string,
     captureId: string,
     path: string,
-  ): Promise<{ size: number | null; body: ReadableStream<Uint8Array> }>
+    range: ByteRange | null,
+  ): Promise<{ size: number; body: ReadableStream<Uint8Array> }>
   /** Size of the capture's disk and the names of its chunks. `keys`: the secret of the organization's copies. */
   nameChunks(
     hostId: string,

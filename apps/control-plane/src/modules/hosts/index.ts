@@ -1,6 +1,7 @@
 /** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
 
 export type {
+  ByteRange,
   ExecOutcome,
   HostFacts,
   PoolReport,
@@ -9,6 +10,7 @@ export type {
   StartDock,
   UsageSample,
 } from '@dock/host-protocol'
+export { parseByteRange, placeByteRange } from '@dock/host-protocol'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'

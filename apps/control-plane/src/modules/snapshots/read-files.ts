@@ -3,7 +3,13 @@ import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/co
 import type { Visitor } from '../accounts/index.ts'
 import { NoCopy } from '../copies/index.ts'
 import { type DockContext, requireSecretsAccess } from '../docks/index.ts'
-import { HostRefused, HostUnreachable } from '../hosts/index.ts'
+import {
+  type ByteRange,
+  HostRefused,
+  HostUnreachable,
+  parseByteRange,
+  placeByteRange,
+} from '../hosts/index.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
 type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost'>
@@ -47,19 +53,42 @@ export const readSnapshotTree = async (
   return { snapshotId: id, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) }
 }
 
-/** The bytes of one file, as they come from the host. */
+type FileAnswer = {
+  body: ReadableStream<Uint8Array>
+  contentType: string
+  contentLength: number
+  range?: { size: number; part: { start: number; end: number } | null }
+}
+
+/** What a `range` header asks for; null where it asks for nothing that we answer in part. */
+const rangeFrom = (header: string | undefined): ByteRange | null => {
+  const bytes = /^bytes=(.*)$/i.exec(header?.trim() ?? '')?.[1]
+  return bytes === undefined ? null : parseByteRange(bytes)
+}
+
+/** The bytes of one file, or of a range of it, as they come from the host. Throws `file_too_large` before the first. */
 export const readSnapshotFile = async (
-  context: Reader,
+  context: Reader & Pick<DockContext, 'snapshotFileBytesMax'>,
   caller: Visitor,
-  id: string,
-  path: string,
-): Promise<{ body: ReadableStream<Uint8Array>; contentType: string; contentLength?: number }> => {
-  const row = await requireCompleted(context, caller, id)
+  wanted: { id: string; path: string; range: string | undefined },
+): Promise<FileAnswer> => {
+  const row = await requireCompleted(context, caller, wanted.id)
+  const range = rangeFrom(wanted.range)
   const { size, body } = await asked(
-    context.gateway.file(await hostOf(context, row), id, path),
+    context.gateway.file(await hostOf(context, row), wanted.id, wanted.path, range),
     'not_a_regular_file',
   )
-  return { body, contentType: 'application/octet-stream', ...(size === null ? {} : { contentLength: size }) }
+  const part = range ? placeByteRange(range, size) : { start: 0, end: size }
+  const contentLength = part ? part.end - part.start : 0
+  if (contentLength > context.snapshotFileBytesMax) {
+    await body.cancel()
+    const mebibytes = Math.floor(context.snapshotFileBytesMax / 2 ** 20)
+    throw new ServiceError('file_too_large', {
+      message: `The file is larger than ${mebibytes} MiB. Read it in parts with the header range, or resume the Dock to read it.`,
+    })
+  }
+  const answer = { body, contentType: 'application/octet-stream', contentLength }
+  return range ? { ...answer, range: { size, part } } : answer
 }
 
 /** A relative link to each file of a completed Snapshot. */

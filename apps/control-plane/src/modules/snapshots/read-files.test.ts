@@ -1,0 +1,57 @@
+/** Reading one file, against a real database and the fake host, whose every file holds `dock` and a line break. */
+import { ServiceError } from '@dock/contract'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createVisitor, type Visitor } from '../accounts/index.ts'
+import { stopDock } from '../docks/index.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { listSnapshots, readSnapshotDownload, readSnapshotFile } from './index.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let member: Visitor
+let id: string
+beforeAll(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+  member = createVisitor(world.caller, { role: 'member', outsider: 'snapshot_not_found' })
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const { snapshots } = await listSnapshots(world.modules.context, world.caller, { limit: 1 })
+  id = snapshots[0]!.id
+})
+afterAll(() => database.drop())
+
+const read = async (range?: string, snapshotFileBytesMax = 2 ** 20) => {
+  const context = { ...world.modules.context, snapshotFileBytesMax }
+  try {
+    const answer = await readSnapshotFile(context, member, { id, path: '/etc/hostname', range })
+    const text = await new Response(answer.body).text()
+    expect(answer.contentLength).toBe(text.length)
+    return { text, range: answer.range }
+  } catch (error) {
+    return error instanceof ServiceError ? error.code : error
+  }
+}
+
+it('answers the whole, one range, or that there is nothing of it', async () => {
+  const part = (start: number, end: number) => ({ size: 5, part: { start, end } })
+  expect(await read()).toEqual({ text: 'dock\n', range: undefined })
+  expect(await read('bytes=1-2')).toEqual({ text: 'oc', range: part(1, 3) })
+  expect(await read('bytes=-3')).toEqual({ text: 'ck\n', range: part(2, 5) })
+  expect(await read('bytes=9-')).toEqual({ text: '', range: { size: 5, part: null } })
+  for (const whole of ['bytes=0-1,3-4', 'lines=1-2', 'bytes=3-1'])
+    expect(await read(whole), whole).toEqual({ text: 'dock\n', range: undefined })
+})
+
+it('is refused above the setting, by what is asked for', async () => {
+  expect(await read(undefined, 4)).toBe('file_too_large')
+  expect(await read('bytes=1-', 3)).toBe('file_too_large')
+  expect(await read('bytes=1-3', 3)).toMatchObject({ text: 'ock' })
+})
+
+it('is linked to from the list of downloads', async () => {
+  const { files } = await readSnapshotDownload(world.modules.context, member, id)
+  const url = new URL(files[0]!.url, 'http://dock')
+  expect([url.pathname, url.searchParams.get('path')]).toEqual([`/v1/snapshots/${id}/files`, files[0]!.path])
+})

@@ -1,0 +1,145 @@
+/** Disks made to harm whoever reads them: written by a guest's root, or past every filesystem, byte by byte. */
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { link, mkdir, mkdtemp, open, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { NotInPool } from '../docks/seams.ts'
+import { NotRegularFile, readDiskFile, walkTree } from './capture-reader.ts'
+
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+const secret = randomBytes(16).toString('hex')
+let folder: string
+let disk: string
+
+const debugfs = (command: string): string => run('debugfs', '-w', '-R', command, disk)
+
+/** Writes other bytes of the same length over a name, where the disk keeps it. */
+const rename = async (from: string, to: string): Promise<void> => {
+  expect(to.length).toBe(from.length)
+  const bytes = await readFile(disk)
+  const file = await open(disk, 'r+')
+  let found = 0
+  for (let at = bytes.indexOf(from); at >= 0; at = bytes.indexOf(from, at + 1)) {
+    await file.write(to, at, 'latin1')
+    found += 1
+  }
+  await file.close()
+  expect(found).toBeGreaterThan(0)
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dock-hostile-'))
+  const tree = join(folder, 'tree')
+  await mkdir(join(tree, 'etc'), { recursive: true })
+  await mkdir(join(tree, 'loop', 'inner'), { recursive: true })
+  await mkdir(join(tree, 'many'))
+  await writeFile(join(folder, 'secret'), secret)
+  await writeFile(join(tree, 'plain'), 'plain')
+  await writeFile(join(tree, 'etc', 'own'), "the disk's own")
+  await writeFile(join(tree, 'UPUPUPUPUPSECRET'), 'climbs')
+  await writeFile(join(tree, 'LINEBREAKLINEBREAK'), 'forged')
+  await writeFile(join(tree, 'etc', 'PARENT'), 'p')
+  await symlink(join(folder, 'secret'), join(tree, 'absolute'))
+  await symlink(`${'../'.repeat(40)}${folder.slice(1)}/secret`, join(tree, 'climbing'))
+  await symlink(folder, join(tree, 'folder'))
+  await symlink('/proc/self/root', join(tree, 'root'))
+  await symlink('second', join(tree, 'first'))
+  await symlink('first', join(tree, 'second'))
+  await symlink('absolute', join(tree, 'chained'))
+  await link(join(tree, 'plain'), join(tree, 'hard'))
+  run('mknod', join(tree, 'memory'), 'c', '1', '1')
+  run('mknod', join(tree, 'drive'), 'b', '7', '0')
+  run('mkfifo', join(tree, 'pipe'))
+  const server = createServer().listen(join(tree, 'socket'))
+  await writeFile(join(tree, 'sparse'), '')
+  await truncate(join(tree, 'sparse'), 2 ** 40)
+  for (let index = 0; index < 5_000; index++) await writeFile(join(tree, 'many', `f${index}`), '')
+  disk = join(folder, 'disk.raw')
+  await writeFile(disk, '')
+  await truncate(disk, 64 * 2 ** 20)
+  run('mkfs.ext4', '-q', '-F', '-N', '30000', '-O', '^metadata_csum', '-d', tree, disk)
+  server.close()
+  await rename('UPUPUPUPUPSECRET', '../../../secret0')
+  await rename('LINEBREAKLINEBREAK', 'x\n/2/040755/0/0/y/')
+  await rename('PARENT', '../a/b')
+  debugfs('ln /loop /loop/inner/again')
+  debugfs('ln / /loop/top')
+}, 15_000)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const read = async (path: string, file = disk): Promise<string> =>
+  (await buffer((await readDiskFile(file, path)).stream)).toString()
+
+it('lists what is plain, once, and ends', async () => {
+  const files = await Array.fromAsync(walkTree(disk))
+  const paths = files.map(({ path }) => path)
+  expect(paths.filter((path) => path.startsWith('/many/'))).toHaveLength(5_000)
+  expect(new Set(paths).size).toBe(paths.length)
+  expect(paths.filter((path) => !path.startsWith('/many/')).sort()).toEqual([
+    '/etc/own',
+    '/hard',
+    '/plain',
+    '/sparse',
+  ])
+  expect(files.find(({ path }) => path === '/sparse')?.size).toBe(2 ** 40)
+  expect(files.every(({ size }) => Number.isSafeInteger(size))).toBe(true)
+})
+
+it('gives no byte of the host by any link, name or device', async () => {
+  // What is read when nothing is in the way.
+  expect(await read('/etc/own')).toBe("the disk's own")
+  expect(await read('/hard')).toBe('plain')
+  for (const path of [
+    '/memory',
+    '/drive',
+    '/pipe',
+    '/socket',
+    '/absolute',
+    '/climbing',
+    '/chained',
+    '/folder',
+  ])
+    await expect(read(path), path).rejects.toThrow(NotRegularFile)
+  const missing = [
+    '/folder/secret',
+    `/root${folder}/secret`,
+    `/root/${folder}/secret`,
+    '/../../../secret0',
+    '/first/x',
+    '/etc/../etc/own',
+    '/pipe/x',
+    '<2>',
+    '/x" \n/etc/own',
+  ]
+  for (const path of missing) await expect(read(path), path).rejects.toThrow(NotInPool)
+})
+
+it('streams what is sparse without end, as much as is wanted', async () => {
+  const { size, stream } = await readDiskFile(disk, '/sparse')
+  expect(size).toBe(2 ** 40)
+  let seen = 0
+  for await (const bytes of stream as AsyncIterable<Buffer>) {
+    expect(bytes.every((byte) => byte === 0)).toBe(true)
+    seen += bytes.length
+    if (seen > 2 ** 20) break
+  }
+})
+
+it('holds what is no filesystem, or a broken one, to be empty', async () => {
+  const broken = join(folder, 'broken.raw')
+  await writeFile(broken, randomBytes(2 ** 20))
+  expect(await Array.fromAsync(walkTree(broken))).toEqual([])
+  await expect(read('/plain', broken)).rejects.toThrow(NotInPool)
+  // The superblock stands, what follows does not.
+  const bytes = await readFile(disk)
+  randomBytes(200 * 4096).copy(bytes, 4096)
+  await writeFile(broken, bytes)
+  const left = await Array.fromAsync(walkTree(broken))
+  expect(left.length).toBeLessThan(5_010)
+  await read('/plain', broken).catch((error: unknown) => expect(error).toBeInstanceOf(Error))
+})

@@ -1,0 +1,29 @@
+/** One range of bytes of a file, as HTTP has it (RFC 9110, section 14.1.2). */
+
+/** What is asked for: from `first` to `last` or the end; without `first`, the `last` bytes of the file. */
+export type ByteRange = { first?: number; last?: number }
+
+const written = /^(\d{0,15})-(\d{0,15})$/
+
+/** Reads `0-99`, `100-` or `-500`; null for anything else, several ranges among them. */
+export const parseByteRange = (text: string): ByteRange | null => {
+  const [, first, last] = written.exec(text.trim()) ?? []
+  if (first === undefined || last === undefined || (first === '' && last === '')) return null
+  const range: ByteRange = {
+    ...(first === '' ? {} : { first: Number(first) }),
+    ...(last === '' ? {} : { last: Number(last) }),
+  }
+  return range.first !== undefined && range.last !== undefined && range.last < range.first ? null : range
+}
+
+export const writeByteRange = ({ first, last }: ByteRange): string => `${first ?? ''}-${last ?? ''}`
+
+/** Where the range lies in a file of `size` bytes, `end` excluded; null when it holds none of them. */
+export const placeByteRange = (
+  { first, last }: ByteRange,
+  size: number,
+): { start: number; end: number } | null => {
+  const start = first ?? Math.max(0, size - (last ?? 0))
+  const end = first === undefined || last === undefined ? size : Math.min(size, last + 1)
+  return start < end ? { start, end } : null
+}
