@@ -6,8 +6,8 @@ import { join } from 'node:path'
 
 export type FaultFolder = {
   path: string
-  /** The next process that comes to the place stops there. */
-  arm(place: string): Promise<void>
+  /** The next process that comes to the place stops there, or meets the fate that is named. */
+  arm(place: string, fate?: string): Promise<void>
   hasHit(place: string): boolean
   /** Nothing is armed or hit any more. */
   clear(): Promise<void>
@@ -31,7 +31,11 @@ export const createFaultFolder = async (): Promise<FaultFolder> => {
   const trace = join(path, 'trace')
   return {
     path,
-    arm: (place) => writeFile(join(path, 'armed', place), ''),
+    arm: async (place, fate = '') => {
+      const file = join(path, 'armed', place)
+      await writeFile(file, fate)
+      await chmod(file, 0o666)
+    },
     hasHit: (place) => existsSync(join(path, 'hit', place)),
     clear: empty,
     placesOf: async (work) => {

@@ -3,6 +3,7 @@
  * can be stopped, before and after. Without `DOCK_FAULTS` the parts are what they were.
  */
 import { faultPoint, faultsArmed } from '@dock/foundation'
+import type { DiskSystem } from './disks/disk-system.ts'
 import type { DockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 
@@ -21,7 +22,7 @@ const stepped = <Part extends object>(
       const call = value.bind(target) as Method
       if (!methods.includes(property as keyof Part & string)) return call
       return async (...args: never[]) => {
-        const name = `agent:${nameOf(String(property), args)}`
+        const name = nameOf(String(property), args)
         faultPoint(`${name}:before`)
         const result = await call(...args)
         faultPoint(`${name}:after`)
@@ -37,18 +38,32 @@ export const withFaultSteps = <Parts extends Pick<DockParts, 'driver' | 'disks' 
   faultsArmed
     ? {
         ...parts,
-        driver: stepped(parts.driver, ['start', 'destroy'], (method) => `sandbox-${method}`),
+        driver: stepped(parts.driver, ['start', 'destroy'], (method) => `agent:sandbox-${method}`),
         disks: stepped(
           parts.disks,
           ['create', 'attach', 'detach', 'capture', 'remove', 'removeCapture'],
-          (method) => `disk-${method}`,
+          (method) => `agent:disk-${method}`,
         ),
-        networks: stepped(parts.networks, ['create', 'destroy'], (method) => `network-${method}`),
+        networks: stepped(parts.networks, ['create', 'destroy'], (method) => `agent:network-${method}`),
       }
     : parts
 
 /** The records, each write a place to stop at, named by the phase that is written. */
 export const withRecordSteps = (records: DockRecords): DockRecords =>
   faultsArmed
-    ? stepped(records, ['write'], (_method, [record]) => `record-${(record as { phase: string }).phase}`)
+    ? stepped(
+        records,
+        ['write'],
+        (_method, [record]) => `agent:record-${(record as { phase: string }).phase}`,
+      )
     : records
+
+/** The kernel's part in disks, each call a place to stop or to fail at. */
+export const withDiskSteps = (system: DiskSystem): DiskSystem =>
+  faultsArmed
+    ? stepped(
+        system,
+        ['snapshot', 'createSubvolume', 'destroySubvolume', 'sync', 'freeze', 'thaw', 'mount', 'unmount'],
+        (method) => `disk:${method}`,
+      )
+    : system

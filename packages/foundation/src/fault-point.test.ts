@@ -39,3 +39,10 @@ it('lets every place pass where nothing is armed', async () => {
   expect(await walker({}).ended).toBe(0)
   expect(await walker({ DOCK_FAULTS: folder }).ended).toBe(0)
 })
+
+it('throws the error that is named, after as many passes as are wanted', async () => {
+  await writeFile(join(folder, 'armed/b'), 'EIO 1')
+  await writeFile(join(folder, 'trace'), '')
+  expect(await walker({ DOCK_FAULTS: folder }).ended).not.toBe(0)
+  expect(await readFile(join(folder, 'trace'), 'utf8')).toBe('a\nb\nb\n')
+})

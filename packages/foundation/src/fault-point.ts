@@ -1,8 +1,9 @@
 /**
- * Places where a crash test stops a process, to kill it or another one at that very line. Armed by the environment
- * variable `DOCK_FAULTS` alone, which names a folder that the test and the processes share; without it a place is free.
+ * Places where a crash test stops a process, to kill it or another one at that very line, or makes the line fail. Armed
+ * by the environment variable `DOCK_FAULTS` alone, which names a folder that the test and the processes share; without
+ * it a place is free.
  */
-import { appendFileSync, existsSync, renameSync } from 'node:fs'
+import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const folder = process.env['DOCK_FAULTS']
@@ -11,17 +12,28 @@ const folder = process.env['DOCK_FAULTS']
 export const faultsArmed = folder !== undefined
 
 /**
- * Stops the process (SIGSTOP) if the test has put a file of this name into `armed/`; the file moves to `hit/`, so that
- * each is hit once. While a file `trace` is there, every place that is passed is appended to it.
+ * Does what a file of this name in `armed/` says, which moves to `hit/`, so that each is hit once: nothing stops the
+ * process (SIGSTOP), `KILL` ends it (SIGKILL), the name of an error (`EIO`, `ENOSPC`) is thrown as one. A number behind
+ * it lets as many pass first. While a file `trace` is there, every place that is passed is appended to it.
  */
 export const faultPoint = (name: string): void => {
   if (folder === undefined) return
   const trace = join(folder, 'trace')
   if (existsSync(trace)) appendFileSync(trace, `${name}\n`)
+  const armed = join(folder, 'armed', name)
+  let fate: string
+  let passes: string | undefined
   try {
-    renameSync(join(folder, 'armed', name), join(folder, 'hit', name))
+    ;[fate = '', passes] = readFileSync(armed, 'utf8').split(' ')
+    if (Number(passes ?? 0) > 0) {
+      writeFileSync(armed, `${fate} ${Number(passes) - 1}`)
+      return
+    }
+    renameSync(armed, join(folder, 'hit', name))
   } catch {
     return
   }
-  process.kill(process.pid, 'SIGSTOP')
+  if (fate === '') process.kill(process.pid, 'SIGSTOP')
+  else if (fate === 'KILL') process.kill(process.pid, 'SIGKILL')
+  else throw Object.assign(new Error(`${fate}: made to fail at ${name}`), { code: fate })
 }

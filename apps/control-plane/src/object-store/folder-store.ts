@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { faultPoint } from '@dock/foundation'
 import { checkedKey, ObjectMissing, type ObjectStore, type StoredObject } from './object-store.ts'
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
@@ -60,27 +61,35 @@ export const createFolderStore = (root: string): ObjectStore => {
       try {
         const file = await open(temporary, 'wx', 0o600)
         try {
+          faultPoint('store:write')
           await file.writeFile(bytes)
+          faultPoint('store:sync')
           await file.sync()
         } finally {
           await file.close()
         }
+        faultPoint('store:rename')
         await rename(temporary, path)
       } catch (error) {
         await rm(temporary, { force: true })
         throw error
       }
+      faultPoint('store:folder-sync')
       await syncFolder(folder)
     },
     get: async (key) => {
       try {
+        faultPoint('store:read')
         return await readFile(pathOf(key))
       } catch (error) {
         if (isMissing(error)) throw new ObjectMissing(key)
         throw error
       }
     },
-    delete: async (key) => rm(pathOf(key), { force: true }),
+    delete: async (key) => {
+      faultPoint('store:delete')
+      await rm(pathOf(key), { force: true })
+    },
     async *list(prefix) {
       // Keys are paths: only folders that can hold a key with this prefix are walked.
       const folder = prefix.includes('/') ? join(root, dirname(`${prefix}x`)) : root

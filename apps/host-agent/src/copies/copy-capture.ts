@@ -6,6 +6,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type CopyKeys, chunkBytes, chunkName, encodeChunk, encodeEnd, sealChunk } from '@dock/copy-format'
+import { faultPoint } from '@dock/foundation'
 import { partsWithData } from '../disks/data-map.ts'
 
 /** Bytes a second that the copies of a host read; the rest of the time belongs to its Docks. */
@@ -16,6 +17,7 @@ export const defaultCopyPace: CopyPace = { bytesPerSecond: 64 * 2 ** 20 }
 const zeros = Buffer.alloc(chunkBytes)
 
 const readChunk = async (disk: FileHandle, index: number): Promise<Buffer> => {
+  faultPoint('disk:copy-read')
   const buffer = Buffer.allocUnsafe(chunkBytes)
   let held = 0
   while (held < chunkBytes) {

@@ -1,6 +1,7 @@
 /** Writes a durable copy back to a disk, each chunk proven to be what its name says. */
 import type { FileHandle } from 'node:fs/promises'
 import { ChunkDamaged, type CopyKeys, chunkBytes, decodeChunks, openChunk } from '@dock/copy-format'
+import { faultPoint } from '@dock/foundation'
 
 /**
  * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
@@ -16,6 +17,7 @@ export const fillDisk = async (
     const content = await openChunk(keys, name, bytes)
     const at = index * chunkBytes
     if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies behind the disk's end`)
+    faultPoint('disk:restore-write')
     let written = 0
     while (written < content.length) {
       const { bytesWritten } = await disk.write(content, written, content.length - written, at + written)

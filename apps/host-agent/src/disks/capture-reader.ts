@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import type { Readable, Writable } from 'node:stream'
+import { PassThrough, pipeline, type Readable, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
 
 /** The path leads to a folder, a link or a device. */
@@ -167,8 +167,9 @@ export const readDiskFile = async (
     const child = startDebugfs(disk, ['-R', `cat <${inode}>`])
     child.stdin.end()
     child.once('error', (error) => child.stdout.destroy(error))
-    child.stdout.once('close', () => child.kill('SIGKILL'))
-    return { size, stream: child.stdout }
+    // Begun at once: Node throws away what a process that has ended left in a pipe which nobody reads yet.
+    const stream = pipeline(child.stdout, new PassThrough(), () => child.kill('SIGKILL'))
+    return { size, stream }
   } finally {
     await disk.close()
   }

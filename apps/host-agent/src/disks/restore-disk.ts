@@ -1,7 +1,7 @@
 /** Makes a read-only subvolume with a disk that is written from a durable copy. */
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runCommand } from '@dock/foundation'
+import { faultPoint, runCommand } from '@dock/foundation'
 import { exists, halfMade } from './clone-disk.ts'
 import type { DiskSystem } from './disk-system.ts'
 
@@ -24,6 +24,7 @@ export const restoreDisk = async (
       await runCommand('chattr', ['+C', path])
       await disk.truncate(bytes)
       await fill(disk)
+      faultPoint('disk:restore-sync')
       await disk.sync()
     } finally {
       await disk.close()

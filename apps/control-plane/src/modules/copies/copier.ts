@@ -6,7 +6,6 @@ import type { CopyContext } from './copy-context.ts'
 import { CopyLost, copyBehindSince, type DueSnapshot, dueSnapshots } from './copy-store.ts'
 import { takeCopy } from './take-copy.ts'
 
-const firstRetryMs = 30_000
 const lastRetryMs = 3_600_000
 const batch = 20
 
@@ -26,7 +25,7 @@ export const createCopier = (context: CopyContext, onLost: () => void = () => un
 
   const failed = (snapshot: DueSnapshot, error: unknown): void => {
     const tries = (failures.get(snapshot.id)?.tries ?? 0) + 1
-    const waitMs = Math.min(firstRetryMs * 2 ** (tries - 1), lastRetryMs)
+    const waitMs = Math.min(settings.retryMs * 2 ** (tries - 1), lastRetryMs)
     failures.set(snapshot.id, { tries, until: clock.now().getTime() + waitMs })
     if (error instanceof CopyLost) {
       logger.info({ snapshotId: snapshot.id }, 'copy given up')

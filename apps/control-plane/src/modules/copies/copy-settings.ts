@@ -2,6 +2,8 @@
 export type CopySettings = {
   /** Age that a Snapshot reaches before it is copied: one that is resumed or deleted at once costs no copy. */
   ageMs: number
+  /** After a copy that failed; twice as long after each further failure, up to an hour. */
+  retryMs: number
   sweepEveryMs: number
   /** How long nothing may have needed a chunk, or have written an object, before it can go. */
   graceMs: number
@@ -13,6 +15,7 @@ export type CopySettings = {
 
 export const usualCopySettings: CopySettings = {
   ageMs: 30_000,
+  retryMs: 30_000,
   sweepEveryMs: 600_000,
   graceMs: 3_600_000,
   straysEveryMs: 86_400_000,
@@ -22,6 +25,7 @@ export const usualCopySettings: CopySettings = {
 
 const names: Readonly<Record<string, keyof CopySettings>> = {
   age: 'ageMs',
+  retry: 'retryMs',
   sweep: 'sweepEveryMs',
   grace: 'graceMs',
   strays: 'straysEveryMs',
@@ -29,7 +33,7 @@ const names: Readonly<Record<string, keyof CopySettings>> = {
   again: 'drillAgainMs',
 }
 
-/** Reads `age=30,sweep=600,grace=3600,strays=86400,drill=600,again=86400`, in seconds; what is left out is as usual. */
+/** Reads `age=30,retry=30,sweep=600,grace=3600,strays=86400,drill=600,again=86400`, in seconds; what is left out is as usual. */
 export const parseCopySettings = (text: string): CopySettings => {
   const settings = { ...usualCopySettings }
   for (const entry of text.split(',').filter((each) => each.trim() !== '')) {

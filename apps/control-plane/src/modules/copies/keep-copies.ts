@@ -43,7 +43,11 @@ export const createCopies = (context: CopyContext): Copies => {
     clock,
     logger,
     tasks: [
-      { name: 'copies', everyMs: Math.min(lookEveryMs, settings.ageMs + 1_000), run: copier.run },
+      {
+        name: 'copies',
+        everyMs: Math.min(lookEveryMs, settings.ageMs + 1_000, settings.retryMs + 100),
+        run: copier.run,
+      },
       {
         name: 'eviction',
         everyMs: evictEveryMs,

@@ -35,7 +35,8 @@ async function* frames(
   yield encodeEnd()
 }
 
-const restore = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
+/** Sends the copy to the host, which proves every chunk. Throws where anything of it is missing or damaged. */
+export const restoreCopy = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
   const { store, gateway, logger, db } = context
   const startedAt = performance.now()
   const keys = await copyKeys(context, copy.organizationId)
@@ -67,7 +68,7 @@ export const ensureCapture = async (
   const copy = await verifiedCopy(db, snapshotId)
   if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
   await sql`update snapshots set restoring_to = ${hostId} where id = ${snapshotId}`.execute(db)
-  await restore(context, copy, hostId)
+  await restoreCopy(context, copy, hostId)
   // The one that another host kept is no longer named, so that host's next inventory clears it.
   await sql`update snapshots set host_id = ${hostId}, restoring_to = null where id = ${snapshotId}`.execute(
     db,
