@@ -1,6 +1,5 @@
 /** A process of this machine, told from a later one with the same number by its start time. */
 import { readFileSync } from 'node:fs'
-import { setTimeout as delay } from 'node:timers/promises'
 
 export type HostProcess = { pid: number; startTime: string }
 
@@ -23,8 +22,3 @@ export const hostProcess = (pid: number): HostProcess | undefined => {
 }
 
 export const isAlive = (process: HostProcess): boolean => startTimeOf(process.pid) === process.startTime
-
-/** Resolves when the process is dead, at most `pollMs` after it. Works for processes that are not our children. */
-export const untilDead = async (process: HostProcess, pollMs: number): Promise<void> => {
-  while (isAlive(process)) await delay(pollMs)
-}

@@ -1,12 +1,14 @@
 /** Ends a sandbox and removes all that was made for it, whatever state it is in. */
+import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
-import { hostProcess, isAlive, untilDead } from './host-process.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { type HostProcess, hostProcess, isAlive } from './host-process.ts'
 import type { Runsc } from './runsc.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
 const deathTimeoutMs = 5000
-const removalPollMs = 5
+const deathPollMs = 1
 
 /** Removes the sandbox of this id and its folder. Repeating it is harmless. */
 export const removeSandbox = async (
@@ -15,28 +17,43 @@ export const removeSandbox = async (
   id: string,
   folder: string,
 ): Promise<void> => {
-  const { pid } = await readSandboxState(runsc.rootDir, id)
-  const sandbox = pid > 0 ? hostProcess(pid) : undefined
-  if (sandbox) thaw(mounts, pid, id)
+  const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
+  // Left to runsc, each of the two deaths would be looked for only every 100 ms.
+  await kill(
+    [pid, goferPid].flatMap((each) => processOf(each, id) ?? []),
+    () => SandboxCgroup.ofProcess(mounts, pid, id).thaw(),
+  )
   const deleted = await runsc.run(['delete', '--force', id])
-  if (sandbox) {
-    const late = setTimeout(() => {
-      if (isAlive(sandbox)) process.kill(sandbox.pid, 'SIGKILL')
-    }, deathTimeoutMs)
-    await untilDead(sandbox, removalPollMs)
-    clearTimeout(late)
-  }
   if (deleted.code !== 0 && (await readSandboxState(runsc.rootDir, id)).pid > 0) {
     throw new Error(`runsc delete ${id}: ${deleted.stderr.trim().slice(-500)}`)
   }
   await rm(folder, { recursive: true, force: true })
 }
 
-/** A frozen process takes no signal, not even the last one. */
-const thaw = (mounts: readonly CgroupMount[], pid: number, id: string): void => {
+/** The sandbox's process of this number; the number may be another's by now. */
+const processOf = (pid: number, id: string): HostProcess | undefined => {
+  const process = pid > 0 ? hostProcess(pid) : undefined
   try {
-    SandboxCgroup.ofProcess(mounts, pid, id).thaw()
+    return process && readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(id) ? process : undefined
   } catch {
-    // It is dead already, or was never in a group of its own and cannot be frozen.
+    return undefined
   }
+}
+
+/** On return the processes are dead. A frozen one takes the signal, and is dead when it is let go on. */
+const kill = async (processes: readonly HostProcess[], thaw: () => void): Promise<void> => {
+  for (const { pid } of processes) ignoring(() => process.kill(pid, 'SIGKILL'))
+  if (processes.length > 0) ignoring(thaw)
+  const begin = performance.now()
+  while (processes.some(isAlive)) {
+    if (performance.now() - begin > deathTimeoutMs) throw new Error('a sandbox does not die')
+    await delay(deathPollMs)
+  }
+}
+
+/** What is dead takes no signal and has no group to be let go on. */
+const ignoring = (act: () => void): void => {
+  try {
+    act()
+  } catch {}
 }

@@ -142,6 +142,8 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
 
     detach: async (dockId) => serial(checked(dockId), () => detach(dockId)),
 
+    flush: async (dockId) => (await kernel()).sync(mountPath(dockId)),
+
     capture: async (dockId, captureId) =>
       serial(checked(dockId), async () => {
         const target = capturePath(captureId)

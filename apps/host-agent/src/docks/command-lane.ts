@@ -1,11 +1,15 @@
 /**
  * One Dock's commands, one after the other. A command that is repeated while it is under way joins it; one that
- * conflicts is refused with `busy`; a destroy, or a command of a newer generation, waits for its turn.
+ * conflicts is refused with `busy`; a destroy, or a command of a newer generation, waits for its turn. What a command
+ * leaves to be done after its answer is still part of its turn.
  */
 import { AgentRefusal } from './agent-refusal.ts'
 
 export type CommandKind = 'start' | 'stop' | 'capture' | 'destroy'
 export type Command = { kind: CommandKind; operationId: string; generation: number }
+
+/** Takes work that only the next command has to wait for. */
+export type DoAfterwards = (work: () => Promise<void>) => void
 
 type Pending = { command: Command; answer: Promise<unknown> }
 
@@ -22,7 +26,7 @@ export class CommandLane {
   }
 
   /** Runs `run` when it is this command's turn. Two same commands must answer the same type. */
-  submit<Answer>(command: Command, run: () => Promise<Answer>): Promise<Answer> {
+  submit<Answer>(command: Command, run: (afterwards: DoAfterwards) => Promise<Answer>): Promise<Answer> {
     for (const other of this.#pending) {
       if (isSame(other.command, command)) return other.answer as Promise<Answer>
     }
@@ -36,7 +40,12 @@ export class CommandLane {
         return Promise.reject(new AgentRefusal('busy', `operation ${other.operationId} is under way`))
       }
     }
-    const answer = this.exclusively(run)
+    const left: (() => Promise<void>)[] = []
+    const answer = this.#tail.then(() => run((work) => left.push(work)))
+    const leave = async () => {
+      for (const work of left) await work()
+    }
+    this.#tail = answer.then(leave, leave).catch(() => undefined)
     const pending = { command, answer }
     this.#pending.add(pending)
     const forget = () => this.#pending.delete(pending)

@@ -8,7 +8,7 @@ import { connectPort } from '../ports/connect-port.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureDock } from './capture-dock.ts'
-import { type CommandKind, CommandLane } from './command-lane.ts'
+import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
 import type { DockRecord } from './dock-record.ts'
 import {
@@ -95,7 +95,7 @@ export class Dock {
   }
 
   stop(command: protocol.StopDock): Promise<protocol.StoppedDock> {
-    return this.#run('stop', command, () => stopDock(this.#state, command))
+    return this.#run('stop', command, (afterwards) => stopDock(this.#state, command, afterwards))
   }
 
   capture(command: protocol.CaptureDock): Promise<protocol.Captured> {
@@ -176,9 +176,13 @@ export class Dock {
     }
   }
 
-  async #run<Answer>(kind: CommandKind, command: Numbered, run: () => Promise<Answer>): Promise<Answer> {
+  async #run<Answer>(
+    kind: CommandKind,
+    command: Numbered,
+    run: (afterwards: DoAfterwards) => Promise<Answer>,
+  ): Promise<Answer> {
     const { operationId, generation } = command
-    return this.#lane.submit({ kind, operationId, generation }, async () => {
+    return this.#lane.submit({ kind, operationId, generation }, async (afterwards) => {
       const { record } = this.#state
       if (record && generation < record.generation) {
         throw new AgentRefusal('stale_generation', `the Dock is at generation ${record.generation}`)
@@ -186,7 +190,7 @@ export class Dock {
       const last = record?.lastOperation
       const isRepeated =
         last?.kind === kind && last.operationId === operationId && last.generation === generation
-      return isRepeated ? (last.result as Answer) : run()
+      return isRepeated ? (last.result as Answer) : run(afterwards)
     })
   }
 

@@ -105,19 +105,66 @@ describe('stop and destroy', () => {
     const stop = { ...command(), captureId: newUuid() }
     const answer = await dock().stop(stop)
     expect(answer.capture?.sizeBytes).toBeGreaterThan(0)
-    expect(await host.residue()).toEqual(nothing)
+    await expect.poll(() => host.residue()).toEqual(nothing)
     expect((await host.disks.list()).captures).toEqual([stop.captureId])
     expect(await dock().stop(stop)).toEqual(answer)
   })
 
-  test('a stop whose capture fails keeps the disk, and goes through when repeated', async () => {
+  test('a Dock whose capture fails runs on, and stops when that is repeated', async () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     host.disks.failNext('capture', new NoSpace('full'))
     await expect(dock().stop(stop)).rejects.toBeInstanceOf(NoSpace)
-    expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
+    expect(await dock().exec(exec())).toHaveProperty('exitCode', 0)
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'running' }])
     expect((await dock().stop(stop)).capture).not.toBeNull()
-    expect(await host.residue()).toEqual(nothing)
+    await expect.poll(() => host.residue()).toEqual(nothing)
+  })
+
+  test('a Dock that died is captured from its disk', async () => {
+    await dock().start(startCommand())
+    host.driver.kill(dockId)
+    await expect.poll(() => host.residue()).toEqual({ ...nothing, disks: [dockId] })
+    expect((await dock().stop({ ...command(), captureId: newUuid() })).capture).not.toBeNull()
+    await expect.poll(() => host.residue()).toEqual(nothing)
+  })
+
+  test('a stop is answered while the sandbox stands still; the next start waits until nothing of it is left', async () => {
+    await dock().start(startCommand())
+    const release = host.driver.hold('destroy')
+    const captureId = newUuid()
+    await dock().stop({ ...command(), captureId })
+    expect(host.driver.frozen).toContain(dockId)
+    expect(host.agent.docks.reports()).toEqual([])
+    const resumed = dock().start(startCommand({ generation: 2, source: { kind: 'capture', captureId } }))
+    release()
+    await resumed
+    expect(host.driver.frozen).not.toContain(dockId)
+    expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
+  })
+
+  test('what a stop could not remove goes with the next start of the Dock', async () => {
+    await dock().start(startCommand())
+    host.driver.failNext('destroy', new Error('it does not die'))
+    const captureId = newUuid()
+    await dock().stop({ ...command(), captureId })
+    await dock().start(startCommand({ generation: 2, source: { kind: 'capture', captureId } }))
+    expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
+  })
+
+  test('what runs in it is asked to end, and nothing is where nothing does', async () => {
+    const told = () =>
+      host.driver.executed.flatMap(({ argv }) => (argv[0] === '/bin/bash' ? [argv.slice(4)] : []))
+    await dock().start(startCommand())
+    await dock().stop({ ...command(), captureId: newUuid() })
+    expect(told()).toEqual([])
+    await dock().start(startCommand({ generation: 2 }))
+    host.driver.setProcesses(dockId, ['postgres', 'make'])
+    const stopped = dock().stop({ ...command(2), captureId: newUuid() })
+    await expect.poll(told).toEqual([['10', '11']])
+    host.driver.setProcesses(dockId, [])
+    await stopped
+    expect(host.driver.executed.at(-1)?.argv).toEqual(['/bin/sync'])
   })
 
   test('a destroy waits for the start under way and leaves nothing', async () => {
@@ -200,6 +247,31 @@ describe('the next agent', () => {
     expect(later.docks.reports()).toContainEqual(
       expect.objectContaining({ dockId: rebooted, state: 'stopped' }),
     )
+  })
+
+  test('ends a Dock whose stop was cut off, and captures what it had then when that is repeated', async () => {
+    await dock().start(startCommand())
+    const stop = { ...command(), captureId: newUuid() }
+    host.driver.hold('freeze')
+    dock()
+      .stop(stop)
+      .catch(() => undefined)
+    await expect.poll(() => host.driver.executed.at(-1)?.argv).toEqual(['/bin/sync'])
+    host.agent = await host.startAgent()
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'stopped', ended: 'ordered' }])
+    expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
+    expect((await dock().stop(stop)).capture).not.toBeNull()
+    await expect.poll(() => host.residue()).toEqual(nothing)
+  })
+
+  test('removes what a stop that was answered left', async () => {
+    await dock().start(startCommand())
+    host.driver.hold('destroy')
+    await dock().stop({ ...command(), captureId: newUuid() })
+    const hold = host.driver.hold('destroy')
+    hold()
+    host.agent = await host.startAgent()
+    expect(await host.residue()).toEqual(nothing)
   })
 
   test('takes a start back that was cut off', async () => {

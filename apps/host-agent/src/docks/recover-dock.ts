@@ -8,7 +8,8 @@ export const recoverDock = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId } = dock.parts
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
-  if (record.sandbox && record.phase !== 'starting') {
+  // One whose end was ordered may stand still at its capture: what it wrote from now on would be lost.
+  if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
       dock.adopt(record.sandbox, { isNew: false })

@@ -34,6 +34,8 @@ export type DiskPool = {
   attach(dockId: string): Promise<{ rootPath: string }>
   /** Syncs and unmounts; nothing of the kernel's hold on the disk is left when it answers. */
   detach(dockId: string): Promise<void>
+  /** Writes out what an attached disk's filesystem holds in memory; a capture soon after has little left to write. */
+  flush(dockId: string): Promise<void>
   /** Captures the disk, attached (frozen for a moment) or not. On stable storage when it answers. */
   capture(dockId: string, captureId: string): Promise<{ sizeBytes: number }>
   /** Removes the Dock's disk, detaching it first. */

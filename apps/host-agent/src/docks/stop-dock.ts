@@ -1,29 +1,13 @@
-/** Stop: the sandbox ends, its disk is captured and goes. Cut off anywhere, it can be repeated. */
-import type { StopDock, StoppedDock } from '@dock/host-protocol'
-import type { SandboxHandle } from '@dock/runtime'
+/**
+ * Stop: the disk is captured while the sandbox stands still, then sandbox, network and disk go. A capture that fails lets
+ * the Dock run on. Cut off anywhere, it can be repeated.
+ */
+import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
+import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
+import { sayFarewell } from './farewell.ts'
 import { requireRoom } from './seams.ts'
-
-const farewellTimeoutMs = 1_000
-
-/** Tells the Dock's processes that it ends, and lets the sandbox hand over what it holds back of its files. */
-const sayFarewell = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  const { freezer } = dock.parts
-  if (freezer.isGuarding) return
-  const request = {
-    argv: ['/bin/bash', '-c', 'kill -TERM -1 2>/dev/null; sync'],
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
-    ...{ cwd: '/', uid: 0, gid: 0, timeoutMs: farewellTimeoutMs, outputLimitBytes: 1024 },
-  }
-  // A sandbox that cannot take the command any more is ended all the same.
-  try {
-    await freezer.thaw(handle, 'idle')
-    await dock.parts.driver.exec(handle, request)
-  } catch (error) {
-    dock.logger.warn({ err: error }, 'the sandbox took no farewell')
-  }
-}
 
 /** Ends sandbox and network in order; the disk stays, detached. */
 export const endInOrder = async (dock: DockState): Promise<void> => {
@@ -34,36 +18,66 @@ export const endInOrder = async (dock: DockState): Promise<void> => {
   await Promise.all([networks.destroy(dock.dockId), disks.detach(dock.dockId)])
 }
 
-/** Runs one stop. With a `captureId` the disk is gone afterwards; without one the host keeps it. */
-export const stopDock = async (dock: DockState, command: StopDock): Promise<StoppedDock> => {
-  const { disks } = dock.parts
-  const { dockId } = dock
+/** The capture of all that the Dock wrote. Nothing in it runs afterwards; when this throws, it runs on. */
+const captureAtLast = async (dock: DockState, captureId: string): Promise<Captured> => {
+  const { disks, freezer, driver } = dock.parts
+  if (!dock.live || !driver.freeze) {
+    await endInOrder(dock)
+    const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
+    return (await Promise.all([disks.capture(dock.dockId, captureId), stopped]))[0]
+  }
+  const live = dock.live
+  dock.release()
+  try {
+    await Promise.all([dock.save({ phase: 'stopping' }), sayFarewell(dock, live), disks.flush(dock.dockId)])
+    await freezer.freeze(live, 'stop')
+    return await disks.capture(dock.dockId, captureId)
+  } catch (error) {
+    dock.adopt(live, { isNew: false })
+    await dock.save({ phase: 'running' })
+    throw error
+  }
+}
+
+/** Removes all but the capture. What cannot be removed now is removed by the next start of the Dock or of the agent. */
+const leaveHost = async (dock: DockState): Promise<void> => {
+  const { networks, disks } = dock.parts
+  try {
+    await dock.endSandbox()
+    await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])
+    await dock.save({ phase: 'gone', sandbox: null })
+  } catch (error) {
+    dock.logger.error({ err: error }, 'a stopped Dock left something behind')
+  }
+}
+
+/** Runs one stop. With a `captureId` nothing but the capture stays; without one the host keeps the disk. */
+export const stopDock = async (
+  dock: DockState,
+  command: StopDock,
+  afterwards: DoAfterwards,
+): Promise<StoppedDock> => {
   const { captureId, generation, operationId } = command
   const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
   if (phase === 'gone') {
     if (captureId) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
     return { capture: null }
   }
-  // Refused before the sandbox ends: with no room for its capture the Dock goes on.
-  if (captureId && dock.live) requireRoom(disks.room())
-  await endInOrder(dock)
-  const [capture] = await Promise.all([
-    captureId ? disks.capture(dockId, captureId) : null,
-    dock.save({ phase: 'stopped', generation, ip: null, sandbox: null }),
-  ])
-  const result: StoppedDock = { capture }
-  const lastOperation = { kind: 'stop' as const, operationId, generation, result }
+  const finished = (result: StoppedDock) => ({
+    ...{ generation, ip: null },
+    lastOperation: { kind: 'stop' as const, operationId, generation, result },
+  })
   if (!captureId) {
-    await dock.save({ phase: 'stopped', lastOperation })
+    await endInOrder(dock)
+    const result: StoppedDock = { capture: null }
+    await dock.save({ phase: 'stopped', sandbox: null, ...finished(result) })
     return result
   }
-  // The capture is durable, so the answer may be: should the agent end here, its next start removes the disk.
-  await dock.save({ phase: 'gone', lastOperation })
-  try {
-    await disks.remove(dockId)
-  } catch (error) {
-    await dock.save({ phase: 'stopped', lastOperation: null })
-    throw error
-  }
+  // Refused before its processes are asked to end: with no room for its capture the Dock goes on as it is.
+  if (dock.live) requireRoom(dock.parts.disks.room())
+  const result: StoppedDock = { capture: await captureAtLast(dock, captureId) }
+  // The capture is durable, so the answer may be: should the agent end here, its next start removes the rest.
+  await dock.save({ phase: 'gone', ...finished(result) })
+  afterwards(() => leaveHost(dock))
   return result
 }

@@ -47,6 +47,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
       await step('detach')
       attached.delete(dockId)
     },
+    flush: async () => step('flush'),
     capture: async (dockId, captureId) => {
       await step('capture')
       if (!captures.has(captureId)) requireRoom({ totalBytes, freeBytes, reserveBytes })

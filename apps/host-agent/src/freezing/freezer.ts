@@ -1,12 +1,13 @@
 /**
  * The one place that freezes sandboxes and lets them go on. A sandbox stands still while there is a cause for it, and only
- * what set a cause lifts it: `pool`, it waits for a claim; `idle`, nothing of its user's runs in it; and the guard's,
- * which holds every sandbox of the host at once while the pool of disks is full.
+ * what set a cause lifts it: `pool`, it waits for a claim; `idle`, nothing of its user's runs in it; `stop`, its disk is
+ * captured for the last time; and the guard's, which holds every sandbox of the host at once while the pool of disks is
+ * full.
  */
 import type { Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
 
-export type FreezeCause = 'pool' | 'idle'
+export type FreezeCause = 'pool' | 'idle' | 'stop'
 
 type Sandbox = {
   handle: SandboxHandle

@@ -77,7 +77,7 @@ describe('an idle Dock', () => {
     await dock().capture({ ...order, captureId: newUuid() })
     expect(isFrozen()).toBe(true)
     await dock().stop({ ...order, operationId: 'op_2', captureId: newUuid() })
-    expect((await host.residue()).sandboxes).toEqual([])
+    await expect.poll(async () => (await host.residue()).sandboxes).toEqual([])
     expect(host.driver.executed.at(-1)?.argv.at(-1)).toContain('sync')
   })
 
