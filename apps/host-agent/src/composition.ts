@@ -11,26 +11,34 @@ import { createMemoryNetworks } from './fakes/memory-networks.ts'
 import { withFaultSteps } from './fault-steps.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
+import { withRcuExpeditedIn } from './rcu-expedited.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
   if (settings.runtime === 'fake') {
     return { driver: createFakeDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() }
   }
   const { hostFolder, runFolder, runscPath, controlSocket } = settings
+  const driver = createGvisorDriver({
+    runscPath,
+    rootDir: join(hostFolder, 'runsc'),
+    stateDir: join(runFolder, 'sandboxes'),
+    controlSocket,
+    logger,
+  })
+  const disks = createDiskPool({
+    poolDir: join(hostFolder, 'pool'),
+    mountsDir: join(hostFolder, 'mounts'),
+    logger,
+  })
+  const networks = createNetworks({
+    instance: hostFolder,
+    subnetFile: join(hostFolder, 'subnet'),
+    logger,
+  })
   return {
-    driver: createGvisorDriver({
-      runscPath,
-      rootDir: join(hostFolder, 'runsc'),
-      stateDir: join(runFolder, 'sandboxes'),
-      controlSocket,
-      logger,
-    }),
-    disks: createDiskPool({
-      poolDir: join(hostFolder, 'pool'),
-      mountsDir: join(hostFolder, 'mounts'),
-      logger,
-    }),
-    networks: createNetworks({ instance: hostFolder, subnetFile: join(hostFolder, 'subnet'), logger }),
+    driver: withRcuExpeditedIn(driver, ['start', 'destroy']),
+    disks: withRcuExpeditedIn(disks, ['attach', 'detach', 'remove']),
+    networks: withRcuExpeditedIn(networks, ['create', 'destroy']),
   }
 }
 

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 import { imagePath, listImages } from '../images/list-images.ts'
+import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
@@ -17,7 +18,6 @@ import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { readPoolRoom } from './pool-room.ts'
 import { preparePool } from './prepare-pool.ts'
-import { resetRcuExpedited, withRcuExpedited } from './rcu-expedited.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
 
@@ -201,7 +201,8 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       for (const path of (await readMountTable()).keys()) {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }
-      await Promise.all([resetRcuExpedited(), limitDirtyMemory(logger)])
+      resetRcuExpedited()
+      await limitDirtyMemory(logger)
       for (const folder of ['docks', 'captures', 'images', 'variants']) {
         await mkdir(join(poolDir, folder), { recursive: true })
         for (const name of await readdir(join(poolDir, folder))) {
