@@ -4,6 +4,7 @@ import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
 import { type CopySettings, parseCopySettings } from './modules/copies/index.ts'
+import type { GitServers } from './modules/environments/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
@@ -32,6 +33,9 @@ const schema = z.object({
   GITHUB_URL: z.url({ protocol: /^https?$/ }).default('https://github.com'),
   GITHUB_CLIENT_ID: z.string().optional(),
   GITHUB_CLIENT_SECRET: z.string().optional(),
+  GITLAB_URL: z.url({ protocol: /^https?$/ }).default('https://gitlab.com'),
+  GITLAB_CLIENT_ID: z.string().optional(),
+  GITLAB_CLIENT_SECRET: z.string().optional(),
   GOOGLE_CLIENT_ID: z.string().optional(),
   GOOGLE_CLIENT_SECRET: z.string().optional(),
   CHATGPT_CLIENT_ID: z.string().optional(),
@@ -83,6 +87,8 @@ export type Config = {
   adminEmails: string[]
   signUp: SignUpPolicy
   social: SocialLogins
+  /** Where repositories are cloned from, whether or not people can sign in there. */
+  gitServers: GitServers
   /** Sign-in with the hosted assistant's provider; undefined: off. */
   chatgpt: DeviceFlowSettings | undefined
   authSecret: string | undefined
@@ -120,6 +126,13 @@ const addressUrl = (bind: string, listenPort: number): string => {
   return `http://${address.includes(':') ? `[${address}]` : address}:${listenPort}`
 }
 
+const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
+
+const gitServers = (values: z.output<typeof schema>): GitServers => ({
+  github: withoutSlash(values.GITHUB_URL),
+  gitlab: withoutSlash(values.GITLAB_URL),
+})
+
 const socialLogins = (values: z.output<typeof schema>): SocialLogins => {
   const login = (clientId: string | undefined, clientSecret: string | undefined, name: string) => {
     if (clientId !== undefined && clientSecret !== undefined) return { clientId, clientSecret }
@@ -128,9 +141,11 @@ const socialLogins = (values: z.output<typeof schema>): SocialLogins => {
     return undefined
   }
   const github = login(values.GITHUB_CLIENT_ID, values.GITHUB_CLIENT_SECRET, 'GITHUB')
+  const gitlab = login(values.GITLAB_CLIENT_ID, values.GITLAB_CLIENT_SECRET, 'GITLAB')
   const google = login(values.GOOGLE_CLIENT_ID, values.GOOGLE_CLIENT_SECRET, 'GOOGLE')
   return {
-    ...(github ? { github: { ...github, url: values.GITHUB_URL.replace(/\/+$/, '') } } : {}),
+    ...(github ? { github: { ...github, url: gitServers(values).github } } : {}),
+    ...(gitlab ? { gitlab: { ...gitlab, url: gitServers(values).gitlab } } : {}),
     ...(google ? { google } : {}),
   }
 }
@@ -172,6 +187,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     adminEmails: values.INSTANCE_ADMIN_EMAILS.map((email) => email.toLowerCase()),
     signUp: values.DOCK_SIGNUP,
     social: socialLogins(values),
+    gitServers: gitServers(values),
     chatgpt: deviceFlow(values),
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,

@@ -16,6 +16,7 @@ import {
   createAccessSignals,
   createSignIn,
   type SignIn,
+  storeGrant,
 } from './modules/accounts/index.ts'
 import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
 import { forgetFirstPerson } from './modules/instance/index.ts'
@@ -59,6 +60,7 @@ export const createPeopleModules = (options: {
     rateLimits: options.rateLimits,
     secret: options.authSecret,
     isInvited: (email) => isInvitedAddress(db, email, clock.now()),
+    keepGrant: (login, grant) => storeGrant({ db, sealer: options.sealer }, login, grant),
     sendMail: async (mail) => {
       await saveMail(db, mail)
       mailer.wake()

@@ -7,6 +7,7 @@ import { dockSample } from '@dock/contract'
 import * as z from 'zod'
 import { secretFiles } from './environment-messages.ts'
 import { poolReport } from './pool-messages.ts'
+import { credentialAsked } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid()
@@ -125,7 +126,7 @@ export type UsageSample = z.infer<typeof usageSample>
  * GET /events: a stream of lines of JSON that lasts as long as the session. The first is an inventory; one follows
  * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
  * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
- * `samples` of every Dock's usage each ten seconds.
+ * `credential.asked` when git in a Dock asks for one; `samples` of every Dock's usage each ten seconds.
  */
 export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({
@@ -141,6 +142,7 @@ export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
+  credentialAsked,
   z.strictObject({ type: z.literal('samples'), samples: z.array(usageSample) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>

@@ -44,6 +44,8 @@ export type LoginAccountsTable = {
   refresh_token_expires_at: NullableTimestamp
   scope: string | null
   password: string | null
+  /** Tokens for repositories (migration 020). */
+  grant_sealed: string | null
   created_at: Timestamp
   updated_at: Timestamp
 }

@@ -9,6 +9,14 @@ export { type AccountContext, readProfile, updateProfile } from './operations/pr
 export { createReadMe } from './operations/read-me.ts'
 export { readRetention, retentionEnabled, updateRetention } from './operations/retention.ts'
 export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
+export {
+  findGrants,
+  loginGrantColumn,
+  type ProviderGrant,
+  replaceGrant,
+  storeGrant,
+  type StoredGrant,
+} from './sign-in/provider-grants.ts'
 export { isPlatformCookie, sessionCookieName } from './sign-in/session-cookie.ts'
 export { createSignIn, type SignIn, type SignInRequest } from './sign-in/sign-in.ts'
 export type { SignUpPolicy } from './sign-in/sign-up-policy.ts'

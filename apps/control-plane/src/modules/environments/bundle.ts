@@ -1,7 +1,11 @@
 /** What a version of an Environment holds, in the open. Only sealed does it leave the process. */
 import { byteLength, type EnvironmentRepository, limits, ServiceError, variablesBytes } from '@dock/contract'
 
-export type Repository = Omit<EnvironmentRepository, 'hasSetupScript'> & { setupScript: string | null }
+export type Repository = Omit<EnvironmentRepository, 'hasSetupScript'> & {
+  setupScript: string | null
+  /** Who added it, and so lets Docks reach it as them; null of one that was added before this was kept. */
+  addedBy: string | null
+}
 
 export type Bundle = {
   readonly variables: Readonly<Record<string, string>>
@@ -49,7 +53,7 @@ export const describeBundle = (
   files: Object.entries(bundle.files)
     .map(([path, text]) => ({ path, size: byteLength(text) }))
     .sort((a, b) => (a.path < b.path ? -1 : 1)),
-  repositories: bundle.repositories.map(({ setupScript, ...known }) => ({
+  repositories: bundle.repositories.map(({ setupScript, addedBy, ...known }) => ({
     ...known,
     hasSetupScript: setupScript !== null,
   })),

@@ -2,6 +2,7 @@
 export { openBundle } from './bundle-sealing.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'
+export { cloneUrl, type GitAddress, type GitServers, isAddressOf } from './git-servers.ts'
 export { launchEnvironment } from './launch.ts'
 export {
   addRepository,
@@ -21,5 +22,6 @@ export {
   readEnvironment,
   revealSecrets,
 } from './operations/read-environments.ts'
+export { type BootedDock, passedRepositories } from './passed-repositories.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'

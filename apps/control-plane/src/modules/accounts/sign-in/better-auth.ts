@@ -5,7 +5,8 @@ import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type pg from 'pg'
 import type { Mail } from '../../../mail/outbox.ts'
 import { cookiePrefix } from './session-cookie.ts'
-import { signInTables, withoutTokens } from './sign-in-tables.ts'
+import { grantHooks, type KeepGrant } from './provider-grants.ts'
+import { signInTables } from './sign-in-tables.ts'
 import { refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
 import { type SocialLogins, socialProviders } from './social-providers.ts'
 
@@ -19,6 +20,8 @@ export type LibraryOptions = {
   /** Whether an invitation to this address is open. */
   isInvited(email: string): Promise<boolean>
   sendMail(mail: Mail): Promise<void>
+  /** Called when a login was made or renewed. */
+  keepGrant: KeepGrant
 }
 
 const nameLengthMax = 60
@@ -30,6 +33,7 @@ export const createLibrary = (options: LibraryOptions) => {
   const secure = options.apiUrl.startsWith('https:')
   const link = (base: string, path: string, query: Record<string, string>): string =>
     `${base}${path}?${new URLSearchParams(query)}`
+  const grants = grantHooks(options.keepGrant)
   return betterAuth({
     appName: 'Dock',
     baseURL: options.apiUrl,
@@ -60,8 +64,8 @@ export const createLibrary = (options: LibraryOptions) => {
         },
       },
       account: {
-        create: { before: async (account) => ({ data: { ...account, ...withoutTokens } }) },
-        update: { before: async (account) => ({ data: { ...account, ...withoutTokens } }) },
+        create: grants,
+        update: grants,
       },
     },
     emailAndPassword: {

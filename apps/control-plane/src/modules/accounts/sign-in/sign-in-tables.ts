@@ -30,7 +30,7 @@ export const signInTables = {
   verification: { modelName: 'verifications', fields: { expiresAt: 'expires_at', ...timestamps } },
 }
 
-/** A provider's tokens are used once, to learn who signs in; what is not stored cannot leak. */
+/** A provider's tokens never reach these columns: what is kept of them is sealed beside. */
 export const withoutTokens = {
   accessToken: null,
   refreshToken: null,

@@ -1,4 +1,4 @@
-/** GitHub and Google as ways to sign in. Only the identity is asked for, and no token is kept. */
+/** GitHub, GitLab and Google as ways to sign in. The first two are also what repositories are cloned with. */
 import type { GenericOAuthConfig } from 'better-auth/plugins/generic-oauth'
 import * as z from 'zod'
 
@@ -7,6 +7,10 @@ export type SocialLogin = { clientId: string; clientSecret: string }
 export type SocialLogins = {
   github?: SocialLogin & {
     /** Of GitHub, or of an Enterprise server of one's own. */
+    url: string
+  }
+  gitlab?: SocialLogin & {
+    /** Of GitLab, or of a server of one's own. */
     url: string
   }
   google?: SocialLogin
@@ -59,6 +63,34 @@ const github = ({ clientId, clientSecret, url }: NonNullable<SocialLogins['githu
   }
 }
 
+const gitlabUser = z.object({
+  id: z.number(),
+  username: z.string(),
+  name: z.string().nullish(),
+  email: z.string().nullish(),
+  confirmed_at: z.string().nullish(),
+  avatar_url: z.string().nullish(),
+})
+
+const gitlab = ({ clientId, clientSecret, url }: NonNullable<SocialLogins['gitlab']>): GenericOAuthConfig => ({
+  providerId: 'gitlab',
+  clientId,
+  clientSecret,
+  authorizationUrl: `${url}/oauth/authorize`,
+  tokenUrl: `${url}/oauth/token`,
+  scopes: ['read_user', 'read_repository', 'write_repository'],
+  getUserInfo: async ({ accessToken }) => {
+    const user = gitlabUser.parse(await readJson(`${url}/api/v4/user`, accessToken))
+    return {
+      id: String(user.id),
+      name: user.name ?? user.username,
+      ...(user.email ? { email: user.email } : {}),
+      ...(user.avatar_url ? { image: user.avatar_url } : {}),
+      emailVerified: Boolean(user.email && user.confirmed_at),
+    }
+  },
+})
+
 const googleUser = z.object({
   sub: z.string(),
   name: z.string().nullish(),
@@ -89,5 +121,6 @@ const google = ({ clientId, clientSecret }: SocialLogin): GenericOAuthConfig => 
 
 export const socialProviders = (logins: SocialLogins): GenericOAuthConfig[] => [
   ...(logins.github ? [github(logins.github)] : []),
+  ...(logins.gitlab ? [gitlab(logins.gitlab)] : []),
   ...(logins.google ? [google(logins.google)] : []),
 ]

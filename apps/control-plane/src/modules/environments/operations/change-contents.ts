@@ -105,6 +105,7 @@ export const addRepository = (
       fullName,
       baseBranch: body.baseBranch ?? null,
       setupScript: body.setupScript ?? null,
+      addedBy: caller.userId,
     }
     return { ...bundle, repositories: [...bundle.repositories, repository] }
   })

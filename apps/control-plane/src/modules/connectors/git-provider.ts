@@ -1,0 +1,104 @@
+/** What the servers of GitHub and GitLab are asked: to renew a token, and to narrow one to a single repository. */
+import type { GitProvider } from '@dock/contract'
+import * as z from 'zod'
+import type { ProviderGrant, SocialLogins } from '../accounts/index.ts'
+import { type ConnectedRepository, type GitCredential, ProviderUnavailable } from './connector.ts'
+
+export type GitProviderCalls = {
+  /** A fresh grant for one that runs out; null when the provider honours it no more. */
+  renew(refreshToken: string): Promise<ProviderGrant | null>
+  /** What git is given for this repository; null when the token does not reach it. */
+  narrow(accessToken: string, repository: ConnectedRepository): Promise<GitCredential | null>
+}
+
+const patienceMs = 10_000
+const token = z.string().min(1).max(16_384)
+const renewed = z.object({
+  access_token: token,
+  refresh_token: token.nullish(),
+  expires_in: z.number().positive().max(366 * 86_400),
+})
+const narrowed = z.object({ token })
+
+const ask = async (
+  url: string,
+  body: object,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; answer: unknown }> => {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        'content-type': 'application/json',
+        'user-agent': 'dock',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+      redirect: 'error',
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    const answer: unknown = await response.json().catch(() => null)
+    if (response.status < 500 && response.status !== 429) return { status: response.status, answer }
+    throw new Error(`it answered ${response.status}`)
+  } catch (error) {
+    throw new ProviderUnavailable(`${new URL(url).host} could not be asked`, { cause: error })
+  }
+}
+
+const renewAt =
+  (url: string, client: { clientId: string; clientSecret: string }, now: () => Date) =>
+  async (refreshToken: string): Promise<ProviderGrant | null> => {
+    const { status, answer } = await ask(url, {
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      client_id: client.clientId,
+      client_secret: client.clientSecret,
+    })
+    const read = renewed.safeParse(answer)
+    if (!read.success) {
+      // GitHub says so with 200, GitLab with 400; both name the error.
+      if (status < 500 && z.object({ error: z.string() }).safeParse(answer).success) return null
+      throw new ProviderUnavailable(`${new URL(url).host} answered a renewal with what is no token`)
+    }
+    const { access_token: accessToken, refresh_token, expires_in } = read.data
+    const expiresAt = new Date(now().getTime() + expires_in * 1000).toISOString()
+    return { accessToken, refreshToken: refresh_token ?? null, expiresAt }
+  }
+
+/** Of a GitHub App: a person's token can be exchanged for one that reaches a single repository. */
+const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): GitProviderCalls => {
+  const { url, clientId, clientSecret } = login
+  const api = url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`
+  const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
+  return {
+    renew: renewAt(`${url}/login/oauth/access_token`, login, now),
+    narrow: async (accessToken, { fullName }) => {
+      const [target = '', repository = ''] = fullName.split('/')
+      const { status, answer } = await ask(
+        `${api}/applications/${encodeURIComponent(clientId)}/token/scoped`,
+        { access_token: accessToken, target, repositories: [repository] },
+        { authorization: `Basic ${basic}` },
+      )
+      const read = narrowed.safeParse(answer)
+      return status === 200 && read.success
+        ? { username: 'x-access-token', password: read.data.token }
+        : null
+    },
+  }
+}
+
+/** A token of GitLab reaches what its person does, through git alone (its scopes), for two hours. */
+const gitlab = (login: NonNullable<SocialLogins['gitlab']>, now: () => Date): GitProviderCalls => ({
+  renew: renewAt(`${login.url}/oauth/token`, login, now),
+  narrow: async (accessToken) => ({ username: 'oauth2', password: accessToken }),
+})
+
+/** Of the providers that people can link. */
+export const gitProviderCalls = (
+  { github: ofGithub, gitlab: ofGitlab }: SocialLogins,
+  now: () => Date,
+): Partial<Record<GitProvider, GitProviderCalls>> => ({
+  ...(ofGithub ? { github: github(ofGithub, now) } : {}),
+  ...(ofGitlab ? { gitlab: gitlab(ofGitlab, now) } : {}),
+})
