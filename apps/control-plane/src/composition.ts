@@ -23,6 +23,7 @@ import {
   createSessionAuthentication,
   sessionCookieName,
 } from './modules/accounts/index.ts'
+import { createAnswerCredential, createLinkedSignIns } from './modules/connectors/index.ts'
 import { removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
@@ -69,6 +70,11 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)
   const metrics = createMetrics()
+  const connector = createLinkedSignIns({
+    ...{ db, clock, sealer, social: config.social },
+    roleOf: async (userId, organizationId) =>
+      (await findMembership(db, userId, organizationId))?.role ?? null,
+  })
   const docks = createDockModules({
     db,
     clock,
@@ -82,6 +88,8 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     snapshotFileBytesMax: config.snapshotFileBytesMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
+    gitServers: config.gitServers,
+    answerCredential: createAnswerCredential({ db, sealer, logger }, config.gitServers, connector),
     store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
     copySettings: config.copies,
     copyMetrics: metrics.copies,

@@ -23,6 +23,7 @@ import {
   createDeleteSaga,
   createDockActivity,
   createDockReactions,
+  createDockRepositories,
   createDockUsage,
   createOrderedStops,
   createSetupSaga,
@@ -39,8 +40,10 @@ import {
   stopDueDocks,
   wipeArchivedDocks,
 } from './modules/docks/index.ts'
-import { launchEnvironment } from './modules/environments/index.ts'
+import { type GitServers, launchEnvironment } from './modules/environments/index.ts'
 import {
+  type AnswerQuestion,
+  createCredentialAnswers,
   createEnrolment,
   createHostEvents,
   createWarmPools,
@@ -98,6 +101,9 @@ export const createDockModules = (options: {
   snapshotFileBytesMax: number
   fingerprintKey: Buffer
   billing: boolean
+  /** Where repositories are cloned from, and what git in a Dock may have for one. */
+  gitServers: GitServers
+  answerCredential: AnswerQuestion
   /** Where durable copies lie. */
   store: ObjectStore
   copySettings: CopySettings
@@ -122,7 +128,18 @@ export const createDockModules = (options: {
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   })
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
-  const parts = { db, clock, gateway, owner, sealer, ttl, ensureCapture: copies.ensureCapture, launch }
+  const repositories = createDockRepositories({ db, clock, sealer, gateway, servers: options.gitServers })
+  const parts = {
+    db,
+    clock,
+    gateway,
+    owner,
+    sealer,
+    ttl,
+    ensureCapture: copies.ensureCapture,
+    launch,
+    repositories,
+  }
   const sagas = [
     ...createStartSagas(parts),
     createSetupSaga(parts),
@@ -168,7 +185,10 @@ export const createDockModules = (options: {
     memoryMiB: limits.memoryMiB.default,
     diskGiB: limits.diskGiB.default,
   }
-  const hostEvents = createHostEvents({ db, clock, logger, gateway, reactions, pools, poolKind })
+  const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
+  const hostEvents = createHostEvents({
+    ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
+  })
   const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
   // A Template keeps its Dock, so it goes first.
   const wipe = async (): Promise<void> => {

@@ -35,7 +35,7 @@ export const repository = z.strictObject({
   id: uuid,
   name: z.string(),
   url: z.url(),
-  folder: z.string().regex(/^[A-Za-z0-9_.-]+$/),
+  folder: z.string().regex(/^(?!\.+$|\.git$|\.dock$)[A-Za-z0-9_.-]+$/i),
   branch: z.string().min(1).regex(plain).nullable(),
   hasSetupScript: z.boolean(),
 })
@@ -55,6 +55,8 @@ export type CloneRepositories = z.infer<typeof cloneRepositories>
 export const clonedRepositories = z.strictObject({
   /** Those that could not be cloned, with the last words of git. */
   failed: z.array(z.strictObject({ id: uuid, reason: z.string() })),
+  /** Those that were not there before. */
+  cloned: z.array(uuid),
   /** Those whose setup script has not been begun yet. */
   toSetUp: z.array(uuid),
 })

@@ -46,7 +46,11 @@ export const environmentContentsRoutes = {
         .min(most.repositoryIdLength.min)
         .max(most.repositoryIdLength.max)
         .refine(field.isPlainText, 'must not hold control characters'),
-      fullName: z.string().regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name'),
+      fullName: z
+        .string()
+        .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name')
+        // A folder of the repository's name is made.
+        .refine((name) => !/(^|\/)\.+(\/|$)|\/\.(git|dock)$/i.test(name), 'must be owner/name'),
       baseBranch: z
         .string()
         .min(1)

@@ -8,6 +8,9 @@ import {
   callAgent,
   captureDock,
   captured,
+  clonedRepositories,
+  cloneRepositories,
+  credentialAnswer,
   destroyCapture,
   destroyDock,
   execInDock,
@@ -116,6 +119,13 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
       }),
     furnish: async (host, dock, body) => {
       await call(host, `/docks/${dock}/environment`, furnishDock, empty, body, command)
+    },
+    cloneRepositories: (host, dock, body) =>
+      call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {
+        timeoutMs: body.timeoutMs + execGraceMs,
+      }),
+    answerCredential: async (host, askId, body) => {
+      await call(host, `/credentials/${askId}`, credentialAnswer, empty, body, command)
     },
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)

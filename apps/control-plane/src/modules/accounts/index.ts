@@ -14,8 +14,8 @@ export {
   loginGrantColumn,
   type ProviderGrant,
   replaceGrant,
-  storeGrant,
   type StoredGrant,
+  storeGrant,
 } from './sign-in/provider-grants.ts'
 export { isPlatformCookie, sessionCookieName } from './sign-in/session-cookie.ts'
 export { createSignIn, type SignIn, type SignInRequest } from './sign-in/sign-in.ts'

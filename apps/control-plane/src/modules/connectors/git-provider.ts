@@ -16,7 +16,10 @@ const token = z.string().min(1).max(16_384)
 const renewed = z.object({
   access_token: token,
   refresh_token: token.nullish(),
-  expires_in: z.number().positive().max(366 * 86_400),
+  expires_in: z
+    .number()
+    .positive()
+    .max(366 * 86_400),
 })
 const narrowed = z.object({ token })
 
@@ -81,9 +84,7 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
         { authorization: `Basic ${basic}` },
       )
       const read = narrowed.safeParse(answer)
-      return status === 200 && read.success
-        ? { username: 'x-access-token', password: read.data.token }
-        : null
+      return status === 200 && read.success ? { username: 'x-access-token', password: read.data.token } : null
     },
   }
 }

@@ -1,5 +1,6 @@
 /** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
 import {
+  type ClonedRepositories,
   type HostFacts,
   type HostGateway,
   HostNotLinked,
@@ -15,7 +16,16 @@ import {
 import { fakeCaptures } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
 
-type Method = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec' | 'setup' | 'furnish'
+type Method =
+  | 'start'
+  | 'stop'
+  | 'capture'
+  | 'destroy'
+  | 'destroyCapture'
+  | 'exec'
+  | 'setup'
+  | 'furnish'
+  | 'cloneRepositories'
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
 const gib = 1024 ** 3
@@ -54,6 +64,10 @@ export type FakeHost = HostGateway & {
   poolKind: PoolKind | null
   /** How setup scripts end. */
   setupOutcome: SetupOutcome
+  /** How clones end. */
+  cloneOutcome: ClonedRepositories
+  /** Answers to git in Docks, by the question's id. */
+  credentials: Map<string, { username: string; password: string } | null>
   /** What commands write, where they are not to write themselves. */
   output: { stdout: string; stderr: string } | null
   /** Why its session was closed, one entry a time. */
@@ -103,6 +117,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
     pool: [],
     poolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
+    cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
+    credentials: new Map(),
     output: null,
     disconnects: [],
     disconnect: (_host, reason) => {
@@ -163,6 +179,15 @@ export const createFakeHost = (hostId: string): FakeHost => {
         refuseOld(dockId, body.generation)
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
       }),
+    cloneRepositories: (_host, dockId, body) =>
+      command('cloneRepositories', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+        return host.cloneOutcome
+      }),
+    answerCredential: async (_host, askId, { credential }) => {
+      host.credentials.set(askId, credential)
+    },
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },

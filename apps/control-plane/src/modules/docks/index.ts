@@ -1,4 +1,5 @@
 /** Public face of Docks: the module with its operations, sagas and timers, made once by the composition. */
+
 export { activitySweepMs, createDockActivity, type DockActivity } from './activity/dock-activity.ts'
 export type { DockRow } from './dock.ts'
 export { claimDock, saveOperation } from './dock-claim.ts'
@@ -26,6 +27,7 @@ export { wipeArchivedDocks } from './operations/wipe-archived.ts'
 export { forgetOrderedStops, orderStops } from './ordered-stops/ordered-stop-store.ts'
 export { createOrderedStops, type OrderedStops } from './ordered-stops/ordered-stops.ts'
 export { createDockReactions } from './reactions.ts'
+export { createDockRepositories, type DockRepositories } from './repositories/dock-repositories.ts'
 export { dockSealedColumns } from './sealed-columns.ts'
 export { createSetupSaga } from './setup/setup-dock.ts'
 export { createTtlClock } from './ttl-clock.ts'

@@ -109,6 +109,8 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       snapshotFileBytesMax: 2 ** 30,
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
+      gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
+      answerCredential: async () => null,
       store,
       copySettings: usualCopySettings,
       hostGateway: host,

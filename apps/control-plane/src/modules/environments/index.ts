@@ -22,6 +22,11 @@ export {
   readEnvironment,
   revealSecrets,
 } from './operations/read-environments.ts'
-export { type BootedDock, passedRepositories } from './passed-repositories.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'
+export {
+  type BootedDock,
+  passedRepositories,
+  type RepositoryToClone,
+  repositoryToClone,
+} from './passed-repositories.ts'

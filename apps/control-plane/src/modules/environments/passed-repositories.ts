@@ -1,17 +1,25 @@
-/** The repositories that a Dock has from its Environment, for who asks in the Dock's name. */
+/** The repositories that a Dock has from its Environment: to be cloned into it, and to be reached from it. */
 import { sql } from 'kysely'
-import type { Repository } from './bundle.ts'
+import { folderOf, type Repository } from './bundle.ts'
 import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
+import { cloneUrl, type GitServers } from './git-servers.ts'
 
-/** A boot of a Dock as a host reports it. */
+/** A boot of a Dock on a host. */
 export type BootedDock = { dockId: string; hostId: string; generation: number }
 
-/** None unless the Dock is in this very boot on this host, and the version that it is pinned to passes them on. */
+export type PassedRepositories = {
+  organizationId: string
+  repositories: readonly Repository[]
+  /** Of the same version: what no message may show. */
+  variables: Readonly<Record<string, string>>
+}
+
+/** Null unless the Dock is in this very boot on this host, and the version that it is pinned to passes some on. */
 export const passedRepositories = async (
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { dockId, hostId, generation }: BootedDock,
-): Promise<{ organizationId: string; repositories: readonly Repository[] } | null> => {
+): Promise<PassedRepositories | null> => {
   const { rows } = await sql<{ organizationId: string; versionId: string; sealed: string | null }>`
     select d.organization_id as "organizationId", v.id as "versionId", v.bundle_sealed as sealed
     from docks d join environment_versions v
@@ -22,8 +30,25 @@ export const passedRepositories = async (
   const found = rows[0]
   if (!found) return null
   const { organizationId, versionId, sealed } = found
-  return {
-    organizationId,
-    repositories: (await openBundle(sealer, { organizationId, versionId }, sealed)).repositories,
-  }
+  const { repositories, variables } = await openBundle(sealer, { organizationId, versionId }, sealed)
+  return { organizationId, repositories, variables }
 }
+
+/** One to be cloned, into its folder below the work folder. */
+export type RepositoryToClone = {
+  id: string
+  name: string
+  url: string
+  folder: string
+  branch: string | null
+  setupScript: string | null
+}
+
+export const repositoryToClone = (servers: GitServers, repository: Repository): RepositoryToClone => ({
+  id: repository.id,
+  name: repository.fullName,
+  url: cloneUrl(servers, repository),
+  folder: folderOf(repository),
+  branch: repository.baseBranch,
+  setupScript: repository.setupScript || null,
+})

@@ -1,5 +1,6 @@
 /** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
 import type { HostEvent } from '@dock/host-protocol'
+import type { CredentialAnswers } from './credential-answers.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { createInventoryTaker, type InventoryParts } from './take-inventory.ts'
 
@@ -9,12 +10,14 @@ export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
   /** Hosts without a word for 30 s turn offline and their Docks unreachable. */
   noticeSilence(): Promise<void>
-  /** Resolves when no host is being told what its inventory led to. */
+  /** Resolves when no host is being told what its inventory led to, or what git in a Dock asked for. */
   settled(): Promise<void>
 }
 
-export const createHostEvents = (parts: InventoryParts): HostEvents => {
-  const { db, clock, logger, gateway, reactions, pools } = parts
+export const createHostEvents = (
+  parts: InventoryParts & { credentials: CredentialAnswers },
+): HostEvents => {
+  const { db, clock, logger, gateway, reactions, pools, credentials } = parts
   const startedAt = clock.now().getTime()
   const inventories = createInventoryTaker(parts)
 
@@ -35,11 +38,15 @@ export const createHostEvents = (parts: InventoryParts): HostEvents => {
           return pools.add(hostId, event.dock)
         case 'pool.gone':
           return pools.remove(hostId, event.dockId)
+        case 'credential.asked':
+          return credentials.answer(hostId, event)
         case 'samples':
           return reactions.sampled(hostId, event.samples)
       }
     },
-    settled: inventories.settled,
+    settled: async () => {
+      await Promise.all([inventories.settled(), credentials.settled()])
+    },
     noticeSilence: async () => {
       const now = clock.now().getTime()
       for (const hostId of await markSilentHosts(db, new Date(now - silenceMs)))

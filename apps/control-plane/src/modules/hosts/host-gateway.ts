@@ -5,6 +5,9 @@ import type {
   CaptureDock,
   Captured,
   CaptureFile,
+  ClonedRepositories,
+  CloneRepositories,
+  CredentialAnswer,
   DestroyDock,
   ExecInDock,
   ExecOutcome,
@@ -37,6 +40,10 @@ export type HostGateway = HostConnections & {
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Gives a running Dock variables and secret files in place of those it has. */
   furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
+  /** Clones the repositories that are not there yet. */
+  cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
+  /** Answers what git in a Dock asked for. */
+  answerCredential(hostId: string, askId: string, body: CredentialAnswer): Promise<void>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
   /** Regular files of a capture, in no order to rely on. */

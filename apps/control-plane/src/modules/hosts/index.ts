@@ -2,15 +2,18 @@
 
 export type {
   ByteRange,
+  ClonedRepositories,
   ExecOutcome,
   HostFacts,
   PoolReport,
+  Repository as ClonedRepository,
   RuntimeReport,
   SetupOutcome,
   StartDock,
   UsageSample,
 } from '@dock/host-protocol'
 export { parseByteRange, placeByteRange } from '@dock/host-protocol'
+export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'

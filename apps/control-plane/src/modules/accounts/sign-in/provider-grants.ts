@@ -6,7 +6,7 @@ import type { GitProvider } from '@dock/contract'
 import { sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
-import type { Sealer, SealedColumn } from '../../../sealing/index.ts'
+import type { SealedColumn, Sealer } from '../../../sealing/index.ts'
 import { withoutTokens } from './sign-in-tables.ts'
 
 const providerGrant = z.object({
@@ -36,7 +36,11 @@ type LibraryAccount = {
   accessTokenExpiresAt?: Date | null | undefined
 }
 
-const grantOf = ({ accessToken, refreshToken, accessTokenExpiresAt }: LibraryAccount): ProviderGrant | null =>
+const grantOf = ({
+  accessToken,
+  refreshToken,
+  accessTokenExpiresAt,
+}: LibraryAccount): ProviderGrant | null =>
   accessToken && accessTokenExpiresAt
     ? { accessToken, refreshToken: refreshToken ?? null, expiresAt: accessTokenExpiresAt.toISOString() }
     : null
@@ -65,7 +69,11 @@ type Parts = { db: Db; sealer: Sealer }
 const gitProviders: readonly string[] = ['github', 'gitlab'] satisfies GitProvider[]
 
 /** Keeps what a provider of repositories granted, in place of what it did before. */
-export const storeGrant = async ({ db, sealer }: Parts, login: Login, grant: ProviderGrant): Promise<void> => {
+export const storeGrant = async (
+  { db, sealer }: Parts,
+  login: Login,
+  grant: ProviderGrant,
+): Promise<void> => {
   if (!gitProviders.includes(login.providerId)) return
   const sealed = await sealer.seal(ownerOf(login.userId), placeOf(login.id), JSON.stringify(grant))
   await sql`update login_accounts set grant_sealed = ${sealed}

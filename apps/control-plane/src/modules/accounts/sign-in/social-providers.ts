@@ -72,7 +72,11 @@ const gitlabUser = z.object({
   avatar_url: z.string().nullish(),
 })
 
-const gitlab = ({ clientId, clientSecret, url }: NonNullable<SocialLogins['gitlab']>): GenericOAuthConfig => ({
+const gitlab = ({
+  clientId,
+  clientSecret,
+  url,
+}: NonNullable<SocialLogins['gitlab']>): GenericOAuthConfig => ({
   providerId: 'gitlab',
   clientId,
   clientSecret,

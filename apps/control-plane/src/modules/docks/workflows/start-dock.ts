@@ -16,6 +16,13 @@ import type { DockPassing } from '../dock-store.ts'
 import type { Recovery } from '../recovery/recovery.ts'
 import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
 import { bootPatiently } from '../recovery/recovery-boot.ts'
+import type { DockRepositories } from '../repositories/dock-repositories.ts'
+import {
+  createRepositorySteps,
+  movesToReady,
+  type RepositoriesProgress,
+  setupAfterStart,
+} from '../repositories/repository-steps.ts'
 import { insertSetup } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
@@ -29,6 +36,8 @@ export type StartData = {
   event: WebhookEventType | null
   /** Known to get nothing, and to have had nothing, from an Environment or its creator: nothing is looked for. */
   unfurnished?: boolean
+  /** The Environment passes repositories on; and what became of them. */
+  repositories?: RepositoriesProgress
   /** A setup script runs once the Dock is ready. */
   setup?: boolean
   /** Of a resume: what the row read before, for one that fails. */
@@ -73,6 +82,7 @@ type Options = {
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
   /** What the Dock is given from its Environment. */
   launch: Launch
+  repositories: DockRepositories
 }
 
 const ignoreUnreachable = (error: unknown): void => {
@@ -82,8 +92,9 @@ const ignoreUnreachable = (error: unknown): void => {
 }
 
 export const createStartSagas = (options: Options): Saga[] => {
-  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, launch } = options
+  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
+  const repositorySteps = createRepositorySteps({ db, clock, repositories })
   const capture: SagaStep = {
     name: 'capture',
     do: async (operation) => {
@@ -132,7 +143,13 @@ export const createStartSagas = (options: Options): Saga[] => {
       const { id: operationId, generation } = operation
       const hostId = hostOf(operation)
       const { targetId: dockId, organizationId } = operation
-      const given = data.unfurnished ? { env: {} } : await furnish({ organizationId, dockId })
+      const [given, hasRepositories] = data.unfurnished
+        ? [{ env: {} }, false]
+        : await Promise.all([
+            furnish({ organizationId, dockId }),
+            repositories.any({ dockId, hostId, generation }),
+          ])
+      if (hasRepositories) data.repositories = {}
       const start = () =>
         gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
       const { source } = data.command
@@ -161,24 +178,23 @@ export const createStartSagas = (options: Options): Saga[] => {
     const now = clock.now()
     const { recovery } = data
     const newBorn = operation.kind === 'create' || operation.kind === 'branch'
+    // Without all repositories the Dock's own script does not run: it may need them.
+    const runsSetup = data.setup === true && !data.repositories?.failed
     const boots = sql`, ready_at = ${now}, active_at = ${now},
       stop_at = ${now}::timestamptz + make_interval(secs => d.ttl_seconds)`
     const dock = await commitDock(db, {
       dockId: operation.targetId,
       generation: operation.generation,
-      moves: [
-        { from: 'provisioning', to: 'provisioned', why: 'runtime_up' },
-        { from: 'provisioned', to: 'ready', why: 'started' },
-      ],
+      moves: [...movesToReady(data.repositories)],
       cause: operation.cause,
       now,
       // A recovery boot goes on with the ttl and the setup of the boot before.
       set: sql`ip = ${data.ip ?? null}, has_disk = true
         ${recovery ? sql`` : boots}
-        ${newBorn ? sql`, setup_status = ${data.setup ? 'running' : 'done'}` : sql``}`,
+        ${setupAfterStart(data.repositories, newBorn, runsSetup)}`,
       also: [
         ...recoveredAlerts(operation, recovery, now),
-        ...(data.setup ? [insertSetup(operation.cause, now)] : []),
+        ...(runsSetup ? [insertSetup(operation.cause, now)] : []),
       ],
       ...(data.event ? { event: data.event } : {}),
       complete: { operation, owner, error: null },
@@ -192,10 +208,11 @@ export const createStartSagas = (options: Options): Saga[] => {
   const fail: Saga['fail'] = async (operation, error) => {
     await releaseSource(operation, error)
     const resumed = operation.kind === 'resume'
+    const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'
     const move: DockMove = resumed
-      ? { from: 'provisioning', to: 'archived', why: 'resume_failed' }
+      ? { from, to: 'archived', why: 'resume_failed' }
       : {
-          from: 'provisioning',
+          from,
           to: 'error',
           why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
         }
@@ -229,9 +246,9 @@ export const createStartSagas = (options: Options): Saga[] => {
     explain: explainFailure,
   })
   return [
-    saga('create', [boot]),
-    saga('branch', [capture, boot]),
-    saga('resume', [boot]),
-    saga('recover', [boot]),
+    saga('create', [boot, ...repositorySteps]),
+    saga('branch', [capture, boot, ...repositorySteps]),
+    saga('resume', [boot, ...repositorySteps]),
+    saga('recover', [boot, ...repositorySteps]),
   ]
 }
