@@ -1,5 +1,6 @@
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { findGrants } from './provider-grants.ts'
 import { client, type OauthServer, startOauthServer } from './test-oauth-server.ts'
 
 let server: TestControlPlane
@@ -19,6 +20,9 @@ const start = async (environment: Record<string, string> = {}): Promise<void> =>
       GITHUB_URL: provider.url,
       GITHUB_CLIENT_ID: client.id,
       GITHUB_CLIENT_SECRET: client.secret,
+      GITLAB_URL: provider.url,
+      GITLAB_CLIENT_ID: client.id,
+      GITLAB_CLIENT_SECRET: client.secret,
       GOOGLE_CLIENT_ID: client.id,
       GOOGLE_CLIENT_SECRET: client.secret,
       ...environment,
@@ -73,6 +77,7 @@ it('signs a new person in with GitHub, keeps no token, and knows them the next t
     refresh_token: null,
     id_token: null,
     password: null,
+    grant_sealed: null,
   })
   provider.person = { ...provider.person, email: 'moved@example.test' }
   expect(await me((await through('github', 'sign-in/social')).cookie)).toEqual(first)
@@ -95,6 +100,44 @@ it('signs a new person in with Google at its own addresses', async () => {
     'https://openidconnect.googleapis.com/v1/userinfo',
   ])
 })
+
+it.each(['github', 'gitlab'] as const)(
+  'keeps what %s grants for a time, sealed and for its person, from the first sign-in, a later one, a link',
+  async (name) => {
+    await start()
+    provider.expiring = true
+    const { db } = server.database
+    const parts = { db, sealer: server.controlPlane.sealer }
+    const kept = async (userId: string) =>
+      (await findGrants(parts, { userId, provider: name })).map(({ grant }) => grant)
+    const granted = () => [
+      {
+        accessToken: provider.token,
+        refreshToken: `refresh-${provider.token}`,
+        expiresAt: expect.stringMatching(/Z$/),
+      },
+    ]
+    const { id: ada } = (await me((await through(name, 'sign-in/social')).cookie)) as { id: string }
+    expect(await kept(ada)).toEqual(granted())
+    await through(name, 'sign-in/social')
+    expect(await kept(ada)).toEqual(granted())
+    provider.person = { ...provider.person, id: 2, email: 'second@example.test' }
+    const { cookie } = await server.signIn()
+    const { id: admin } = (await me(cookie)) as { id: string }
+    expect((await through(name, 'link-social', cookie)).location).toBe('/welcome')
+    expect(await kept(admin)).toEqual(granted())
+    for (const row of await logins()) {
+      expect(row).toMatchObject({ access_token: null, refresh_token: null, access_token_expires_at: null })
+      expect(row.grant_sealed ?? '').not.toContain(provider.token)
+    }
+    // Whoever is refused leaves nothing, and takes nothing.
+    const before = await kept(ada)
+    provider.person = { ...provider.person, id: 1 }
+    expect((await through(name, 'link-social', cookie)).location).toContain('error=')
+    expect(await kept(ada)).toEqual(before)
+    expect(await kept(admin)).toHaveLength(1)
+  },
+)
 
 it('opens nobody’s account because a provider vouches for the address', async () => {
   await start()
@@ -154,7 +197,7 @@ describe('refuses', () => {
   it('a provider that is not configured, which the instance does not offer', async () => {
     await start({ GOOGLE_CLIENT_ID: '', GOOGLE_CLIENT_SECRET: '' })
     const config = await server.call('GET', '/v1/config', undefined, null)
-    expect(config.body.data).toMatchObject({ authProviders: ['credential', 'github'] })
+    expect(config.body.data).toMatchObject({ authProviders: ['credential', 'github', 'gitlab'] })
     const response = await server.fetch('/api/auth/sign-in/social', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },

@@ -1,4 +1,4 @@
-/** A provider for tests: GitHub's and Google's ways on one loopback server, for whoever the test says is there. */
+/** A provider for tests: GitHub's, GitLab's and Google's ways on one loopback server, for whoever the test says is there. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,10 @@ export type OauthServer = {
   url: string
   /** Who agrees at the next visit. */
   person: OauthPerson
+  /** Whether its tokens expire. */
+  expiring: boolean
+  /** The last token that it gave. */
+  token: string
   /** Follows an authorization address as a browser of that person would; answers where it is sent back to. */
   agree(authorizationUrl: string): string
   close(): Promise<void>
@@ -24,6 +28,10 @@ const identities: Record<string, (person: OauthPerson) => unknown> = {
     { email: 'other@example.test', primary: false, verified: true },
     { email, primary: true, verified },
   ],
+  '/api/v4/user': ({ id, name, email, verified }) => ({
+    ...{ id, username: name.toLowerCase(), name, email, avatar_url: null },
+    confirmed_at: verified ? '2026-01-01T00:00:00Z' : null,
+  }),
   '/v1/userinfo': ({ id, name, email, verified }) => ({
     sub: String(id),
     name,
@@ -50,7 +58,9 @@ export const startOauthServer = async (): Promise<OauthServer> => {
     if (!honest) return { error: 'bad_verification_code' }
     const token = randomUUID()
     tokens.set(token, grant.person)
-    return { access_token: token, token_type: 'bearer', scope: '' }
+    made.token = token
+    const expiry = made.expiring ? { expires_in: 7200, refresh_token: `refresh-${token}` } : {}
+    return { access_token: token, token_type: 'bearer', scope: '', ...expiry }
   }
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0] ?? ''
@@ -59,7 +69,7 @@ export const startOauthServer = async (): Promise<OauthServer> => {
     const person = tokens.get(request.headers.authorization?.replace('Bearer ', '') ?? '')
     const identity = identities[path]
     const answer =
-      path === '/login/oauth/access_token' || path === '/token'
+      path === '/login/oauth/access_token' || path === '/token' || path === '/oauth/token'
         ? exchange(new URLSearchParams(body))
         : identity && person
           ? identity(person)
@@ -70,6 +80,8 @@ export const startOauthServer = async (): Promise<OauthServer> => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const made: OauthServer = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    expiring: false,
+    token: '',
     person: { id: 1, name: 'Ada', email: 'ada@example.test', verified: true },
     agree: (authorizationUrl) => {
       const asked = new URL(authorizationUrl).searchParams

@@ -8,9 +8,11 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, type OperationError, type OperationRow, type Saga } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
+import type { BootedDock } from '../../environments/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
+import type { DockRepositories } from '../repositories/dock-repositories.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
 import { barBefore, type OlderDock, olderDocks, pinDock, type UpgradeTarget } from './upgrade-store.ts'
@@ -30,6 +32,7 @@ type Options = {
   owner: string
   sealer: Sealer
   launch: Launch
+  repositories: DockRepositories
 }
 
 /** Docks of one upgrade that are under way at a time. */
@@ -39,8 +42,19 @@ const attempts = 3
 const standing: readonly DockState[] = ['archived', 'error']
 
 export const createUpgradeSaga = (options: Options): Saga => {
-  const { db, clock, logger, gateway, owner, sealer, launch } = options
+  const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
+
+  /** A Dock that has the version keeps it, whatever becomes of what is cloned: its next boot tries again. */
+  const bringRepositories = async (operation: OperationRow, dock: BootedDock): Promise<void> => {
+    try {
+      await repositories.bring(operation.id, dock)
+    } catch (error) {
+      if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused)) throw error
+      const log = { operationId: operation.id, dockId: dock.dockId }
+      logger.warn({ ...log, err: error }, 'a Dock misses repositories of its new version')
+    }
+  }
 
   /** Gives a running Dock the version. Its key of before ends once it has the new one, or no more. */
   const give = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
@@ -53,7 +67,9 @@ export const createUpgradeSaga = (options: Options): Saga => {
     const given = await furnish({ organizationId, dockId, liveVersion: version })
     await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })
     await revokeDockKeys(db, dockId, clock.now(), former)
-    return pinDock(db, target, dock, { isGiven: true, now: clock.now() })
+    const isPinned = await pinDock(db, target, dock, { isGiven: true, now: clock.now() })
+    if (isPinned) await bringRepositories(operation, { dockId, hostId, generation })
+    return isPinned
   }
 
   /** False when the Dock has changed since it was read. */

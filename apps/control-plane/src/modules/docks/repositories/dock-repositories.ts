@@ -38,6 +38,8 @@ export type DockRepositories = {
   clone(operationId: string, dock: BootedDock): Promise<CloneResult>
   /** Runs setup scripts, once for an operation however often it is called; answers whether they succeeded. */
   setUp(operationId: string, dock: BootedDock, ids: readonly string[]): Promise<boolean>
+  /** Both, of a Dock that is ready. */
+  bring(operationId: string, dock: BootedDock): Promise<void>
 }
 
 /** Refusals that are about the repositories. All else is the sandbox's end, or the host's. */
@@ -77,12 +79,13 @@ export const createDockRepositories = (options: {
       where id = ${dockId} and organization_id = ${organizationId} and generation = ${generation}`.execute(db)
   }
 
-  return {
+  const self: DockRepositories = {
     any: async (dock) => (await passedRepositories({ db, sealer }, dock)) !== null,
 
     clone: async (operationId, dock) => {
       const { dockId, hostId, generation } = dock
       const wanted = await toClone(dock)
+      if (wanted.length === 0) return { failed: false, changed: false, toSetUp: [] }
       const repositories = wanted.map(({ setupScript, ...repository }) => ({
         ...repository,
         hasSetupScript: setupScript !== null,
@@ -122,5 +125,14 @@ export const createDockRepositories = (options: {
       }
       return false
     },
+
+    bring: async (operationId, dock) => {
+      const { failed, changed, toSetUp } = await self.clone(operationId, dock)
+      if (failed || !changed || !(await self.setUp(operationId, dock, toSetUp))) return
+      const { dockId, generation } = dock
+      await sql`update docks set setup_status = 'done', setup_error = null, updated_at = ${clock.now()}
+        where id = ${dockId} and generation = ${generation} and setup_status = 'failed'`.execute(db)
+    },
   }
+  return self
 }

@@ -1,0 +1,213 @@
+/** What git in a Dock is given: of whom, for which repository, and what it is given nothing for. */
+import type { Environment } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { storeGrant } from '../accounts/index.ts'
+import { type GitProviderServer, startGitProvider } from './test-git-provider.ts'
+
+let server: ControlPlaneWithHost
+let provider: GitProviderServer
+let hostId: string
+let admin: TestPerson
+let environment: Environment
+const lines: string[] = []
+
+beforeAll(async () => {
+  provider = await startGitProvider()
+  server = await controlPlaneWithHost({
+    environment: {
+      ...{ GITHUB_URL: provider.url, GITHUB_CLIENT_ID: 'app', GITHUB_CLIENT_SECRET: 'of the app' },
+      ...{ GITLAB_URL: `${provider.url}/lab`, GITLAB_CLIENT_ID: 'lab', GITLAB_CLIENT_SECRET: 'of the lab' },
+    },
+    logTo: (line) => lines.push(line),
+  })
+  hostId = server.host.linked()[0]!
+})
+afterAll(async () => {
+  await server.stop()
+  await provider.close()
+})
+beforeEach(async () => {
+  provider.asked.length = 0
+  provider.status = null
+  admin = await addPerson(server, { role: 'admin' })
+  const name = `env-${newUuid().slice(0, 8)}`
+  environment = await made('/v1/environments', { organizationId: server.admin.organizationId, name })
+})
+
+const made = async <Thing>(path: string, body: unknown, key?: string): Promise<Thing> => {
+  const answer = await server.call('POST', path, body, key)
+  if (answer.status > 299) throw new Error(JSON.stringify(answer.body))
+  return answer.body.data as Thing
+}
+const add = (person: TestPerson, fullName: string, name: 'github' | 'gitlab' = 'github') =>
+  made(
+    `/v1/environments/${environment.id}/repos`,
+    { provider: name, repositoryId: fullName, fullName },
+    person.apiKey,
+  )
+const change = (body: object) => server.call('PATCH', `/v1/environments/${environment.id}`, body)
+
+/** The person has linked the provider; the token lives that long. */
+const link = async (
+  { userId }: TestPerson,
+  name: 'github' | 'gitlab' = 'github',
+  { minutes = 60, refreshToken = null as string | null } = {},
+): Promise<string> => {
+  const id = newUuid()
+  const { db } = server.database
+  await sql`insert into login_accounts (id, user_id, account_id, provider_id)
+    values (${id}, ${userId}, ${id}, ${name})`.execute(db)
+  const expiresAt = new Date(Date.now() + minutes * 60_000).toISOString()
+  const grant = { accessToken: `canary-${name}-${id}`, refreshToken, expiresAt }
+  await storeGrant({ db, sealer: server.controlPlane.sealer }, { id, userId, providerId: name }, grant)
+  return grant.accessToken
+}
+const start = async (): Promise<string> => {
+  const body = { workspaceId: server.admin.workspaceId, environment: environment.name }
+  return (await made<{ id: string }>('/v1/docks', body)).id
+}
+const ask = async (
+  dockId: string,
+  path: string,
+  {
+    host = new URL(provider.url).host,
+    generation = 1,
+    from = hostId,
+    protocol = 'http' as 'http' | 'https',
+  } = {},
+) => {
+  const askId = newUuid()
+  const { hostEvents } = server.controlPlane.docks
+  const question = { protocol, host, path }
+  await hostEvents.handle(from, { type: 'credential.asked', askId, dockId, generation, question })
+  await hostEvents.settled()
+  return server.host.credentials.get(askId)
+}
+
+it('a token of who added the repository, for this repository alone', async () => {
+  const token = await link(admin)
+  await add(admin, 'acme/app')
+  const dock = await start()
+  const credential = { username: 'x-access-token', password: `for acme/app of ${token}` }
+  expect(await ask(dock, 'acme/app.git')).toEqual(credential)
+  expect(await ask(dock, '/Acme/app')).toEqual(credential)
+  expect(provider.asked[0]).toEqual({
+    path: '/api/v3/applications/app/token/scoped',
+    body: { access_token: token, target: 'acme', repositories: ['app'] },
+    authorization: `Basic ${Buffer.from('app:of the app').toString('base64')}`,
+  })
+})
+
+it('GitLab’s token as it is, at the address below which its server lies', async () => {
+  const token = await link(admin, 'gitlab')
+  await add(admin, 'acme/group/tool', 'gitlab')
+  const dock = await start()
+  const credential = { username: 'oauth2', password: token }
+  expect(await ask(dock, 'lab/acme/group/tool.git')).toEqual(credential)
+  expect(await ask(dock, 'acme/group/tool.git')).toBeNull()
+})
+
+it('nothing for another repository, server, protocol, host, boot or Dock', async () => {
+  await link(admin)
+  await add(admin, 'acme/app')
+  const [dock, foreign] = [await start(), await server.addDock()]
+  expect(await ask(dock, 'acme/app.git')).not.toBeNull()
+  for (const path of ['acme/app2', 'acme/ap', 'acme/app.git/x', 'acme', 'other/app', 'acme/../acme/app'])
+    expect([path, await ask(dock, path)]).toEqual([path, null])
+  expect(await ask(dock, 'acme/app', { host: 'github.com' })).toBeNull()
+  expect(await ask(dock, 'acme/app', { protocol: 'https' })).toBeNull()
+  expect(await ask(dock, 'acme/app', { from: newUuid() })).toBeNull()
+  expect(await ask(dock, 'acme/app', { generation: 2 })).toBeNull()
+  expect(await ask(foreign, 'acme/app')).toBeNull()
+  expect(await ask(newUuid(), 'acme/app')).toBeNull()
+})
+
+it('nothing while the version that the Dock is pinned to passes no repositories on', async () => {
+  await link(admin)
+  await add(admin, 'acme/app')
+  const before = await start()
+  await change({ safeForThirdParties: true })
+  const withheld = await start()
+  await change({ safeForThirdParties: false, passGithub: false })
+  const unpassed = await start()
+  expect(await ask(before, 'acme/app')).not.toBeNull()
+  expect(await ask(withheld, 'acme/app')).toBeNull()
+  expect(await ask(unpassed, 'acme/app')).toBeNull()
+})
+
+it('nothing of anybody else’s link, and nothing once who added it is no admin, has gone or unlinked', async () => {
+  const other = await addPerson(server, { role: 'admin' })
+  await link(other)
+  await add(admin, 'acme/app')
+  const dock = await start()
+  expect(await ask(dock, 'acme/app')).toBeNull()
+  await link(admin)
+  expect(await ask(dock, 'acme/app')).not.toBeNull()
+  const { db } = server.database
+  await sql`update memberships set role = 'member' where user_id = ${admin.userId}`.execute(db)
+  expect(await ask(dock, 'acme/app')).toBeNull()
+  await sql`update memberships set role = 'owner' where user_id = ${admin.userId}`.execute(db)
+  expect(await ask(dock, 'acme/app')).not.toBeNull()
+  await sql`update users set closed_at = now() where id = ${admin.userId}`.execute(db)
+  expect(await ask(dock, 'acme/app')).toBeNull()
+  await sql`update users set closed_at = null where id = ${admin.userId}`.execute(db)
+  await sql`delete from login_accounts where user_id = ${admin.userId}`.execute(db)
+  expect(await ask(dock, 'acme/app')).toBeNull()
+})
+
+it('a renewed token for one that runs out, renewed once for all who ask, and kept', async () => {
+  provider.refreshTokens.add('first')
+  await link(admin, 'gitlab', { minutes: 5, refreshToken: 'first' })
+  await add(admin, 'acme/tool', 'gitlab')
+  const dock = await start()
+  const asked = await Promise.all([1, 2, 3, 4].map(() => ask(dock, 'lab/acme/tool')))
+  expect(asked).toEqual(Array(4).fill({ username: 'oauth2', password: 'renewed by first' }))
+  expect(provider.asked).toEqual([
+    expect.objectContaining({
+      path: '/lab/oauth/token',
+      body: {
+        ...{ grant_type: 'refresh_token', refresh_token: 'first' },
+        ...{ client_id: 'lab', client_secret: 'of the lab' },
+      },
+    }),
+  ])
+  expect(await ask(dock, 'lab/acme/tool')).toEqual(asked[0])
+  expect(provider.asked).toHaveLength(1)
+})
+
+it('nothing, and no further attempt, once the provider refuses to renew; but again after a moment’s failure', async () => {
+  await link(admin, 'gitlab', { minutes: 5, refreshToken: 'withdrawn' })
+  await add(admin, 'acme/tool', 'gitlab')
+  const dock = await start()
+  provider.status = 503
+  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  provider.status = null
+  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  expect(provider.asked).toHaveLength(2)
+})
+
+it('a token that ran out is not given, and one that cannot be renewed is until then', async () => {
+  await link(admin, 'gitlab', { minutes: 5 })
+  await add(admin, 'acme/tool', 'gitlab')
+  const dock = await start()
+  expect(await ask(dock, 'lab/acme/tool')).not.toBeNull()
+  await sql`delete from login_accounts where user_id = ${admin.userId}`.execute(server.database.db)
+  await link(admin, 'gitlab', { minutes: -1 })
+  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+})
+
+it('no token stands in a log line, nor in the open in the database', async () => {
+  await link(admin, 'github', { refreshToken: 'canary-refresh' })
+  await add(admin, 'acme/app')
+  await ask(await start(), 'acme/app')
+  expect(lines.join('\n')).toContain('asked for a repository')
+  expect(lines.join('\n')).not.toContain('canary-')
+  const { rows } = await sql<{ sealed: string }>`select grant_sealed as sealed from login_accounts
+    where grant_sealed is not null`.execute(server.database.db)
+  expect(rows.length).toBeGreaterThan(0)
+  for (const { sealed } of rows) expect(sealed).not.toContain('canary')
+})
