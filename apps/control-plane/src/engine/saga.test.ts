@@ -55,6 +55,18 @@ describe('a saga', () => {
     expect(log).toEqual(['do a', 'record a', 'do b', 'record b', 'do c', 'finish'])
   })
 
+  it('passes over a step that the operation has no use for, as it looks when its turn comes', async () => {
+    const { log, saga, records } = written()
+    const [a, b, c] = saga.steps
+    const isDone = () => log.includes('do a')
+    const steps = [a!, { ...b!, isNeeded: isDone }, { ...c!, isNeeded: () => false }]
+    expect(await runSaga({ ...saga, steps }, operation(), records)).toBeNull()
+    expect(log).toEqual(['do a', 'record a', 'do b', 'finish'])
+    log.length = 0
+    expect(await runSaga({ ...saga, steps }, operation({ step: 'b' }), records)).toBeNull()
+    expect(log).toEqual(['finish'])
+  })
+
   it.each([
     ['a', ['do a', 'record undoing', 'undo a', 'fail explained']],
     ['b', ['do a', 'record a', 'do b', 'record undoing', 'undo b', 'undo a', 'fail explained']],

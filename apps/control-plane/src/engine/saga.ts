@@ -8,6 +8,8 @@ import type { OperationError, OperationRow } from './operation.ts'
 
 export type SagaStep = {
   name: string
+  /** Answers false for an operation that has no use for it: it is passed over without a record. */
+  isNeeded?(operation: OperationRow): boolean
   do(operation: OperationRow): Promise<void>
   /** Omitted where nothing is left behind or where `fail` puts it right. Repeating it is harmless. */
   undo?(operation: OperationRow): Promise<void>
@@ -49,15 +51,19 @@ export const runSaga = async (
 ): Promise<OperationError | null> => {
   const at = (step: string, when: 'before' | 'after'): void => faultPoint(`saga:${saga.kind}:${step}:${when}`)
   const done = saga.steps.findIndex((step) => step.name === operation.step)
+  const nextAfter = (position: number): number =>
+    saga.steps.findIndex((step, each) => each > position && step.isNeeded?.(operation) !== false)
   let index = done + 1
   if (!operation.undoing) {
     try {
-      for (; index < saga.steps.length; index++) {
+      for (let next = nextAfter(done); next >= 0; ) {
+        index = next
         const step = saga.steps[index]!
         at(step.name, 'before')
         await step.do(operation)
         operation.step = step.name
-        if (index < saga.steps.length - 1) await records.stepDone(operation)
+        next = nextAfter(index)
+        if (next >= 0) await records.stepDone(operation)
         at(step.name, 'after')
       }
     } catch (error) {

@@ -14,9 +14,7 @@ export type HostEvents = {
   settled(): Promise<void>
 }
 
-export const createHostEvents = (
-  parts: InventoryParts & { credentials: CredentialAnswers },
-): HostEvents => {
+export const createHostEvents = (parts: InventoryParts & { credentials: CredentialAnswers }): HostEvents => {
   const { db, clock, logger, gateway, reactions, pools, credentials } = parts
   const startedAt = clock.now().getTime()
   const inventories = createInventoryTaker(parts)

@@ -70,6 +70,7 @@ export const createRepositorySteps = (options: {
 
   const clone: SagaStep = {
     name: 'clone',
+    isNeeded: (operation) => (operation.data as Data).repositories !== undefined,
     do: (operation) =>
       sparingDisk(operation, async () => {
         const data = operation.data as Data
@@ -90,10 +91,11 @@ export const createRepositorySteps = (options: {
 
   const setUp: SagaStep = {
     name: 'set-up-repositories',
+    isNeeded: (operation) => Boolean((operation.data as Data).repositories?.toSetUp?.length),
     do: (operation) =>
       sparingDisk(operation, async () => {
         const progress = (operation.data as Data).repositories
-        if (!progress?.toSetUp?.length) return
+        if (!progress?.toSetUp) return
         if (await repositories.setUp(operation.id, dockOf(operation), progress.toSetUp)) return
         progress.failed = true
       }),
