@@ -40,7 +40,7 @@ import {
   stopDueDocks,
   wipeArchivedDocks,
 } from './modules/docks/index.ts'
-import { type GitServers, launchEnvironment } from './modules/environments/index.ts'
+import { type GitServers, launchEnvironment, repositoriesToClone } from './modules/environments/index.ts'
 import {
   type AnswerQuestion,
   createCredentialAnswers,
@@ -128,7 +128,10 @@ export const createDockModules = (options: {
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   })
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
-  const repositories = createDockRepositories({ db, clock, sealer, gateway, servers: options.gitServers })
+  const repositories = createDockRepositories({
+    ...{ db, clock, sealer, gateway },
+    passed: (dock) => repositoriesToClone({ db, sealer }, options.gitServers, dock),
+  })
   const parts = {
     db,
     clock,

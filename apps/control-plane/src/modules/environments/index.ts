@@ -27,6 +27,5 @@ export { upgradeEnvironment } from './operations/upgrade-environment.ts'
 export {
   type BootedDock,
   passedRepositories,
-  type RepositoryToClone,
-  repositoryToClone,
+  repositoriesToClone,
 } from './passed-repositories.ts'

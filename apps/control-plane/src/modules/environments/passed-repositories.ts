@@ -34,21 +34,24 @@ export const passedRepositories = async (
   return { organizationId, repositories, variables }
 }
 
-/** One to be cloned, into its folder below the work folder. */
-export type RepositoryToClone = {
-  id: string
-  name: string
-  url: string
-  folder: string
-  branch: string | null
-  setupScript: string | null
+/** The same, as they are to be cloned. */
+export const repositoriesToClone = async (
+  context: Pick<EnvironmentContext, 'db' | 'sealer'>,
+  servers: GitServers,
+  dock: BootedDock,
+) => {
+  const passed = await passedRepositories(context, dock)
+  return (
+    passed && {
+      ...passed,
+      repositories: passed.repositories.map((repository) => ({
+        id: repository.id,
+        name: repository.fullName,
+        url: cloneUrl(servers, repository),
+        folder: folderOf(repository),
+        branch: repository.baseBranch,
+        setupScript: repository.setupScript || null,
+      })),
+    }
+  )
 }
-
-export const repositoryToClone = (servers: GitServers, repository: Repository): RepositoryToClone => ({
-  id: repository.id,
-  name: repository.fullName,
-  url: cloneUrl(servers, repository),
-  folder: folderOf(repository),
-  branch: repository.baseBranch,
-  setupScript: repository.setupScript || null,
-})

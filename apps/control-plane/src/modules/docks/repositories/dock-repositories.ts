@@ -6,17 +6,11 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { Sealer } from '../../../sealing/index.ts'
-import {
-  type BootedDock,
-  type GitServers,
-  passedRepositories,
-  type RepositoryToClone,
-  repositoryToClone,
-} from '../../environments/index.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
 import { openVariables } from '../variables/dock-variables.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
 import { whileHostReturns } from '../workflows/host-patience.ts'
+import type { BootedDock, PassedRepositories, RepositoryToClone } from './passed-repositories.ts'
 import { setupScriptOf } from './setup-scripts.ts'
 
 /** Clones that have not ended by then are ended, and so are the setup scripts. */
@@ -58,20 +52,18 @@ export const createDockRepositories = (options: {
   clock: Clock
   sealer: Sealer
   gateway: HostGateway
-  servers: GitServers
+  passed: PassedRepositories
 }): DockRepositories => {
-  const { db, clock, sealer, gateway, servers } = options
+  const { db, clock, sealer, gateway, passed } = options
 
-  const toClone = async (dock: BootedDock): Promise<RepositoryToClone[]> =>
-    ((await passedRepositories({ db, sealer }, dock))?.repositories ?? []).map((each) =>
-      repositoryToClone(servers, each),
-    )
+  const toClone = async (dock: BootedDock): Promise<readonly RepositoryToClone[]> =>
+    (await passed(dock))?.repositories ?? []
 
   const tellFailure = async (dock: BootedDock, text: string): Promise<void> => {
-    const passed = await passedRepositories({ db, sealer }, dock)
-    if (!passed) return
+    const found = await passed(dock)
+    if (!found) return
     const { dockId, generation } = dock
-    const { organizationId, variables } = passed
+    const { organizationId, variables } = found
     const own = await openVariables({ db, sealer }, { organizationId, dockId })
     const error = maskSecrets(text, { ...variables, ...own }).slice(0, errorLengthMax)
     await sql`update docks set setup_status = 'failed', setup_error = ${error}, setup_script_sealed = null,
@@ -80,7 +72,7 @@ export const createDockRepositories = (options: {
   }
 
   const self: DockRepositories = {
-    any: async (dock) => (await passedRepositories({ db, sealer }, dock)) !== null,
+    any: async (dock) => (await passed(dock)) !== null,
 
     clone: async (operationId, dock) => {
       const { dockId, hostId, generation } = dock

@@ -1,5 +1,5 @@
 /** The setup scripts of a Dock's repositories as one script: each in its clone, the first that fails is the last. */
-import type { RepositoryToClone } from '../../environments/index.ts'
+import type { RepositoryToClone } from './passed-repositories.ts'
 
 /** In each clone whose script has not been begun: the host makes it with the clone. */
 const mark = '.git/dock-setup'
