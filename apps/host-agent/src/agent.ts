@@ -2,7 +2,10 @@
 import { availableParallelism } from 'node:os'
 import type { Logger } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
+import { CredentialDoors, type OpenDoor } from './credentials/credential-doors.ts'
+import { CredentialQuestions } from './credentials/credential-questions.ts'
 import { BootTurns } from './docks/boot-turns.ts'
+import type { DockEvents } from './docks/dock-events.ts'
 import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 import { Docks } from './docks/docks.ts'
@@ -15,10 +18,15 @@ import type { HostView } from './http/host-view.ts'
 import { takeConnections } from './http/take-connections.ts'
 import { createWatches } from './watches.ts'
 
-export type AgentParts = Omit<DockParts, 'events' | 'records' | 'poolLosses' | 'freezer' | 'turns'> & {
+export type AgentParts = Omit<
+  DockParts,
+  'events' | 'records' | 'poolLosses' | 'freezer' | 'turns' | 'credentialDoors'
+> & {
   handlesFolder: string
   logger: Logger
   copyPace?: CopyPace
+  /** Instead of real listeners: tests only. */
+  openDoor?: OpenDoor
   /** Sandboxes that are kept ready at most. */
   warmPoolSize?: number
 }
@@ -29,9 +37,21 @@ const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 /** The agent without its link: its Docks and its paths. */
 export const createAgent = (agentParts: AgentParts) => {
   const { driver, disks, networks, bootId, logger } = agentParts
+  const events: DockEvents = new Emitter()
+  const questions = new CredentialQuestions({ events, clock: agentParts.clock })
+  const credentialDoors = new CredentialDoors({
+    logger,
+    openDoor: agentParts.openDoor,
+    ask: async (dockId, question) => {
+      const running = docks.known(dockId)?.running
+      return running ? questions.ask({ dockId, generation: running.generation }, question) : null
+    },
+  })
   const parts: DockParts = {
     ...agentParts,
-    events: new Emitter(),
+    networks: credentialDoors.guarding(networks),
+    credentialDoors,
+    events,
     poolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
     turns: new BootTurns(bootsAtOnce),
@@ -39,6 +59,16 @@ export const createAgent = (agentParts: AgentParts) => {
   }
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
+  /** Docks that run on ask as before; which of them have repositories only the control plane knows. */
+  const openDoors = async (): Promise<void> => {
+    for (const { dockId } of docks.running()) {
+      const network = networks.find(dockId)
+      if (!network) continue
+      await credentialDoors.open(dockId, network.gateway).catch((error: unknown) => {
+        logger.warn({ err: error, dockId }, 'a Dock cannot ask for credentials')
+      })
+    }
+  }
   const facts = () => readHostFacts(driver, disks, bootId)
   const view: HostView = {
     docks,
@@ -48,6 +78,7 @@ export const createAgent = (agentParts: AgentParts) => {
     events: parts.events,
     facts,
     pressure: () => readPressure(disks),
+    questions,
     logger,
   }
   return {
@@ -63,6 +94,7 @@ export const createAgent = (agentParts: AgentParts) => {
       // Before any Dock is let go on: with a full pool it would lose what it writes.
       await watches.poolRoom.look()
       await docks.recover()
+      await openDoors()
     },
     /** Begins what goes on beside the commands; the answer ends it. */
     watch: watches.start,

@@ -4,6 +4,7 @@
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type { CredentialDoors } from '../credentials/credential-doors.ts'
 import type { Freezer } from '../freezing/freezer.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
@@ -22,6 +23,7 @@ export type DockParts = {
   driver: RuntimeDriver
   disks: DiskPool
   networks: Networks
+  credentialDoors: CredentialDoors
   records: DockRecords
   events: DockEvents
   poolLosses: Emitter<PoolLoss>

@@ -8,6 +8,7 @@ import { connectPort } from '../ports/connect-port.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { captureDock } from './capture-dock.ts'
+import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
 import type { DockRecord } from './dock-record.ts'
@@ -31,6 +32,7 @@ type Numbered = { operationId: string; generation: number }
 export class Dock {
   readonly #state: DockState
   readonly #lane = new CommandLane()
+  #cloning: { operationId: string; answer: Promise<protocol.ClonedRepositories> } | null = null
   #setup: { operationId: string; answer: Promise<protocol.SetupOutcome> } | null = null
 
   constructor(dockId: string, parts: DockParts, record: DockRecord | null) {
@@ -144,6 +146,18 @@ export class Dock {
       use.release()
     }
     return {}
+  }
+
+  /** Clones what is not there yet. Joins a run of the same operation; another one meanwhile is `busy`. */
+  cloneRepositories(request: protocol.CloneRepositories): Promise<protocol.ClonedRepositories> {
+    const underWay = this.#cloning
+    if (underWay?.operationId === request.operationId) return underWay.answer
+    if (underWay) return Promise.reject(new AgentRefusal('busy', 'other repositories are being cloned'))
+    const answer = cloneInDock(this.#state, request).finally(() => {
+      this.#cloning = null
+    })
+    this.#cloning = { operationId: request.operationId, answer }
+    return answer
   }
 
   /** Takes up what an earlier agent left; answers whether a sandbox was adopted. */

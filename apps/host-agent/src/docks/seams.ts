@@ -79,6 +79,8 @@ export type Networks = {
   destroy(dockId: string): Promise<void>
   /** Puts addresses and routes back, which a sandbox's start had taken over. */
   restore(dockId: string): Promise<DockNetwork>
+  /** The Dock's network, if it has one. */
+  find(dockId: string): DockNetwork | null
   /** Bytes that the Dock has received and sent since its network was made. */
   traffic(dockId: string): Promise<{ rxBytes: number; txBytes: number }>
   /** Ids of the Docks that have a network. */

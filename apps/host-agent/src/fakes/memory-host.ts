@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createLogger, newOperationId } from '@dock/foundation'
 import type { StartDock } from '@dock/host-protocol'
 import { type Agent, createAgent } from '../agent.ts'
+import type { DoorOptions } from '../credentials/credential-door.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryDriver } from './memory-driver.ts'
@@ -14,6 +15,7 @@ export const createMemoryHost = async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
+  const doors = new Map<string, DoorOptions>()
   const parts = {
     ...{ driver: createMemoryDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() },
     ...{
@@ -22,6 +24,10 @@ export const createMemoryHost = async () => {
       warmPoolSize: 2,
       logger,
       handlesFolder: join(folder, 'handles'),
+      openDoor: async (door: DoorOptions) => {
+        doors.set(door.address, door)
+        return { close: () => void doors.delete(door.address) }
+      },
     },
   }
   let running = 0
@@ -41,6 +47,8 @@ export const createMemoryHost = async () => {
   }
   return {
     ...parts,
+    /** The doors for credentials, by address. */
+    doors,
     agent: await startAgent(),
     /** Another agent on the same host, as after a crash of the first. */
     startAgent,

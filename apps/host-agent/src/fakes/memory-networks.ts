@@ -36,6 +36,7 @@ export const createMemoryNetworks = (): MemoryNetworks => {
       networks.delete(dockId)
     },
     restore: create,
+    find: (dockId) => networks.get(dockId) ?? null,
     traffic: async () => ({ rxBytes: 100, txBytes: 200 }),
     list: async () => [...networks.keys()],
     tearDown: async () => undefined,

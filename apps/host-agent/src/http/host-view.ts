@@ -2,6 +2,7 @@
 import type { Logger } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
+import type { CredentialQuestions } from '../credentials/credential-questions.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/seams.ts'
@@ -15,5 +16,6 @@ export type HostView = {
   events: DockEvents
   facts(): Promise<HostFacts>
   pressure(): Pressure
+  questions: CredentialQuestions
   logger: Logger
 }

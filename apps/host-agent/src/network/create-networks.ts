@@ -192,6 +192,11 @@ export const createNetworks = (options: NetworksOptions): Networks => {
         return networkOf(slot)
       }),
 
+    find: (dockId) => {
+      const slot = slots.get(dockId)
+      return slot === undefined ? null : networkOf(slot)
+    },
+
     traffic: async (dockId) => {
       const slot = slots.get(dockId)
       if (slot === undefined) throw new Error(`Dock ${dockId} has no network`)

@@ -4,6 +4,9 @@
  */
 import { type Cidr, formatCidr } from './ipv4.ts'
 
+/** Where a Dock asks for credentials: on the gateway address of its own interface, and on no other. */
+export const credentialPort = 9419
+
 /** All interfaces of Docks, of every instance on the machine, start with this. */
 export const interfaceFamily = 'gvh'
 
@@ -66,6 +69,7 @@ table inet ${table} {
     ct direction reply ct state established,related accept
     ip daddr ${nameserver} udp dport 53 accept
     ip daddr ${nameserver} tcp dport 53 accept
+    tcp dport ${credentialPort} fib daddr . iif type local accept
     drop
   }
   chain forward {

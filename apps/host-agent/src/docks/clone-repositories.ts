@@ -1,0 +1,189 @@
+/**
+ * Clones a Dock's repositories below the folder of commands, as the Dock user. A clone is made beside its place and moved
+ * there whole, so that one that is there is complete; it stays as it is. What lies on the disk afterwards is a clone whose
+ * configuration names the helper, which lies in memory and is made at each boot.
+ */
+import type { ClonedRepositories, CloneRepositories, Repository } from '@dock/host-protocol'
+import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { credentialPort } from '../network/filter-rules.ts'
+import { AgentRefusal } from './agent-refusal.ts'
+import type { DockState } from './dock-state.ts'
+import { dockUser, loginShell } from './login-shell.ts'
+
+const clonesAtOnce = 3
+const helperTimeoutMs = 10_000
+const outputBytesMax = 16 * 1024
+const reasonLengthMax = 1024
+const helperPath = '/run/dock/git-credential'
+
+/** Run by git with what it wants (`get`, `store` or `erase`); builtins only, and never an argument but that word. */
+const helper = (
+  address: string,
+): string => `# Asks the platform for the credential of a repository of this Dock.
+[ "$1" = get ] || exit 0
+lines=()
+while IFS= read -r line && [ -n "$line" ]; do lines+=("$line"); done
+{ exec 3<>/dev/tcp/${address}/${credentialPort}; } 2>/dev/null || exit 0
+printf '%s\\n' "\${lines[@]}" '' >&3
+while IFS= read -t 40 -r line <&3; do printf '%s\\n' "$line"; done
+`
+
+const helperWriter = `
+IFS= read -rd '' helper
+[ -d /run/dock ] || /bin/mkdir -p /run/dock || exit 11
+umask 022
+printf '%s' "$helper" >${helperPath} || exit 12
+`
+
+/** In a clone's configuration: nothing happens where there is no helper. */
+const helperSetting = `!f() { [ ! -r ${helperPath} ] || /bin/bash ${helperPath} "$@"; }; f`
+
+// Exit codes: 3 cloned, 4 cloned or there before with a setup script to be begun, 0 there before, 5 something is in the way,
+// anything else git's. Secret files of the Environment may be there already: they stay, and git never sees them.
+const script = `
+for name in "\${!GIT_@}"; do
+  case "$name" in GIT_SSL_*) ;; *) unset "$name" ;; esac
+done
+unset SSH_ASKPASS
+export GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=https:http LC_ALL=C
+[ -d "$HOME/work" ] || mkdir -p "$HOME/work" || exit 20
+cd "$HOME/work" || exit 20
+list=$HOME/.dock/environment-files
+listed=()
+[ ! -f "$list" ] || mapfile -d '' -t listed <"$list"
+ignore() {
+  local file
+  for file in "\${listed[@]}"; do
+    case "$file" in "$DOCK_FOLDER"/*) ;; *) continue ;; esac
+    file=/\${file#"$DOCK_FOLDER"/}
+    file=\${file//[][*?\\\\]/\\\\&}
+    grep -qxF -- "$file" "$1/info/exclude" 2>/dev/null || { mkdir -p "$1/info" && printf '%s\\n' "$file" >>"$1/info/exclude"; }
+  done
+}
+if [ -e "$DOCK_FOLDER/.git" ]; then
+  [ ! -d "$DOCK_FOLDER/.git" ] || ignore "$DOCK_FOLDER/.git"
+  [ ! -f "$DOCK_FOLDER/.git/dock-setup" ] || exit 4
+  exit 0
+fi
+if [ -e "$DOCK_FOLDER" ] || [ -L "$DOCK_FOLDER" ]; then
+  if [ -L "$DOCK_FOLDER" ] || [ ! -d "$DOCK_FOLDER" ]; then exit 5; fi
+  while IFS= read -rd '' found; do
+    known=
+    for file in "\${listed[@]}"; do [ "$file" != "$found" ] || known=1; done
+    [ -n "$known" ] || exit 5
+  done < <(find "$DOCK_FOLDER" ! -type d -print0)
+fi
+made=$HOME/.dock/clone-$DOCK_REPOSITORY
+rm -rf "$made" && mkdir -p "$HOME/.dock" || exit 20
+trap 'rm -rf "$made"' EXIT
+branch=()
+[ -z "$DOCK_BRANCH" ] || branch=("--branch=$DOCK_BRANCH")
+git -c core.askPass= clone --quiet -c credential.helper= -c "credential.helper=$DOCK_HELPER" \\
+  -c credential.useHttpPath=true "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
+ignore "$made/.git"
+[ -z "$DOCK_SETUP" ] || : >"$made/.git/dock-setup" || exit 20
+if [ -d "$DOCK_FOLDER" ]; then
+  # Only secret files are there: git's own folder goes in, and then what they do not stand in place of.
+  mv "$made/.git" "$DOCK_FOLDER/.git" || exit 20
+  git -C "$DOCK_FOLDER" checkout-index --all --quiet 2>/dev/null
+else
+  mv -T "$made" "$DOCK_FOLDER" || exit 20
+fi
+[ -z "$DOCK_SETUP" ] || exit 4
+exit 3
+`
+
+const giveHelper = async (driver: RuntimeDriver, sandbox: SandboxHandle, address: string): Promise<void> => {
+  const { exitCode } = await driver.exec(sandbox, {
+    argv: ['/bin/bash', '-c', helperWriter],
+    env: { PATH: '/usr/bin:/bin' },
+    ...{
+      cwd: '/',
+      uid: 0,
+      gid: 0,
+      timeoutMs: helperTimeoutMs,
+      outputLimitBytes: 1024,
+      input: helper(address),
+    },
+  })
+  if (exitCode !== 0) throw new Error(`the sandbox did not take the credential helper: exit ${exitCode}`)
+}
+
+const lastWords = (stderr: Buffer): string => {
+  const text = stderr.toString('utf8').trim()
+  return text.length > reasonLengthMax ? `…${text.slice(-reasonLengthMax)}` : text
+}
+
+type Outcome = 'there' | 'cloned' | 'toSetUp' | { reason: string }
+
+const cloneOne = async (
+  driver: RuntimeDriver,
+  sandbox: SandboxHandle,
+  repository: Repository,
+  timeoutMs: number,
+): Promise<Outcome> => {
+  if (timeoutMs <= 0) return { reason: 'there was no time left for it' }
+  const { exitCode, timedOut, stderr } = await driver.exec(sandbox, {
+    ...loginShell(script, {
+      DOCK_REPOSITORY: repository.id,
+      DOCK_URL: repository.url,
+      DOCK_FOLDER: repository.folder,
+      DOCK_BRANCH: repository.branch ?? '',
+      DOCK_SETUP: repository.hasSetupScript ? '1' : '',
+      DOCK_HELPER: helperSetting,
+    }),
+    ...{ cwd: dockUser.home, timeoutMs, outputLimitBytes: outputBytesMax },
+  })
+  if (timedOut) return { reason: 'it took too long' }
+  if (exitCode === 0) return 'there'
+  if (exitCode === 3) return 'cloned'
+  if (exitCode === 4) return 'toSetUp'
+  if (exitCode === 5) return { reason: `something else is in the way at work/${repository.folder}` }
+  return { reason: lastWords(stderr) || `exit code ${exitCode}` }
+}
+
+/** `gateway`: where this Dock asks for credentials. */
+const cloneRepositories = async (
+  driver: RuntimeDriver,
+  sandbox: SandboxHandle,
+  { repositories, timeoutMs }: CloneRepositories,
+  gateway: string,
+): Promise<ClonedRepositories> => {
+  const endsAt = performance.now() + timeoutMs
+  await giveHelper(driver, sandbox, gateway)
+  const result: ClonedRepositories = { failed: [], cloned: [], toSetUp: [] }
+  const left = [...repositories]
+  const work = async (): Promise<void> => {
+    for (let each = left.shift(); each; each = left.shift()) {
+      const { id } = each
+      const outcome = await cloneOne(driver, sandbox, each, Math.floor(endsAt - performance.now()))
+      if (typeof outcome === 'object') result.failed.push({ id, reason: outcome.reason })
+      if (outcome === 'toSetUp') result.toSetUp.push(id)
+      if (outcome === 'cloned') result.cloned.push(id)
+    }
+  }
+  await Promise.all(Array.from({ length: clonesAtOnce }, work))
+  return result
+}
+
+/** Clones in the Dock's sandbox of this generation what is not there. */
+export const cloneInDock = async (
+  dock: DockState,
+  request: CloneRepositories,
+): Promise<ClonedRepositories> => {
+  const { sandbox, release } = await dock.use(request.generation)
+  const { driver, networks, credentialDoors } = dock.parts
+  try {
+    const network = networks.find(dock.dockId)
+    if (!network) throw new Error('the Dock has no network')
+    await credentialDoors.open(dock.dockId, network.gateway)
+    return await cloneRepositories(driver, sandbox, request, network.gateway)
+  } catch (error) {
+    if (dock.live === sandbox && !(error instanceof SandboxGone)) throw error
+    throw new AgentRefusal('not_running', 'the Dock ended while its repositories were cloned', {
+      cause: error,
+    })
+  } finally {
+    release()
+  }
+}
