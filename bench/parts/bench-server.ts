@@ -64,6 +64,13 @@ export const pooledSandboxes = async (server: Server): Promise<string[]> => {
   return waiting.filter((_, index) => /FROZEN|^1/.test(states[index] ?? ''))
 }
 
+/** Waits until nothing runs of a Dock that was stopped: what a stop need not wait for is over then. */
+export const untilGone = async (server: Server, dockId: string): Promise<void> => {
+  const stem = `d${dockId.replaceAll('-', '')}g`
+  const isThere = (name: string) => name.startsWith(stem) && name.endsWith('.state')
+  while ((await readdir(join(server.dataDir, 'host/runsc'))).some(isThere)) await delay(20)
+}
+
 /** Whether the Dock was one of these sandboxes. */
 export const isHit = (waiting: readonly string[], dockId: string): boolean =>
   waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure, sample } from '../figures.ts'
-import { type BenchServer, print, processOf, residentMiB, withServer } from './bench-server.ts'
+import { type BenchServer, print, processOf, untilGone, withServer } from './bench-server.ts'
+import { printMemory } from './memory.ts'
 
 const raw = async (server: BenchServer, agent: number, count: number): Promise<Map<string, Figure>> => {
   const host = join('/proc', String(agent), 'root', server.dataDir, 'host')
@@ -57,6 +58,7 @@ const lives = (server: BenchServer, count: number, suffix = '', prepare = write(
         async (dock) => {
           if (suffix !== '') await begin(dock)
           await stop(dock)
+          await untilGone(server, dock)
         },
         async (dock) => {
           await client.call('resumeDock', { params: { id: dock }, body: {} })
@@ -91,6 +93,7 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
 export const benchCold = (options: { ttis: number; count: number; large: boolean }): Promise<void> =>
   withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const { ttis, count } = options
+    await printMemory(server, 'just started')
     const figures: Figure[] = []
     const tti: Figure = { name: 'tti', samplesMs: [] }
     for (let index = 0; index < ttis; index++) {
@@ -115,9 +118,7 @@ export const benchCold = (options: { ttis: number; count: number; large: boolean
       for (const life of lives(server, 3, ', 5 GB', fill)) figures.push(await life())
     }
     const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))
-    const control = await processOf('apps/control-plane/src/main.ts', String(server.port))
-    const memory = [await residentMiB(control), await residentMiB(agent)] as const
+    await printMemory(server, 'after these')
     const byHand = await raw(server, agent, count)
     for (const figure of figures) print(compare(figure, byHand.get(figure.name)))
-    print(`memory: control plane ${memory[0].toFixed(0)} MiB, agent ${memory[1].toFixed(0)} MiB`)
   })

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDock, deleteDock } from '../../tests/e2e/support/dock.ts'
 import { print, withServer } from './bench-server.ts'
+import { printMemory, proportionalMiB, sum } from './memory.ts'
 
 const settleMs = 30_000
 const watchMs = 30_000
@@ -17,19 +18,12 @@ const sandboxProcesses = async (dataDir: string): Promise<number[]> => {
   return found
 }
 
-const proportionalMiB = async (pid: number): Promise<number> => {
-  const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
-  return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) / 1024
-}
-
 /** Ticks of processor time, with those of children that were waited for left out. */
 const ticks = async (pid: number): Promise<number> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
 }
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
 
 export const benchIdle = (docks: number): Promise<void> =>
   withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
@@ -45,5 +39,6 @@ export const benchIdle = (docks: number): Promise<void> =>
     print(
       `${docks} idle Docks: ${(memory / docks).toFixed(1)} MiB each, all together ${share.toFixed(1)} % of a core`,
     )
+    await printMemory(server, `${docks} idle Docks`)
     for (const id of ids) await deleteDock(server, id)
   })
