@@ -11,9 +11,12 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { nameOf, runCase } from '../tests/crash/crash-case.ts'
-import { allCases, createCrashWorld, endCrashWorld } from '../tests/crash/crash-world.ts'
+import { casesOf, createCrashWorld, endCrashWorld, placesOf } from '../tests/crash/crash-world.ts'
+import { type Operation, operations } from '../tests/crash/lifecycle.ts'
 
 type Entry = { name: string; problems: string[]; recoveredMs: number }
+/** A line of the record: a result, or the places that an operation comes through. */
+type Line = Entry | { operation: Operation; places: string[] }
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
@@ -29,16 +32,27 @@ const { values, positionals } = parseArgs({
 })
 const timeUp = Date.now() + Number(values.seconds) * 1000
 
-/** The last result of each case that was run, by name. */
+/** The last result of each case that was run, by name, and the places that are known. */
 const done = new Map<string, Entry>()
+const places = new Map<Operation, string[]>()
 if (values.record && existsSync(values.record))
-  for (const line of readFileSync(values.record, 'utf8').split('\n').filter(Boolean)) {
-    const entry = JSON.parse(line) as Entry
-    done.set(entry.name, entry)
+  for (const text of readFileSync(values.record, 'utf8').split('\n').filter(Boolean)) {
+    const line = JSON.parse(text) as Line
+    if ('name' in line) done.set(line.name, line)
+    else places.set(line.operation, line.places)
   }
+const note = (line: Line): void => {
+  if (values.record) appendFileSync(values.record, `${JSON.stringify(line)}\n`)
+}
 
 const world = await createCrashWorld(Number(values.pool))
-const every = await allCases(world)
+for (const operation of operations) {
+  if (places.has(operation)) continue
+  const found = await placesOf(world, operation)
+  places.set(operation, found)
+  note({ operation, places: found })
+}
+const every = casesOf(places)
 const wanted = every.filter((crash) => positionals.every((word) => nameOf(crash).includes(word)))
 const [part, parts] = values.part.split('/').map(Number) as [number, number]
 const mine = wanted.filter((_, index) => index % parts === part - 1)
@@ -50,7 +64,7 @@ for (const [index, crash] of cases.entries()) {
   const { problems, recoveredMs } = await runCase(world, crash, `case-${index}`)
   const entry = { name: nameOf(crash), problems, recoveredMs }
   done.set(entry.name, entry)
-  if (values.record) appendFileSync(values.record, `${JSON.stringify(entry)}\n`)
+  note(entry)
   const verdict = problems.length === 0 ? 'ok    ' : 'FAILED'
   print(`${verdict} ${entry.name} (whole again after ${seconds(recoveredMs)})`)
   for (const problem of problems) print(`         ${problem}`)

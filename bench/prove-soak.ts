@@ -24,8 +24,7 @@ const { operations, refused, kills, problems } = await soak(world, {
   people: Number(values.people),
 })
 for (const problem of problems) print(`  ${problem}`)
-print(
-  `${operations} operations, ${refused} of them without an answer, ${kills} kills, ${problems.length} problems`,
-)
+print(`${operations} operations, ${kills} kills, ${problems.length} problems; calls that failed:`)
+for (const [code, times] of refused) print(`  ${times} × ${code}`)
 await endCrashWorld(world)
 process.exit(problems.length === 0 ? 0 : 1)

@@ -2,7 +2,7 @@
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { type CrashCase, type CrashWorld, cleanUp } from './crash-case.ts'
 import { createFaultFolder } from './fault-folder.ts'
-import { type Operation, operations, perform, prepare } from './lifecycle.ts'
+import { type Operation, perform, prepare } from './lifecycle.ts'
 import { victims } from './processes.ts'
 
 /** Starts it. `warmPool`: how many Docks its host holds ready. */
@@ -40,10 +40,7 @@ export const placesOf = async (world: CrashWorld, operation: Operation): Promise
 }
 
 /** The whole matrix: each operation, each place on its way, each process. */
-export const allCases = async (world: CrashWorld): Promise<CrashCase[]> => {
-  const cases: CrashCase[] = []
-  for (const operation of operations)
-    for (const place of await placesOf(world, operation))
-      for (const victim of victims) cases.push({ operation, place, victim })
-  return cases
-}
+export const casesOf = (placesByOperation: ReadonlyMap<Operation, readonly string[]>): CrashCase[] =>
+  [...placesByOperation].flatMap(([operation, places]) =>
+    places.flatMap((place) => victims.map((victim) => ({ operation, place, victim }))),
+  )

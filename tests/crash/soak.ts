@@ -1,15 +1,22 @@
 /**
- * Random operations by several people at once while processes are killed at random: whatever was answered must hold,
- * and at the end the machine and the database must agree. The seed decides the operations, not their timing.
+ * Random operations by several people at once while processes are killed at random: whatever was answered must hold, no
+ * Dock may be lost, what has a key happens once, and at the end the machine and the database must agree. The seed
+ * decides the operations, not their timing.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
-import { createDock, deleteDock, run } from '../e2e/support/dock.ts'
+import { deleteDock, run } from '../e2e/support/dock.ts'
 import { type CrashWorld, cleanUp, settle } from './crash-case.ts'
 import { processOf, victims } from './processes.ts'
 
-export type SoakResult = { operations: number; refused: number; kills: number; problems: string[] }
+export type SoakResult = {
+  operations: number
+  /** How often a call failed with each code. */
+  refused: Map<string, number>
+  kills: number
+  problems: string[]
+}
 
 type Random = () => number
 
@@ -48,19 +55,81 @@ const settled = async ({ client }: CrashWorld, id: string): Promise<Dock | null>
 }
 
 const file = '/home/user/work/soak'
+/** Each command under a key adds its mark as a line. */
+const marksFile = '/home/user/work/marks'
+
+const codeOf = (error: unknown): string => (error instanceof DockApiError ? error.code : 'no answer')
+
+/** Nothing ran, or may have: the same call under the same key is to be repeated. */
+const worthRepeating = [
+  'no answer',
+  'exec_busy',
+  'exec_failed',
+  'idempotency_in_progress',
+  'internal_error',
+  'service_unavailable',
+]
+
+/** Repeats a call that carries a key until it is answered; null when what it is for is not possible any more. */
+const insist = async <T>(call: () => Promise<T>, count: (error: unknown) => void): Promise<T | null> => {
+  const deadline = Date.now() + patienceMs
+  for (;;) {
+    try {
+      return await call()
+    } catch (error) {
+      count(error)
+      if (!worthRepeating.includes(codeOf(error)) || Date.now() > deadline) return null
+      await delay(300)
+    }
+  }
+}
 
 /** One person's work until the time is over. */
 const work = async (world: CrashWorld, random: Random, until: number, result: SoakResult): Promise<void> => {
   let id: string | null = null
   /** What was answered as written; null when an answer was lost and either of two may be there. */
   let content: string | null = ''
+  let deleting = false
+  /** Of each command under a key: whether it was answered as done. */
+  let marks = new Map<string, boolean>()
   const params = () => ({ id: id! })
+  const unique = (): string => String(Math.floor(random() * 1e12))
+  const count = (error: unknown): void => {
+    const code = codeOf(error)
+    result.refused.set(code, (result.refused.get(code) ?? 0) + 1)
+    // An answer that nobody could foresee.
+    if (code === 'internal_error') result.problems.push(String(error))
+  }
 
   const check = async (): Promise<void> => {
     const found = await run(world, id!, `cat ${file} 2>/dev/null || true`)
     if (content !== null && found !== content)
       result.problems.push(`Dock ${id} holds '${found}' instead of '${content}'`)
     content = found
+    const lines = (await run(world, id!, `cat ${marksFile} 2>/dev/null || true`)).split('\n')
+    for (const [mark, answered] of marks) {
+      const times = lines.filter((line) => line === mark).length
+      if (times > 1 || (answered && times === 0))
+        result.problems.push(`Dock ${id} ran the command ${mark} ${times} times`)
+    }
+  }
+  const create = async (): Promise<void> => {
+    const name = `soak-${unique()}`
+    const headers = { 'idempotency-key': name }
+    const body = { workspaceId: world.admin.workspaceId, name, cpus: 1, memoryMiB: 1024, diskGiB: 2 }
+    const dock = await insist(() => world.client.call('createDock', { body, headers }), count)
+    if (dock?.state === 'ready') id = dock.id
+  }
+  const append = async (): Promise<void> => {
+    const mark = unique()
+    marks.set(mark, false)
+    const headers = { 'idempotency-key': mark }
+    const body = { command: `echo ${mark} >> ${marksFile}` }
+    const answer = await insist(
+      () => world.client.call('execInDock', { params: params(), body, headers }),
+      count,
+    )
+    if (answer?.exitCode === 0) marks.set(mark, true)
   }
   const write = async (): Promise<void> => {
     const next = `${Math.floor(random() * 1e9)}\n`
@@ -68,9 +137,10 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
     await run(world, id!, `printf '%s' '${next}' > ${file}`)
     content = next
   }
-  const acts: Record<string, (dock: Dock) => Promise<unknown>> = {
+  const acts: Record<string, () => Promise<unknown>> = {
     check,
     write,
+    append,
     stop: () => world.client.call('stopDock', { params: params(), body: {} }),
     resume: () => world.client.call('resumeDock', { params: params(), body: {} }),
     branch: async () => {
@@ -81,28 +151,33 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
         result.problems.push(`branch ${copy.id} holds '${found}' instead of '${expected}'`)
       await deleteDock(world, copy.id)
     },
-    delete: () => deleteDock(world, id!),
+    delete: () => {
+      deleting = true
+      return deleteDock(world, id!)
+    },
   }
   const possible = (dock: Dock): string[] => {
     if (dock.state === 'archived') return ['resume', 'resume', 'branch', 'delete']
     if (dock.state === 'error') return ['delete']
-    return ['check', 'check', 'write', 'write', 'stop', 'branch', 'delete']
+    return ['check', 'check', 'write', 'write', 'append', 'append', 'stop', 'branch', 'delete']
   }
   while (Date.now() < until) {
     const dock: Dock | null = id === null ? null : await settled(world, id)
+    if (id !== null && !deleting && (!dock || dock.state === 'error'))
+      result.problems.push(`Dock ${id} was lost: it is ${dock?.state ?? 'gone'}`)
     if (!dock) {
       id = null
       content = ''
+      deleting = false
+      marks = new Map()
     }
     result.operations += 1
     try {
-      if (dock) await acts[pick(random, possible(dock))]!(dock)
-      else id = (await createDock(world)).id
+      if (dock) await acts[pick(random, possible(dock))]!()
+      else await create()
     } catch (error) {
-      // Down, or on the way: the answer is lost, not the promise. An answer that nobody could foresee is a problem.
-      result.refused += 1
-      if (error instanceof DockApiError && error.code === 'internal_error')
-        result.problems.push(error.message)
+      // Down, or on the way: the answer is lost, not the promise.
+      count(error)
       await delay(300)
     }
   }
@@ -129,7 +204,7 @@ export const soak = async (
   world: CrashWorld,
   options: { seed: number; durationMs: number; people: number },
 ): Promise<SoakResult> => {
-  const result: SoakResult = { operations: 0, refused: 0, kills: 0, problems: [] }
+  const result: SoakResult = { operations: 0, refused: new Map(), kills: 0, problems: [] }
   const until = Date.now() + options.durationMs
   const randomOf = (index: number) => createRandom(options.seed * 1000 + index)
   const people = Array.from({ length: options.people }, (_, index) =>
