@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
-import { PassThrough, pipeline, type Readable, type Writable } from 'node:stream'
+import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
 
 /** The path leads to a folder, a link or a device. */
@@ -145,6 +145,18 @@ const statFile = async (
   return inode && type ? { inode, type, size: Number(/^.*Size: (\d+)/m.exec(facts)?.[1]) } : null
 }
 
+/** Passes bytes on, and fails at the end when they are not so many: a part must not be taken for the whole. */
+const exactly = (size: number): Transform => {
+  let left = size
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      left -= chunk.length
+      done(null, chunk)
+    },
+    flush: (done) => done(left === 0 ? null : new Error(`${left} bytes of the file were not read`)),
+  })
+}
+
 /**
  * One regular file of the disk, as a stream that must be read or destroyed. Throws {@link NotInPool} for a path that
  * is not there and {@link NotRegularFile}.
@@ -167,8 +179,8 @@ export const readDiskFile = async (
     const child = startDebugfs(disk, ['-R', `cat <${inode}>`])
     child.stdin.end()
     child.once('error', (error) => child.stdout.destroy(error))
-    // Begun at once: Node throws away what a process that has ended left in a pipe which nobody reads yet.
-    const stream = pipeline(child.stdout, new PassThrough(), () => child.kill('SIGKILL'))
+    // Taken up from the first moment: what nobody reads of a child is thrown away when it ends.
+    const stream = pipeline(child.stdout, exactly(size), () => child.kill('SIGKILL'))
     return { size, stream }
   } finally {
     await disk.close()

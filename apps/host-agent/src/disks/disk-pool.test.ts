@@ -17,7 +17,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { createLogger } from '@dock/foundation'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
 import { NotRegularFile } from './capture-reader.ts'
 import { createDiskPool } from './disk-pool.ts'
@@ -235,6 +235,17 @@ describe('reading a capture', () => {
     const read = async (path: string) => (await buffer((await pool.readFile('c', path)).stream)).toString()
     expect(await read('/caf%E9-é')).toBe('latin')
     expect(await read('/%41')).toBe('literal')
+  })
+
+  it('keeps what was read for whoever takes it late', async () => {
+    await dock('a')
+    await pool.capture('a', 'c')
+    const { size, stream } = await pool.readFile('c', '/etc/name')
+    // Our child is out of the table of processes once its end was handled here.
+    const children = () => readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
+    await vi.waitUntil(async () => (await children()).trim() === '', { timeout: 60_000 })
+    expect((await buffer(stream)).toString()).toBe('image')
+    expect(size).toBe(5)
   })
 
   it('reads a large file byte for byte', async () => {
