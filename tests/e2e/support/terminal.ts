@@ -1,0 +1,81 @@
+/** A person at a terminal of a Dock: a real terminal emulator on the WebSocket, its screen read as one would. */
+import { once } from 'node:events'
+import xterm from '@xterm/headless'
+import { WebSocket } from 'ws'
+import type { Server } from './server.ts'
+
+export type Screen = {
+  /** The lines that are shown, without blanks at their ends. */
+  lines(): string[]
+  type(text: string): void
+  resize(cols: number, rows: number): void
+  /** Waits until the screen is as wanted; fails with what it shows. */
+  until(wanted: (lines: string[]) => boolean, what: string): Promise<void>
+  /** How the shell ended, if it did, and the close code. */
+  closed: Promise<{ exitCode: number | null; code: number }>
+  close(): void
+}
+
+const patienceMs = 60_000
+const firstSize = { cols: 80, rows: 24 }
+
+/** Asks for a ticket and opens the terminal with it. */
+export const openScreen = async (
+  { client, admin }: Pick<Server, 'client' | 'admin'>,
+  id: string,
+): Promise<Screen> => {
+  const { ticket } = await client.call('openTerminal', { params: { id } })
+  const address = new URL(`/v1/docks/${id}/terminal?ticket=${ticket}`, admin.baseUrl.replace(/^http/, 'ws'))
+  const socket = new WebSocket(address)
+  const emulator = new xterm.Terminal({ ...firstSize, allowProposedApi: true })
+  const watchers = new Set<() => void>()
+  let exitCode: number | null = null
+  socket.on('message', (data, isBinary) => {
+    if (!isBinary) exitCode = (JSON.parse(String(data)) as { code: number }).code
+    else
+      emulator.write(data as Buffer, () => {
+        for (const look of [...watchers]) look()
+      })
+  })
+  // What the emulator answers to a program's questions, as any does.
+  emulator.onData((text) => socket.send(Buffer.from(text)))
+  const closed = (once(socket, 'close') as Promise<[number]>).then(([code]) => ({ exitCode, code }))
+  await once(socket, 'open')
+
+  const lines = (): string[] => {
+    const { active } = emulator.buffer
+    return Array.from(
+      { length: emulator.rows },
+      (_, row) =>
+        active
+          .getLine(active.viewportY + row)
+          ?.translateToString()
+          .trimEnd() ?? '',
+    )
+  }
+  return {
+    lines,
+    type: (text) => socket.send(Buffer.from(text)),
+    resize: (cols, rows) => {
+      emulator.resize(cols, rows)
+      socket.send(JSON.stringify({ type: 'resize', cols, rows }))
+    },
+    until: (wanted, what) =>
+      new Promise((resolve, reject) => {
+        const timer = setTimeout(() => {
+          watchers.delete(look)
+          reject(new Error(`the screen does not show ${what}:\n${lines().join('\n')}`))
+        }, patienceMs)
+        const look = (): void => {
+          if (!wanted(lines())) return
+          clearTimeout(timer)
+          watchers.delete(look)
+          resolve()
+        }
+        watchers.add(look)
+        look()
+      }),
+    closed,
+    close: () => socket.close(),
+  }
+}

@@ -1,0 +1,97 @@
+import type { Dock } from '@dock/contract'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createDock, run } from './support/dock.ts'
+import { openScreen, type Screen } from './support/terminal.ts'
+import { freshName, useServer } from './support/use-server.ts'
+
+const server = useServer()
+let dock: Dock
+beforeAll(async () => {
+  dock = await createDock(server, { name: freshName('terminal') })
+  await run(server, dock.id, 'seq 1 1000 >numbers; echo first >note')
+})
+const screens: Screen[] = []
+const open = async (): Promise<Screen> => {
+  const screen = await openScreen(server, dock.id)
+  screens.push(screen)
+  return screen
+}
+afterEach(async () => {
+  const left = screens.splice(0)
+  for (const screen of left) screen.close()
+  await Promise.all(left.map(({ closed }) => closed))
+})
+const shows = (text: string | RegExp) => (lines: string[]) =>
+  lines.some((line) => (typeof text === 'string' ? line.includes(text) : text.test(line)))
+const prompt = (lines: string[]) => lines.findLast((line) => line !== '')?.endsWith('$') ?? false
+
+describe('a terminal', () => {
+  it('is a login shell of the user, in the folder of commands, on a terminal that knows its size', async () => {
+    const screen = await open()
+    await screen.until(prompt, 'a prompt')
+    screen.type('echo "$(id -un) $PWD $TERM $(stty size)"\r')
+    await screen.until(shows('user /home/user/work xterm-256color 24 80'), 'user, folder, terminal and size')
+    screen.resize(100, 30)
+    screen.type(
+      'clear; until [ "$(stty size)" = "30 100" ]; do :; done; tty; echo resized-"$LINES"x"$COLUMNS"\r',
+    )
+    await screen.until(shows('resized-30x100'), 'the new size')
+    expect(screen.lines().join('\n')).toMatch(/\/dev\/pts\/\d/)
+    screen.type('exit 3\r')
+    expect(await screen.closed).toEqual({ exitCode: 3, code: 1000 })
+  })
+
+  it('runs what fills the screen: less, vi and top, also while the size changes', async () => {
+    const screen = await open()
+    await screen.until(prompt, 'a prompt')
+    screen.type('echo before; less numbers\r')
+    await screen.until((lines) => lines[0] === '1' && lines[22] === '23', 'the first page')
+    screen.type('G')
+    await screen.until((lines) => lines[22] === '1000' && lines[0] === '978', 'the last page')
+    screen.resize(60, 40)
+    await screen.until((lines) => /^(:|\(END\))/.test(lines[39] ?? ''), 'a taller page')
+    screen.type('g')
+    await screen.until((lines) => lines[0] === '1' && lines[38] === '39', 'its beginning')
+    screen.type('q')
+    await screen.until(shows('before'), 'what was there before')
+
+    screen.type('vi note\r')
+    await screen.until((lines) => lines[0] === 'first' && lines[1] === '~', 'the file')
+    screen.type('osecond ünï\x1b:wq\r')
+    await screen.until(prompt, 'a prompt')
+    await screen.until(shows('before'), 'what was there before')
+    expect(await run(server, dock.id, 'cat note')).toBe('first\nsecond ünï\n')
+
+    screen.type('top -d 0.3\r')
+    await screen.until(shows(/^top - .*load average/), 'top')
+    await screen.until(shows(/PID .*COMMAND/), 'its table')
+    screen.type('q')
+    await screen.until(prompt, 'a prompt')
+  })
+
+  it('passes ^C to what runs in it, and survives a flood', async () => {
+    const screen = await open()
+    await screen.until(prompt, 'a prompt')
+    screen.type('echo waiting; sleep 1000\r')
+    await screen.until((lines) => lines.includes('waiting'), 'a command that waits')
+    screen.type('\x03')
+    await screen.until(prompt, 'a prompt again')
+    screen.type('echo code-$?\r')
+    await screen.until(shows('code-130'), 'that it was interrupted')
+    screen.type('yes flood\r')
+    await screen.until((lines) => lines.slice(0, 20).every((line) => line === 'flood'), 'a flood')
+    screen.type('\x03')
+    await screen.until(prompt, 'a prompt again')
+    screen.type('clear; echo still-$((40 + 2))\r')
+    await screen.until(shows('still-42'), 'a shell that answers')
+  })
+
+  it('is one of four, and ends when its Dock stops', async () => {
+    for (let count = 0; count < 4; count += 1) await open()
+    await expect(open()).rejects.toMatchObject({ code: 'rate_limited', status: 429 })
+    await screens[0]?.until(prompt, 'a prompt')
+    await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
+    for (const screen of screens) expect(await screen.closed).toEqual({ exitCode: null, code: 4002 })
+    await expect(open()).rejects.toMatchObject({ code: 'dock_not_running' })
+  })
+})
