@@ -40,7 +40,12 @@ import {
   stopDueDocks,
   wipeArchivedDocks,
 } from './modules/docks/index.ts'
-import { type GitServers, launchEnvironment, repositoriesToClone } from './modules/environments/index.ts'
+import {
+  type GitServers,
+  launchEnvironment,
+  passedSecrets,
+  repositoriesToClone,
+} from './modules/environments/index.ts'
 import {
   type AnswerQuestion,
   createCredentialAnswers,
@@ -145,7 +150,7 @@ export const createDockModules = (options: {
   }
   const sagas = [
     ...createStartSagas(parts),
-    createSetupSaga(parts),
+    createSetupSaga({ ...parts, passedSecrets: (target) => passedSecrets({ db, sealer }, target) }),
     createStopSaga(parts),
     createDeleteSaga(parts),
     createSaveTemplateSaga(parts),

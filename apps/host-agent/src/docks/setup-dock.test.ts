@@ -63,3 +63,29 @@ test('ends as not running when its Dock does, and is not begun in one that does 
   await expect(running).rejects.toMatchObject({ code: 'not_running' })
   await expect(setup('op_2')).rejects.toMatchObject({ code: 'not_running' })
 })
+
+test('that is told to end with its Dock ends as not running, whatever its exit code', async () => {
+  const release = host.driver.hold('execEnd')
+  const running = setup()
+  const outcome = expect(running).rejects.toMatchObject({ code: 'not_running' })
+  await expect.poll(() => host.driver.executed.length).toBe(1)
+  const stopped = dock().stop({ operationId: 'op_stop', generation: 1, captureId: newUuid() })
+  // The stop's own command: from then on the Dock ends.
+  await expect.poll(() => host.driver.executed.length).toBe(2)
+  release()
+  await outcome
+  expect(await stopped).toMatchObject({ capture: expect.anything() })
+})
+
+test('answers whole lines only of a long log', async () => {
+  const { exec } = host.driver
+  host.driver.exec = async (handle, request) => {
+    const result = await exec(handle, request)
+    const isFinish = request.uid === 0
+    return isFinish ? { ...result, stdout: Buffer.from(log) } : result
+  }
+  let log = `half a secret\nthe end\n`.padStart(4096, 'x')
+  expect((await setup()).output).toBe('the end\n')
+  log = 'x'.repeat(4096)
+  expect((await setup('op_2')).output).toBe('')
+})

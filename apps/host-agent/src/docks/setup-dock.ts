@@ -37,7 +37,7 @@ cd ${dockUser.home}/.dock || exit 0
 if [ -f setup.log ]; then chown 0:0 setup.log; chmod 0444 setup.log; tail -c "$1" setup.log; fi
 `
 
-/** The log's last whole lines, made read-only by the way. */
+/** The log's last whole lines, made read-only by the way: half a line might end with half a secret. */
 const finish = async (dock: DockState, sandbox: SandboxHandle): Promise<string> => {
   const { stdout } = await dock.parts.driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', finisher, 'setup', String(outputBytesMax)],
@@ -45,7 +45,7 @@ const finish = async (dock: DockState, sandbox: SandboxHandle): Promise<string> 
     ...{ cwd: '/', uid: 0, gid: 0, timeoutMs: finishTimeoutMs, outputLimitBytes: outputBytesMax },
   })
   const text = stdout.toString('utf8')
-  return stdout.length < outputBytesMax ? text : text.slice(text.indexOf('\n') + 1)
+  return stdout.length < outputBytesMax ? text : text.replace(/^[^\r\n]*[\r\n]?/, '')
 }
 
 const run = async (dock: DockState, sandbox: SandboxHandle, request: SetupDock): Promise<SetupOutcome> => {
@@ -82,6 +82,8 @@ export const setupDock = async (dock: DockState, request: SetupDock): Promise<Se
   const { sandbox, release } = await dock.use(request.generation)
   try {
     const outcome = await (known ? rejoin(dock, sandbox, known) : run(dock, sandbox, request))
+    // Told to end with its Dock: how it then ended says nothing of the script.
+    if (dock.live !== sandbox) throw new SandboxGone('the Dock is being stopped')
     const { operationId, generation } = request
     await dock.note({ setup: { operationId, generation, reference: null, outcome } })
     return outcome

@@ -20,7 +20,7 @@ type Pinned = Posture & {
 }
 
 const pinnedVersion = async (
-  { db }: EnvironmentContext,
+  { db }: Pick<EnvironmentContext, 'db'>,
   { organizationId, dockId, liveVersion }: Target,
 ): Promise<Pinned | null> =>
   (
@@ -42,26 +42,45 @@ const agentVariables = {
   opencode: 'OPENCODE_API_KEY',
 } as const
 
-/** `files` is left out where the Dock neither gets any nor may have some of before. */
-export const launchEnvironment = async (context: EnvironmentContext, target: Target): Promise<Launched> => {
-  const { db, clock, sealer } = context
-  const { organizationId, dockId } = target
-  const pinned = await pinnedVersion(context, target)
-  if (!pinned) return { env: {} }
-  if (pinned.safeForThirdParties) return pinned.isMarked ? { env: {}, files: [] } : { env: {} }
+/** What the version passes on, but for the Dock's own key. */
+const openPassed = async (
+  { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
+  { organizationId }: Target,
+  pinned: Pinned,
+): Promise<{ env: Record<string, string>; files: { path: string; contents: string }[] }> => {
   const env: Record<string, string> = {}
+  if (pinned.safeForThirdParties) return { env, files: [] }
   if (pinned.passAgentsCredentials)
     for (const { provider, key } of await openProviderKeys({ db, sealer }, organizationId))
       env[agentVariables[provider]] = key
+  if (!pinned.passSecrets) return { env, files: [] }
   const { versionId, sealed } = pinned
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
-  if (pinned.passSecrets) Object.assign(env, bundle.variables)
-  if (pinned.passDockCredentials) {
+  Object.assign(env, bundle.variables)
+  return { env, files: Object.entries(bundle.files).map(([path, contents]) => ({ path, contents })) }
+}
+
+/** `files` is left out where the Dock neither gets any nor may have some of before. */
+export const launchEnvironment = async (context: EnvironmentContext, target: Target): Promise<Launched> => {
+  const { db, clock } = context
+  const { dockId } = target
+  const pinned = await pinnedVersion(context, target)
+  if (!pinned) return { env: {} }
+  const { env, files } = await openPassed(context, target, pinned)
+  if (pinned.passDockCredentials && !pinned.safeForThirdParties) {
     if (target.liveVersion === undefined) await revokeDockKeys(db, dockId, clock.now())
     env.DOCK_API_KEY = await issueDockKey(db, { dockId, userId: pinned.createdBy, now: clock.now() })
   }
-  const files = pinned.passSecrets
-    ? Object.entries(bundle.files).map(([path, contents]) => ({ path, contents }))
-    : []
   return files.length > 0 || pinned.isMarked ? { env, files } : { env }
+}
+
+/** The values that a Dock was given by its Environment, for taking them out of what people will read. */
+export const passedSecrets = async (
+  context: Pick<EnvironmentContext, 'db' | 'sealer'>,
+  target: Target,
+): Promise<{ variables: string[]; files: string[] }> => {
+  const pinned = await pinnedVersion(context, target)
+  if (!pinned) return { variables: [], files: [] }
+  const { env, files } = await openPassed(context, target, pinned)
+  return { variables: Object.values(env), files: files.map(({ contents }) => contents) }
 }

@@ -21,4 +21,5 @@ export {
 } from './operations/provider-keys.ts'
 export { revokeApiKey } from './operations/revoke-api-key.ts'
 export { startDeviceSignIn } from './operations/start-device-sign-in.ts'
+export { maskApiKeys } from './raw-api-key.ts'
 export { keySealedColumns } from './sealed-columns.ts'

@@ -29,3 +29,7 @@ export const isRawApiKey = (text: string): boolean => {
   const random = text.slice(scheme.length, scheme.length + randomLength)
   return text.slice(scheme.length + randomLength) === checksumOf(random)
 }
+
+/** A text with something else in place of all that has the form of a key. */
+export const maskApiKeys = (text: string, mask: string): string =>
+  text.replace(new RegExp(`${scheme}[0-9A-Za-z]{${randomLength + checksumLength}}`, 'g'), mask)

@@ -7,6 +7,7 @@ import { readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { createDock } from '../operations/create-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
+import { readDock } from '../operations/read-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
@@ -162,4 +163,42 @@ it('goes on barring members from a Dock whose resume without its Environment fai
   expect(await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {}))).toBe(
     'environment_secrets_admin_only',
   )
+})
+
+it('keeps members out of a disk on which a setup script may have written what it was given', async () => {
+  await asRole('admin')
+  await secret('A', 'value')
+  const [plain, withScript] = [await world.create(), await world.create({ setupScript: 'env' })]
+  for (const { id } of [plain, withScript]) {
+    await stopDock(world.modules.context, world.caller, id, { force: false })
+    await resumeDock(world.modules.context, world.caller, id, { noEnv: true })
+  }
+  await asRole('member')
+  expect(await code(run(plain.id))).toBe('allowed')
+  expect(await code(run(withScript.id))).toBe('environment_secrets_admin_only')
+})
+
+it('shows nobody in setupError what the Dock was given', async () => {
+  await asRole('admin')
+  await secret('A', 'of-the-environment')
+  await setFile(context(), admin, reference(), { path: '.env', contents: 'TOKEN=in-a-file\n' })
+  world.host.setupOutcome = {
+    exitCode: 1,
+    output: 'of-the-environment in-a-file its-own new-one',
+    timedOut: false,
+  }
+  const dock = await world.create({ setupScript: 'env', env: { OWN: 'its-own' } })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  world.host.gate.set('setup', promise)
+  const work = world.modules.runner.sweep().then(() => world.modules.runner.settled())
+  await expect.poll(() => world.host.calls.some(({ method }) => method === 'setup')).toBe(true)
+  // What an upgrade gives it while the script runs is as secret.
+  await secret('A', 'new-one')
+  await sql`update docks set environment_version = environment_version + 1 where id = ${dock.id}`.execute(
+    world.db,
+  )
+  resolve()
+  await work
+  const read = await readDock(world.modules.context, world.caller, dock.id)
+  expect(read.setupError).toBe('exit code 1\n*** *** *** ***')
 })

@@ -53,7 +53,18 @@ export const requireLaunch = (binding: Binding, role: Role, noEnv: boolean): voi
   if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
 }
 
-/** The Environments whose files the Dock's disk has or is about to receive. */
-export const marksOf = (binding: Binding, noEnv: boolean, before: readonly string[]): string[] => [
-  ...new Set([...before, ...(binding.envMarks && !noEnv ? [binding.environmentId] : [])]),
+/**
+ * The Environments whose secrets the Dock's disk has or is about to receive: files, and with a setup script variables
+ * too, since its log may show them.
+ */
+export const marksOf = (
+  binding: Binding,
+  noEnv: boolean,
+  before: readonly string[],
+  hasSetup = false,
+): string[] => [
+  ...new Set([
+    ...before,
+    ...((binding.envMarks || (hasSetup && binding.envPasses)) && !noEnv ? [binding.environmentId] : []),
+  ]),
 ]

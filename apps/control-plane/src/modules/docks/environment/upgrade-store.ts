@@ -54,7 +54,8 @@ const changeDock = async (
       join environment_versions v on v.environment_id = e.id and v.version = ${target.version}
       where e.id = ${target.environmentId} and e.organization_id = ${target.organizationId})
     update docks d set ${options.set}, updated_at = ${options.now},
-      marks = case when b."envMarks" and not d.no_env and not b."environmentId" = any(d.marks)
+      marks = case when not d.no_env and not b."environmentId" = any(d.marks)
+          and (b."envMarks" or b."envPasses" and d.setup_status in ('pending', 'running'))
         then d.marks || b."environmentId" else d.marks end
     from b where d.id = ${dock.id} and ${isOlder(target)} and d.generation = ${dock.generation}
       and ${options.given}`.execute(db)

@@ -67,7 +67,7 @@ export const createDock = async (
           environmentId: binding.environmentId,
           environmentVersion: binding.environmentVersion,
           envPasses: binding.envPasses && !noEnv,
-          marks: marksOf(binding, noEnv, origin.marks),
+          marks: marksOf(binding, noEnv, origin.marks, setupScriptSealed !== null),
           noEnv,
           fromTemplate: body.from ?? null,
           createdBy: caller.userId,

@@ -18,7 +18,7 @@ import { type HostGateway, HostRefused, HostUnreachable, type SetupOutcome } fro
 import { completeOperation, holdDock } from '../dock-commit.ts'
 import { organizationOwner } from '../sealed-columns.ts'
 import { openVariables } from '../variables/dock-variables.ts'
-import { maskSecrets } from '../variables/mask-secrets.ts'
+import { maskSecrets, type Secrets } from '../variables/mask-secrets.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
 
 /** A script that has not ended by then is ended. */
@@ -52,14 +52,24 @@ export const setupEndedByStop = sql`setup_script_sealed = null,
 /** What went wrong; null when nothing did. Kept out of the operation's row: the output is the tenant's. */
 type SetupEnding = { error: string | null }
 
-type SetupParts = { db: Db; clock: Clock; gateway: HostGateway; owner: string; sealer: Sealer }
+type SetupParts = {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+  sealer: Sealer
+  /** What a Dock's Environment has given it. */
+  passedSecrets(target: { organizationId: string; dockId: string }): Promise<Secrets>
+}
 
 const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string => {
   const reason = timedOut ? `no end after ${setupMinutesMax} minutes` : `exit code ${exitCode}`
   return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
 }
 
-export const createSetupSaga = ({ db, clock, gateway, owner, sealer }: SetupParts): Saga => {
+export const createSetupSaga = (parts: SetupParts): Saga => {
+  const { db, clock, gateway, owner, sealer } = parts
+
   /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */
   const findScript = async ({ targetId, organizationId }: OperationRow): Promise<string | null> => {
     const result = await sql<{ sealed: string | null }>`select setup_script_sealed as sealed from docks
@@ -77,15 +87,25 @@ export const createSetupSaga = ({ db, clock, gateway, owner, sealer }: SetupPart
     return stopped ? 'stopped' : 'The Dock ended while its setup script ran.'
   }
 
+  const openSecrets = async (target: { organizationId: string; dockId: string }): Promise<Secrets> => {
+    const [own, passed] = await Promise.all([
+      openVariables({ db, sealer }, target),
+      parts.passedSecrets(target),
+    ])
+    return { ...passed, variables: [...Object.values(own), ...passed.variables] }
+  }
+
   const run = async (operation: OperationRow, script: string): Promise<SetupEnding> => {
     const { id, targetId: dockId, organizationId, generation } = operation
     const hostId = operation.hostId!
     const timeoutMs = setupMinutesMax * 60_000
+    // An upgrade of the Environment may give the Dock others while the script runs.
+    const before = await openSecrets({ organizationId, dockId })
     try {
       const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
       if (outcome.exitCode === 0 && !outcome.timedOut) return { error: null }
-      const variables = await openVariables({ db, sealer }, { organizationId, dockId })
-      return { error: maskSecrets(explainOutcome(outcome), variables) }
+      const after = await openSecrets({ organizationId, dockId })
+      return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }
     } catch (error) {
       if (error instanceof HostUnreachable)
         throw new OperationBlocked(hostId, 'the host is silent', { cause: error })
