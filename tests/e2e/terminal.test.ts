@@ -98,8 +98,8 @@ describe('a terminal', () => {
     await second.until(prompt, 'a prompt')
     second.type('tmux attach -t work\r')
     await second.until(shows('kept-42'), 'the same window')
-    second.type('\x02:kill-server\r')
-    await second.until(shows('exited'), 'its end')
+    await run(server, dock.id, 'tmux kill-server')
+    await second.until((lines) => !lines.some((line) => line.includes('│')), 'the shell before it')
   })
 
   it('passes ^C to what runs in it, and survives a flood', async () => {

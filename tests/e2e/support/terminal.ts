@@ -16,7 +16,7 @@ export type Screen = {
   close(): void
 }
 
-const patienceMs = 20_000
+const patienceMs = 60_000
 const firstSize = { cols: 80, rows: 24 }
 
 /** Asks for a ticket and opens the terminal with it. */

@@ -108,6 +108,13 @@ describe('why there is none', () => {
     expect(await place({ image: 'special' })).toBe('image_unavailable')
   })
 
+  it('a disk needs the runtime that it was made under, unless its one host is away', async () => {
+    const id = await host()
+    expect(await place({ image: null, runtime: 'gvisor' })).toBe(id)
+    expect(await place({ image: null, runtime: 'microvm' })).toBe('base_image_unavailable')
+    expect(await place({ image: null, runtime: 'microvm', only: newUuid() })).toBe('no_host_capacity')
+  })
+
   it('tells a size that no online host has from one that has no room now', async () => {
     const id = await host()
     await host(sql`state = 'offline', vcpu_total = 64, mem_total_bytes = ${256 * gib}`)

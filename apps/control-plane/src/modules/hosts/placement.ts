@@ -26,8 +26,9 @@ const mib = 1024 * 1024
 
 const fitsSize = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
   h.vcpu_total >= ${r.cpus} and h.mem_total_bytes >= ${r.memoryMiB * mib} and h.disk_total_bytes >= ${r.diskGiB * gib})`
-const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
-  h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid)
+const linked = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
+  h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
+const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(${linked(r)}
   and (${r.runtime ?? null}::text is null or h.runtime = ${r.runtime ?? null}::text))`
 const serves = (r: PlacementRequest): RawBuilder<boolean> =>
   sql<boolean>`(${r.image}::text is null or ${r.image}::text = any(h.images))`
@@ -62,14 +63,23 @@ export const explainNoPlacement = async (
   r: PlacementRequest,
   catalog: readonly string[],
 ): Promise<never> => {
-  const result = await sql<{ online: number; serving: number; fitting: number; known: boolean }>`
-    select (count(*) filter (where ${online(r)}))::int as online,
+  const result = await sql<{
+    linked: number
+    online: number
+    serving: number
+    fitting: number
+    known: boolean
+  }>`
+    select (count(*) filter (where ${linked(r)}))::int as linked,
+      (count(*) filter (where ${online(r)}))::int as online,
       (count(*) filter (where ${online(r)} and ${serves(r)}))::int as serving,
       (count(*) filter (where ${online(r)} and ${fitsSize(r)}))::int as fitting,
       coalesce(bool_or(${serves(r)}), false) as known
     from hosts h`.execute(db)
-  const { online: hosts, serving, fitting, known } = result.rows[0]!
-  if (hosts === 0) throw new ServiceError('no_host_capacity')
+  const { serving, fitting, known, ...hosts } = result.rows[0]!
+  if (hosts.linked === 0) throw new ServiceError('no_host_capacity')
+  // A disk boots only under the runtime, and so with the kernel, that it was made under.
+  if (hosts.online === 0) throw new ServiceError('base_image_unavailable')
   if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
   if (serving === 0) throw new ServiceError('image_unavailable')
   if (fitting === 0)

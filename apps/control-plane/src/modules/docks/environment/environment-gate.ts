@@ -2,7 +2,7 @@
  * Who may look into a Dock that has secrets. A Dock bars members when the Environment it started with passes something
  * and is for admins, or when its disk has received files of such an Environment, whatever it starts with today.
  */
-import { type Role, roleReaches, ServiceError } from '@dock/contract'
+import { type ErrorCode, type Role, roleReaches, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 
 /** Of the table or alias `d`. An Environment that is deleted stays for admins. */
@@ -46,10 +46,18 @@ export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.
     select 1 from login_accounts l join memberships lm on lm.user_id = l.user_id
     where lm.organization_id = e.organization_id and l.provider_id in ('github', 'gitlab')) as connectors`
 
-/** Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. */
-export const requireLaunch = (binding: Binding, role: Role, noEnv: boolean): void => {
+/**
+ * Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. `forConnectors` is
+ * the code for a Dock with connectors, which not every route has.
+ */
+export const requireLaunch = (
+  binding: Binding,
+  role: Role,
+  noEnv: boolean,
+  forConnectors: ErrorCode = 'connector_admin_only',
+): void => {
   if (noEnv || roleReaches(role, 'admin')) return
-  if (binding.connectors) throw new ServiceError('connector_admin_only')
+  if (binding.connectors) throw new ServiceError(forConnectors)
   if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
 }
 

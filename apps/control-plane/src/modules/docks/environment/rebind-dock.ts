@@ -42,7 +42,7 @@ export const rebindDock = async (
   ])
   const binding = found?.binding
   if (!binding) throw new ServiceError('environment_not_found')
-  requireLaunch(binding, dock.role, noEnv)
+  requireLaunch(binding, dock.role, noEnv, 'environment_secrets_admin_only')
   return {
     set: sql`environment = ${binding.environment}, environment_id = ${binding.environmentId},
       environment_version = ${binding.environmentVersion}, env_passes = ${binding.envPasses && !noEnv},

@@ -1,0 +1,166 @@
+/** What scenes are made of: steps of callers, and of a host that fails or takes its time. */
+import { newUuid } from '@dock/foundation'
+import type { TestPerson } from '@dock/testkit'
+import { sql } from 'kysely'
+import { HostRefused } from '../../../../apps/control-plane/src/modules/hosts/index.ts'
+import type { Reply, Stage } from './stage.ts'
+
+/** An id of nothing. */
+export const nobody = newUuid()
+
+export const create = (
+  stage: Stage,
+  over: object = {},
+  as?: TestPerson,
+  headers: Record<string, string> = {},
+): Promise<Reply> =>
+  stage.ask('POST', '/v1/docks', { workspaceId: stage.workspaceId, ...over }, { as, headers })
+export const idOf = ({ status, code, data }: Reply): string => {
+  if (status >= 300) throw new Error(`a scene could not be set: ${status} ${code}`)
+  return (data as { id: string }).id
+}
+export const dock = async (stage: Stage, over: object = {}): Promise<string> =>
+  idOf(await create(stage, over))
+export const stop = (stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> =>
+  stage.ask('POST', `/v1/docks/${id}/stop`, body, { as })
+export const archived = async (stage: Stage, over: object = {}): Promise<string> => {
+  const id = await dock(stage, over)
+  idOf(await stop(stage, id))
+  return id
+}
+export const branch = (
+  stage: Stage,
+  id: string,
+  body: object = {},
+  as?: TestPerson,
+  headers: Record<string, string> = {},
+) => stage.ask('POST', `/v1/docks/${id}/branch`, body, { as, headers })
+export const resume = (stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> =>
+  stage.ask('POST', `/v1/docks/${id}/resume`, body, { as })
+export const exec = (
+  stage: Stage,
+  id: string,
+  body: object = {},
+  as?: TestPerson,
+  headers: Record<string, string> = {},
+) => stage.ask('POST', `/v1/docks/${id}/exec`, { command: 'true', ...body }, { as, headers })
+export const remove = (stage: Stage, id: string, as?: TestPerson, confirmation = id): Promise<Reply> =>
+  stage.ask('DELETE', `/v1/docks/${id}`, undefined, {
+    as,
+    headers: { 'x-confirm-delete': confirmation },
+  })
+export const saveTemplate = async (stage: Stage, id: string): Promise<void> => {
+  idOf(await stage.ask('POST', '/v1/templates', { dockId: id, name: 'golden' }))
+}
+
+/** The next call of that kind fails on the host. */
+export const failing = (
+  { server: { host } }: Stage,
+  method: Parameters<typeof host.failures.set>[0],
+  failure: Parameters<typeof host.failures.set>[1][number],
+): void => void host.failures.set(method, [failure])
+
+/** Plays while calls of that kind wait on the host; they go on afterwards. */
+export const whileHeld = async <Answer>(
+  { server: { host } }: Stage,
+  method: Parameters<typeof host.gate.set>[0],
+  begin: () => Promise<unknown>,
+  play: () => Promise<Answer>,
+): Promise<Answer> => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { promise: called, resolve: call } = Promise.withResolvers<void>()
+  host.gate.set(method, promise)
+  const known = host.calls.length
+  const underWay = begin()
+  const look = setInterval(() => {
+    if (host.calls.slice(known).some((each) => each.method === method)) call()
+  }, 5)
+  try {
+    await called
+    return await play()
+  } finally {
+    clearInterval(look)
+    host.gate.delete(method)
+    resolve()
+    await underWay
+  }
+}
+
+export const withoutHost = async (stage: Stage, play: () => Promise<Reply>): Promise<Reply> => {
+  stage.server.host.online = false
+  try {
+    return await play()
+  } finally {
+    stage.server.host.online = true
+  }
+}
+
+/** Makes the default Environment pass a variable on, which is for admins. */
+export const passSecret = (stage: Stage): Promise<Reply> =>
+  stage.ask('POST', `/v1/environments/default/vars?organizationId=${stage.organizationId}`, {
+    key: 'SECRET',
+    value: 'for-admins',
+  })
+/** A Dock that has a secret, which a member may not look into. */
+export const barred = async (stage: Stage): Promise<string> => {
+  await passSecret(stage)
+  return dock(stage)
+}
+/** Makes the default Environment pass on a repository of a provider that the owner is connected to. */
+export const connect = async (stage: Stage): Promise<void> => {
+  const repository = { provider: 'github', repositoryId: '1', fullName: 'org/repository' }
+  const path = `/v1/environments/default/repos?organizationId=${stage.organizationId}`
+  const answer = await stage.ask('POST', path, repository)
+  if (answer.status !== 201) throw new Error(`no repository: ${answer.code}`)
+  await sql`insert into login_accounts (id, user_id, provider_id, account_id, created_at, updated_at)
+    values (${newUuid()}, ${stage.owner.userId}, 'github', ${newUuid()}, now(), now())`.execute(
+    stage.server.database.db,
+  )
+}
+export const setPlan = (stage: Stage, values: { active?: boolean; docksMax?: number; budget?: number }) =>
+  sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)
+    values (${stage.organizationId}, ${values.active ?? true}, ${values.docksMax ?? null}, ${values.budget ?? null}, 1)
+    on conflict (organization_id) do update set active = excluded.active, docks_max = excluded.docks_max,
+      budget_cents = excluded.budget_cents`.execute(stage.server.database.db)
+export const onPlan = async (
+  stage: Stage,
+  values: Parameters<typeof setPlan>[1],
+  play: () => Promise<Reply>,
+) => {
+  await setPlan(stage, values)
+  return play()
+}
+/** As if it had been made under another runtime, and had been copied. */
+export const ofOtherRuntime = (stage: Stage, dockId: string) =>
+  sql`with template as (update templates set runtime = 'microvm' where source_dock_id = ${dockId})
+    update snapshots set runtime = 'microvm', copied_at = coalesce(copied_at, now())
+    where dock_id = ${dockId}`.execute(stage.server.database.db)
+
+export const isBarred =
+  (play: (stage: Stage, id: string, as: TestPerson) => Promise<Reply>) => async (stage: Stage) =>
+    play(stage, await barred(stage), stage.member)
+export const isAbsent =
+  (method: string, rest = '', body?: object) =>
+  (stage: Stage) =>
+    stage.ask(method, `/v1/docks/${nobody}${rest}`, body)
+
+/** Uses a ticket after something has happened. */
+export const withTicket = async (stage: Stage, then: (id: string) => Promise<unknown>): Promise<Reply> => {
+  const id = await dock(stage)
+  const { data } = await stage.ask('POST', `/v1/docks/${id}/terminal`)
+  await then(id)
+  return stage.upgrade(`/v1/docks/${id}/terminal?ticket=${(data as { ticket: string }).ticket}`)
+}
+
+/** Uses one while the host has no terminals. */
+export const withoutTerminals = async (stage: Stage): Promise<Reply> => {
+  const { connections } = stage.server.host
+  const { unreachable } = connections
+  try {
+    return await withTicket(stage, async () => {
+      connections.unreachable = new HostRefused('unsupported', 'no terminals')
+    })
+  } finally {
+    connections.unreachable = unreachable
+  }
+}
