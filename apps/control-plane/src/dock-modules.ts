@@ -26,6 +26,7 @@ import {
   createDockRepositories,
   createDockUsage,
   createOrderedStops,
+  createSecretsOf,
   createSetupSaga,
   createStartSagas,
   createStopSaga,
@@ -133,8 +134,12 @@ export const createDockModules = (options: {
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   })
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
+  const secretsOf = createSecretsOf({
+    ...{ db, sealer },
+    passed: (target) => passedSecrets({ db, sealer }, target),
+  })
   const repositories = createDockRepositories({
-    ...{ db, clock, sealer, gateway },
+    ...{ db, clock, gateway, secretsOf },
     passed: (dock) => repositoriesToClone({ db, sealer }, options.gitServers, dock),
   })
   const parts = {
@@ -150,7 +155,7 @@ export const createDockModules = (options: {
   }
   const sagas = [
     ...createStartSagas(parts),
-    createSetupSaga({ ...parts, passedSecrets: (target) => passedSecrets({ db, sealer }, target) }),
+    createSetupSaga({ ...parts, secretsOf }),
     createStopSaga(parts),
     createDeleteSaga(parts),
     createSaveTemplateSaga(parts),

@@ -11,8 +11,6 @@ export type BootedDock = { dockId: string; hostId: string; generation: number }
 export type PassedRepositories = {
   organizationId: string
   repositories: readonly Repository[]
-  /** Of the same version: what no message may show. */
-  variables: Readonly<Record<string, string>>
 }
 
 /** Null unless the Dock is in this very boot on this host, and the version that it is pinned to passes some on. */
@@ -30,8 +28,8 @@ export const passedRepositories = async (
   const found = rows[0]
   if (!found) return null
   const { organizationId, versionId, sealed } = found
-  const { repositories, variables } = await openBundle(sealer, { organizationId, versionId }, sealed)
-  return { organizationId, repositories, variables }
+  const { repositories } = await openBundle(sealer, { organizationId, versionId }, sealed)
+  return { organizationId, repositories }
 }
 
 /** The same, as they are to be cloned. */

@@ -174,8 +174,8 @@ it('keeps members out of a disk on which a setup script may have written what it
     await resumeDock(world.modules.context, world.caller, id, { noEnv: true })
   }
   await asRole('member')
-  expect(await code(run(plain.id))).toBe('allowed')
-  expect(await code(run(withScript.id))).toBe('environment_secrets_admin_only')
+  expect(await outcomeOf(run(plain.id))).toBe('succeeded')
+  expect(await outcomeOf(run(withScript.id))).toBe('environment_secrets_admin_only')
 })
 
 it('shows nobody in setupError what the Dock was given', async () => {

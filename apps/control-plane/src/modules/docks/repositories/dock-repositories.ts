@@ -5,9 +5,8 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
-import { openVariables } from '../variables/dock-variables.ts'
+import type { SecretsOf } from '../variables/dock-secrets.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
 import { whileHostReturns } from '../workflows/host-patience.ts'
 import type { BootedDock, PassedRepositories, RepositoryToClone } from './passed-repositories.ts'
@@ -50,11 +49,11 @@ const explain = ({ exitCode, timedOut, output }: SetupOutcome): string => {
 export const createDockRepositories = (options: {
   db: Db
   clock: Clock
-  sealer: Sealer
   gateway: HostGateway
   passed: PassedRepositories
+  secretsOf: SecretsOf
 }): DockRepositories => {
-  const { db, clock, sealer, gateway, passed } = options
+  const { db, clock, gateway, passed } = options
 
   const toClone = async (dock: BootedDock): Promise<readonly RepositoryToClone[]> =>
     (await passed(dock))?.repositories ?? []
@@ -63,9 +62,9 @@ export const createDockRepositories = (options: {
     const found = await passed(dock)
     if (!found) return
     const { dockId, generation } = dock
-    const { organizationId, variables } = found
-    const own = await openVariables({ db, sealer }, { organizationId, dockId })
-    const error = maskSecrets(text, { ...variables, ...own }).slice(0, errorLengthMax)
+    const { organizationId } = found
+    const secrets = await options.secretsOf({ organizationId, dockId })
+    const error = maskSecrets(text, secrets).slice(0, errorLengthMax)
     await sql`update docks set setup_status = 'failed', setup_error = ${error}, setup_script_sealed = null,
         updated_at = ${clock.now()}
       where id = ${dockId} and organization_id = ${organizationId} and generation = ${generation}`.execute(db)

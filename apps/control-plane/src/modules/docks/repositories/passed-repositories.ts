@@ -13,9 +13,8 @@ export type RepositoryToClone = {
   setupScript: string | null
 }
 
-/** Null for a Dock that gets none in this boot. `variables`: what no message may show. */
+/** Null for a Dock that gets none in this boot. */
 export type PassedRepositories = (dock: BootedDock) => Promise<{
   organizationId: string
   repositories: readonly RepositoryToClone[]
-  variables: Readonly<Record<string, string>>
 } | null>

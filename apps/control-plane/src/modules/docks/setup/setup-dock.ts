@@ -17,8 +17,8 @@ import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable, type SetupOutcome } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
 import { organizationOwner } from '../sealed-columns.ts'
-import { openVariables } from '../variables/dock-variables.ts'
-import { maskSecrets, type Secrets } from '../variables/mask-secrets.ts'
+import type { SecretsOf } from '../variables/dock-secrets.ts'
+import { maskSecrets } from '../variables/mask-secrets.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
 
 /** A script that has not ended by then is ended. */
@@ -58,8 +58,7 @@ type SetupParts = {
   gateway: HostGateway
   owner: string
   sealer: Sealer
-  /** What a Dock's Environment has given it. */
-  passedSecrets(target: { organizationId: string; dockId: string }): Promise<Secrets>
+  secretsOf: SecretsOf
 }
 
 const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string => {
@@ -68,7 +67,7 @@ const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string =>
 }
 
 export const createSetupSaga = (parts: SetupParts): Saga => {
-  const { db, clock, gateway, owner, sealer } = parts
+  const { db, clock, gateway, owner, sealer, secretsOf } = parts
 
   /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */
   const findScript = async ({ targetId, organizationId }: OperationRow): Promise<string | null> => {
@@ -87,24 +86,16 @@ export const createSetupSaga = (parts: SetupParts): Saga => {
     return stopped ? 'stopped' : 'The Dock ended while its setup script ran.'
   }
 
-  const openSecrets = async (target: { organizationId: string; dockId: string }): Promise<Secrets> => {
-    const [own, passed] = await Promise.all([
-      openVariables({ db, sealer }, target),
-      parts.passedSecrets(target),
-    ])
-    return { ...passed, variables: [...Object.values(own), ...passed.variables] }
-  }
-
   const run = async (operation: OperationRow, script: string): Promise<SetupEnding> => {
     const { id, targetId: dockId, organizationId, generation } = operation
     const hostId = operation.hostId!
     const timeoutMs = setupMinutesMax * 60_000
     // An upgrade of the Environment may give the Dock others while the script runs.
-    const before = await openSecrets({ organizationId, dockId })
+    const before = await secretsOf({ organizationId, dockId })
     try {
       const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
       if (outcome.exitCode === 0 && !outcome.timedOut) return { error: null }
-      const after = await openSecrets({ organizationId, dockId })
+      const after = await secretsOf({ organizationId, dockId })
       return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }
     } catch (error) {
       if (error instanceof HostUnreachable)
