@@ -1,8 +1,21 @@
 /** The delivery's script itself, run as the Dock user over a folder of its own that stands in for `/home`. */
 import { execFile } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dockUser } from './login-shell.ts'
@@ -44,7 +57,13 @@ const give = (files: Record<string, string>): Promise<void> =>
 
 describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
   it("are the Dock user's alone, byte for byte, under any name", async () => {
-    const files = { 'a b/c': '\0\n', '-x': "it's", token: '' }
+    const files = {
+      'a b/c': '\0\n',
+      '-x': "it's",
+      token: '',
+      'a b/d/e': '\\n\\0\\\\ \0007 %s \n\n',
+      '%b': `${'é€🙂'.repeat(20_000)}end`,
+    }
     await give(files)
     for (const [path, contents] of Object.entries(files)) {
       expect(await readFile(join(work, path), 'utf8')).toBe(contents)
@@ -61,6 +80,16 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
     expect(await readFile(join(work, 'token'), 'utf8')).toBe('new')
     await give({})
     expect(await readdir(work)).toEqual(['mine'])
+  })
+
+  it('take the place of whatever stands at their path, and are not written through it', async () => {
+    await promisify(execFile)('mkfifo', [join(work, 'pipe')])
+    await writeFile(join(work, 'target'), 'kept')
+    await symlink('target', join(work, 'link'))
+    await give({ pipe: 'x', link: 'y' })
+    expect(await readFile(join(work, 'target'), 'utf8')).toBe('kept')
+    expect((await lstat(join(work, 'link'))).isFile()).toBe(true)
+    expect(await readFile(join(work, 'pipe'), 'utf8')).toBe('x')
   })
 
   it('never take a folder of the user, and come though the work folder is gone', async () => {
