@@ -59,6 +59,7 @@ import {
   type PlacementPolicy,
   servedImages,
 } from './modules/hosts/index.ts'
+import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
@@ -79,6 +80,7 @@ export type DockModules = {
   runner: OperationRunner
   context: DockContext
   copies: Copies
+  imageVersions: ImageVersions
   orderedStops: OrderedStops
   /** There may be data at rest of organizations that keep none. */
   noticeRetention(): void
@@ -128,11 +130,13 @@ export const createDockModules = (options: {
     nextDue: () => nextStopAt(db),
   })
   const { sealer, store } = options
-  const copies = createCopies({
+  const copyContext = {
     ...{ db, clock, logger, gateway, sealer, store, owner },
     settings: options.copySettings,
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
-  })
+  }
+  const copies = createCopies(copyContext)
+  const imageVersions = createImageVersions(copyContext)
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const secretsOf = createSecretsOf({
     ...{ db, sealer },
@@ -150,6 +154,7 @@ export const createDockModules = (options: {
     sealer,
     ttl,
     ensureCapture: copies.ensureCapture,
+    ensureImage: imageVersions.ensureImage,
     launch,
     repositories,
   }
@@ -201,6 +206,7 @@ export const createDockModules = (options: {
   const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
   const hostEvents = createHostEvents({
     ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
+    reported: imageVersions.look,
   })
   const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
   // A Template keeps its Dock, so it goes first.
@@ -237,6 +243,7 @@ export const createDockModules = (options: {
     runner,
     context,
     copies,
+    imageVersions,
     orderedStops,
     noticeRetention: () => {
       wipe().catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
@@ -245,6 +252,7 @@ export const createDockModules = (options: {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       await runner.start()
       copies.start()
+      imageVersions.start()
       timers.start()
       ttl.start()
       orderedStops.start()
@@ -255,6 +263,7 @@ export const createDockModules = (options: {
       ttl.stop()
       orderedStops.stop()
       await copies.stop()
+      await imageVersions.stop()
       runner.stop()
       let cancel: () => void = () => undefined
       const late = new Promise<void>((resolve) => {

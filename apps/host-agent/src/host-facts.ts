@@ -40,7 +40,8 @@ export const readHostFacts = async (
     memTotalBytes: totalmem(),
     diskTotalBytes: disks.room().totalBytes,
     maxDocks,
-    images,
+    images: [...images.keys()],
+    imageVersions: Object.fromEntries(images),
   }
 }
 

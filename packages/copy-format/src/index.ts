@@ -10,5 +10,6 @@ export {
   sealChunk,
   serialiseCopyKeys,
 } from './chunk.ts'
+export { diskDigest } from './disk-digest.ts'
 export { decodeChunks, encodeChunk, encodeEnd, type SealedChunk } from './frames.ts'
 export { type Manifest, openManifest, openPart, sealManifest, sealPart } from './manifest.ts'

@@ -105,6 +105,8 @@ export const hostFacts = z.strictObject({
   diskTotalBytes: z.number().int(),
   maxDocks: z.number().int(),
   images: z.array(z.string()),
+  /** By an image's name: the digest of the published version, or `built:` and what this host built it from. */
+  imageVersions: z.record(z.string(), z.string()),
 })
 export type HostFacts = z.infer<typeof hostFacts>
 

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
 import { createMachine, joinToken, type Machine, type RunningHost } from '../support/second-machine.ts'
@@ -13,7 +14,10 @@ let host: RunningHost | undefined
 beforeAll(async () => {
   machine = await createMachine(1)
   const port = await freePort()
-  server = await startServer(await newDataDir(), port, { DOCK_BIND: '0.0.0.0' })
+  server = await startServer(await newDataDir(), port, {
+    DOCK_BIND: '0.0.0.0',
+    DOCK_COPY_MIB_PER_SECOND: '1000',
+  })
   url = `http://${machine.address}:${port}`
   hostDir = await newDataDir()
   host = await machine.joinAsHost(hostDir, url, await joinToken(server.dataDir))
@@ -53,6 +57,16 @@ const agentProcess = async (): Promise<number> => {
 describe('a second machine', () => {
   it('is a host of this Dock, and Docks start, stop and resume on it', async () => {
     await expect.poll(stateOfSecond, patiently).toBe('online')
+    const delivered = async (): Promise<{ digest?: string }> => {
+      const log = await readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8')
+      return JSON.parse(log.split('\n').find((line) => line.includes('image delivered')) ?? '{}')
+    }
+    await expect.poll(delivered, patiently).toHaveProperty('digest')
+    // It was received, not built: the pool's own view of it, in the agent's namespace.
+    const images = join('/proc', String(await agentProcess()), 'root', hostDir, 'host/pool/images')
+    expect(await readdir(images)).toEqual([server.admin.image])
+    const version = await readFile(join(images, server.admin.image, 'version'), 'utf8')
+    expect(version).toBe((await delivered()).digest)
     const dock = await createThere('far')
     await run(server, dock.id, 'echo far away > file')
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })

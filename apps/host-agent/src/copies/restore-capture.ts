@@ -5,14 +5,15 @@ import { faultPoint } from '@dock/foundation'
 
 /**
  * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
- * that is not what it should be.
+ * that is not what it should be. Answers which chunk came where.
  */
 export const fillDisk = async (
   disk: FileHandle,
   diskBytes: number,
   keys: CopyKeys,
   frames: AsyncIterable<Uint8Array>,
-): Promise<void> => {
+): Promise<[index: number, name: string][]> => {
+  const filled: [number, string][] = []
   for await (const { index, name, bytes } of decodeChunks(frames)) {
     const content = await openChunk(keys, name, bytes)
     const at = index * chunkBytes
@@ -23,5 +24,7 @@ export const fillDisk = async (
       const { bytesWritten } = await disk.write(content, written, content.length - written, at + written)
       written += bytesWritten
     }
+    filled.push([index, name])
   }
+  return filled
 }

@@ -4,9 +4,11 @@ import { existsSync } from 'node:fs'
 import {
   appendFile,
   chmod,
+  type FileHandle,
   mkdir,
   mkdtemp,
   open,
+  readdir,
   readFile,
   rm,
   stat,
@@ -83,7 +85,7 @@ describe('create and attach', () => {
     expect(await readFile(join(root, 'mine'), 'utf8')).toBe('x')
     expect(await readFile(join(root, 'etc', 'name'), 'utf8')).toBe('image')
     expect(await pool.list()).toEqual({ disks: ['a'], captures: [] })
-    expect(await pool.images()).toEqual(['small'])
+    expect([...(await pool.images()).keys()]).toEqual(['small'])
   })
 
   it('mounts without devices and privileged programs, by direct I/O', async () => {
@@ -124,6 +126,58 @@ describe('create and attach', () => {
     await expect(full.create('a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(NoSpace)
     await expect(pool.create('../a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(/not an id/)
     expect((await pool.list()).disks).toEqual([])
+  })
+})
+
+describe('a version of an image', () => {
+  const image = () => join(poolDir, 'images', 'arrived')
+  const receive = (digest: string, content: string) =>
+    pool.receiveImage('arrived', {
+      digest,
+      diskBytes: 2 ** 20,
+      fill: async (disk) => void (await disk.write(content)),
+    })
+  const content = async () => (await readFile(join(image(), 'disk.raw'))).subarray(0, 5).toString()
+  afterEach(async () => {
+    if (existsSync(image())) await system.destroySubvolume(image())
+  })
+
+  it('takes the place of the one of before when it is whole, and is not taken twice', async () => {
+    await receive('sha256:1', 'first')
+    expect((await pool.images()).get('arrived')).toBe('sha256:1')
+    await receive('sha256:2', 'later')
+    await receive('sha256:2', 'never')
+    expect([(await pool.images()).get('arrived'), await content()]).toEqual(['sha256:2', 'later'])
+    expect((await stat(join(image(), 'disk.raw'))).size).toBe(2 ** 20)
+    expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
+  })
+
+  it('that is not what it should be changes nothing', async () => {
+    await receive('sha256:1', 'first')
+    const fill = async (disk: FileHandle): Promise<void> => {
+      await disk.write('wrong')
+      throw new Error('damaged')
+    }
+    const arriving = pool.receiveImage('arrived', { digest: 'sha256:2', diskBytes: 2 ** 20, fill })
+    await expect(arriving).rejects.toThrow('damaged')
+    expect([(await pool.images()).get('arrived'), await content()]).toEqual(['sha256:1', 'first'])
+    expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
+  })
+
+  it('leaves nothing half made when the agent is killed meanwhile', async () => {
+    await receive('sha256:1', 'first')
+    for (const name of ['.new-arrived', '.new-former-arrived'])
+      await system.createSubvolume(join(poolDir, 'images', name))
+    await newPool().recover()
+    expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
+    expect(await content()).toBe('first')
+  })
+
+  it('built here is known by its recipe', async () => {
+    expect((await pool.images()).get('small')).toBe('built:')
+    await writeFile(join(poolDir, 'images', '.small.from'), 'small-amd64-0123.tar.zst\n')
+    expect((await pool.images()).get('small')).toBe('built:small-amd64-0123.tar.zst')
+    await rm(join(poolDir, 'images', '.small.from'))
   })
 })
 

@@ -9,6 +9,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 import { imagePath, listImages } from '../images/list-images.ts'
+import { receiveImage } from '../images/receive-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
@@ -87,18 +88,21 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     requireRoom(room())
     const system = await kernel()
     const { from, diskGiB } = wanted
-    let source: string
+    const clone = (source: string) => cloneDisk(system, source, docksDir, dockId, diskGiB * gibibyte)
     if ('image' in from) {
       const image = imagePath(poolDir, from.image)
-      if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`no such image: ${from.image}`)
-      source = await serial(`image ${from.image}`, () =>
-        sizedImage(system, poolDir, image, from.image, diskGiB),
-      )
-    } else {
-      source = capturePath(from.captureId)
-      if (!(await exists(source))) throw new NotInPool(`no such capture: ${from.captureId}`)
+      const cloneImage = async (): Promise<void> => {
+        if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`no such image: ${from.image}`)
+        const sized = () => sizedImage(system, poolDir, image, from.image, diskGiB)
+        await clone(await serial(`image ${from.image}`, sized))
+      }
+      // The image was replaced by a newer version in just this moment.
+      const isReplaced = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOENT'
+      return cloneImage().catch((error) => (isReplaced(error) ? cloneImage() : Promise.reject(error)))
     }
-    await cloneDisk(system, source, docksDir, dockId, diskGiB * gibibyte)
+    const source = capturePath(from.captureId)
+    if (!(await exists(source))) throw new NotInPool(`no such capture: ${from.captureId}`)
+    await clone(source)
   }
 
   const makeCapture = async (dockId: string, target: string): Promise<void> => {
@@ -188,6 +192,16 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     },
 
     images: () => listImages(poolDir),
+    imageFile: async (name) => {
+      const file = join(imagePath(poolDir, name), 'disk.raw')
+      if (!(await exists(file))) throw new NotInPool(`no such image: ${name}`)
+      return file
+    },
+    receiveImage: (name, arriving) =>
+      serial(`arriving ${name}`, async () => {
+        requireRoom(room())
+        await receiveImage(await kernel(), poolDir, name, arriving)
+      }),
     room,
     async *walk(captureId) {
       yield* walkTree(await captured(captureId))

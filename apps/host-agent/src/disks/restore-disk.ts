@@ -11,7 +11,7 @@ export const restoreDisk = async (
   folder: string,
   name: string,
   bytes: number,
-  fill: (disk: FileHandle) => Promise<void>,
+  fill: (disk: FileHandle) => Promise<unknown>,
 ): Promise<void> => {
   const half = join(folder, `${halfMade}${name}`)
   if (await exists(half)) await system.destroySubvolume(half)

@@ -4,6 +4,7 @@
  */
 import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import type { ArrivingImage } from '../images/receive-image.ts'
 
 /** Where a new disk is cloned from. */
 export type DiskOrigin = { image: string } | { captureId: string }
@@ -45,8 +46,12 @@ export type DiskPool = {
   usage(dockId: string): Promise<{ usedBytes: number; sizeBytes: number }>
   has(dockId: string): Promise<boolean>
   list(): Promise<{ disks: string[]; captures: string[] }>
-  /** Names of the images that Docks can start from. */
-  images(): Promise<string[]>
+  /** The images that Docks can start from, by name, each with its version. */
+  images(): Promise<Map<string, string>>
+  /** Path of an image's disk, to be read only. */
+  imageFile(name: string): Promise<string>
+  /** Takes in a version of an image; Docks are made from the one of before until it is whole. */
+  receiveImage(name: string, arriving: ArrivingImage): Promise<void>
   /** What is left of the pool, now and without a wait. */
   room(): PoolRoom
   /** Regular files of a capture, path from the root with a leading slash, size in bytes; in no order to rely on. */
@@ -61,7 +66,7 @@ export type DiskPool = {
   restoreCapture(
     captureId: string,
     diskBytes: number,
-    fill: (disk: FileHandle) => Promise<void>,
+    fill: (disk: FileHandle) => Promise<unknown>,
   ): Promise<{ sizeBytes: number }>
   /** At the agent's start: mounts the pool when it is not, thaws every disk, drops what is half made. */
   recover(): Promise<void>

@@ -61,7 +61,7 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
       'a b/c': '\0\n',
       '-x': "it's",
       token: '',
-      'a b/d/e': '\\n\\0\\\\ \0007 %s \n\n',
+      'a b/d/e': '\\n\\0\\\\ \x007 %s \n\n',
       '%b': `${'é€🙂'.repeat(20_000)}end`,
     }
     await give(files)

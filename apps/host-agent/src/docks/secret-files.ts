@@ -58,7 +58,14 @@ export const deliverFiles = async (
   const contents = files.map((file) => escaped(file.contents))
   const { exitCode, stderr } = await driver.exec(sandbox, {
     // Where its input is a socket, bash would read the user's .bashrc.
-    argv: ['/bin/bash', '--norc', '-c', script, 'environment', ...files.flatMap(({ path }, at) => [String(contents[at]?.length ?? 0), path])],
+    argv: [
+      '/bin/bash',
+      '--norc',
+      '-c',
+      script,
+      'environment',
+      ...files.flatMap(({ path }, at) => [String(contents[at]?.length ?? 0), path]),
+    ],
     env: userEnvironment,
     ...{ cwd: '/', uid: dockUser.uid, gid: dockUser.gid, timeoutMs, outputLimitBytes: 4096 },
     ...(files.length > 0 ? { input: Buffer.concat(contents) } : {}),

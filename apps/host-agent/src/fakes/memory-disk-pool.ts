@@ -16,6 +16,7 @@ const reserveBytes = totalBytes / 20
 export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13']): MemoryDiskPool => {
   const disks = new Set<string>()
   const captures = new Set<string>()
+  const images = new Map<string, string>()
   const attached = new Set<string>()
   let freeBytes = totalBytes
   const failures = new Map<string, Error>()
@@ -64,7 +65,15 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     usage: async () => ({ usedBytes: 1024, sizeBytes: 2 * 1024 ** 3 }),
     has: async (dockId) => disks.has(dockId),
     list: async () => ({ disks: [...disks], captures: [...captures] }),
-    images: async () => [...imageNames],
+    images: async () => new Map([...imageNames].map((name) => [name, images.get(name) ?? 'built:here'])),
+    imageFile: async (name) => {
+      demand(new Set(imageNames), name)
+      return `/memory/images/${name}`
+    },
+    receiveImage: async (name, { digest }) => {
+      await step('receiveImage')
+      images.set(name, digest)
+    },
     room: () => ({ totalBytes, freeBytes, reserveBytes }),
     setFree: (bytes) => {
       freeBytes = bytes

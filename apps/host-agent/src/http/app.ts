@@ -8,6 +8,7 @@ import type { Dock } from '../docks/dock.ts'
 import { addCaptureRoutes } from './capture-routes.ts'
 import { createEventStream } from './event-stream.ts'
 import type { HostView } from './host-view.ts'
+import { addImageRoutes } from './image-routes.ts'
 import { readBody, uuidParameter } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
@@ -25,6 +26,7 @@ export const createAgentApp = (view: HostView): Hono => {
   }
   // Before the limit of bodies: a restore sends a whole disk.
   addCaptureRoutes(app, view)
+  addImageRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))
 
   app.post('/docks/:dockId/start', async (context) => {

@@ -1,6 +1,5 @@
 /** The agent's paths for captures: files, durable copies out and back, removal. */
 import { Readable } from 'node:stream'
-import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
 import * as protocol from '@dock/host-protocol'
 import type { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -8,37 +7,12 @@ import * as z from 'zod'
 import { nameChunks, sealChunks } from '../copies/copy-capture.ts'
 import { fillDisk } from '../copies/restore-capture.ts'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
+import { asLines, keysFrom, splitHead, streamed } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
 import { parse, readBody, uuidParameter } from './read-request.ts'
 
 /** Positions of a disk of 2 TiB, written out, take less. */
-const bodyBytesMax = 8 * 1024 * 1024
-const headBytesMax = 4096
-/** Lines are sent some hundred at a time: one write each would cost more than making them. */
-const linesAtOnce = 500
-
-const keysFrom = (secret: string): CopyKeys => {
-  try {
-    return parseCopyKeys(secret)
-  } catch {
-    throw new AgentRefusal('invalid', 'keys: not a secret of copy keys')
-  }
-}
-
-async function* asLines(items: AsyncIterable<object>): AsyncGenerator<Buffer> {
-  let lines: string[] = []
-  for await (const item of items) {
-    if (lines.push(JSON.stringify(item)) < linesAtOnce) continue
-    yield Buffer.from(`${lines.join('\n')}\n`)
-    lines = []
-  }
-  yield Buffer.from(`${[...lines, JSON.stringify({ end: true })].join('\n')}\n`)
-}
-
-const streamed = (parts: AsyncIterable<Buffer>, contentType: string): Response =>
-  new Response(Readable.toWeb(Readable.from(parts, { objectMode: false })) as unknown as ReadableStream, {
-    headers: { 'content-type': contentType },
-  })
+export const positionsBytesMax = 8 * 1024 * 1024
 
 /** The bytes from `start` to `end` of a stream, which is ended with them. */
 const slice = (stream: Readable, start: number, end: number): Readable => {
@@ -59,33 +33,8 @@ const slice = (stream: Readable, start: number, end: number): Readable => {
   return sliced
 }
 
-/** The first line of a stream, and what follows it. */
-const splitHead = async (
-  stream: AsyncIterable<Uint8Array>,
-): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> => {
-  const source = stream[Symbol.asyncIterator]()
-  let held = Buffer.alloc(0)
-  let end = -1
-  while (end < 0) {
-    const { done, value } = await source.next()
-    if (done || held.length > headBytesMax) throw new AgentRefusal('invalid', 'the first line is missing')
-    held = Buffer.concat([held, value])
-    end = held.indexOf(10)
-  }
-  const after = held.subarray(end + 1)
-  async function* rest(): AsyncGenerator<Uint8Array> {
-    if (after.length > 0) yield after
-    yield* { [Symbol.asyncIterator]: () => source }
-  }
-  try {
-    return { head: JSON.parse(held.toString('utf8', 0, end)), rest: rest() }
-  } catch {
-    throw new AgentRefusal('invalid', 'the first line is not JSON')
-  }
-}
-
 export const addCaptureRoutes = (app: Hono, { disks, copyPace }: HostView): void => {
-  const limited = bodyLimit({ maxSize: bodyBytesMax })
+  const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/captures/:captureId/destroy', limited, async (context) => {
     await readBody(context, protocol.destroyCapture)

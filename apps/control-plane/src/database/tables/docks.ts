@@ -20,6 +20,7 @@ export type DockTables = {
     disk_total_bytes: Bigint
     max_docks: number
     images: string[]
+    image_versions: Generated<unknown>
     state: 'online' | 'offline'
     mem_available_bytes: Generated<string>
     disk_free_bytes: Generated<string>
@@ -39,6 +40,7 @@ export type DockTables = {
     workspace_id: string
     name: string
     image: string
+    image_version: string | null
     cpus: number
     memory_mib: number
     disk_gib: number

@@ -1,5 +1,8 @@
 /** Public face of durable copies: made in the background, proven, restored from when a host lacks a capture, swept. */
 export { type CopyContext, type CopyMetrics, copyKeysColumn } from './copy-context.ts'
 export { type CopySettings, parseCopySettings, usualCopySettings } from './copy-settings.ts'
+export { verifiedCopy } from './copy-store.ts'
 export { type Copies, createCopies } from './keep-copies.ts'
-export { NoCopy } from './restore-copy.ts'
+export { NoCopy, readCopy } from './restore-copy.ts'
+export { sweepCopies } from './sweep-copies.ts'
+export { takeCopy } from './take-copy.ts'

@@ -1,5 +1,5 @@
 /** Brings a capture back to a host from its copy: the host proves every chunk before the capture is there. */
-import { encodeChunk, encodeEnd, openManifest, serialiseCopyKeys } from '@dock/copy-format'
+import { encodeChunk, encodeEnd, type Manifest, openManifest, serialiseCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
 import { type CopyContext, manifestKey } from './copy-context.ts'
 import { copyKeys } from './copy-keys.ts'
@@ -35,16 +35,25 @@ async function* frames(
   yield encodeEnd()
 }
 
-/** Sends the copy to the host, which proves every chunk. Throws where anything of it is missing or damaged. */
-export const restoreCopy = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
-  const { store, gateway, logger, db } = context
-  const startedAt = performance.now()
+/** What a host needs to make the disk of a copy: the keys, its size, its chunks in order. */
+export const readCopy = async (
+  context: CopyContext,
+  copy: Copy,
+): Promise<{ keys: string; manifest: Manifest; frames: AsyncIterable<Uint8Array> }> => {
+  const { store, db } = context
   const keys = await copyKeys(context, copy.organizationId)
   const key = manifestKey(copy.organizationId, copy.id)
   const manifest = await openManifest(keys, key, await store.get(key))
   const objects = await chunkObjects(db, copy)
-  const disk = { keys: serialiseCopyKeys(keys), diskBytes: manifest.diskBytes }
-  await gateway.restoreCapture(hostId, copy.snapshotId, disk, frames(context, manifest.chunks, objects))
+  return { keys: serialiseCopyKeys(keys), manifest, frames: frames(context, manifest.chunks, objects) }
+}
+
+/** Sends the copy to the host, which proves every chunk. Throws where anything of it is missing or damaged. */
+export const restoreCopy = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
+  const { gateway, logger } = context
+  const startedAt = performance.now()
+  const { keys, manifest, frames } = await readCopy(context, copy)
+  await gateway.restoreCapture(hostId, copy.snapshotId, { keys, diskBytes: manifest.diskBytes }, frames)
   const ms = Math.round(performance.now() - startedAt)
   logger.info({ snapshotId: copy.snapshotId, hostId, chunks: manifest.chunks.length, ms }, 'copy restored')
 }

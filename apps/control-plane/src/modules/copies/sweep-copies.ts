@@ -9,11 +9,12 @@ import { type CopyContext, copyPrefix } from './copy-context.ts'
 
 const batch = 500
 
-/** Copies whose Snapshot is gone: rows, then manifest and index. */
+/** Copies whose Snapshot or image version is gone: rows, then manifest and index. */
 const sweepManifests = async ({ db, store }: CopyContext): Promise<number> => {
   const gone = await sql<{ id: string; organizationId: string }>`
     delete from copies where id in (
       select c.id from copies c where not exists (select 1 from snapshots s where s.id = c.snapshot_id)
+        and not exists (select 1 from image_versions v where v.id = c.snapshot_id)
       limit ${batch})
     returning id, organization_id as "organizationId"`.execute(db)
   for (const { id, organizationId } of gone.rows) {

@@ -17,6 +17,7 @@ import {
   sealPart,
   serialiseCopyKeys,
 } from '@dock/copy-format'
+import type { CaptureFile, NamedChunk } from '../hosts/index.ts'
 import { type CopyContext, chunksPrefix, indexKey, manifestKey } from './copy-context.ts'
 import { copyKeys } from './copy-keys.ts'
 import {
@@ -58,14 +59,27 @@ const storeChunk = async (
   return 0
 }
 
+/** The disk that is copied, where it stands; without `files` the copy has no index. */
+export type DiskSource = {
+  name(keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
+  seal(keys: string, wanted: readonly number[]): Promise<AsyncIterable<Uint8Array>>
+  files?(): AsyncIterable<CaptureFile>
+}
+
+const captureSource = ({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource => ({
+  name: (keys) => gateway.nameChunks(hostId, id, keys),
+  seal: (keys, wanted) => gateway.sealChunks(hostId, id, keys, wanted),
+  files: () => gateway.tree(hostId, id),
+})
+
 /** Stores the list of files in parts, so that a million of them are never held at once. Answers how many parts. */
 const storeIndex = async (
   context: CopyContext,
   copy: Copy,
   keys: CopyKeys,
-  hostId: string,
+  files: AsyncIterable<CaptureFile>,
 ): Promise<number> => {
-  const { gateway, store } = context
+  const { store } = context
   let parts = 0
   let lines: string[] = []
   const flush = async (): Promise<void> => {
@@ -76,7 +90,7 @@ const storeIndex = async (
     parts += 1
     lines = []
   }
-  for await (const file of gateway.tree(hostId, copy.snapshotId)) {
+  for await (const file of files) {
     if (lines.push(JSON.stringify(file)) >= filesInPart) await flush()
   }
   if (lines.length > 0) await flush()
@@ -98,13 +112,13 @@ const storeManifest = async (
 const copyDisk = async (
   context: CopyContext,
   copy: Copy,
-  hostId: string,
+  source: DiskSource,
   renew: () => Promise<void>,
 ): Promise<CopyReport> => {
-  const { db, gateway, clock } = context
+  const { db, clock } = context
   const keys = await copyKeys(context, copy.organizationId)
   const secret = serialiseCopyKeys(keys)
-  const { diskBytes, chunks } = await gateway.nameChunks(hostId, copy.snapshotId, secret)
+  const { diskBytes, chunks } = await source.name(secret)
   await renew()
   const names = [...new Set(chunks.map(({ name }) => name))]
   const stored = await useChunks(db, copy, names, clock.now())
@@ -114,7 +128,7 @@ const copyDisk = async (
   )
   let addedBytes = 0
   if (missing.size > 0) {
-    const frames = await gateway.sealChunks(hostId, copy.snapshotId, secret, [...missing.values()])
+    const frames = await source.seal(secret, [...missing.values()])
     for await (const chunk of decodeChunks(frames)) {
       addedBytes += await storeChunk(context, copy, keys, chunk)
       missing.delete(chunk.name)
@@ -122,7 +136,7 @@ const copyDisk = async (
     }
   }
   if (missing.size > 0) throw new Error(`${missing.size} chunks were not sent`)
-  const indexParts = await storeIndex(context, copy, keys, hostId)
+  const indexParts = source.files ? await storeIndex(context, copy, keys, source.files()) : 0
   const places = chunks.map(({ index, name }): [number, string] => [index, name])
   await storeManifest(context, copy, keys, { version: 1, diskBytes, chunkBytes, chunks: places, indexParts })
   const facts = { diskBytes, indexParts, addedBytes, owner: context.owner, now: clock.now() }
@@ -130,8 +144,15 @@ const copyDisk = async (
   return { addedBytes, chunks: chunks.length, addedChunks: names.length - stored.size }
 }
 
-/** Makes the copy of a completed Snapshot; null when another process is at it. Throws when it could not be made. */
-export const takeCopy = async (context: CopyContext, snapshot: DueSnapshot): Promise<CopyReport | null> => {
+/**
+ * Makes the copy of a completed Snapshot, or of another disk under an id of its own; null when another process is at it.
+ * Throws when it could not be made.
+ */
+export const takeCopy = async (
+  context: CopyContext,
+  snapshot: DueSnapshot,
+  source: DiskSource = captureSource(context, snapshot),
+): Promise<CopyReport | null> => {
   const { db, clock, owner } = context
   const copy = await beginCopy(db, snapshot, { owner, until: leaseUntil(context), now: clock.now() })
   if (!copy) return null
@@ -142,7 +163,7 @@ export const takeCopy = async (context: CopyContext, snapshot: DueSnapshot): Pro
     renewedAt = clock.now().getTime()
   }
   try {
-    return await copyDisk(context, copy, snapshot.hostId, renew)
+    return await copyDisk(context, copy, source, renew)
   } catch (error) {
     await abandonCopy(db, copy).catch(() => undefined)
     throw error

@@ -7,7 +7,13 @@ import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { OperationRow, OperationRunner } from '../../engine/index.ts'
-import { hostCandidate, type PlacementPolicy, type PlacementRequest, reserveSize } from '../hosts/index.ts'
+import {
+  hostCandidate,
+  type PlacementPolicy,
+  type PlacementRequest,
+  reserveSize,
+  type StartDock,
+} from '../hosts/index.ts'
 import type { DockRow } from './dock.ts'
 import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
@@ -83,6 +89,8 @@ export type NewDock = {
   }
   operation: OperationRow
   why: 'create' | 'branch'
+  /** What its disk is made from. */
+  origin: StartDock['source']
   key: { key: string; fingerprint: Buffer; keysSince: Date } | null
   placement: PlacementRequest
   policy: PlacementPolicy
@@ -102,6 +110,15 @@ export type ClaimOutcome =
   | { kind: 'no_host' }
   | { kind: 'key_taken' }
   | { kind: 'source_changed' }
+
+/** The version of the image that the disk goes back to: the host's own, or the one of the Dock that it is a copy of. */
+const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> => {
+  if (source) return sql`(select s.image_version from docks s where s.id = ${source.operation.dockId}::uuid)`
+  if (origin.kind === 'capture')
+    return sql`(select s.image_version from snapshots k join docks s on s.id = k.dock_id
+      where k.id = ${origin.captureId}::uuid)`
+  return sql`placed.image_versions ->> ${dock.image}::text`
+}
 
 /** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, for a branch `dock_busy`. */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
@@ -124,16 +141,16 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
             where k.created_at <= ${key.keysSince} returning 1)`
       : sql`claim as (select 1 from candidate)`,
     sql`placed as (update hosts set ${reserveSize(dock)} from candidate c
-      where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime)`,
+      where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime, hosts.image_versions)`,
     sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
         state, state_changed_at, generation, ttl_seconds, environment, environment_id,
-        environment_version, env_passes, marks, no_env, from_template, host_id, placed, has_disk,
+        environment_version, env_passes, marks, no_env, from_template, image_version, host_id, placed, has_disk,
         setup_status, env_sealed, setup_script_sealed, created_by, created_at, updated_at)
       select ${dock.id}::uuid, ${dock.organizationId}::uuid, ${dock.workspaceId}::uuid, ${dock.name}, ${dock.image},
         ${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int, placed.runtime, 'provisioning',
         ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.environmentId}::uuid,
         ${dock.environmentVersion}::int, ${dock.envPasses}::boolean, ${dock.marks}::uuid[], ${dock.noEnv}::boolean,
-        ${dock.fromTemplate}, placed.id, true, false, 'pending', ${dock.envSealed},
+        ${dock.fromTemplate}, ${imageVersion(input)}, placed.id, true, false, 'pending', ${dock.envSealed},
         ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
     sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
     sql`intent as (${insertOperation(operation, input.lease, now, { host: sql`born.host_id`, from: sql`born` })})`,

@@ -13,7 +13,7 @@ import {
   type SetupOutcome,
   type StartDock,
 } from '../hosts/index.ts'
-import { fakeCaptures } from './fake-captures.ts'
+import { fakeCaptures, fakeImages } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
 
 type Method =
@@ -41,6 +41,7 @@ export const hostFacts = (over: Partial<HostFacts> = {}): HostFacts => ({
   diskTotalBytes: 100 * gib,
   maxDocks: 50,
   images: ['debian-13'],
+  imageVersions: { 'debian-13': 'built:test' },
   ...over,
 })
 
@@ -48,6 +49,8 @@ export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
+  /** Disks of the images of each host, by host and name; any name will do for a start until a test sets some. */
+  images: Map<string, Map<string, string>>
   calls: { method: Method; dockId: string; body: unknown }[]
   /** Fails the next calls of a method, one entry a call. */
   failures: Map<Method, Failure[]>
@@ -77,6 +80,7 @@ export type FakeHost = HostGateway & {
 export const createFakeHost = (hostId: string): FakeHost => {
   const sandboxes: FakeHost['sandboxes'] = new Map()
   const captures = new Set<string>()
+  const images: FakeHost['images'] = new Map()
   const calls: FakeHost['calls'] = []
   const failures: FakeHost['failures'] = new Map()
   const starts: StartDock[] = []
@@ -107,6 +111,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     connections,
     sandboxes,
     captures,
+    images,
     calls,
     failures,
     starts,
@@ -131,6 +136,9 @@ export const createFakeHost = (hostId: string): FakeHost => {
         refuseOld(dockId, body.generation)
         if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
           throw new HostRefused('not_found', 'no such capture')
+        const had = images.get(hostId)
+        if (body.source.kind === 'image' && had && !had.has(body.source.image))
+          throw new HostRefused('not_found', 'no such image')
         if (body.source.kind === 'own' && !sandboxes.has(dockId))
           throw new HostRefused('not_found', 'no disk')
         sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
@@ -195,6 +203,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       yield { path: '/etc/hostname', size: 5, inode: 12 }
     },
     ...fakeCaptures(captures),
+    ...fakeImages(images),
     file: async (_host, _capture, _path, range) => {
       const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
       return { size: 5, body: new Blob(['dock\n'.slice(place.start, place.end)]).stream() }

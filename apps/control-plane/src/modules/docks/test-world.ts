@@ -166,6 +166,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
         captures: [...host.captures],
       })
       await modules.hostEvents.settled()
+      await modules.imageVersions.run()
     },
     reserved: async () => {
       const result = await sql<{ slots: number; cpus: number; recounted: number }>`

@@ -14,7 +14,13 @@ export type HostEvents = {
   settled(): Promise<void>
 }
 
-export const createHostEvents = (parts: InventoryParts & { credentials: CredentialAnswers }): HostEvents => {
+export const createHostEvents = (
+  parts: InventoryParts & {
+    credentials: CredentialAnswers
+    /** Called when a host's full report is settled. */
+    reported(): void
+  },
+): HostEvents => {
   const { db, clock, logger, gateway, reactions, pools, credentials } = parts
   const startedAt = clock.now().getTime()
   const inventories = createInventoryTaker(parts)
@@ -23,7 +29,8 @@ export const createHostEvents = (parts: InventoryParts & { credentials: Credenti
     handle: async (hostId, event) => {
       switch (event.type) {
         case 'inventory':
-          return inventories.take(hostId, event)
+          await inventories.take(hostId, event)
+          return parts.reported()
         case 'heartbeat': {
           const { pressure, running } = event
           if (await saveHeartbeat(db, { id: hostId, pressure, running, now: clock.now() })) return

@@ -14,6 +14,7 @@ import type {
   FurnishDock,
   KeepPool,
   NamedChunk,
+  ReceiveImage,
   RestoreCapture,
   SetupDock,
   SetupOutcome,
@@ -68,6 +69,26 @@ export type HostGateway = HostConnections & {
     keys: string,
     wanted: readonly number[],
   ): Promise<AsyncIterable<Uint8Array>>
+  /** As {@link HostGateway.nameChunks}, of the disk of an image that the host has. */
+  nameImageChunks(
+    hostId: string,
+    image: string,
+    keys: string,
+  ): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
+  /** As {@link HostGateway.sealChunks}, of the disk of an image that the host has. */
+  sealImageChunks(
+    hostId: string,
+    image: string,
+    keys: string,
+    wanted: readonly number[],
+  ): Promise<AsyncIterable<Uint8Array>>
+  /** Gives the host a published version of an image, in place of the one that it has. */
+  sendImage(
+    hostId: string,
+    image: string,
+    disk: ReceiveImage,
+    frames: AsyncIterable<Uint8Array>,
+  ): Promise<void>
   /** Makes a capture from frames of the copy format. */
   restoreCapture(
     hostId: string,

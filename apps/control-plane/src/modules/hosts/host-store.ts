@@ -124,7 +124,8 @@ export const saveInventory = async (
     update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
       kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
-      max_docks = ${facts.maxDocks}, images = ${facts.images}, state = 'online', running_docks = ${input.running},
+      max_docks = ${facts.maxDocks}, images = ${facts.images},
+      image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},
       last_heartbeat_at = ${input.now}
     from (select id, boot_id from hosts where id = ${input.id} for update) old

@@ -2,9 +2,11 @@
 
 export type {
   ByteRange,
+  CaptureFile,
   ClonedRepositories,
   ExecOutcome,
   HostFacts,
+  NamedChunk,
   PoolReport,
   Repository as ClonedRepository,
   RuntimeReport,

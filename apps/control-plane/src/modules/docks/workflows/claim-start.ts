@@ -12,7 +12,7 @@ import { startData } from './start-dock.ts'
 
 const nameAttempts = 6
 
-export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'now' | 'dock'> & {
+export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'now' | 'dock' | 'origin'> & {
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
@@ -59,12 +59,14 @@ const claimNamed = async (
   for (let attempt = 0; ; attempt++) {
     const generated = attempt === 0 && waiting ? waiting.hostname : generateName(attempt)
     const name = request.dock.name ?? generated
-    startData(request.operation).command.hostname = hostnameOf(name)
+    const { command } = startData(request.operation)
+    command.hostname = hostnameOf(name)
     try {
       return await withinPlan(context, request.dock.organizationId, (db) =>
         claimNewDock(db, {
           ...request,
           dock: { ...request.dock, name },
+          origin: command.source,
           placement: waiting ? { ...placement, only: waiting.hostId } : placement,
           lease: context.runner.lease(),
           policy: context.policy,

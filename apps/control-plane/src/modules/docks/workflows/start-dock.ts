@@ -80,6 +80,8 @@ type Options = {
   ttl: Pick<TtlClock, 'note'>
   /** Sees to it that a host keeps a Snapshot's capture. */
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  /** Gives a host an image that it lacks. Throws `base_image_unavailable` when it cannot be had. */
+  ensureImage(image: string, hostId: string): Promise<void>
   /** What the Dock is given from its Environment. */
   launch: Launch
   repositories: DockRepositories
@@ -92,7 +94,7 @@ const ignoreUnreachable = (error: unknown): void => {
 }
 
 export const createStartSagas = (options: Options): Saga[] => {
-  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, launch, repositories } = options
+  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, ensureImage, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
   const repositorySteps = createRepositorySteps({ db, clock, repositories })
   const capture: SagaStep = {
@@ -150,9 +152,16 @@ export const createStartSagas = (options: Options): Saga[] => {
             repositories.any({ dockId, hostId, generation }),
           ])
       if (hasRepositories) data.repositories = {}
-      const start = () =>
-        gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
       const { source } = data.command
+      const order = () =>
+        gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
+      const start = () =>
+        order().catch(async (error: unknown) => {
+          const lacksImage = error instanceof HostRefused && error.code === 'not_found'
+          if (source.kind !== 'image' || !lacksImage) throw error
+          await ensureImage(source.image, hostId)
+          return order()
+        })
       // Placed where the capture is not: it comes from its copy first.
       if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
         await ensureCapture(source.captureId, hostId)

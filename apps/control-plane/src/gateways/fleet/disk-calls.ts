@@ -1,0 +1,75 @@
+/** Disks over the bulk link, whatever path they have at the agent: names of their chunks, sealed chunks, a disk sent. */
+import { Readable } from 'node:stream'
+import {
+  type AgentLink,
+  type AgentStream,
+  type NamedChunk,
+  namedChunk,
+  namedDisk,
+  readLines,
+  refusalOf,
+} from '@dock/host-protocol'
+import * as z from 'zod'
+import { translated, translatedStream } from './translate-failure.ts'
+
+const headEnd = '\n'
+
+export type DiskCalls = {
+  ask(hostId: string, method: string, path: string, body?: unknown): Promise<AgentStream>
+  nameChunks(hostId: string, path: string, keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
+  sealChunks(
+    hostId: string,
+    path: string,
+    keys: string,
+    wanted: readonly number[],
+  ): Promise<AsyncIterable<Uint8Array>>
+  /** Sends a line of JSON and frames behind it; answers the agent's answer. */
+  send(hostId: string, path: string, head: object, frames: AsyncIterable<Uint8Array>): Promise<unknown>
+}
+
+/** `bulk` answers the host's bulk link, or throws HostUnreachable. */
+export const diskCalls = (bulk: (hostId: string) => AgentLink): DiskCalls => {
+  const ask: DiskCalls['ask'] = (hostId, method, path, body) =>
+    translated(
+      (async () => {
+        const answer = await bulk(hostId).stream(method, path, body === undefined ? {} : { body })
+        if (answer.status === 200) return answer
+        throw refusalOf(answer.status, (await answer.stream.toArray()).join(''))
+      })(),
+    )
+
+  return {
+    ask,
+    nameChunks: async (hostId, path, keys) => {
+      const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })
+      const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }
+      for await (const line of translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))) {
+        if ('diskBytes' in line) named.diskBytes = line.diskBytes
+        else named.chunks.push(line)
+      }
+      return named
+    },
+    sealChunks: async (hostId, path, keys, wanted) => {
+      const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { keys, wanted })
+      return translatedStream(stream as AsyncIterable<Uint8Array>)
+    },
+    send: async (hostId, path, head, frames) => {
+      let failure: unknown
+      async function* whole(): AsyncGenerator<Uint8Array> {
+        yield Buffer.from(`${JSON.stringify(head)}${headEnd}`)
+        try {
+          yield* frames
+        } catch (error) {
+          failure = error
+          throw error
+        }
+      }
+      const body = Readable.from(whole(), { objectMode: false })
+      const { stream } = await ask(hostId, 'POST', path, body).catch(
+        // What broke the body tells more than that it broke.
+        (error: unknown) => Promise.reject(failure ?? error),
+      )
+      return JSON.parse(Buffer.concat((await stream.toArray()) as Buffer[]).toString('utf8'))
+    },
+  }
+}

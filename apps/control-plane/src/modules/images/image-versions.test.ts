@@ -1,0 +1,173 @@
+/** Versions of images: published once, delivered, kept while needed; against a real database, a folder and the fake host. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { openObjectStore } from '../../object-store/index.ts'
+import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
+import type { CopyContext } from '../copies/index.ts'
+import { type CopyContext, copyKeysColumn, sweepCopies, usualCopySettings } from '../copies/index.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { versionGraceMs } from './image-versions.ts'
+import { createImageVersions, type ImageVersions } from './index.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+let folder: string
+let context: CopyContext
+let images: ImageVersions
+let builder: string
+let second: string
+
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+beforeEach(async () => {
+  await sql`truncate organizations, users, hosts, join_tokens, image_versions, copies, copy_chunks, copy_keys,
+    data_keys     cascade`.execute(database.db)
+  world = await createTestWorld(database.db)
+  folder = await mkdtemp(join(tmpdir(), 'images-'))
+  const logger = createLogger('images-test')
+  logger.level = 'silent'
+  const { db, clock, host } = world
+  const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
+  builder = world.hostId
+  second = newUuid()
+  const gateway = { ...host, linked: () => [builder, second] }
+  context = {
+    db,
+    clock,
+    logger,
+    gateway,
+    sealer,
+    store: openObjectStore(undefined, folder),
+    owner: 'test',
+    settings: usualCopySettings,
+  }
+  images = createImageVersions(context)
+  host.images.set(builder, new Map([['debian-13', 'disk one']]))
+  await builtAs('built:one')
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const builtAs = (version: string) =>
+  sql`update hosts set image_versions = ${JSON.stringify({ 'debian-13': version })}::jsonb
+    where id = ${builder}`.execute(world.db)
+/** A host that has no image of its own. */
+const addSecond = () =>
+  sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${second}::text,
+    'credential_hash', '\\x01', 'images', '{}'::text[], 'image_versions', '{}'::jsonb))).*
+    from hosts h where h.id = ${builder}`.execute(world.db)
+const onSecond = async (): Promise<{
+  disk: string | undefined
+  version: string | undefined
+  names: string[]
+}> => {
+  const row = (
+    await sql<{ names: string[]; versions: Record<string, string> }>`select images as names,
+      image_versions as versions from hosts where id = ${second}`.execute(world.db)
+  ).rows[0]!
+  const disk = world.host.images.get(second)?.get('debian-13')
+  return { disk, version: row.versions['debian-13'], names: row.names }
+}
+const versions = async (): Promise<{ id: string; builtAs: string; digest: string | null }[]> =>
+  (
+    await sql<{ id: string; builtAs: string; digest: string | null }>`select id, built_as as "builtAs", digest
+      from image_versions order by created_at`.execute(world.db)
+  ).rows
+const rebuild = async (): Promise<void> => {
+  world.host.images.set(builder, new Map([['debian-13', 'disk two']]))
+  await builtAs('built:two')
+  world.clock.advance(1000)
+}
+const chunkFiles = async (): Promise<string[]> =>
+  (await readdir(folder, { recursive: true })).filter((path) => /chunks\/..\/./.test(path))
+
+it('is not published while the host that built it is the only one', async () => {
+  await images.run()
+  expect(await versions()).toEqual([])
+})
+
+it('is published once with a digest, and another host is given just that disk', async () => {
+  await addSecond()
+  await images.run()
+  const [version, ...others] = await versions()
+  expect(others).toEqual([])
+  expect(version).toMatchObject({
+    builtAs: 'built:one',
+    digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+  })
+  expect(await onSecond()).toEqual({ disk: 'disk one', version: version?.digest, names: ['debian-13'] })
+  // Nothing is left to do: a second look sends nothing, and a host that built the same recipe again publishes nothing.
+  world.host.images.set(second, new Map())
+  await images.run()
+  expect((await onSecond()).disk).toBeUndefined()
+  expect(await versions()).toHaveLength(1)
+})
+
+it('goes to hosts in place of an older one when its recipe was built anew', async () => {
+  await addSecond()
+  await images.run()
+  const before = (await onSecond()).version
+  await rebuild()
+  await images.run()
+  const after = await onSecond()
+  expect(after).toMatchObject({ disk: 'disk two' })
+  expect(after.version).not.toBe(before)
+})
+
+it('is never taken from a copy that was changed', async () => {
+  await addSecond()
+  await images.run()
+  await sql`update hosts set image_versions = '{}' where id = ${second}`.execute(world.db)
+  world.host.images.delete(second)
+  const [chunk] = await chunkFiles()
+  const bytes = await readFile(join(folder, chunk!))
+  bytes[20] = (bytes[20] ?? 0) ^ 1
+  await writeFile(join(folder, chunk!), bytes)
+  await images.run()
+  expect(await onSecond()).toMatchObject({ disk: undefined, version: undefined })
+  await expect(images.ensureImage('debian-13', second)).rejects.toMatchObject({
+    code: 'base_image_unavailable',
+  })
+})
+
+it('cannot be had before it is published, and brings a start to its end once it is', async () => {
+  await expect(images.ensureImage('debian-13', second)).rejects.toMatchObject({
+    code: 'base_image_unavailable',
+  })
+  // The host says that it has the image, and does not when the start comes.
+  world.host.images.set(builder, new Map())
+  const refused = world.create()
+  await expect(refused).rejects.toMatchObject({ code: 'base_image_unavailable' })
+})
+
+it('stays while a Dock goes back to it or a host has it, and goes with its objects after that', async () => {
+  const dock = await world.create()
+  const row = await sql<{ version: string }>`select image_version as version from docks
+    where id = ${dock.id}`.execute(world.db)
+  expect(row.rows[0]).toEqual({ version: 'built:one' })
+  await addSecond()
+  await images.run()
+  await rebuild()
+  await images.run()
+  const chunks = await chunkFiles()
+  expect(chunks).toHaveLength(2)
+  const sweep = async (): Promise<void> => {
+    world.clock.advance(versionGraceMs + 1)
+    await images.sweep()
+    await sweepCopies(context)
+    world.clock.advance(versionGraceMs + 1)
+    await sweepCopies(context)
+  }
+  await sweep()
+  expect((await versions()).map((each) => each.builtAs)).toEqual(['built:one', 'built:two'])
+  await sql`delete from docks where id = ${dock.id}`.execute(world.db)
+  await sweep()
+  expect((await versions()).map((each) => each.builtAs)).toEqual(['built:two'])
+  expect(await chunkFiles()).toHaveLength(1)
+})

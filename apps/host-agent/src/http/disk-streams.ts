@@ -1,0 +1,58 @@
+/** Disks that come and go over the link: lists of chunk names, sealed chunks, a line of JSON with chunks behind it. */
+import { Readable } from 'node:stream'
+import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
+
+const headBytesMax = 4096
+/** Lines are sent some hundred at a time: one write each would cost more than making them. */
+const linesAtOnce = 500
+
+/** Throws `invalid`. */
+export const keysFrom = (secret: string): CopyKeys => {
+  try {
+    return parseCopyKeys(secret)
+  } catch {
+    throw new AgentRefusal('invalid', 'keys: not a secret of copy keys')
+  }
+}
+
+/** One line of JSON each, and the line that ends them. */
+export async function* asLines(items: AsyncIterable<object>): AsyncGenerator<Buffer> {
+  let lines: string[] = []
+  for await (const item of items) {
+    if (lines.push(JSON.stringify(item)) < linesAtOnce) continue
+    yield Buffer.from(`${lines.join('\n')}\n`)
+    lines = []
+  }
+  yield Buffer.from(`${[...lines, JSON.stringify({ end: true })].join('\n')}\n`)
+}
+
+export const streamed = (parts: AsyncIterable<Buffer>, contentType: string): Response =>
+  new Response(Readable.toWeb(Readable.from(parts, { objectMode: false })) as unknown as ReadableStream, {
+    headers: { 'content-type': contentType },
+  })
+
+/** The first line of a stream, and what follows it. */
+export const splitHead = async (
+  stream: AsyncIterable<Uint8Array>,
+): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> => {
+  const source = stream[Symbol.asyncIterator]()
+  let held = Buffer.alloc(0)
+  let end = -1
+  while (end < 0) {
+    const { done, value } = await source.next()
+    if (done || held.length > headBytesMax) throw new AgentRefusal('invalid', 'the first line is missing')
+    held = Buffer.concat([held, value])
+    end = held.indexOf(10)
+  }
+  const after = held.subarray(end + 1)
+  async function* rest(): AsyncGenerator<Uint8Array> {
+    if (after.length > 0) yield after
+    yield* { [Symbol.asyncIterator]: () => source }
+  }
+  try {
+    return { head: JSON.parse(held.toString('utf8', 0, end)), rest: rest() }
+  } catch {
+    throw new AgentRefusal('invalid', 'the first line is not JSON')
+  }
+}

@@ -1,0 +1,54 @@
+/** Takes in a published version of an image: whole and proven before it stands in the place of the one of before. */
+import { type FileHandle, open, rename, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runCommand } from '@dock/foundation'
+import { exists, halfMade } from '../disks/clone-disk.ts'
+import type { DiskSystem } from '../disks/disk-system.ts'
+import { imagePath, imageVersion, versionFile } from './list-images.ts'
+
+export type ArrivingImage = {
+  digest: string
+  diskBytes: number
+  /** Writes the disk, which is one of holes. Throws when what came is not what the digest says. */
+  fill(disk: FileHandle): Promise<void>
+}
+
+/** Docks that were made from the version of before keep their disks. One that is there already is kept. */
+export const receiveImage = async (
+  system: DiskSystem,
+  poolDir: string,
+  name: string,
+  { digest, diskBytes, fill }: ArrivingImage,
+): Promise<void> => {
+  const image = imagePath(poolDir, name)
+  if ((await imageVersion(poolDir, name)) === digest) return
+  const folder = join(poolDir, 'images')
+  const [arriving, former] = [join(folder, `${halfMade}${name}`), join(folder, `${halfMade}former-${name}`)]
+  const drop = async (path: string): Promise<void> => {
+    if (await exists(path)) await system.destroySubvolume(path)
+  }
+  await drop(arriving)
+  await system.createSubvolume(arriving)
+  try {
+    const path = join(arriving, 'disk.raw')
+    const disk = await open(path, 'wx', 0o644)
+    try {
+      // Only an empty file can be taken out of copy-on-write.
+      await runCommand('chattr', ['+C', path])
+      await disk.truncate(diskBytes)
+      await fill(disk)
+      await disk.sync()
+    } finally {
+      await disk.close()
+    }
+    await writeFile(join(arriving, versionFile), digest)
+    await system.sync(folder)
+    await drop(former)
+    if (await exists(image)) await rename(image, former)
+    await rename(arriving, image)
+    await system.sync(folder)
+    await drop(former)
+  } finally {
+    await drop(arriving)
+  }
+}
