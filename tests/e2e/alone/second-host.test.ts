@@ -61,7 +61,7 @@ describe('a second machine', () => {
       const log = await readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8')
       return JSON.parse(log.split('\n').find((line) => line.includes('image delivered')) ?? '{}')
     }
-    await expect.poll(delivered, patiently).toHaveProperty('digest')
+    await expect.poll(delivered, { timeout: 200_000, interval: 200 }).toHaveProperty('digest')
     // It was received, not built: the pool's own view of it, in the agent's namespace.
     const images = join('/proc', String(await agentProcess()), 'root', hostDir, 'host/pool/images')
     expect(await readdir(images)).toEqual([server.admin.image])

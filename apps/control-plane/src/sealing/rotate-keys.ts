@@ -2,7 +2,7 @@
  * Rotation of both kinds of keys. Each statement leaves every secret readable, so a rotation that is killed anywhere is
  * simply begun again: a value is replaced by another form of itself, and a key goes only when nothing needs it.
  */
-import type { Clock } from '@dock/foundation'
+import { type Clock, faultPoint } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../database/database.ts'
 import {
@@ -24,6 +24,14 @@ import { prefixOf } from './sealed-value.ts'
 import type { Sealer } from './sealer.ts'
 
 const batch = 100
+
+/** One change that stays; before and after it the process may be killed. */
+const durably = async (name: string, change: () => Promise<unknown>): Promise<void> => {
+  faultPoint(`rotate:${name}:before`)
+  await change()
+  faultPoint(`rotate:${name}:after`)
+}
+
 /** Beyond the time a process may go on sealing with a key it has read: transactions under way then have ended. */
 const retiredKeptMs = keyCacheMs + 3_600_000
 
@@ -44,7 +52,8 @@ export const rewrapDataKeys = async (context: Pick<RotationContext, 'db' | 'ring
     if (rows.length === 0) return done
     for (const row of rows) {
       const owner = ownerOf(row)
-      await replaceWrapping(db, row, ring.wrap(owner, ring.unwrap(owner, wrappedKey(row))))
+      const wrapped = ring.wrap(owner, ring.unwrap(owner, wrappedKey(row)))
+      await durably('wrap', () => replaceWrapping(db, row, wrapped))
       done++
     }
   }
@@ -83,9 +92,10 @@ const resealColumn = async (
       const place = { table: column.table, column: column.column, rowId: id }
       const plaintext = await context.sealer.open(owner, place, sealed)
       const resealed = await context.sealer.seal(owner, place, plaintext)
-      await sql`update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${resealed}
+      const replace = sql`update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${resealed}
         where ${sql.ref(column.rowIdColumn)}::text = ${id} and ${sql.ref(column.ownerColumn)} = ${owner.id}
-          and ${sql.ref(column.column)} = ${sealed}`.execute(context.db)
+          and ${sql.ref(column.column)} = ${sealed}`
+      await durably('secret', () => replace.execute(context.db))
       done++
     }
   }
@@ -101,7 +111,7 @@ const retire = async (context: RotationContext, owner: KeyOwner): Promise<number
     // Asked before the rows are sought: what was sealed with the key by then is among them.
     const old = clock.now().getTime() - retired_at.getTime() > retiredKeptMs
     for (const column of columns) resealed += await resealColumn(context, column, owner, kid)
-    if (old) await deleteDataKey(db, kid)
+    if (old) await durably('delete', () => deleteDataKey(db, kid))
   }
   context.sealer.forget(owner)
   return resealed
@@ -110,10 +120,13 @@ const retire = async (context: RotationContext, owner: KeyOwner): Promise<number
 /** Gives an owner a new data key and seals all that is theirs with it. Answers how many values were sealed again. */
 export const rotateDataKey = async (context: RotationContext, owner: KeyOwner): Promise<number> => {
   const { db, clock, ring, sealer } = context
-  await withTransaction(db, async (tx) => {
-    await retireDataKey(tx, owner, clock.now())
-    await insertDataKey(tx, ring, owner, clock.now())
-  })
+  await durably('key', () =>
+    withTransaction(db, async (tx) => {
+      await retireDataKey(tx, owner, clock.now())
+      faultPoint('rotate:key:between')
+      await insertDataKey(tx, ring, owner, clock.now())
+    }),
+  )
   sealer.forget(owner)
   return retire(context, owner)
 }
