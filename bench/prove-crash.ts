@@ -5,8 +5,9 @@
  *   script/prove crash stop             cases whose name holds the word
  *   script/prove crash --part 1/8       every eighth of them, from the first
  *   script/prove crash --pool 2         with a warm pool
- *   script/prove crash --record FILE --seconds 120
- *                                       begins no case after the time, and goes on where the record in FILE ends
+ *   script/prove crash --record FILE --seconds 120 --data DIR
+ *                                       begins no case after the time, and goes on where the record in FILE ends; the
+ *                                       data folder is kept, so that the next start is a quick one
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -27,6 +28,7 @@ const { values, positionals } = parseArgs({
     part: { type: 'string', default: '1/1' },
     pool: { type: 'string', default: '0' },
     record: { type: 'string' },
+    data: { type: 'string' },
     seconds: { type: 'string', default: 'Infinity' },
   },
 })
@@ -45,7 +47,7 @@ const note = (line: Line): void => {
   if (values.record) appendFileSync(values.record, `${JSON.stringify(line)}\n`)
 }
 
-const world = await createCrashWorld(Number(values.pool))
+const world = await createCrashWorld(Number(values.pool), values.data)
 for (const operation of operations) {
   if (places.has(operation)) continue
   const found = await placesOf(world, operation)
@@ -76,5 +78,5 @@ const left = mine.length - results.length
 print(
   `${results.length - failed} passed, ${failed} failed, ${left} not run; slowest recovery ${seconds(slowestMs)}`,
 )
-await endCrashWorld(world)
+await endCrashWorld(world, values.data)
 process.exit(failed === 0 && left === 0 ? 0 : 1)

@@ -54,9 +54,9 @@ const bugs: readonly Bug[] = [
     title: 'one query forgets the tenant',
     file: `${docks}/dock-store.ts`,
     right:
-      'm.role from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id =',
+      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id =',
     wrong:
-      'm.role from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id is not null or m.user_id =',
+      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id is not null or m.user_id =',
     caughtBy: model,
   },
 ]

@@ -5,11 +5,11 @@ import { createFaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare } from './lifecycle.ts'
 import { victims } from './processes.ts'
 
-/** Starts it. `warmPool`: how many Docks its host holds ready. */
-export const createCrashWorld = async (warmPool = 0): Promise<CrashWorld> => {
+/** Starts it. `warmPool`: how many Docks its host holds ready. `keptDir`: a data folder that is there after its end. */
+export const createCrashWorld = async (warmPool = 0, keptDir?: string): Promise<CrashWorld> => {
   const faults = await createFaultFolder()
   const port = await freePort()
-  const server = await startServer(await newDataDir(), port, {
+  const server = await startServer(keptDir ?? (await newDataDir()), port, {
     DOCK_FAULTS: faults.path,
     DOCK_WARM_POOL: String(warmPool),
   })
@@ -20,11 +20,11 @@ export const createCrashWorld = async (warmPool = 0): Promise<CrashWorld> => {
 }
 
 /** Ends it as a person would; throws when that was not clean. */
-export const endCrashWorld = async (world: CrashWorld): Promise<void> => {
+export const endCrashWorld = async (world: CrashWorld, keptDir?: string): Promise<void> => {
   const code = await world.interrupt()
   await world.faults.remove()
   if (code !== 0) throw new Error(`the server ended with ${code}; ${world.logFile}`)
-  await removeDataDir(world.dataDir)
+  if (keptDir === undefined) await removeDataDir(world.dataDir)
 }
 
 /** Writes of disks and of copies: they have a proof of their own, script/prove captures. */
