@@ -15,8 +15,9 @@ export const createCrashWorld = async (warmPool = 0, keptDir?: string): Promise<
   })
   const world: CrashWorld = { ...server, port, faults }
   const problems = await cleanUp(world)
-  if (problems.length > 0) throw new Error(problems.join('\n'))
-  return world
+  if (problems.length === 0) return world
+  await server.interrupt()
+  throw new Error(problems.join('\n'))
 }
 
 /** Ends it as a person would; throws when that was not clean. */

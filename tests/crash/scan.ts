@@ -4,6 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -122,10 +123,11 @@ const controlGroups = async (): Promise<string[]> => {
   return [...new Set((await Promise.all(folders.map(names))).flat().filter((name) => name !== null))]
 }
 
-/** The sandboxes that the names in a folder tell of. */
-const sandboxesIn = async (folder: string): Promise<string[]> => [
-  ...new Set((await readdir(folder)).map(parseSandbox).filter((name) => name !== null)),
-]
+/** The sandboxes that the names in a folder tell of; it is made for the first of them. */
+const sandboxesIn = async (folder: string): Promise<string[]> => {
+  const names = existsSync(folder) ? await readdir(folder) : []
+  return [...new Set(names.map(parseSandbox).filter((name) => name !== null))]
+}
 
 /** Reads the machine. `everyDock`: the Docks whose control groups are this server's. */
 export const readFound = async (
