@@ -143,6 +143,18 @@ describe('stop and destroy', () => {
     expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
   })
 
+  test('a sandbox that cannot be made to stand still is ended, then captured', async () => {
+    await dock().start(startCommand())
+    host.driver.failNext('freeze', new Error('it goes on'))
+    const hold = host.driver.hold('destroy')
+    const stopped = dock().stop({ ...command(), captureId: newUuid() })
+    await expect.poll(() => host.driver.executed.at(-1)?.argv).toEqual(['/bin/sync'])
+    expect((await host.disks.list()).captures).toEqual([])
+    hold()
+    expect((await stopped).capture).not.toBeNull()
+    await expect.poll(() => host.residue()).toEqual(nothing)
+  })
+
   test('what a stop could not remove goes with the next start of the Dock', async () => {
     await dock().start(startCommand())
     host.driver.failNext('destroy', new Error('it does not die'))

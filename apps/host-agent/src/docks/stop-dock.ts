@@ -3,6 +3,7 @@
  * the Dock run on. Cut off anywhere, it can be repeated.
  */
 import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
+import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
@@ -18,9 +19,19 @@ export const endInOrder = async (dock: DockState): Promise<void> => {
   await Promise.all([networks.destroy(dock.dockId), disks.detach(dock.dockId)])
 }
 
+/** On return nothing in the sandbox runs: one that cannot be made to stand still is ended. */
+const standStill = async (dock: DockState, live: SandboxHandle): Promise<void> => {
+  try {
+    await dock.parts.freezer.freeze(live, 'stop')
+  } catch (error) {
+    dock.logger.warn({ err: error }, 'the sandbox is ended before its disk is captured')
+    await dock.endSandbox()
+  }
+}
+
 /** The capture of all that the Dock wrote. Nothing in it runs afterwards; when this throws, it runs on. */
 const captureAtLast = async (dock: DockState, captureId: string): Promise<Captured> => {
-  const { disks, freezer, driver } = dock.parts
+  const { disks, driver } = dock.parts
   if (!dock.live || !driver.freeze) {
     await endInOrder(dock)
     const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
@@ -30,7 +41,7 @@ const captureAtLast = async (dock: DockState, captureId: string): Promise<Captur
   dock.release()
   try {
     await Promise.all([dock.save({ phase: 'stopping' }), sayFarewell(dock, live), disks.flush(dock.dockId)])
-    await freezer.freeze(live, 'stop')
+    await standStill(dock, live)
     return await disks.capture(dock.dockId, captureId)
   } catch (error) {
     dock.adopt(live, { isNew: false })
