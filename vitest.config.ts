@@ -26,7 +26,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{packages,apps}/**/*.test.ts', 'tests/crash/*.test.ts'],
+          include: ['{packages,apps}/**/*.test.ts', 'tests/{crash,storage}/*.test.ts'],
           ...database,
         },
       },

@@ -62,7 +62,7 @@ export const createCopies = (context: CopyContext): Copies => {
         run: async () => {
           await sweepRetained(context)
           const swept = await sweepCopies(context)
-          if (swept.copies + swept.chunks > 0) logger.info(swept, 'copies swept')
+          logger[swept.copies + swept.chunks > 0 ? 'info' : 'debug'](swept, 'copies swept')
         },
       },
       {

@@ -1,0 +1,91 @@
+/** A host whose disks are real and whose sandboxes are not: a folder with a pool, and disk-agent.ts kept running on it. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createLogger } from '@dock/foundation'
+import { openDiskSystem } from '../../apps/host-agent/src/disks/open-disk-system.ts'
+import { preparePool } from '../../apps/host-agent/src/disks/prepare-pool.ts'
+import { type KeptProcess, keepProcess } from './kept-process.ts'
+
+const run = promisify(execFile)
+const program = join(import.meta.dirname, 'disk-agent.ts')
+const poolBytes = 24 * 2 ** 30
+
+export type DiskHost = KeptProcess & {
+  poolDir: string
+  /** Where the disk of a running Dock is mounted. */
+  mountOf(dockId: string): string
+  logFile: string
+  /** Ends it and takes its pool away. */
+  remove(): Promise<void>
+}
+
+const quiet = createLogger('disk-host')
+quiet.level = 'silent'
+
+/** An empty pool in `hostDir`, with one small image under the name. */
+const preparePoolWithImage = async (hostDir: string, image: string): Promise<string> => {
+  const poolDir = await preparePool(hostDir, { sizeBytes: poolBytes })
+  const folder = join(poolDir, 'images', image)
+  await mkdir(join(poolDir, 'images'), { recursive: true })
+  await (await openDiskSystem(quiet)).createSubvolume(folder)
+  const disk = join(folder, 'disk.raw')
+  await writeFile(disk, '')
+  await run('chattr', ['+C', disk])
+  await run('truncate', ['-s', '1G', disk])
+  await run('mkfs.ext4', ['-q', '-F', '-m', '0', '-J', 'size=8', disk])
+  return poolDir
+}
+
+/** Takes away every mount below the folder, as far as nobody holds it, and the folder. */
+export const removePools = async (folder: string): Promise<void> => {
+  const points = (await readFile('/proc/mounts', 'utf8')).split('\n').flatMap((line) => {
+    const point = line.split(' ')[1] ?? ''
+    return point.startsWith(`${folder}/`) ? [point] : []
+  })
+  for (const point of points.reverse()) await run('umount', ['-l', point])
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** A process that holds a mount namespace open: mounts made in it end with it, and no other namespace copies them. */
+const holdNamespace = async (): Promise<ChildProcess & { pid: number }> => {
+  const holder = spawn('unshare', ['--mount', '--', 'sh', '-c', 'echo ready; exec sleep infinity'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  await once(holder.stdout, 'data')
+  return holder as ChildProcess & { pid: number }
+}
+
+/** Joins it to the control plane at the address. `environment`: what the agent is given besides. */
+export const startDiskHost = async (options: {
+  hostDir: string
+  url: string
+  joinTokenFile: string
+  image: string
+  environment: Record<string, string>
+}): Promise<DiskHost> => {
+  const { hostDir, url, joinTokenFile, image } = options
+  await mkdir(hostDir, { recursive: true, mode: 0o700 })
+  await run('umount', ['-l', await preparePoolWithImage(hostDir, image)])
+  const holder = await holdNamespace()
+  const seen = `/proc/${holder.pid}/root${hostDir}`
+  const logFile = join(hostDir, 'agent.log')
+  const places = { DOCK_CONTROL_URL: url, DOCK_HOST_DIR: hostDir, DOCK_JOIN_TOKEN_FILE: joinTokenFile }
+  const enter = ['nsenter', `--mount=/proc/${holder.pid}/ns/mnt`, '--', process.execPath, program] as const
+  const agent = keepProcess(enter, { ...options.environment, ...places }, logFile)
+  return {
+    ...agent,
+    ...{ poolDir: join(seen, 'pool'), logFile },
+    mountOf: (dockId) => join(seen, 'mounts', dockId),
+    remove: async () => {
+      await agent.end()
+      holder.kill('SIGKILL')
+      await once(holder, 'exit')
+    },
+  }
+}
+
+/** Ids of the captures in a pool. */
+export const capturesIn = async (host: DiskHost): Promise<string[]> => readdir(join(host.poolDir, 'captures'))
