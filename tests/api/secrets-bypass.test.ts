@@ -1,0 +1,97 @@
+/**
+ * `secretsAccess: admins`, and a member who tries every way to what a Dock was given: each is refused. Beside it an
+ * admin goes the same ways, and a member those of a Dock that was given nothing.
+ */
+import { newUuid } from '@dock/foundation'
+import { controlPlaneWithHost, type TestControlPlane, type TestPerson } from '@dock/testkit'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { ask, makeTenant, type Tenant } from './support/tenant.ts'
+
+const refusal = 'environment_secrets_admin_only'
+
+let server: TestControlPlane
+let tenant: Tenant
+beforeAll(async () => {
+  server = await controlPlaneWithHost()
+  tenant = await makeTenant(server)
+})
+afterAll(() => server.stop())
+
+const asOwner = <Data>(method: string, path: string, body?: unknown) =>
+  ask<Data>(server, tenant.owner, method, path, body)
+const create = (body: object) =>
+  asOwner<{ id: string }>('POST', '/v1/docks', { workspaceId: tenant.workspaceId, ...body })
+
+/** Code of the answer; `ok` when there is none. */
+const outcome = async (
+  { apiKey }: TestPerson,
+  [method, path, body]: readonly [string, string, object?],
+): Promise<string> => {
+  const response = await server.fetch(path, {
+    method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  if (response.ok) return 'ok'
+  return ((await response.json()) as { code: string }).code
+}
+
+type Things = { running: string; stopped: string; snapshot: string; template: string; environment: string }
+
+/** Every way, by name: none changes what another needs. */
+const waysTo = ({ running, stopped, snapshot, template, environment }: Things) => {
+  const { workspaceId } = tenant
+  const run = { command: 'true' }
+  return {
+    tree: ['GET', `/v1/snapshots/${snapshot}/tree`],
+    file: ['GET', `/v1/snapshots/${snapshot}/files?path=/etc/hostname`],
+    download: ['GET', `/v1/snapshots/${snapshot}/download`],
+    exec: ['POST', `/v1/docks/${running}/exec`, run],
+    terminal: ['POST', `/v1/docks/${running}/terminal`],
+    'list of ports': ['GET', `/v1/docks/${running}/ports`],
+    port: ['POST', `/v1/docks/${running}/ports`, { port: 8080 }],
+    'end of a port': ['DELETE', `/v1/docks/${running}/ports/8080`],
+    create: ['POST', '/v1/docks', { workspaceId, environment }],
+    template: ['POST', '/v1/docks', { workspaceId, from: template, environment: 'open' }],
+    'template without': ['POST', '/v1/docks', { workspaceId, from: template, noEnv: true }],
+    branch: ['POST', `/v1/docks/${running}/branch`, {}],
+    'branch without': ['POST', `/v1/docks/${running}/branch`, { noEnv: true }],
+    'branch into another': ['POST', `/v1/docks/${running}/branch`, { environment: 'open' }],
+    'branch of the stopped': ['POST', `/v1/docks/${stopped}/branch`, { noEnv: true }],
+    'resume into another': ['POST', `/v1/docks/${stopped}/resume`, { environment: 'open' }],
+    'resume without': ['POST', `/v1/docks/${stopped}/resume`, { noEnv: true }],
+    resume: ['POST', `/v1/docks/${stopped}/resume`, {}],
+  } as const
+}
+
+/** Docks of an Environment, one running and one stopped, and what was made of them. */
+const makeThings = async (environment: string): Promise<Things> => {
+  const [running, stopped] = [await create({ environment }), await create({ environment })]
+  await asOwner('POST', `/v1/docks/${stopped.id}/stop`, {})
+  const snapshot = await asOwner<{ id: string }>('GET', `/v1/docks/${stopped.id}/snapshots/latest`)
+  const template = `t-${newUuid().slice(0, 8)}`
+  await asOwner('POST', '/v1/templates', { dockId: running.id, name: template })
+  return { running: running.id, stopped: stopped.id, snapshot: snapshot.id, template, environment }
+}
+
+it('is refused on every way, and nobody else is', { timeout: 180_000 }, async () => {
+  const { organizationId, member, admin } = tenant
+  for (const [name, secretsAccess] of [
+    ['closed', 'admins'],
+    ['open', 'members'],
+  ])
+    await asOwner('POST', '/v1/environments', { organizationId, name, secretsAccess })
+  const path = `/v1/environments/closed/files?organizationId=${organizationId}`
+  await asOwner('POST', path, { path: 'token', contents: 'hidden' })
+  const [closed, open] = [await makeThings('closed'), await makeThings('open')]
+
+  const ways = Object.entries(waysTo(closed))
+  for (const [way, request] of ways) expect([way, await outcome(member, request)]).toEqual([way, refusal])
+  // The same ways are open to who may go them: what is refused above is refused for the secrets alone.
+  for (const [way, request] of Object.entries(waysTo(open)))
+    expect([way, await outcome(member, request)]).not.toEqual([way, refusal])
+  for (const [way, request] of ways) expect([way, await outcome(admin, request)]).not.toEqual([way, refusal])
+})
