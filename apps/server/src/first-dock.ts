@@ -22,11 +22,13 @@ export const makeFirstDock = async (
   )
   if (made) return undefined
   const startedAt = Date.now()
-  const dock = await call<{ id: string; name: string }>(baseUrl, admin, 'POST', '/v1/docks', {
-    workspaceId: admin.workspaceId,
-    image: admin.image,
-    name: 'first',
-  }).catch((error: unknown) => {
+  const findOrMake = async (): Promise<{ id: string; name: string }> => {
+    // A start that was broken off may have made it.
+    const docks = await call<{ id: string; name: string }[]>(baseUrl, admin, 'GET', '/v1/docks?all=true')
+    const body = { workspaceId: admin.workspaceId, image: admin.image, name: 'first' }
+    return docks.find(({ name }) => name === body.name) ?? call(baseUrl, admin, 'POST', '/v1/docks', body)
+  }
+  const dock = await findOrMake().catch((error: unknown) => {
     if (keyIsDead(error)) return undefined
     throw error
   })

@@ -89,6 +89,12 @@ export const createSupervisor = (
     if (leftover) await endProcess(leftover, leftoverPatienceMs)
   }
 
+  /** No reason to end: a disk that is full is made room on through a server that runs. */
+  const tellNoFirstDock = (error: unknown): undefined => {
+    if (stopping) throw error
+    say(`The first Dock could not be made; the next start tries again. ${String(error)}`)
+  }
+
   const start = async (): Promise<void> => {
     const identity = await readIdentity()
     await prepareFolders(settings, identity)
@@ -132,7 +138,9 @@ export const createSupervisor = (
     }
     const startedInMs = Date.now() - startedAt
     const firstDock =
-      settings.embeddedHost && admin ? await makeFirstDock(baseUrl, admin, settings.dataDir) : undefined
+      settings.embeddedHost && admin
+        ? await makeFirstDock(baseUrl, admin, settings.dataDir).catch(tellNoFirstDock)
+        : undefined
     say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs }))
   }
 
