@@ -142,8 +142,8 @@ const cloneOne = async (
   return { reason: lastWords(stderr) || `exit code ${exitCode}` }
 }
 
-/** `gateway`: where this Dock asks for credentials. */
-const cloneRepositories = async (
+/** Clones what is not there. `gateway`: where this Dock asks for credentials. */
+export const cloneRepositories = async (
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   { repositories, timeoutMs }: CloneRepositories,
