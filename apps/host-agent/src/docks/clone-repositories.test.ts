@@ -19,7 +19,7 @@ const logger = createLogger('test')
 logger.level = 'silent'
 const program = new URL('../../../../tests/e2e/support/git-provider-program.ts', import.meta.url).pathname
 /** Loopback of this process's own: the door's port is the same everywhere. */
-const gateway = `127.${(process.pid >> 16) & 255}.${(process.pid >> 8) & 255}.${(process.pid & 255) || 1}`
+const gateway = `127.${(process.pid >> 16) & 255}.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`
 
 let folder: string
 let home: string
@@ -87,7 +87,12 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
   })
   afterEach(() => rm(home, { recursive: true, force: true }))
 
-  const inside = ['-m', '/bin/bash', '-c', 'mount --bind "$0/run" /run && mount --bind "$0" /home && exec "$@"']
+  const inside = [
+    '-m',
+    '/bin/bash',
+    '-c',
+    'mount --bind "$0/run" /run && mount --bind "$0" /home && exec "$@"',
+  ]
   const driver = {
     exec: (_, { argv, env, input, uid, gid }) =>
       new Promise<ExecResult>((resolve) => {
@@ -143,7 +148,14 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     expect([await read('app/.env'), await read('app/README'), await read('app/tracked')]).toEqual([
       ...['SECRET=1', 'acme/app', 'secret'],
     ])
-    const { stdout } = await exec('git', ['-c', 'safe.directory=*', '-C', join(work, 'app'), 'status', '--porcelain'])
+    const { stdout } = await exec('git', [
+      '-c',
+      'safe.directory=*',
+      '-C',
+      join(work, 'app'),
+      'status',
+      '--porcelain',
+    ])
     expect(stdout).toBe(' M tracked\n')
   })
 
