@@ -111,7 +111,7 @@ export const archive = (dock: ModelDock, forced: boolean): void => {
 }
 
 export const boot = (model: Model, dock: ModelDock): void => {
-  Object.assign(dock, { state: 'ready', hasDisk: true, placed: true, used: false })
+  Object.assign(dock, { state: 'ready', hasDisk: true, placed: true })
   Object.assign(dock, { readyAt: model.now, activeAt: model.now })
   dock.generation += 1
   dock.events.push('dock.hydrated')
