@@ -1,6 +1,7 @@
 /** Starts one server for all files of the project `e2e`, and ends it after the last as a person would, by Ctrl-C. */
 import { readFile } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
+import { gitProviderSettings } from './git-provider.ts'
 import { type Admin, freePort, newDataDir, removeDataDir, startServer } from './server.ts'
 
 declare module 'vitest' {
@@ -14,7 +15,7 @@ const mountsBelow = async (folder: string): Promise<string[]> =>
 
 /** Tells the test files how to reach it; answers what ends it, which fails the run when the end was not clean. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const server = await startServer(await newDataDir(), await freePort())
+  const server = await startServer(await newDataDir(), await freePort(), gitProviderSettings)
   const { dataDir, admin, pid } = server
   project.provide('sharedServer', { dataDir, admin, pid, logFile: server.logFile })
   return async () => {
