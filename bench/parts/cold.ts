@@ -121,4 +121,9 @@ export const benchCold = (options: { ttis: number; count: number; large: boolean
     await printMemory(server, 'after these')
     const byHand = await raw(server, agent, count)
     for (const figure of figures) print(compare(figure, byHand.get(figure.name)))
+    // What the transport alone takes; eight at once are timed until the last of them has ended.
+    for (const name of ['exec-socket', 'exec-socket-8']) {
+      const socket = byHand.get(name)
+      if (socket) print(compare({ ...socket, name: `raw ${name}` }, undefined))
+    }
   })

@@ -46,6 +46,15 @@ const rangeOf = (headers: Headers): string | undefined =>
 export const honoPath = (path: string): string =>
   path.replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
 
+/** A short body is read while the caller is looked up, and looked at only afterwards. */
+const readAhead = (request: Request): Promise<unknown> | undefined => {
+  const announced = Number(request.headers.get('content-length') ?? 0)
+  if (announced === 0 || announced > strangerBodyBytesMax) return undefined
+  const body = readJsonBody(request, strangerBodyBytesMax)
+  body.catch(() => undefined)
+  return body
+}
+
 /** Answers one request of the route; throws what the error mapping turns into an answer. */
 export const answerRoute = async (
   context: Context<HttpEnvironment>,
@@ -56,6 +65,8 @@ export const answerRoute = async (
   if (!handler) throw new ServiceError('not_implemented')
   const request = context.req.raw
   const rawParams = context.req.param() as Record<string, string>
+  const takesBody = route.body !== undefined || route.method !== 'GET'
+  const ahead = takesBody ? readAhead(request) : undefined
   const known =
     route.access.credentials === 'public'
       ? null
@@ -64,10 +75,8 @@ export const answerRoute = async (
   const params = validateParams(route, rawParams)
   const query = validateQuery(route, new URL(request.url).searchParams)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
-  const body =
-    route.body || route.method !== 'GET'
-      ? validateBody(route, await readJsonBody(request, known ? callerBodyBytesMax : strangerBodyBytesMax))
-      : undefined
+  const bytesMax = known ? callerBodyBytesMax : strangerBodyBytesMax
+  const body = takesBody ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax))) : undefined
   const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({
     caller,
