@@ -18,9 +18,11 @@ it('has its variables in every shell, across a stop, and a branch has its own ov
   expect(await run(server, dock.id, 'bash -lc "printf %s \\"\\$OTHER\\""')).toBe('one')
   const given = await exec(server, dock.id, 'printf %s "$OTHER"', { env: { OTHER: 'for this call' } })
   expect(given.stdout).toBe('for this call')
+  // /tmp lies on the disk like all else: in memory it would be lost, and count against the Dock's.
+  await run(server, dock.id, 'echo kept >/tmp/kept; [ "$(stat -c %d /tmp)" = "$(stat -c %d /)" ]')
   await client.call('stopDock', { params: { id: dock.id }, body: {} })
   await client.call('resumeDock', { params: { id: dock.id }, body: {} })
-  expect(await run(server, dock.id, 'printf %s "$OTHER"')).toBe('one')
+  expect(await run(server, dock.id, 'printf %s "$OTHER"; cat /tmp/kept')).toBe('onekept\n')
   const copy = await client.call('branchDock', { params: { id: dock.id }, body: { env: { OTHER: 'two' } } })
   expect(await run(server, copy.id, 'printf "%s/%s" "$OTHER" "$GREETING"')).toBe('two/hello  "world"\nagain')
 })
