@@ -21,7 +21,7 @@ export const removeSandbox = async (
   // Left to runsc, each of the two deaths would be looked for only every 100 ms.
   await kill(
     [pid, goferPid].flatMap((each) => processOf(each, id) ?? []),
-    () => SandboxCgroup.ofProcess(mounts, pid, id).thaw(),
+    (each) => SandboxCgroup.ofProcess(mounts, each, id).thaw(),
   )
   const deleted = await runsc.run(['delete', '--force', id])
   if (deleted.code !== 0 && (await readSandboxState(runsc.rootDir, id)).pid > 0) {
@@ -41,9 +41,9 @@ const processOf = (pid: number, id: string): HostProcess | undefined => {
 }
 
 /** On return the processes are dead. A frozen one takes the signal, and is dead when it is let go on. */
-const kill = async (processes: readonly HostProcess[], thaw: () => void): Promise<void> => {
+const kill = async (processes: readonly HostProcess[], thaw: (pid: number) => void): Promise<void> => {
   for (const { pid } of processes) ignoring(() => process.kill(pid, 'SIGKILL'))
-  if (processes.length > 0) ignoring(thaw)
+  for (const { pid } of processes) ignoring(() => thaw(pid))
   const begin = performance.now()
   while (processes.some(isAlive)) {
     if (performance.now() - begin > deathTimeoutMs) throw new Error('a sandbox does not die')
