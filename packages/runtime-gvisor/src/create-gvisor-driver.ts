@@ -85,7 +85,10 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       const id = sandboxId(dockId, generation)
       try {
         const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
-        return { driver: 'gvisor', version: handleVersion, dockId, generation, data: { ...process } }
+        const data = { ...process }
+        const handle = { driver: 'gvisor', version: handleVersion, dockId, generation, data }
+        sandboxOf(handle).firstMoments.endSoon()
+        return handle
       } catch (error) {
         await remove(id).catch((cause) =>
           logger.warn({ err: cause, sandbox: id }, 'failed start left something'),
@@ -97,7 +100,10 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     wait: (handle) => sandboxOf(handle).untilDead(),
     exec: async (handle, request) => {
       const sandbox = sandboxOf(handle)
-      return sandbox.use(() => runInSandbox(transport, sandbox, request))
+      return sandbox.use(() => {
+        sandbox.firstMoments.begin()
+        return runInSandbox(transport, sandbox, request)
+      })
     },
     destroy: (handle) => remove(sandboxId(handle.dockId, handle.generation)),
     list: async () => {

@@ -1,11 +1,13 @@
 /** A sandbox as this driver holds it: its process on the host, and the ways to it, each found when it is first needed. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { FirstMoments } from './first-moments.ts'
 import { type HostProcess, isAlive } from './host-process.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import { Sentry } from './sentry.ts'
+import { setPatience } from './system-calls.ts'
 
 /** Between the end of the connection and that of the process. */
 const dyingMs = 5000
@@ -15,6 +17,9 @@ const blindPollMs = 250
 export class LiveSandbox {
   readonly id: string
   readonly process: HostProcess | undefined
+  readonly firstMoments = new FirstMoments((isPatient) => {
+    for (const thread of this.cgroup.threads()) setPatience(thread, isPatient)
+  })
   readonly #rootDir: string
   readonly #mounts: readonly CgroupMount[]
   #sentry: Promise<Sentry> | undefined
@@ -81,6 +86,7 @@ export class LiveSandbox {
   }
 
   close(): void {
+    this.firstMoments.close()
     this.#sentry?.then(
       (sentry) => sentry.close(),
       () => undefined,

@@ -1,10 +1,13 @@
 /** Starts a sandbox that outlives the program which starts it, and waits until its first process says it is ready. */
 import { spawn } from 'node:child_process'
+import { isCalm } from './first-moments.ts'
 
 const readyTimeoutMs = 30_000
 const saidBytesMax = 4096
 /** Processes inside are to be chosen before the sandbox that holds them: it starts with this and is set back. */
 const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
+/** A boot is all first moments. */
+const patiently = ['chrt', '--batch', '0']
 
 /**
  * Runs `program` with `args`. Resolves when it has ended well and the sandbox wrote `0` and a line end to its standard
@@ -13,7 +16,8 @@ const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
  */
 export const runDetached = (program: string, args: readonly string[]): Promise<void> =>
   new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', launch, program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+    const command = [...(isCalm() ? patiently : []), program, ...args]
+    const child = spawn('/bin/sh', ['-c', launch, ...command], { stdio: ['ignore', 'pipe', 'pipe'] })
     let answer = ''
     let said = ''
     let exitCode: number | undefined

@@ -82,6 +82,13 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cgroup.freeze'), '0')
   }
 
+  /** Numbers of all its threads. */
+  threads(): number[] {
+    const one = this.#folder('freezer')
+    const file = one ? join(one, 'tasks') : this.#unified('cgroup.threads')
+    return readFileSync(file, 'utf8').trim().split('\n').map(Number)
+  }
+
   async usage(): Promise<SandboxUsage> {
     const [cpu, memory] = [this.#folder('cpuacct'), this.#folder('memory')]
     if (cpu && memory) {

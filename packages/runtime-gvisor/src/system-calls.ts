@@ -1,4 +1,4 @@
-/** System calls that Node lacks: pipes without a name, and descriptors sent over a Unix socket. */
+/** System calls that Node lacks: pipes without a name, descriptors sent over a Unix socket, how a thread is scheduled. */
 import { closeSync } from 'node:fs'
 import koffi from 'koffi'
 
@@ -16,7 +16,12 @@ const message = koffi.struct({
 const pipe2 = libc.func('int pipe2(_Out_ int *descriptors, int flags)')
 const socket = libc.func('int socket(int family, int type, int protocol)')
 const connect = libc.func('int connect(int descriptor, const void *address, uint32_t length)')
+const setScheduler = libc.func('int sched_setscheduler(int thread, int policy, const void *parameters)')
 const sendmsg = libc.func('sendmsg', 'int64_t', ['int', koffi.pointer(message), 'int'])
+
+const usualPolicy = 0
+const batchPolicy = 3
+const noPriority = Buffer.alloc(4)
 
 const closeOnExec = 0o2000000
 const nonBlocking = 0o4000
@@ -57,6 +62,11 @@ export const connectUnixSocket = (path: string): number => {
   const error = failure(`connect ${path}`)
   closeSync(descriptor)
   throw error
+}
+
+/** Whether a thread that wakes waits until another leaves the processor, from now on. One that ended meanwhile is left out. */
+export const setPatience = (threadId: number, isPatient: boolean): void => {
+  setScheduler(threadId, isPatient ? batchPolicy : usualPolicy, noPriority)
 }
 
 /**
