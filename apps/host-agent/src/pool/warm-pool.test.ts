@@ -136,7 +136,7 @@ describe('a claim', () => {
     const [furnishing] = host.driver.executed.slice(ran)
     expect(host.driver.renamed.get(dockId)).toBe('my-own')
     expect(furnishing).toMatchObject({ uid: 0, env: { DOCK_HOSTNAME: 'my-own' } })
-    expect(furnishing?.input).toBe(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
+    expect(String(furnishing?.input)).toBe(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
     expect(JSON.stringify(furnishing?.argv)).not.toContain('secret')
     expect(JSON.stringify(host.agent.docks.known(dockId)?.record)).not.toContain('secret')
   })
