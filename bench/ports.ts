@@ -33,7 +33,7 @@ for (;;) {
   if (vec($ready, fileno $door, 1) && accept(my $peer, $door)) { setsockopt($peer, 6, 1, 1); $open{fileno $peer} = $peer; vec($reads, fileno $peer, 1) = 1 }
   for my $id (keys %open) { next unless vec($ready, $id, 1);
     my $peer = $open{$id};
-    unless (sysread $peer, my $text, 65536) { leave($id); next }
+    my $text; unless (sysread $peer, $text, 65536) { leave($id); next }
     if ($text =~ m{^GET /megabytes/(\d+)}) {
       if (!fork) { my $left = $1; my $block = 'x' x 1048576;
         syswrite $peer, "HTTP/1.1 200 OK\r\ncontent-length: " . $left * 1048576 . "\r\n\r\n";

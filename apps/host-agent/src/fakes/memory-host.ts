@@ -11,7 +11,7 @@ import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryDriver } from './memory-driver.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
-export const createMemoryHost = async () => {
+export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -21,7 +21,7 @@ export const createMemoryHost = async () => {
     ...{
       bootId: 'boot-1',
       clock: createManualClock(),
-      warmPoolSize: 2,
+      warmPoolSize,
       logger,
       handlesFolder: join(folder, 'handles'),
       openDoor: async (door: DoorOptions) => {

@@ -121,6 +121,24 @@ describe('a claim', () => {
     expect(host.driver.executed).toHaveLength(ran + 1)
   })
 
+  test('has the machine to itself for its first commands, while most of the pool still waits', async () => {
+    await host.remove()
+    host = await createMemoryHost({ warmPoolSize: 4 })
+    begin()
+    host.agent.warmPool.keep(kind)
+    await expect.poll(() => pool().length).toBe(4)
+    const booted = host.driver.started.length
+    const [first, second] = pool()
+    await claim(first!.dockId, first!.hostname)
+    await host.clock.pass(300)
+    expect(host.driver.started).toHaveLength(booted)
+    // Half of it is not enough for those who come next.
+    await claim(second!.dockId, second!.hostname)
+    await expect.poll(() => host.driver.started.length).toBeGreaterThan(booted)
+    await host.clock.pass(400)
+    await expect.poll(() => pool().length).toBe(4)
+  })
+
   test('makes room for another, and is no loss that is told', async () => {
     const { dockId, hostname } = await filled()
     await claim(dockId, hostname)

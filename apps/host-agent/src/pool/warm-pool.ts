@@ -17,6 +17,9 @@ const bootsAtOnceMax = 2
 const tickMs = 1_000
 const pauseMinMs = 2_000
 const pauseMaxMs = 60_000
+/** A Dock's first commands have the machine to themselves, as long as enough sandboxes wait for those that come next. */
+const restMs = 400
+const enough = 0.5
 /** Shares of the machine's memory that must be available: to make another sandbox, and to keep those there are. */
 const roomyMemory = 0.25
 const scarceMemory = 0.15
@@ -49,13 +52,16 @@ export class WarmPool {
   #making = 0
   #pauseMs = 0
   #pausedUntil = 0
+  #restsUntil = 0
+  #cancelRest = (): void => undefined
   #isRunning = false
 
   constructor(parts: WarmPoolParts) {
     this.#parts = parts
     parts.losses.listen(({ dockId, isClaimed }) => {
       if (!this.#ready.delete(dockId)) return
-      if (!isClaimed) parts.events.emit({ type: 'pool.gone', dockId })
+      if (isClaimed) this.#rest()
+      else parts.events.emit({ type: 'pool.gone', dockId })
       this.#fill()
     })
     parts.turns.onCalm(() => this.#fill())
@@ -80,6 +86,7 @@ export class WarmPool {
     again()
     return () => {
       this.#isRunning = false
+      this.#cancelRest()
       cancel()
     }
   }
@@ -91,6 +98,13 @@ export class WarmPool {
       if (!kind || !isOf(report, kind)) this.#discard(report.dockId)
     }
     this.#fill()
+  }
+
+  #rest(): void {
+    const { clock } = this.#parts
+    this.#restsUntil = clock.now().getTime() + restMs
+    this.#cancelRest()
+    this.#cancelRest = clock.after(restMs, () => this.#fill())
   }
 
   #fill(): void {
@@ -107,7 +121,9 @@ export class WarmPool {
     const { size, turns, clock, room, memoryAvailable } = this.#parts
     if (!this.#isRunning || !this.#kind || !turns.isCalm) return false
     if (this.#making >= bootsAtOnceMax || this.#ready.size + this.#making >= size) return false
-    if (clock.now().getTime() < this.#pausedUntil || memoryAvailable() < roomyMemory) return false
+    const now = clock.now().getTime()
+    if (now < this.#restsUntil && this.#ready.size > size * enough) return false
+    if (now < this.#pausedUntil || memoryAvailable() < roomyMemory) return false
     const { freeBytes, reserveBytes } = room()
     return freeBytes >= 3 * reserveBytes
   }
