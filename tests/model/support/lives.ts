@@ -40,6 +40,7 @@ const stop = (body: { index: number; force: boolean; failure: Failure }): Comman
     if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
     if (model.online && failure === 'failed') {
       dock.billingPaused = true
+      if (!force) dock.captureFailed = true
       if (dock.stopAt !== null && dock.stopAt <= model.now) dock.stopAt = model.now + 600
       return [actual, ['service_unavailable', undefined]]
     }
@@ -83,7 +84,9 @@ const drop = (body: { index: number; failure: Failure }): Command =>
         ['done', false],
       ]
     if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
-    const waits = model.online ? onHost && failure !== null : onHost || dock.snapshots > 0
+    const waits = model.online
+      ? onHost && failure !== null
+      : onHost || dock.snapshots > 0 || dock.captureFailed
     if (waits) dock.pending = 'delete'
     else remove(model, dock)
     return [actual, ['done', waits ? 'blocked' : 'completed']]

@@ -16,6 +16,8 @@ export type ModelDock = {
   generation: number
   /** Completed Snapshots. */
   snapshots: number
+  /** A capture of it failed, of which the host may have kept something. */
+  captureFailed: boolean
   /** A disk is kept on the host, with or without a sandbox. */
   hasDisk: boolean
   /** It is counted on the host. */
@@ -76,6 +78,7 @@ export const bear = (
     state: fails ? 'error' : 'ready',
     generation: 1,
     snapshots: 0,
+    captureFailed: false,
     hasDisk: !fails,
     placed: !fails,
     readyAt: model.now,

@@ -309,6 +309,21 @@ describe('delete', () => {
     expect(await outcomeOf(read(dock.id))).toBe('dock_not_found')
     await consistent(0)
   })
+
+  it('waits for a silent host that may have kept a capture which failed', async () => {
+    const dock = await world.create()
+    world.host.failures.set('capture', ['lost-after'])
+    expect(await outcomeOf(branch(dock.id))).toBe('service_unavailable')
+    await stop(dock.id, true)
+    world.host.online = false
+    expect((await remove(dock.id)).operation.status).toBe('blocked')
+    expect(world.host.captures.size).toBe(1)
+    world.host.online = true
+    await remove(dock.id)
+    await world.modules.runner.settled()
+    expect(world.host.captures.size).toBe(0)
+    await consistent(0)
+  })
 })
 
 describe('exec', () => {
