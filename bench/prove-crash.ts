@@ -61,9 +61,11 @@ const mine = wanted.filter((_, index) => index % parts === part - 1)
 const cases = mine.filter((crash) => done.get(nameOf(crash))?.problems.length !== 0)
 print(`${every.length} cases, ${cases.length} of them now; log of the server: ${world.logFile}`)
 
+// A kept data folder remembers the names and keys of earlier runs.
+const run = Date.now().toString(36)
 for (const [index, crash] of cases.entries()) {
   if (Date.now() > timeUp) break
-  const { problems, recoveredMs } = await runCase(world, crash, `case-${index}`)
+  const { problems, recoveredMs } = await runCase(world, crash, `case-${run}-${index}`)
   const entry = { name: nameOf(crash), problems, recoveredMs }
   done.set(entry.name, entry)
   note(entry)
