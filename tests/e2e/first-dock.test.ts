@@ -62,8 +62,8 @@ describe('a Dock', () => {
     expect(await run(server, dock.id, 'id -un; pwd; echo $HOME')).toBe('user\n/home/user/work\n/home/user\n')
     expect(await run(server, dock.id, 'sudo id -u')).toBe('0\n')
     const diskGiB = Number(await run(server, dock.id, 'df -k --output=size / | tail -1')) / 1024 / 1024
-    expect(diskGiB).toBeGreaterThan(2.5)
-    expect(diskGiB).toBeLessThanOrEqual(3)
+    expect(diskGiB).toBeGreaterThan(3)
+    expect(diskGiB).toBeLessThan(3.1)
     const memoryMiB = Number(await run(server, dock.id, "awk '/MemTotal/ {print $2}' /proc/meminfo")) / 1024
     expect(memoryMiB).toBeLessThanOrEqual(768)
     await deleteDock(server, dock.id)

@@ -5,6 +5,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLogger } from '@dock/foundation'
+import { diskBytesOf } from '@dock/host-protocol'
 import { openDiskSystem } from '../../apps/host-agent/src/disks/open-disk-system.ts'
 import { preparePool } from '../../apps/host-agent/src/disks/prepare-pool.ts'
 import { type KeptProcess, keepProcess } from './kept-process.ts'
@@ -34,7 +35,7 @@ const preparePoolWithImage = async (hostDir: string, image: string): Promise<str
   const disk = join(folder, 'disk.raw')
   await writeFile(disk, '')
   await run('chattr', ['+C', disk])
-  await run('truncate', ['-s', '1G', disk])
+  await run('truncate', ['-s', String(diskBytesOf(1)), disk])
   await run('mkfs.ext4', ['-q', '-F', '-m', '0', '-J', 'size=8', disk])
   return poolDir
 }

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ChunkDamaged, chunkBytes, newCopyKeys } from '@dock/copy-format'
 import { createLogger } from '@dock/foundation'
+import { diskBytesOf } from '@dock/host-protocol'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDiskPool } from '../disks/disk-pool.ts'
 import { openDiskSystem } from '../disks/open-disk-system.ts'
@@ -36,7 +37,7 @@ const namesOf = async (captureId: string) => {
   return found
 }
 
-const restore = async (captureId: string, frames: AsyncIterable<Buffer>, diskBytes = 2 ** 30) =>
+const restore = async (captureId: string, frames: AsyncIterable<Buffer>, diskBytes = diskBytesOf(1)) =>
   pool.restoreCapture(captureId, diskBytes, (disk) => fillDisk(disk, diskBytes, keys, frames))
 
 beforeAll(async () => {
@@ -49,7 +50,7 @@ beforeAll(async () => {
   const disk = join(poolDir, 'images', 'small', 'disk.raw')
   await writeFile(disk, '')
   run('chattr', '+C', disk)
-  run('truncate', '-s', '1G', disk)
+  run('truncate', '-s', String(diskBytesOf(1)), disk)
   run('mkfs.ext4', '-q', '-F', '-m', '0', '-J', 'size=8', disk)
   pool = createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes: 2 ** 20 })
   await pool.recover()

@@ -4,13 +4,12 @@
  */
 import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { diskBytesOf } from '@dock/host-protocol'
 import type { DiskSystem } from './disk-system.ts'
 import { resizeDisk } from './resize-disk.ts'
 
 /** Subvolumes that are being made have this prefix until they are whole. */
 export const halfMade = '.new-'
-
-const gibibyte = 2 ** 30
 
 export const exists = (path: string): Promise<boolean> =>
   stat(path).then(
@@ -49,7 +48,7 @@ export const sizedImage = async (
   diskGiB: number,
 ): Promise<string> => {
   const { size, mtimeMs } = await stat(join(image, 'disk.raw'))
-  if (size === diskGiB * gibibyte) return image
+  if (size === diskBytesOf(diskGiB)) return image
   // With the time of the image in its name, a variant never outlives a rebuilt image.
   const name = `${imageName}@${diskGiB}-${Math.floor(mtimeMs)}`
   const folder = join(poolDir, 'variants')
@@ -58,6 +57,6 @@ export const sizedImage = async (
   for (const old of await readdir(folder)) {
     if (old.startsWith(`${imageName}@${diskGiB}-`)) await system.destroySubvolume(join(folder, old))
   }
-  await cloneDisk(system, image, folder, name, diskGiB * gibibyte)
+  await cloneDisk(system, image, folder, name, diskBytesOf(diskGiB))
   return join(folder, name)
 }

@@ -7,6 +7,7 @@ import { mkdir, readdir, readFile, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
+import { diskBytesOf } from '@dock/host-protocol'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 import { imagePath, listImages } from '../images/list-images.ts'
 import { receiveImage } from '../images/receive-image.ts'
@@ -32,7 +33,6 @@ export type DiskPoolOptions = {
   reserveBytes?: number
 }
 
-const gibibyte = 2 ** 30
 const releaseDeadlineMs = 10_000
 
 const checked = (id: string): string => {
@@ -88,7 +88,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     requireRoom(room())
     const system = await kernel()
     const { from, diskGiB } = wanted
-    const clone = (source: string) => cloneDisk(system, source, docksDir, dockId, diskGiB * gibibyte)
+    const clone = (source: string) => cloneDisk(system, source, docksDir, dockId, diskBytesOf(diskGiB))
     if ('image' in from) {
       const image = imagePath(poolDir, from.image)
       const cloneImage = async (): Promise<void> => {

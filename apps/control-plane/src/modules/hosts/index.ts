@@ -14,7 +14,7 @@ export type {
   StartDock,
   UsageSample,
 } from '@dock/host-protocol'
-export { parseByteRange, placeByteRange } from '@dock/host-protocol'
+export { diskBytesOf, parseByteRange, placeByteRange } from '@dock/host-protocol'
 export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
 export type { DockReactions } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -2,6 +2,7 @@
 import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { passingOfDock, readCreateContext } from '../dock-store.ts'
@@ -11,8 +12,6 @@ import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.
 import { mergeVariables, openVariables, sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
 import type { StartData } from '../workflows/start-dock.ts'
-
-const gibibyte = 1024 ** 3
 
 /** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
 export const branchDock = async (
@@ -51,7 +50,7 @@ export const branchDock = async (
       memoryMiB: body.memoryMiB ?? source.memoryMiB,
       diskGiB: body.diskGiB ?? source.diskGiB,
     }
-    if (disk.bytes !== null && size.diskGiB * gibibyte < disk.bytes)
+    if (disk.bytes !== null && diskBytesOf(size.diskGiB) < disk.bytes)
       throw new ServiceError('validation_error', {
         message: 'diskGiB: below the data that the source holds.',
       })

@@ -3,7 +3,7 @@ import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import { explainNoPlacement } from '../../hosts/index.ts'
+import { diskBytesOf, explainNoPlacement } from '../../hosts/index.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
@@ -15,7 +15,6 @@ import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
 import type { DockStateAnswer } from './stop-dock.ts'
 
-const gibibyte = 1024 ** 3
 const answerWithinMs = 30_000
 
 /** How often a Dock is read anew that changed between reading and claiming, as by an upgrade of its Environment. */
@@ -58,7 +57,7 @@ const claimResume = async (
     memoryMiB: body.memoryMiB ?? dock.memoryMiB,
     diskGiB: body.diskGiB ?? dock.diskGiB,
   }
-  if (size.diskGiB * gibibyte < snapshot.sizeBytes)
+  if (diskBytesOf(size.diskGiB) < snapshot.sizeBytes)
     throw new ServiceError('validation_error', { message: 'diskGiB: below the data that the Dock holds.' })
   const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
   const generation = dock.generation + 1

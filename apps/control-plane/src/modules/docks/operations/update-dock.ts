@@ -2,6 +2,7 @@
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimError } from '../dock-claim.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
@@ -10,8 +11,6 @@ import { viewDock } from '../dock-view.ts'
 import { latestSnapshot } from '../kept-snapshot.ts'
 
 type UpdateBody = RouteBody<(typeof routes)['updateDock']>
-
-const gibibyte = 1024 ** 3
 
 /** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
 export const updateDock = async (
@@ -52,6 +51,6 @@ export const updateDock = async (
 /** The disk is made as small as that at the next resume: refused now where it is known not to go. */
 const requireDataFits = async ({ db }: DockContext, dock: DockRow, diskGiB: number): Promise<void> => {
   const kept = await latestSnapshot(db, dock.organizationId, dock.id)
-  if (kept && diskGiB * gibibyte < kept.sizeBytes)
+  if (kept && diskBytesOf(diskGiB) < kept.sizeBytes)
     throw new ServiceError('conflict', { message: 'diskGiB: below the data that the Dock holds.' })
 }

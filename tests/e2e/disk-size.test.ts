@@ -1,0 +1,35 @@
+/** A Dock's disk holds what its size says: room comes back when files go, and what does not fit is refused inside. */
+import type { Dock } from '@dock/contract'
+import { expect, it } from 'vitest'
+import { createDock, deleteDock, exec, run } from './support/dock.ts'
+import { freshName, useServer } from './support/use-server.ts'
+
+const server = useServer()
+const gibibyteDock = (): Promise<Dock> => createDock(server, { diskGiB: 1 })
+const write = (name: string, megabytes: number): string => `head -c ${megabytes}000000 /dev/urandom > ${name}`
+
+it('a Dock of 1 GiB writes 800 MB, stops, resumes, deletes them, and writes 800 MB again', async () => {
+  const { id } = await gibibyteDock()
+  await run(server, id, write('data', 800))
+  await server.client.call('stopDock', { params: { id }, body: {} })
+  await server.client.call('resumeDock', { params: { id }, body: {} })
+  const sum = await run(server, id, `rm data && ${write('again', 800)} && sync && sha256sum again`)
+  await server.client.call('stopDock', { params: { id }, body: {} })
+  await server.client.call('resumeDock', { params: { id }, body: {} })
+  expect(await run(server, id, 'sha256sum again')).toBe(sum)
+  await deleteDock(server, id)
+})
+
+it('a branch of a Dock that holds 800 MB is refused 400 MB more, and only that; its neighbour notices nothing', async () => {
+  const source = await gibibyteDock()
+  const sum = await run(server, source.id, `${write('data', 800)} && sync && sha256sum data`)
+  const params = { id: source.id }
+  const branch = await server.client.call('branchDock', { params, body: { name: freshName('full') } })
+  const refused = await exec(server, branch.id, write('more', 400))
+  expect([refused.exitCode, refused.stderr]).toEqual([1, expect.stringContaining('No space left on device')])
+  expect(await run(server, branch.id, 'rm more && echo small > file && cat file && sha256sum data')).toBe(
+    `small\n${sum}`,
+  )
+  expect(await run(server, source.id, 'echo own > file && cat file && sha256sum data')).toBe(`own\n${sum}`)
+  for (const { id } of [branch, source]) await deleteDock(server, id)
+})
