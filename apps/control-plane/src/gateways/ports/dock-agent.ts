@@ -64,6 +64,8 @@ export class DockAgent extends Agent {
     try {
       const stream = await this.#connect(place, port)
       this.#streams.add(stream)
+      // As a socket's client does: what its program has ended carries no further request.
+      stream.once('end', () => (stream.writableLength === 0 ? stream.destroy() : stream.end()))
       stream.once('close', () => {
         this.#streams.delete(stream)
         this.#count(dockId, -1)
