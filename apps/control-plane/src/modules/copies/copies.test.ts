@@ -14,11 +14,13 @@ import { HostRefused } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { usualCopySettings } from './copy-settings.ts'
+import { beginCopy } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
 import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
+import { copyLeaseMs, takeCopy } from './take-copy.ts'
 
 const { ageMs: copyAgeMs, graceMs, drillAgainMs } = usualCopySettings
 
@@ -142,6 +144,41 @@ describe('a copy', () => {
     expect(await copiedAt(snapshotId)).not.toBeNull()
     expect(asked).toBe(1)
   })
+
+  it('is begun anew soon after the process at it died, but not while that one only takes long', async () => {
+    const { snapshotId } = await stopped()
+    const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
+    let goOn = (): void => undefined
+    const named = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    const slow: typeof world.host.nameChunks = (...all) => named.then(() => world.host.nameChunks(...all))
+    const gateway = { ...world.host, nameChunks: slow }
+    const taking = takeCopy({ ...context, gateway, owner: 'slow' }, snapshot)
+    const leaseUntil = async () =>
+      (
+        await sql<{
+          at: Date
+        }>`select lease_until as at from copies where snapshot_id = ${snapshotId}`.execute(world.db)
+      ).rows[0]?.at
+    await expect.poll(leaseUntil).toBeDefined()
+    for (let passed = 0; passed < 3 * copyLeaseMs; passed += copyLeaseMs / 2) {
+      world.clock.advance(copyLeaseMs / 2)
+      const wanted = world.clock.now().getTime() + copyLeaseMs
+      await expect.poll(async () => (await leaseUntil())?.getTime()).toBe(wanted)
+    }
+    expect(await takeCopy({ ...context, owner: 'other' }, snapshot)).toBeNull()
+    goOn()
+    expect(await taking).not.toBeNull()
+
+    const left = await stopped()
+    const now = world.clock.now()
+    const lease = { owner: 'dead', until: new Date(now.getTime() + copyLeaseMs), now }
+    await beginCopy(world.db, { ...snapshot, id: left.snapshotId }, lease)
+    world.clock.advance(copyLeaseMs)
+    await createCopier(context).run()
+    expect(await copiedAt(left.snapshotId)).not.toBeNull()
+  })
 })
 
 describe('a sweep', () => {
@@ -188,6 +225,53 @@ describe('a sweep', () => {
     expect(await sweepStrayObjects(later)).toBe(1)
     expect(await objects()).toEqual(needed)
     expect(await copiedAt(snapshotId)).not.toBeNull()
+  })
+})
+
+describe('without any grace time', () => {
+  const hasty = () => ({ ...context, settings: { ...usualCopySettings, graceMs: 0 } })
+  /** Sweeps of both kinds at each step of a copy, by the clock of a store that is behind. */
+  const swept = (store: CopyContext['store']): CopyContext['store'] => {
+    const sweepAll = async (): Promise<void> => {
+      const later = { ...world.clock, now: () => new Date(Date.now() + 60_000) }
+      await sweepCopies({ ...hasty(), clock: later })
+      await sweepStrayObjects({ ...hasty(), clock: later })
+    }
+    return {
+      ...store,
+      put: async (key, bytes) => {
+        await sweepAll()
+        await store.put(key, bytes)
+        await sweepAll()
+      },
+      get: async (key) => {
+        const bytes = await store.get(key)
+        await sweepAll()
+        return bytes
+      },
+    }
+  }
+
+  it('sweeps take nothing of a copy that is being made, and all that one left which was given up', async () => {
+    const { snapshotId, dockId } = await stopped()
+    await createCopier({ ...context, store: swept(context.store) }).run()
+    expect(await copiedAt(snapshotId)).not.toBeNull()
+    world.host.captures.delete(snapshotId)
+    await sql`update snapshots set host_id = null where id = ${snapshotId}`.execute(world.db)
+    await ensureCapture(context, snapshotId, world.hostId)
+    await remove(dockId)
+
+    const left = await stopped()
+    const before = new Set(await objects())
+    const store = { ...context.store, get: () => Promise.reject(new Error('the store is away')) }
+    await createCopier({ ...context, store }).run()
+    expect((await objects()).filter((key) => !before.has(key))).toHaveLength(1)
+    await sweepStrayObjects({
+      ...hasty(),
+      clock: { ...world.clock, now: () => new Date(Date.now() + 60_000) },
+    })
+    expect((await objects()).filter((key) => !before.has(key))).toEqual([])
+    await remove(left.dockId)
   })
 })
 

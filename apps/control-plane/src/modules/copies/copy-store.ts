@@ -90,7 +90,7 @@ export const recordChunk = async (db: Db, copy: Copy, chunk: StoredChunk, now: D
   const recorded = await sql`
     insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
     select organization_id, ${chunk.name}, ${chunk.objectKey}, ${chunk.sizeBytes}::integer, ${now}::timestamptz
-    from copies where id = ${copy.id} for key share
+    from copies where id = ${copy.id} and verified_at is null for key share
     on conflict do nothing`.execute(db)
   return recorded.numAffectedRows === 1n
 }

@@ -69,14 +69,17 @@ export const sweepCopies = (context: CopyContext) => sweep(context, 'aged')
 /** The same at once, for organizations that keep no data at rest. */
 export const sweepRetained = (context: CopyContext) => sweep(context, 'retained')
 
-/** Those of the objects that no row names. */
+/** Those of the objects that no row names, nor an attempt that goes on: it records a chunk only while it stands. */
 const strays = async ({ db }: CopyContext, objects: readonly StoredObject[]): Promise<string[]> => {
   const keys = objects.map(({ key }) => key)
   const result = await sql<{ key: string }>`
     select k.key from unnest(${keys}::text[]) as k(key)
     where not exists (select 1 from copy_chunks c where c.object_key = k.key)
       and not exists (select 1 from copies c
-        where split_part(k.key, '/', 2) = 'copies' and c.id::text = split_part(k.key, '/', 3))`.execute(db)
+        where split_part(k.key, '/', 2) = 'copies' and c.id::text = split_part(k.key, '/', 3))
+      and not exists (select 1 from copies c where c.verified_at is null and c.id::text = right(k.key, 36))`.execute(
+    db,
+  )
   return result.rows.map(({ key }) => key)
 }
 

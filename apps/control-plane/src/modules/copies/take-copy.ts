@@ -3,7 +3,6 @@
  * file index; the manifest last; only then does the Snapshot count as copied. An attempt that ends early leaves objects
  * that a sweep removes, and nothing else.
  */
-import { randomBytes } from 'node:crypto'
 import {
   type CopyKeys,
   chunkBytes,
@@ -17,6 +16,7 @@ import {
   sealPart,
   serialiseCopyKeys,
 } from '@dock/copy-format'
+import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile, NamedChunk } from '../hosts/index.ts'
 import { type CopyContext, chunksPrefix, indexKey, manifestKey } from './copy-context.ts'
 import { copyKeys } from './copy-keys.ts'
@@ -24,6 +24,7 @@ import {
   abandonCopy,
   beginCopy,
   type Copy,
+  CopyLost,
   type DueSnapshot,
   publishCopy,
   recordChunk,
@@ -31,14 +32,38 @@ import {
   useChunks,
 } from './copy-store.ts'
 
-/** Longer than any one chunk, file list or manifest takes. */
-export const copyLeaseMs = 120_000
-const renewEveryMs = 20_000
+/** How soon another process goes on where one died; renewed meanwhile, whatever one step takes. */
+export const copyLeaseMs = 30_000
+const renewEveryMs = 5_000
 const filesInPart = 5_000
 
 export type CopyReport = { addedBytes: number; chunks: number; addedChunks: number }
 
 const leaseUntil = (context: CopyContext): Date => new Date(context.clock.now().getTime() + copyLeaseMs)
+
+/** Renews the lease until `end`. `require` throws {@link CopyLost} once it is another's. */
+const holdLease = (context: CopyContext, copy: Copy): { require(): void; end(): void } => {
+  const { db, clock, logger, owner } = context
+  let lost: CopyLost | undefined
+  const renew = async (): Promise<void> => {
+    try {
+      await renewCopy(db, copy, { owner, until: leaseUntil(context) })
+    } catch (error) {
+      // A database that is away for a moment takes no lease away.
+      if (!(error instanceof CopyLost)) throw error
+      lost = error
+    }
+  }
+  const tasks = [{ name: 'lease of a copy', everyMs: renewEveryMs, run: renew }]
+  const timers = createTimers({ clock, logger, tasks })
+  timers.start()
+  return {
+    require: () => {
+      if (lost) throw lost
+    },
+    end: timers.stop,
+  }
+}
 
 /** Stores one chunk and proves it; answers the bytes that the store has grown by. */
 const storeChunk = async (
@@ -48,9 +73,8 @@ const storeChunk = async (
   { name, bytes }: SealedChunk,
 ): Promise<number> => {
   const { db, store, clock } = context
-  // A key of its own for each attempt: what a sweep removes is never what another copy has just stored.
-  const suffix = randomBytes(8).toString('hex')
-  const objectKey = `${chunksPrefix(copy.organizationId)}${name.slice(0, 2)}/${name}-${suffix}`
+  // The attempt's own key: what a sweep removes is never what another copy stores, nor what this one still records.
+  const objectKey = `${chunksPrefix(copy.organizationId)}${name.slice(0, 2)}/${name}-${copy.id}`
   await store.put(objectKey, bytes)
   await openChunk(keys, name, await store.get(objectKey))
   const chunk = { name, objectKey, sizeBytes: bytes.length }
@@ -113,13 +137,13 @@ const copyDisk = async (
   context: CopyContext,
   copy: Copy,
   source: DiskSource,
-  renew: () => Promise<void>,
+  requireLease: () => void,
 ): Promise<CopyReport> => {
   const { db, clock } = context
   const keys = await copyKeys(context, copy.organizationId)
   const secret = serialiseCopyKeys(keys)
   const { diskBytes, chunks } = await source.name(secret)
-  await renew()
+  requireLease()
   const names = [...new Set(chunks.map(({ name }) => name))]
   const stored = await useChunks(db, copy, names, clock.now())
   // Equal chunks of one disk are sent once.
@@ -132,7 +156,7 @@ const copyDisk = async (
     for await (const chunk of decodeChunks(frames)) {
       addedBytes += await storeChunk(context, copy, keys, chunk)
       missing.delete(chunk.name)
-      await renew()
+      requireLease()
     }
   }
   if (missing.size > 0) throw new Error(`${missing.size} chunks were not sent`)
@@ -156,16 +180,13 @@ export const takeCopy = async (
   const { db, clock, owner } = context
   const copy = await beginCopy(db, snapshot, { owner, until: leaseUntil(context), now: clock.now() })
   if (!copy) return null
-  let renewedAt = clock.now().getTime()
-  const renew = async (): Promise<void> => {
-    if (clock.now().getTime() - renewedAt < renewEveryMs) return
-    await renewCopy(db, copy, { owner, until: leaseUntil(context) })
-    renewedAt = clock.now().getTime()
-  }
+  const lease = holdLease(context, copy)
   try {
-    return await copyDisk(context, copy, source, renew)
+    return await copyDisk(context, copy, source, lease.require)
   } catch (error) {
     await abandonCopy(db, copy).catch(() => undefined)
     throw error
+  } finally {
+    lease.end()
   }
 }
