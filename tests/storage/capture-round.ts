@@ -137,7 +137,11 @@ export const captureRound = async (world: StorageWorld, fault: Fault, number: nu
   } catch (error) {
     outcome.problems.push(error instanceof Error ? error.message : String(error))
   }
+  outcome.hit ||= world.faults.hasHit(fault.place)
   await world.faults.clear()
-  for (const { id } of await world.client.call('listDocks', { query: { all: true } })) await remove(world, id)
+  await until('the control plane lists Docks', async () => {
+    for (const { id } of await world.client.call('listDocks', { query: { all: true } })) await remove(world, id)
+    return true
+  })
   return outcome
 }

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fillTree, fingerprint } from '../../storage/storage-world.ts'
 import { createDock, deleteDock, run, untilState } from '../support/dock.ts'
 import { createMachine, joinToken, type Machine, type RunningHost } from '../support/second-machine.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
@@ -17,6 +18,7 @@ beforeAll(async () => {
   server = await startServer(await newDataDir(), port, {
     DOCK_BIND: '0.0.0.0',
     DOCK_COPY_MIB_PER_SECOND: '1000',
+    DOCK_COPY_TIMES: 'age=0,retry=1',
   })
   url = `http://${machine.address}:${port}`
   hostDir = await newDataDir()
@@ -43,16 +45,20 @@ const createThere = async (name: string) => {
   return dock
 }
 
-/** The agent's own process on the second machine. */
-const agentProcess = async (): Promise<number> => {
+/** The agent's own process on the machine whose data folder this is. */
+const agentOf = async (dataDir: string): Promise<number> => {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
     if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
-    if ((await read('environ')).includes(hostDir)) return Number(entry)
+    if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`)) return Number(entry)
   }
-  throw new Error('no agent on the second machine')
+  throw new Error(`no agent on ${dataDir}`)
 }
+
+/** The folder `tree` of a running Dock, where its host has mounted the disk. */
+const diskSeenBy = async (dataDir: string, dockId: string): Promise<string> =>
+  `/proc/${await agentOf(dataDir)}/root${dataDir}/host/mounts/${dockId}/home/user/work/tree`
 
 describe('a second machine', () => {
   it('is a host of this Dock, and Docks start, stop and resume on it', async () => {
@@ -63,7 +69,7 @@ describe('a second machine', () => {
     }
     await expect.poll(delivered, { timeout: 200_000, interval: 200 }).toHaveProperty('digest')
     // It was received, not built: the pool's own view of it, in the agent's namespace.
-    const images = join('/proc', String(await agentProcess()), 'root', hostDir, 'host/pool/images')
+    const images = join('/proc', String(await agentOf(hostDir)), 'root', hostDir, 'host/pool/images')
     expect(await readdir(images)).toEqual([server.admin.image])
     const version = await readFile(join(images, server.admin.image, 'version'), 'utf8')
     expect(version).toBe((await delivered()).digest)
@@ -80,7 +86,7 @@ describe('a second machine', () => {
   it('that falls silent has its Docks unreachable, and back as they were when it speaks again', async () => {
     const dock = await createThere('quiet')
     await run(server, dock.id, 'setsid sleep 4711 >/dev/null 2>&1 & echo $! > pid')
-    const agent = await agentProcess()
+    const agent = await agentOf(hostDir)
     process.kill(agent, 'SIGSTOP')
     try {
       await untilState(server, dock.id, ['unreachable'], 110_000)
@@ -109,6 +115,33 @@ describe('a second machine', () => {
     host = await machine.joinAsHost(hostDir, url)
     const read = () => run(server, dock.id, 'cat file').catch(() => '')
     await expect.poll(read, patiently).toBe('kept\n')
+    await deleteDock(server, dock.id)
+  })
+
+  it('that is gone leaves nobody without their data: a Dock that was stopped on it resumes elsewhere, byte for byte', async () => {
+    const dock = await createThere('moves')
+    await run(server, dock.id, 'mkdir tree && head -c 30000000 /dev/urandom > tree/large')
+    // From outside: a sandbox can give its files no extended attributes.
+    const there = await diskSeenBy(hostDir, dock.id)
+    await fillTree(there, 11)
+    const held = await fingerprint(there)
+    await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
+    const { id } = (await server.client.call('readLatestSnapshot', { params: { id: dock.id } }))!
+    const log = () => readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8')
+    const said = async (message: string): Promise<boolean> =>
+      (await log()).split('\n').some((line) => line.includes(message) && line.includes(id))
+    await expect.poll(() => said('Snapshot copied'), patiently).toBe(true)
+    await host?.interrupt()
+    host = undefined
+    await expect.poll(stateOfSecond, patiently).toBe('offline')
+    await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
+    const again = await untilState(server, dock.id, ['ready'])
+    expect(again.hostId).not.toBe(dock.hostId)
+    expect(await said('copy restored')).toBe(true)
+    const here = await diskSeenBy(server.dataDir, dock.id)
+    expect(await fingerprint(here)).toBe(held)
+    await run(server, dock.id, 'echo more >> tree/large')
+    expect(await fingerprint(here)).not.toBe(held)
     await deleteDock(server, dock.id)
   })
 })
