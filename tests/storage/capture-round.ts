@@ -140,7 +140,8 @@ export const captureRound = async (world: StorageWorld, fault: Fault, number: nu
   outcome.hit ||= world.faults.hasHit(fault.place)
   await world.faults.clear()
   await until('the control plane lists Docks', async () => {
-    for (const { id } of await world.client.call('listDocks', { query: { all: true } })) await remove(world, id)
+    for (const { id } of await world.client.call('listDocks', { query: { all: true } }))
+      await remove(world, id)
     return true
   })
   return outcome
