@@ -11,7 +11,7 @@
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { nameOf, runCase } from '../tests/crash/crash-case.ts'
+import { cleanUp, nameOf, runCase } from '../tests/crash/crash-case.ts'
 import { casesOf, createCrashWorld, endCrashWorld, placesOf } from '../tests/crash/crash-world.ts'
 import { type Operation, operations } from '../tests/crash/lifecycle.ts'
 
@@ -72,6 +72,8 @@ for (const [index, crash] of cases.entries()) {
   const verdict = problems.length === 0 ? 'ok    ' : 'FAILED'
   print(`${verdict} ${entry.name} (whole again after ${seconds(recoveredMs)})`)
   for (const problem of problems) print(`         ${problem}`)
+  // What follows would fail for this alone.
+  if (problems.length > 0 && (await cleanUp(world)).length > 0) break
 }
 const results = mine.flatMap((crash) => done.get(nameOf(crash)) ?? [])
 const failed = results.filter(({ problems }) => problems.length > 0).length

@@ -137,8 +137,9 @@ export const runCase = async (world: CrashWorld, crash: CrashCase, name: string)
   return { ...crash, problems, recoveredMs }
 }
 
-/** Deletes every Dock; afterwards the machine must be empty. */
+/** Deletes every Dock, once nothing is under way; afterwards the machine must be empty. */
 export const cleanUp = async (world: CrashWorld): Promise<string[]> => {
+  await settle(world, 0)
   try {
     const docks = await world.client.call('listDocks', { query: { all: true } })
     for (const { id } of docks) await deleteDock(world, id)
