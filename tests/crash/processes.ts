@@ -37,14 +37,19 @@ export const processOf = async (
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null
 }
 
-/** Kills the sandbox of a Dock, as the kernel does when memory is short. */
-export const killSandbox = async (dataDir: string, dockId: string): Promise<void> => {
+/** The process of a Dock's sandbox. */
+export const sandboxOf = async (dataDir: string, dockId: string): Promise<number> => {
   const name = `d${dockId.replaceAll('-', '')}g`
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await read(entry, 'cmdline')
     if (line.startsWith('runsc-sandbox') && line.includes(dataDir) && line.includes(name))
-      return void process.kill(Number(entry), 'SIGKILL')
+      return Number(entry)
   }
   throw new Error(`no sandbox of Dock ${dockId}`)
+}
+
+/** Kills the sandbox of a Dock, as the kernel does when memory is short. */
+export const killSandbox = async (dataDir: string, dockId: string): Promise<void> => {
+  process.kill(await sandboxOf(dataDir, dockId), 'SIGKILL')
 }

@@ -1,16 +1,15 @@
 /** A provider of repositories as Docks see one: a public address behind a router, in a network namespace of its own. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { createOutside } from './outside.ts'
 
 const exec = promisify(execFile)
-const namespace = 'dock-git'
 /** Of a range for documentation: nobody's, and not private, so that Docks may reach it. */
 const address = '198.51.100.88'
 const port = 8088
-const [here, there] = ['dockgit0', 'dockgit1']
 
 /** What a server is told of it. */
 export const gitProviderSettings = {
@@ -22,25 +21,6 @@ export type GitProvider = {
   /** Runs git over a bare repository. */
   git(repository: string, ...args: string[]): Promise<string>
   close(): Promise<void>
-}
-
-const removeNetwork = async (): Promise<void> => {
-  await exec('ip', ['link', 'delete', here]).catch(() => undefined)
-  await exec('ip', ['netns', 'delete', namespace]).catch(() => undefined)
-}
-
-const makeNetwork = async (): Promise<void> => {
-  await removeNetwork()
-  const inside = (...args: string[]) => exec('ip', ['-n', namespace, ...args])
-  await exec('ip', ['netns', 'add', namespace])
-  await exec('ip', ['link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', namespace])
-  await exec('ip', ['address', 'add', '10.253.88.1/30', 'dev', here])
-  await exec('ip', ['link', 'set', here, 'up'])
-  await inside('address', 'add', '10.253.88.2/30', 'dev', there)
-  await inside('address', 'add', `${address}/32`, 'dev', 'lo')
-  for (const device of [there, 'lo']) await inside('link', 'set', device, 'up')
-  await inside('route', 'add', 'default', 'via', '10.253.88.1')
-  await exec('ip', ['route', 'replace', `${address}/32`, 'via', '10.253.88.2'])
 }
 
 /** A bare repository with a commit on `main` and another on `work`. */
@@ -69,26 +49,15 @@ export const startGitProvider = async (repositories: readonly string[]): Promise
     await mkdir(join(folder, name, '..'), { recursive: true })
     await makeRepository(folder, name)
   }
-  await makeNetwork()
+  const outside = await createOutside(88, [address])
   const program = new URL('git-provider-program.ts', import.meta.url).pathname
-  const child = spawn(
-    'nsenter',
-    [`--net=/run/netns/${namespace}`, process.execPath, program, address, String(port), folder],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.once('data', () => resolve())
-    child.once('exit', (code) => reject(new Error(`the provider of repositories ended with ${code}`)))
-  })
+  await outside.start(process.execPath, program, address, String(port), folder)
   return {
     url: gitProviderSettings.GITHUB_URL,
     git: async (repository, ...args) =>
       (await exec('git', ['-C', join(folder, `${repository}.git`), ...args])).stdout,
     close: async () => {
-      const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
-      child.kill()
-      await ended
-      await removeNetwork()
+      await outside.remove()
       await rm(folder, { recursive: true, force: true })
     },
   }

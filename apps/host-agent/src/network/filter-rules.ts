@@ -10,12 +10,16 @@ export const credentialPort = 9419
 /** All interfaces of Docks, of every instance on the machine, start with this. */
 export const interfaceFamily = 'gvh'
 
-/** Never reachable from a Dock: this host, private networks, link-local (metadata services), multicast, reserved. */
+/**
+ * Never reachable from a Dock: this host, private networks, link-local (metadata services), multicast, reserved; and
+ * the one metadata service that has a public address, Azure's.
+ */
 const closedRanges = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

@@ -1,0 +1,61 @@
+/** A piece of the outside as Docks see it: a network namespace behind a cable to this machine, with addresses of its own. */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { promisify } from 'node:util'
+
+const exec = promisify(execFile)
+
+export type Outside = {
+  /** This machine's address on the cable: whose packets from Docks bear. */
+  hostAddress: string
+  /** Starts a program there; answers when it has written something. */
+  start(program: string, ...args: string[]): Promise<ChildProcess>
+  /** Ends what runs there, and removes it. */
+  remove(): Promise<void>
+}
+
+/** Makes it, with ways to its addresses. `number` from 1 to 250 tells several apart. Needs root. */
+export const createOutside = async (number: number, addresses: readonly string[]): Promise<Outside> => {
+  const namespace = `dock-outside-${number}`
+  const [here, there] = [`docko${number}a`, `docko${number}b`]
+  const cable = `10.253.${number}`
+  const children: ChildProcess[] = []
+  const remove = async (): Promise<void> => {
+    const ended = children.map((child) => new Promise((resolve) => child.once('exit', resolve)))
+    for (const child of children.splice(0)) child.kill()
+    await Promise.all(ended)
+    await exec('ip', ['link', 'delete', here]).catch(() => undefined)
+    await exec('ip', ['netns', 'delete', namespace]).catch(() => undefined)
+  }
+  await remove()
+  const inside = (...args: string[]) => exec('ip', ['-n', namespace, ...args])
+  await exec('ip', ['netns', 'add', namespace])
+  await exec('ip', ['link', 'add', here, 'type', 'veth', 'peer', 'name', there, 'netns', namespace])
+  await exec('ip', ['address', 'add', `${cable}.1/30`, 'dev', here])
+  await exec('ip', ['address', 'add', `fd53:${number}::1/64`, 'dev', here, 'nodad'])
+  await exec('ip', ['link', 'set', here, 'up'])
+  await inside('address', 'add', `${cable}.2/30`, 'dev', there)
+  await inside('address', 'add', `fd53:${number}::2/64`, 'dev', there, 'nodad')
+  for (const device of [there, 'lo']) await inside('link', 'set', device, 'up')
+  await inside('route', 'add', 'default', 'via', `${cable}.1`)
+  await inside('-6', 'route', 'add', 'default', 'via', `fd53:${number}::1`)
+  for (const address of addresses) {
+    await inside('address', 'add', address, 'dev', 'lo')
+    const router = address.includes(':') ? `fd53:${number}::2` : `${cable}.2`
+    await exec('ip', ['route', 'replace', address, 'via', router, 'dev', here])
+  }
+  return {
+    hostAddress: `${cable}.1`,
+    start: async (program, ...args) => {
+      const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, program, ...args], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      children.push(child)
+      await new Promise<void>((resolve, reject) => {
+        child.stdout.once('readable', resolve)
+        child.once('exit', (code) => reject(new Error(`${program} ended with ${code}`)))
+      })
+      return child
+    },
+    remove,
+  }
+}
