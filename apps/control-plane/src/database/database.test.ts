@@ -1,0 +1,19 @@
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openDatabase } from './database.ts'
+
+let database: FreshDatabase
+beforeAll(async () => {
+  database = await freshDatabase()
+})
+afterAll(() => database.drop())
+
+it('plans a statement once, whatever its values are', async () => {
+  const { db, close } = openDatabase({ url: database.url, maxConnections: 1 })
+  for (let value = 0; value < 4; value++) await sql`select ${value}::int`.execute(db)
+  const plans = await sql<{ generic: number; custom: number }>`
+    select generic_plans::int as generic, custom_plans::int as custom from pg_prepared_statements`.execute(db)
+  expect(plans.rows).toEqual([{ generic: 2, custom: 0 }])
+  await close()
+})
