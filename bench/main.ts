@@ -2,7 +2,7 @@
  * What the service costs, beside the same work by hand in the same run. TTI follows the ComputeSDK protocol: create and
  * first exec of `echo ready`, timed from before the request to the answer, each Dock deleted before the next.
  *
- *   script/bench main [PART …]     parts: cold warm burst idle; all of them where none is named
+ *   script/bench main [PART …]     parts: cold warm burst idle podman; all of them where none is named
  *
  * DOCK_BENCH_TTI (100) and DOCK_BENCH_COUNT (20) set how many samples; DOCK_BENCH_LARGE=1 adds disks with 5 GB;
  * DOCK_BENCH_IDLE (100) how many Docks stand idle.
@@ -11,6 +11,7 @@ import { print } from './parts/bench-server.ts'
 import { benchBurst } from './parts/burst.ts'
 import { benchCold } from './parts/cold.ts'
 import { benchIdle } from './parts/idle.ts'
+import { benchPodman } from './parts/podman.ts'
 import { benchWarm } from './parts/warm.ts'
 
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback)
@@ -22,6 +23,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
   warm: () => benchWarm({ full: Math.ceil(ttis / 4), sequential: ttis }),
   burst: benchBurst,
   idle: () => benchIdle(number('DOCK_BENCH_IDLE', 100)),
+  podman: () => benchPodman(count),
 }
 
 const wanted = process.argv.slice(2)

@@ -1,0 +1,102 @@
+/**
+ * The same by a plain container on this machine, over podman's own API: made from the same root filesystem, started, a
+ * login bash in it. It has no kernel of its own, and no disk that could be kept.
+ */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, writeFile } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { runCommand, tryCommand } from '@dock/foundation'
+import { newDataDir, removeDataDir } from '../../tests/e2e/support/server.ts'
+import { compare, sample } from '../figures.ts'
+import { print } from './bench-server.ts'
+
+const image = 'dock-bench'
+/** Without a network, which it would make in 50 ms and more, and leave rules behind on this machine. */
+const kind = { image, command: ['sleep', 'infinity'], netns: { nsmode: 'none' } }
+const root = join(import.meta.dirname, '../..')
+
+type Podman = { call(method: string, path: string, body?: object): Promise<string>; stop(): Promise<void> }
+
+const startPodman = async (folder: string): Promise<Podman> => {
+  const settings = join(folder, 'containers.conf')
+  await writeFile(
+    settings,
+    '[containers]\ndefault_ulimits=["nofile=1024:1024","nproc=1024:1024"]\n[engine]\nruntime="runc"\nexit_command_delay=0\n',
+  )
+  const env = { ...process.env, CONTAINERS_CONF: settings }
+  const options = ['--root', join(folder, 'root'), '--runroot', join(folder, 'run')]
+  const cache = process.env.DOCK_IMAGE_CACHE ?? join(root, '.tools/test/images')
+  const archive = await runCommand(join(root, 'script/install/image-archive'), ['debian-13', cache])
+  await runCommand('podman', [...options, 'import', archive.trim(), image], { env })
+  const socketPath = join(folder, 'socket')
+  const service = spawn('podman', [...options, 'system', 'service', '--time=0', `unix://${socketPath}`], {
+    env,
+    stdio: 'ignore',
+  })
+  while (
+    !(await access(socketPath).then(
+      () => true,
+      () => false,
+    ))
+  )
+    await delay(50)
+  return {
+    call: async (method, path, body) => {
+      const headers = { 'content-type': 'application/json' }
+      const outgoing = request({ socketPath, method, path: `/v4.0.0/libpod${path}`, headers })
+      outgoing.end(body && JSON.stringify(body))
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+      const text = Buffer.concat(await response.toArray()).toString()
+      if ((response.statusCode ?? 500) >= 400) throw new Error(`${method} ${path}: ${text}`)
+      return text
+    },
+    stop: async () => {
+      const ended = once(service, 'exit')
+      service.kill()
+      await ended
+      await runCommand('podman', [...options, 'system', 'reset', '--force'], { env })
+    },
+  }
+}
+
+const id = (answer: string): string => (JSON.parse(answer) as { Id: string }).Id
+
+const isInstalled = (): Promise<boolean> =>
+  tryCommand('podman', ['--version']).then(
+    ({ code }) => code === 0,
+    () => false,
+  )
+
+export const benchPodman = async (count: number): Promise<void> => {
+  if (!(await isInstalled())) return void print('podman is not installed, so nothing is compared with it')
+  const folder = await newDataDir()
+  const { call, stop } = await startPodman(folder)
+  const create = async (): Promise<string> => {
+    const made = id(await call('POST', '/containers/create', kind))
+    await call('POST', `/containers/${made}/start`)
+    return made
+  }
+  const exec = async (container: string): Promise<void> => {
+    const command = { AttachStdout: true, AttachStderr: true, Cmd: ['/bin/bash', '-lc', 'echo ready'] }
+    const session = id(await call('POST', `/containers/${container}/exec`, command))
+    const output = await call('POST', `/exec/${session}/start`, { Detach: false })
+    if (!output.includes('ready')) throw new Error(`podman's exec answered ${JSON.stringify(output)}`)
+  }
+  const containers = [await create()]
+  try {
+    const tti = await sample('podman, create to first exec', count, async () => {
+      const made = await create()
+      containers.push(made)
+      await exec(made)
+    })
+    print(compare(tti, undefined))
+    print(compare(await sample('podman, exec', count * 2, () => exec(containers[0]!)), undefined))
+  } finally {
+    for (const each of containers) await call('DELETE', `/containers/${each}?force=true&timeout=0`)
+    await stop()
+    await removeDataDir(folder)
+  }
+}
