@@ -29,6 +29,9 @@ const numbersForBigints: pg.CustomTypesConfig = {
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
 }
 
+/** Every query goes by keys: a plan for these very values is no better, and costs more than many a query itself. */
+const planOnce = `set plan_cache_mode = 'force_generic_plan'`
+
 /** A connection that broke at once tells so to whoever asks it something. */
 const ignore = (): void => undefined
 
@@ -51,8 +54,7 @@ export const openDatabase = (options: {
     Client: PreparingClient,
   })
   pool.on('error', (error) => options.onIdleError?.(error))
-  // Every query goes by keys: a plan for these very values is no better, and costs more than many a query itself.
-  pool.on('connect', (client) => void client.query(`set plan_cache_mode = 'force_generic_plan'`).catch(ignore))
+  pool.on('connect', (client) => void client.query(planOnce).catch(ignore))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   return { url: options.url, db, pool, close: () => db.destroy() }
 }
