@@ -20,7 +20,7 @@ export const bootSandbox = async (
   await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
   const config = ociConfig(spec, id, firstProcess(spec.prepare))
   await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })
-  await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id))
+  await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id), spec.prepare?.input)
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   const sandbox = hostProcess(pid)
   if (!sandbox) throw new Error(`sandbox ${id} died while it started`)

@@ -8,17 +8,17 @@ const afterPreparation = `
 code=$?
 echo "$code"
 [ "$code" -eq 0 ] || exit "$code"
-exec >/dev/null 2>&1
+exec </dev/null >/dev/null 2>&1
 if [ -x /usr/lib/dock/init ]; then exec -c /usr/lib/dock/init; fi
 exec -c /bin/sleep infinity
 `
 
 /**
  * Arguments of process 1. It writes one line to standard output: the exit code of the preparation. What the
- * preparation says is on standard error; after that line neither stream is used.
+ * preparation says is on standard error; after that line none of its streams is used.
  */
 export const firstProcess = (preparation: SandboxSpec['prepare']): string[] => [
   '/bin/bash',
   '-c',
-  `prepare() {\n:\n${preparation?.script ?? ''}\n}\nprepare </dev/null >/dev/null${afterPreparation}`,
+  `prepare() {\n:\n${preparation?.script ?? ''}\n}\nprepare >/dev/null${afterPreparation}`,
 ]

@@ -10,6 +10,7 @@ const backgroundShares = 128
 /** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
 const hostProcessesMax = 4096
 const processesMax = 2048
+const inMemoryMiB = 32
 const openFilesMax = 1_048_576
 
 const tmpfs = (destination: string, ...options: string[]) => ({
@@ -18,6 +19,10 @@ const tmpfs = (destination: string, ...options: string[]) => ({
   source: 'tmpfs',
   options: ['nosuid', 'nodev', ...options],
 })
+
+/** Made with the group's bit of the folder, new files have its group without another program. */
+const inMemory = ({ inMemory }: SandboxSpec) =>
+  inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
 
 /** The configuration for one boot. `init` is the command of process 1; `id` the sandbox's id. */
 export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]): object => ({
@@ -46,6 +51,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec'] },
     tmpfs('/dev/shm', 'mode=1777', `size=${Math.max(64, Math.floor(spec.memoryMiB / 4))}m`),
     tmpfs('/run', 'mode=755', `size=${Math.max(32, Math.floor(spec.memoryMiB / 8))}m`),
+    ...inMemory(spec),
   ],
   linux: {
     cgroupsPath: `/dock/${id}`,

@@ -1,6 +1,8 @@
 /** Starts a sandbox that outlives the program which starts it, and waits until its first process says it is ready. */
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import type { Readable } from 'node:stream'
 import { isCalm } from './first-moments.ts'
+import { InputPipe } from './input-pipe.ts'
 
 const readyTimeoutMs = 30_000
 const saidBytesMax = 4096
@@ -10,14 +12,21 @@ const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
 const patiently = ['chrt', '--batch', '0']
 
 /**
- * Runs `program` with `args`. Resolves when it has ended well and the sandbox wrote `0` and a line end to its standard
- * output. The streams are closed then: nothing in the sandbox can make the host keep its output. Throws with what was
- * said on standard error otherwise.
+ * Runs `program` with `args`, and `input` for the sandbox to read. Resolves when it has ended well and the sandbox wrote
+ * `0` and a line end to its standard output. The streams are closed then: nothing in the sandbox can make the host keep
+ * its output. Throws with what was said on standard error otherwise.
  */
-export const runDetached = (program: string, args: readonly string[]): Promise<void> =>
+export const runDetached = (program: string, args: readonly string[], input?: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
     const command = [...(isCalm() ? patiently : []), program, ...args]
-    const child = spawn('/bin/sh', ['-c', launch, ...command], { stdio: ['ignore', 'pipe', 'pipe'] })
+    // A pipe: where its input is a socket, bash would read root's .bashrc.
+    const given = input?.length ? new InputPipe() : undefined
+    const child = spawn('/bin/sh', ['-c', launch, ...command], {
+      stdio: [given?.readFd ?? 'ignore', 'pipe', 'pipe'],
+    }) as ChildProcessByStdio<null, Readable, Readable>
+    given?.closeReader()
+    if (input) given?.write(input)
+    given?.end()
     let answer = ''
     let said = ''
     let exitCode: number | undefined
@@ -26,6 +35,7 @@ export const runDetached = (program: string, args: readonly string[]): Promise<v
       clearTimeout(late)
       child.stdout.destroy()
       child.stderr.destroy()
+      given?.destroy()
       if (error) reject(error)
       else resolve()
     }

@@ -80,6 +80,24 @@ export const describeDriver = (
     })
 
     test.runIf(options.shell)(
+      'prepare reads its input, and makes for a group what lies in memory',
+      async () => {
+        const inMemory = { path: '/run/memory', gid: 1000 }
+        const script = 'umask 027; /bin/cat >/run/memory/file'
+        const input = Buffer.from(`${'é'.repeat(100_000)}\nend`)
+        const prepare = { script, env: {}, input }
+        const prepared = await driver.start({ ...spec, generation: spec.generation + 3, inMemory, prepare })
+        const look =
+          'stat -c %a:%u:%g /run/memory/file; df --output=fstype /run/memory | tail -1; cat /run/memory/file'
+        const { stdout } = await driver.exec(prepared, request(look))
+        const left = await driver.exec(prepared, request('readlink /proc/1/fd/0'))
+        await driver.destroy(prepared)
+        expect(stdout.toString()).toBe(`640:0:1000\ntmpfs\n${input}`)
+        expect(left.stdout.toString()).toBe('/dev/null\n')
+      },
+    )
+
+    test.runIf(options.shell)(
       'a preparation that fails fails the start, says why and leaves nothing',
       async () => {
         const prepare = { script: 'echo because >&2; return 12', env: {} }

@@ -21,11 +21,13 @@ export type SandboxSpec = {
   nameserver: string
   /** Nobody waits for it: until it is up, whoever else wants a processor goes first. */
   inBackground?: boolean
+  /** A folder that lies in the sandbox's memory; what is made in it belongs to this group. */
+  inMemory?: { path: string; gid: number }
   /**
-   * The body of a bash function that runs inside as root, with `env`, before anything else does. The sandbox is up when
-   * it has returned 0; any other code fails the start.
+   * The body of a bash function that runs inside as root, with `env` and `input` to read, before anything else does. The
+   * sandbox is up when it has returned 0; any other code fails the start.
    */
-  prepare?: { script: string; env: Readonly<Record<string, string>> }
+  prepare?: { script: string; env: Readonly<Record<string, string>>; input?: Buffer }
 }
 
 /** Written to a file by the agent, so that a later agent can adopt the sandbox. `data` belongs to the driver. */

@@ -16,6 +16,7 @@ import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 import type { DiskSystem } from './disk-system.ts'
+import { layEntries } from './lay-entries.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { readPoolRoom } from './pool-room.ts'
@@ -143,6 +144,8 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
         await limitDeviceDirtyMemory(await (await kernel()).mount(file, rootPath), logger)
         return { rootPath }
       }),
+
+    lay: (dockId, entries) => layEntries(mountPath(dockId), entries),
 
     detach: async (dockId) => serial(checked(dockId), () => detach(dockId)),
 

@@ -3,10 +3,16 @@ import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
-import { furnishDock } from './furnish-dock.ts'
-import { identityPreparation } from './identity.ts'
+import { secretFileEntries } from './given-entries.ts'
+import { bootPreparation } from './identity.ts'
+import { dockUser } from './login-shell.ts'
 import type { DockNetwork } from './seams.ts'
+import { deliverFiles } from './secret-files.ts'
 import { UndoStack } from './undo-stack.ts'
+import { variablesFolder } from './variables.ts'
+
+/** Whether nobody has ever run anything on the disk. */
+const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
 
 const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
   const { disks } = dock.parts
@@ -22,7 +28,9 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
     await disks.create(dockId, { from, diskGiB: command.diskGiB })
   }
-  return (await disks.attach(dockId)).rootPath
+  const { rootPath } = await disks.attach(dockId)
+  if (command.files && isFresh(command)) await disks.lay(dockId, secretFileEntries(command.files))
+  return rootPath
 }
 
 const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => {
@@ -66,10 +74,11 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
       ...{ dockId, generation, hostname, cpus, memoryMiB },
       ...{ rootPath, netnsPath, nameserver },
       inBackground: dock.isPooled,
-      prepare: identityPreparation({ hostname, nameserver, newIdentity }),
+      inMemory: { path: variablesFolder, gid: dockUser.gid },
+      prepare: bootPreparation({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
-    await furnishDock(driver, sandbox, { env: command.env ?? {}, files: command.files, hostname: null })
+    if (command.files && !isFresh(command)) await deliverFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation })

@@ -5,7 +5,9 @@
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { type BootSpec, bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
-import { furnishDock } from './furnish-dock.ts'
+import { secretFileEntries, variableEntries } from './given-entries.ts'
+import { renameDock } from './rename-dock.ts'
+import { unpackInDock } from './unpack-in-dock.ts'
 
 const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.cpus === wanted.cpus &&
@@ -23,7 +25,7 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
   if (!isSameMachine(record.spec, wanted)) return null
-  const { operationId, generation, env = {}, files } = command
+  const { operationId, generation, env = {}, files = [] } = command
   const hostname = record.spec.hostname === command.hostname ? null : command.hostname
   const result: StartedDock = { ip: record.ip }
   const claimed = {
@@ -31,12 +33,16 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
     lastOperation: { kind: 'start' as const, operationId, generation, result },
   }
   if (hostname !== null && !driver.rename) return null
-  const isReady = hostname === null && Object.keys(env).length === 0 && files === undefined
+  const given = [...variableEntries(env), ...secretFileEntries(files)]
+  const isReady = hostname === null && given.length === 0
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
     await Promise.all([saved, freezer.thaw(live, 'pool')])
     if (!isReady) {
-      await furnishDock(driver, live, { env, files, hostname })
+      await Promise.all([
+        given.length > 0 && unpackInDock(driver, live, given),
+        hostname !== null && renameDock(driver, live, hostname),
+      ])
       await dock.save(claimed)
     }
     dock.beginRest()

@@ -141,7 +141,7 @@ export class Dock {
     const use = await this.#state.use(generation)
     try {
       const { driver } = this.#state.parts
-      await furnishDock(driver, use.sandbox, { env, files, hostname: null, replaces: true })
+      await furnishDock(driver, use.sandbox, { env, files })
     } finally {
       use.release()
     }

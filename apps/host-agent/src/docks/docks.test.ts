@@ -34,6 +34,22 @@ describe('start', () => {
     expect(host.agent.docks.reports()).toEqual([{ dockId, generation: 1, state: 'running', ip: '10.0.0.1' }])
   })
 
+  test('gives its first process the variables, and the files by a command only on a disk that was used', async () => {
+    const given = { env: { TOKEN: 'secret' }, files: [{ path: 'token', contents: 'secret' }] }
+    await dock().start(startCommand(given))
+    expect(host.driver.executed).toEqual([])
+    await dock().stop({ ...command(), captureId: null })
+    await dock().start(startCommand({ ...given, generation: 2, source: { kind: 'own' } }))
+    expect(host.driver.executed.at(-1)).toMatchObject({ uid: 1000, argv: expect.arrayContaining(['token']) })
+    for (const { prepare } of host.driver.started) {
+      expect(String(prepare?.input)).toContain("export TOKEN='secret'\n")
+      expect(JSON.stringify([prepare?.script, prepare?.env])).not.toContain('secret')
+    }
+    host.disks.failNext('lay', new NoSpace('full'))
+    dockId = newUuid()
+    await expect(dock().start(startCommand(given))).rejects.toBeInstanceOf(NoSpace)
+  })
+
   test('repeated while under way joins it, repeated afterwards answers the same', async () => {
     const once = startCommand()
     const release = host.driver.hold('start')

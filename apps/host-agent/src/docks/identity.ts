@@ -1,13 +1,16 @@
 /**
- * A Dock's host name, hosts file, nameserver, machine-id and SSH host keys, written by the first process inside the sandbox.
- * The host never writes into a disk that a tenant has used: its links could lead out.
+ * What the first process inside a sandbox writes before all else: the Dock's host name, hosts file, nameserver, machine-id
+ * and SSH host keys, and its variables. The host never writes into a disk that a tenant has used: its links could lead out.
  */
 import { randomUUID } from 'node:crypto'
+import type { DockVariables } from '@dock/host-protocol'
 import type { SandboxSpec } from '@dock/runtime'
+import { takeVariables, variablesFile } from './variables.ts'
 
 // Bash builtins wherever possible: a fork costs 18 ms in a sandbox. The tenant's own lines in /etc/hosts are kept.
-const script = `
+const script = `${takeVariables}
 set -u
+[ "$DOCK_BYTES" -eq 0 ] || take_variables || return $?
 replace() { # path, content: writes only what differs, in place of a link rather than through it
   if [ -L "$1" ]; then rm -f "$1"; fi
   local now=''
@@ -43,18 +46,24 @@ fi
 return 0
 `
 
-/** What the first process of a sandbox does before all else to give it its identity. */
-export const identityPreparation = (wanted: {
+/** What the first process of a sandbox does before all else to make it this Dock's. */
+export const bootPreparation = (wanted: {
   hostname: string
   nameserver: string
   newIdentity: boolean
-}): NonNullable<SandboxSpec['prepare']> => ({
-  script,
-  env: {
-    HOME: '/root',
-    DOCK_HOSTNAME: wanted.hostname,
-    DOCK_NAMESERVER: wanted.nameserver,
-    DOCK_NEW_IDENTITY: wanted.newIdentity ? '1' : '',
-    DOCK_MACHINE_ID: randomUUID().replaceAll('-', ''),
-  },
-})
+  variables: DockVariables
+}): NonNullable<SandboxSpec['prepare']> => {
+  const input = variablesFile(wanted.variables)
+  return {
+    script,
+    input,
+    env: {
+      HOME: '/root',
+      DOCK_HOSTNAME: wanted.hostname,
+      DOCK_NAMESERVER: wanted.nameserver,
+      DOCK_NEW_IDENTITY: wanted.newIdentity ? '1' : '',
+      DOCK_MACHINE_ID: randomUUID().replaceAll('-', ''),
+      DOCK_BYTES: String(input.length),
+    },
+  }
+}

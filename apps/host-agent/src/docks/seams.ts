@@ -9,6 +9,9 @@ import type { ArrivingImage } from '../images/receive-image.ts'
 /** Where a new disk is cloned from. */
 export type DiskOrigin = { image: string } | { captureId: string }
 
+/** A file, or a folder where there are no contents, to be made at its path in a Dock. */
+export type Entry = { path: string; mode: number; uid: number; gid: number; contents?: Buffer }
+
 /** The pool has no room for another disk or capture. */
 export class NoSpace extends Error {
   override readonly name = 'NoSpace'
@@ -33,6 +36,8 @@ export type DiskPool = {
   create(dockId: string, wanted: { from: DiskOrigin; diskGiB: number }): Promise<void>
   /** Mounts the Dock's disk; when mounted already, answers the same path. */
   attach(dockId: string): Promise<{ rootPath: string }>
+  /** Makes folders and files on the attached disk of a Dock, which no sandbox has had yet. */
+  lay(dockId: string, entries: readonly Entry[]): Promise<void>
   /** Syncs and unmounts; nothing of the kernel's hold on the disk is left when it answers. */
   detach(dockId: string): Promise<void>
   /** Writes out what an attached disk's filesystem holds in memory; a capture soon after has little left to write. */

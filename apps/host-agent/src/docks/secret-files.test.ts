@@ -1,4 +1,4 @@
-/** The delivery's script itself, run as the Dock user over a folder of its own that stands in for `/home`. */
+/** The three ways of secret files themselves, over a folder that stands in for a disk; its `/home` for that of commands. */
 import { execFile } from 'node:child_process'
 import {
   chmod,
@@ -16,31 +16,37 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import type { SecretFiles } from '@dock/host-protocol'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { layEntries } from '../disks/lay-entries.ts'
+import { secretFileEntries } from './given-entries.ts'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
+import { unpackInDock } from './unpack-in-dock.ts'
 
+let disk: string
 let home: string
 let work: string
 beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'dock-home-'))
-  await chmod(home, 0o755)
+  disk = await mkdtemp(join(tmpdir(), 'dock-disk-'))
+  await chmod(disk, 0o755)
+  home = join(disk, 'home')
   work = join(home, 'user/work')
   await mkdir(work, { recursive: true })
   for (const folder of [join(home, 'user'), work]) await chown(folder, dockUser.uid, dockUser.gid)
 })
-afterEach(() => rm(home, { recursive: true }))
+afterEach(() => rm(disk, { recursive: true }))
 
 const asUser = ['setpriv', `--reuid=${dockUser.uid}`, `--regid=${dockUser.gid}`, '--clear-groups']
 const inNamespace = ['-m', '/bin/bash', '-c', 'mount --bind "$0" /home && exec "$@"']
 const driver = {
-  exec: (_, { argv, env, input }) =>
+  exec: (_, { argv, env, input, uid }) =>
     new Promise<ExecResult>((resolve) => {
       const options = { env, encoding: 'buffer' } as const
       const child = execFile(
         'unshare',
-        [...inNamespace, home, ...asUser, ...argv],
+        [...inNamespace, home, ...(uid === 0 ? [] : asUser), ...argv],
         options,
         (error, _, stderr) => resolve({ exitCode: error ? Number(error.code) : 0, stderr } as ExecResult),
       )
@@ -48,28 +54,37 @@ const driver = {
     }),
 } as Pick<RuntimeDriver, 'exec'> as RuntimeDriver
 
-const give = (files: Record<string, string>): Promise<void> =>
-  deliverFiles(
-    driver,
-    {} as SandboxHandle,
-    Object.entries(files).map(([path, contents]) => ({ path, contents })),
-  )
+const sandbox = {} as SandboxHandle
+const listed = (files: Record<string, string>): SecretFiles =>
+  Object.entries(files).map(([path, contents]) => ({ path, contents }))
+const give = (files: Record<string, string>): Promise<void> => deliverFiles(driver, sandbox, listed(files))
 
 describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
-  it("are the Dock user's alone, byte for byte, under any name", async () => {
+  it.each<[string, (files: SecretFiles) => Promise<void>]>([
+    ['delivered', (files) => deliverFiles(driver, sandbox, files)],
+    ['laid on a new disk', (files) => layEntries(disk, secretFileEntries(files))],
+    ['unpacked in a new Dock', (files) => unpackInDock(driver, sandbox, secretFileEntries(files))],
+  ])("%s are the Dock user's alone, byte for byte, under any name, and go with the next", async (_, put) => {
     const files = {
       'a b/c': '\0\n',
       '-x': "it's",
       token: '',
-      'a b/d/e': '\\n\\0\\\\ \x007 %s \n\n',
+      'a b/./d//e': '\\n\\0\\\\ \x007 %s \n\n',
       '%b': `${'é€🙂'.repeat(20_000)}end`,
+      [`${'long'.repeat(20)}/${'é'.repeat(120)}`]: 'x',
     }
-    await give(files)
+    await put(listed(files))
     for (const [path, contents] of Object.entries(files)) {
       expect(await readFile(join(work, path), 'utf8')).toBe(contents)
-      const { mode, uid } = await stat(join(work, path))
-      expect([path, mode & 0o777, uid]).toEqual([path, 0o600, dockUser.uid])
+      const { mode, uid, gid } = await stat(join(work, path))
+      expect([path, mode & 0o777, uid, gid]).toEqual([path, 0o600, dockUser.uid, dockUser.gid])
     }
+    const { mode, uid } = await stat(join(work, 'a b/d'))
+    expect([mode & 0o777, uid]).toEqual([0o700, dockUser.uid])
+    await rm(join(work, 'a b'), { recursive: true })
+    await give({})
+    expect(await readdir(work)).toEqual(['long'.repeat(20)])
+    expect(await readdir(join(work, 'long'.repeat(20)))).toEqual([])
   })
 
   it('go with the next delivery, in place of what there is; what else is there stays', async () => {

@@ -44,6 +44,10 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
       attached.add(dockId)
       return { rootPath: `/memory/${dockId}` }
     },
+    lay: async (dockId) => {
+      await step('lay')
+      demand(attached, dockId)
+    },
     detach: async (dockId) => {
       await step('detach')
       attached.delete(dockId)
