@@ -79,9 +79,12 @@ export const settle = async (world: CrashWorld, since: number): Promise<string[]
   }
 }
 
-/** Stops at the place, kills, lets go. Answers whether the call was answered with success. */
-const breakOff = async (world: CrashWorld, crash: CrashCase, call: Promise<unknown>): Promise<void> => {
-  const { place, victim } = crash
+/** Waits until the call has brought a process to the place, kills, lets go. */
+export const breakOff = async (
+  world: CrashWorld,
+  { place, victim }: Omit<CrashCase, 'operation'>,
+  call: Promise<unknown>,
+): Promise<void> => {
   const stopped: Victim = place.startsWith('agent:') ? 'agent' : 'control-plane'
   let ended = false
   call.then(

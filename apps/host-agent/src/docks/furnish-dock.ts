@@ -1,4 +1,5 @@
 /** Gives a sandbox that runs other variables, by one command as root inside, and other secret files. */
+import { faultPoint } from '@dock/foundation'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { dockUser } from './login-shell.ts'
@@ -34,5 +35,10 @@ export const furnishDock = async (
   sandbox: SandboxHandle,
   { env, files }: { env: DockVariables; files?: SecretFiles | undefined },
 ): Promise<void> => {
-  await Promise.all([giveVariables(driver, sandbox, env), files && deliverFiles(driver, sandbox, files)])
+  faultPoint('agent:furnish:before')
+  await Promise.all([
+    giveVariables(driver, sandbox, env).then(() => faultPoint('agent:furnish:between')),
+    files && deliverFiles(driver, sandbox, files),
+  ])
+  faultPoint('agent:furnish:after')
 }

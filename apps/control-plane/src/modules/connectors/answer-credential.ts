@@ -1,7 +1,7 @@
 /** What git in a Dock is given when it asks: a token, if the repository is one of those that its Environment passes on. */
 import type { Logger } from '@dock/foundation'
+import type { BootedDock } from '../docks/index.ts'
 import {
-  type BootedDock,
   type EnvironmentContext,
   type GitAddress,
   type GitServers,

@@ -28,6 +28,7 @@ export { forgetOrderedStops, orderStops } from './ordered-stops/ordered-stop-sto
 export { createOrderedStops, type OrderedStops } from './ordered-stops/ordered-stops.ts'
 export { createDockReactions } from './reactions.ts'
 export { createDockRepositories, type DockRepositories } from './repositories/dock-repositories.ts'
+export type { BootedDock } from './repositories/passed-repositories.ts'
 export { dockSealedColumns } from './sealed-columns.ts'
 export { createSetupSaga } from './setup/setup-dock.ts'
 export { createTtlClock } from './ttl-clock.ts'

@@ -24,8 +24,4 @@ export {
 } from './operations/read-environments.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'
-export {
-  type BootedDock,
-  passedRepositories,
-  repositoriesToClone,
-} from './passed-repositories.ts'
+export { passedRepositories, repositoriesToClone } from './passed-repositories.ts'

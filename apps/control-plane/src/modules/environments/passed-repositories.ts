@@ -1,12 +1,10 @@
 /** The repositories that a Dock has from its Environment: to be cloned into it, and to be reached from it. */
 import { sql } from 'kysely'
+import type { BootedDock } from '../docks/index.ts'
 import { folderOf, type Repository } from './bundle.ts'
 import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import { cloneUrl, type GitServers } from './git-servers.ts'
-
-/** A boot of a Dock on a host. */
-export type BootedDock = { dockId: string; hostId: string; generation: number }
 
 export type PassedRepositories = {
   organizationId: string

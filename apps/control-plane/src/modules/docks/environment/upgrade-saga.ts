@@ -1,14 +1,21 @@
 /**
  * Moves Docks to a newer version of their Environment. A running one is given it live, one that stands still with its
  * next boot. It holds no Dock: one that boots or stops meanwhile, or cannot be reached, keeps the version that it has.
+ * Only where a delivery was broken off it waits for the host to finish it: the Dock may have a part.
  */
 import { type DockState, isReadyDockState } from '@dock/contract'
-import type { Clock, Logger } from '@dock/foundation'
+import { type Clock, faultPoint, type Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { LeaseLost, type OperationError, type OperationRow, type Saga } from '../../../engine/index.ts'
+import {
+  LeaseLost,
+  OperationBlocked,
+  type OperationError,
+  type OperationRow,
+  type Saga,
+} from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
-import { type HostGateway, HostRefused, HostUnreachable } from '../../hosts/index.ts'
+import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
 import type { DockRepositories } from '../repositories/dock-repositories.ts'
@@ -41,6 +48,13 @@ const atOnce = 8
 const attempts = 3
 const standing: readonly DockState[] = ['archived', 'error']
 
+/** A Dock that is not to be given anything now. */
+class NotReady extends Error {
+  override readonly name = 'NotReady'
+}
+const keepsItsVersion = (error: unknown): boolean =>
+  error instanceof NotReady || error instanceof HostNotLinked || error instanceof HostRefused
+
 export const createUpgradeSaga = (options: Options): Saga => {
   const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
@@ -59,15 +73,17 @@ export const createUpgradeSaga = (options: Options): Saga => {
   /** Gives a running Dock the version. Its key of before ends once it has the new one, or no more. */
   const give = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
     const { id: dockId, generation, hostId } = dock
-    if (hostId === null || !gateway.linked().includes(hostId))
-      throw new HostUnreachable('no link to its host')
+    if (hostId === null || !gateway.linked().includes(hostId)) throw new HostNotLinked('no link to its host')
     if (!(await barBefore(db, target, dock, clock.now()))) return false
     const former = await liveDockKeys(db, dockId)
     const { organizationId, version } = target
     const given = await furnish({ organizationId, dockId, liveVersion: version })
+    faultPoint('upgrade:deliver:before')
     await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })
+    faultPoint('upgrade:deliver:after')
     await revokeDockKeys(db, dockId, clock.now(), former)
     const isPinned = await pinDock(db, target, dock, { isGiven: true, now: clock.now() })
+    faultPoint('upgrade:pin:after')
     if (isPinned) await bringRepositories(operation, { dockId, hostId, generation })
     return isPinned
   }
@@ -78,26 +94,29 @@ export const createUpgradeSaga = (options: Options): Saga => {
     if (isPinnedOnly || standing.includes(dock.state))
       return pinDock(db, target, dock, { isGiven: false, now: clock.now() })
     if (isReadyDockState(dock.state)) return give(operation, target, dock)
-    throw new HostUnreachable(`it is ${dock.state}`)
+    throw new NotReady(`it is ${dock.state}`)
   }
 
+  /** Answers the host that the Dock waits for, whose delivery was broken off. */
   const moveOrKeep = async (
     operation: OperationRow,
     target: UpgradeTarget,
     found: OlderDock,
-  ): Promise<void> => {
+  ): Promise<string | null> => {
     const log = { operationId: operation.id, dockId: found.id }
     let dock: OlderDock | undefined = found
     try {
       for (let attempt = 0; attempt < attempts && dock; attempt++) {
-        if (await move(operation, target, dock)) return
+        if (await move(operation, target, dock)) return null
         dock = (await olderDocks(db, target, [found.id]))[0]
       }
       if (dock) logger.warn(log, 'a Dock keeps its older version of its Environment: it went on changing')
     } catch (error) {
-      if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused)) throw error
+      if (error instanceof HostUnreachable && !keepsItsVersion(error)) return dock?.hostId ?? null
+      if (!keepsItsVersion(error)) throw error
       logger.warn({ ...log, err: error }, 'a Dock keeps its older version of its Environment')
     }
+    return null
   }
 
   // Two upgrades of one Environment follow each other: of two deliveries to a Dock the newer version is the last.
@@ -117,10 +136,13 @@ export const createUpgradeSaga = (options: Options): Saga => {
     const { version, dockIds } = operation.data as unknown as UpgradeData
     const target = { organizationId, environmentId, version }
     const left = await olderDocks(db, target, dockIds)
+    let waitsFor: string | null = null
     const work = async (): Promise<void> => {
-      for (let dock = left.shift(); dock; dock = left.shift()) await moveOrKeep(operation, target, dock)
+      for (let dock = left.shift(); dock; dock = left.shift())
+        waitsFor = (await moveOrKeep(operation, target, dock)) ?? waitsFor
     }
     await Promise.all(Array.from({ length: atOnce }, work))
+    if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'a delivery to a Dock was broken off')
   }
 
   const complete = async (operation: OperationRow, error: OperationError | null): Promise<void> => {

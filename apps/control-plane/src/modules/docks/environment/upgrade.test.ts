@@ -12,6 +12,7 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../environments/index.ts'
+import { readOperation } from '../index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
@@ -163,7 +164,7 @@ it('moves the Docks that are named and no other, and refuses those of another En
   expect(await rowOf(other.id)).toMatchObject({ version: 1 })
 })
 
-it.each(['unlinked', 'lost', 'failed'] as const)(
+it.each(['unlinked', 'failed'] as const)(
   'leaves a Dock at its version when its host is %s, moves the others, and takes it up when asked again',
   async (failure) => {
     const docks = [await world.create(), await world.create()]
@@ -176,6 +177,22 @@ it.each(['unlinked', 'lost', 'failed'] as const)(
     for (const { id } of docks) expect(await rowOf(id)).toMatchObject({ version: 2 })
   },
 )
+
+it('waits where a delivery was broken off, moves the others, and finishes it when the host is back', async () => {
+  const docks = [await world.create(), await world.create()]
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['lost'])
+  const { operation } = await upgrade()
+  expect(operation.status).toBe('blocked')
+  const versions = await Promise.all(docks.map(async ({ id }) => (await rowOf(id)).version))
+  expect(versions.toSorted()).toEqual([1, 2])
+  await world.report()
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+  for (const { id } of docks) expect(await rowOf(id)).toMatchObject({ version: 2 })
+  const { status } = await readOperation(context(), world.caller, operation.id)
+  expect(status).toBe('completed')
+})
 
 it('sends nothing to a host that is silent, and bars nobody for it', async () => {
   const dock = await world.create()
