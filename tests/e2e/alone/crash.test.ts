@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type CrashCase, type CrashWorld, nameOf, runCase } from '../../crash/crash-case.ts'
+import { breakOff, type CrashCase, type CrashWorld, nameOf, runCase, settle } from '../../crash/crash-case.ts'
 import { createCrashWorld, endCrashWorld } from '../../crash/crash-world.ts'
+import { run } from '../support/dock.ts'
+import { freshName } from '../support/use-server.ts'
 
 let world: CrashWorld
 beforeAll(async () => {
@@ -25,6 +27,45 @@ it.each(sample.map((crash) => [nameOf(crash), crash] as const))(
   async (_name, crash) => {
     runs += 1
     expect((await runCase(world, crash, `crash-${runs}`)).problems).toEqual([])
+  },
+  300_000,
+)
+
+/** The upgrade of a running Dock: it is no operation of the matrix, since it holds no Dock. */
+const ofUpgrades: Omit<CrashCase, 'operation'>[] = [
+  { place: 'upgrade:deliver:before', victim: 'control-plane' },
+  { place: 'upgrade:deliver:after', victim: 'control-plane' },
+  { place: 'agent:furnish:between', victim: 'agent' },
+  { place: 'agent:furnish:after', victim: 'agent' },
+]
+const patient = { timeout: 60_000, interval: 500 }
+
+it.each(ofUpgrades)(
+  'an upgrade broken off at $place ends with the whole version: $victim',
+  async (crash) => {
+    const { client, admin, faults } = world
+    const name = freshName('broken-off')
+    const body = { organizationId: admin.organizationId, name }
+    const params = { ref: (await client.call('createEnvironment', { body })).id }
+    const give = async (value: string): Promise<void> => {
+      await client.call('setEnvironmentVariable', { params, body: { key: 'WORD', value } })
+      await client.call('setEnvironmentFile', { params, body: { path: 'word', contents: value } })
+    }
+    await give('old')
+    const size = { cpus: 1, memoryMiB: 1024, diskGiB: 2 }
+    const { id } = await client.call('createDock', {
+      body: { workspaceId: admin.workspaceId, environment: params.ref, ...size },
+    })
+    const look = (): Promise<string> => run(world, id, 'echo "$WORD $(cat ~/work/word)"')
+    expect(await look()).toBe('old old\n')
+    await give('new')
+    await faults.arm(crash.place)
+    await breakOff(world, crash, client.call('upgradeEnvironment', { params, body: {} }))
+    expect(await settle(world, Date.now())).toEqual([])
+    const counts = async (): Promise<number[]> =>
+      (await client.call('listEnvironmentVersions', { params })).map(({ dockCount }) => dockCount)
+    await expect.poll(counts, patient).toEqual([1, 0, 0, 0, 0])
+    expect(await look()).toBe('new new\n')
   },
   300_000,
 )

@@ -22,6 +22,7 @@ import type { DockRepositories } from '../repositories/dock-repositories.ts'
 import type { BootedDock } from '../repositories/passed-repositories.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
+import { patienceMs } from '../workflows/host-patience.ts'
 import { barBefore, type OlderDock, olderDocks, pinDock, type UpgradeTarget } from './upgrade-store.ts'
 
 /** What an upgrade keeps in its operation's row. */
@@ -136,6 +137,9 @@ export const createUpgradeSaga = (options: Options): Saga => {
     const { version, dockIds } = operation.data as unknown as UpgradeData
     const target = { organizationId, environmentId, version }
     const left = await olderDocks(db, target, dockIds)
+    // Where the process that began this was killed, its host is back a moment after this one is up.
+    const hosts = new Set(left.flatMap(({ hostId }) => hostId ?? []))
+    await Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, patienceMs)))
     let waitsFor: string | null = null
     const work = async (): Promise<void> => {
       for (let dock = left.shift(); dock; dock = left.shift())

@@ -4,7 +4,8 @@
  */
 import { type HostGateway, HostUnreachable } from '../../hosts/index.ts'
 
-const patienceMs = 15_000
+/** How long a host has to come back. */
+export const patienceMs = 15_000
 const attemptsMax = 3
 
 /** Runs the command, up to three times. Throws {@link HostUnreachable} when the host does not come back in time. */
