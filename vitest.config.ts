@@ -31,6 +31,8 @@ export default defineConfig({
         },
       },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
+      // Not of script/test: script/prove model-gvisor.
+      { test: { name: 'model-gvisor', include: ['tests/model-gvisor/*.test.ts'], ...realDocks } },
       { test: { name: 'model', include: ['tests/model/**/*.test.ts'], ...database } },
       {
         test: {

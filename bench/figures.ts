@@ -1,15 +1,18 @@
 /** Samples in milliseconds and how they are shown. */
+import { setTimeout as delay } from 'node:timers/promises'
 
 export type Figure = { name: string; samplesMs: number[] }
 
-/** Runs `work` `count` times, one after the other, and keeps how long each took. */
+/** Runs `work` `count` times, one after the other with a pause in between, and keeps how long each took. */
 export const sample = async (
   name: string,
   count: number,
   work: (index: number) => Promise<void>,
+  pauseMs = 0,
 ): Promise<Figure> => {
   const samplesMs: number[] = []
   for (let index = 0; index < count; index++) {
+    if (pauseMs > 0) await delay(pauseMs)
     const begin = performance.now()
     await work(index)
     samplesMs.push(performance.now() - begin)

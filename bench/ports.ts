@@ -10,6 +10,7 @@ import { createDock, run } from '../tests/e2e/support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
 import { type Figure, percentile, sample } from './figures.ts'
 import { linkThroughput } from './link-throughput.ts'
+import { longestSilenceMs } from './parts/longest-silence.ts'
 
 const seconds = Number(process.env.DOCK_BENCH_SECONDS ?? '8')
 const megabytes = Number(process.env.DOCK_BENCH_MEGABYTES ?? '512')
@@ -85,22 +86,6 @@ const throughput = async (url: string): Promise<void> => {
   print(
     `download                           ${best.toFixed(0)} MiB/s   the link alone ${alone.toFixed(0)} MiB/s   share ${(best / alone).toFixed(2)}, wanted ${wanted.shareOfLink}: ${verdict(best / alone >= wanted.shareOfLink)}`,
   )
-}
-
-/** The longest time between two heartbeats while `work` lasts. */
-const longestSilenceMs = async ({ client }: Server, work: Promise<unknown>): Promise<number> => {
-  let isOver = false
-  void work.finally(() => {
-    isOver = true
-  })
-  const seen = new Set<number>()
-  while (!isOver) {
-    const [host] = await client.call('listHosts', {})
-    if (host?.lastHeartbeatAt) seen.add(Date.parse(host.lastHeartbeatAt))
-    await delay(200)
-  }
-  const times = [...seen].sort((a, b) => a - b)
-  return Math.max(...times.slice(1).map((at, index) => at - times[index]!))
 }
 
 const disturbance = async (server: Server, url: string): Promise<void> => {

@@ -50,10 +50,13 @@ const parseSandbox = (text: string): string | null => {
   return match ? `${dashed(match[1]!)}/${Number.parseInt(match[2]!, 16)}` : null
 }
 
+/** The address of a server's own database. */
+export const databaseOf = (dataDir: string): string =>
+  `postgresql://dock@/postgres?host=${encodeURIComponent(join(dataDir, 'control/run'))}`
+
 /** Everything the database says, in one reading. */
 export const readRecorded = async (dataDir: string): Promise<Recorded> => {
-  const host = encodeURIComponent(join(dataDir, 'control/run'))
-  const client = new pg.Client({ connectionString: `postgresql://dock@/postgres?host=${host}` })
+  const client = new pg.Client({ connectionString: databaseOf(dataDir) })
   client.on('error', () => undefined)
   await client.connect()
   try {

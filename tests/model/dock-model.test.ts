@@ -7,9 +7,11 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, it } from 'vitest'
 import { births } from './support/births.ts'
-import { lives } from './support/lives.ts'
+import { seldom } from './support/command.ts'
+import { type ExecFailure, lives } from './support/lives.ts'
+import { newSystem } from './support/memory-system.ts'
 import { newModel } from './support/model.ts'
-import { newSystem } from './support/system.ts'
+import type { Failure } from './support/system.ts'
 import { worldEvents } from './support/world-events.ts'
 
 const numRuns = Number(process.env.DOCK_MODEL_RUNS ?? '25')
@@ -23,10 +25,14 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 it('is what the model says, after every step', { timeout: numRuns * minuteMs }, async () => {
-  const steps = fc.commands([...births, ...births, ...lives, ...worldEvents], {
-    maxCommands: 100,
-    size: 'max',
-  })
+  const failure = seldom<Failure>('failed', 'lost', 'lost-after')
+  const born = births(failure, seldom(60, 600))
+  const lived = lives(
+    failure,
+    seldom<ExecFailure>('failed', 'lost-after', 'busy'),
+    fc.constantFrom(null, 60, 600, 3600),
+  )
+  const steps = fc.commands([...born, ...born, ...lived, ...worldEvents], { maxCommands: 100, size: 'max' })
   await fc.assert(
     fc.asyncProperty(steps, async (commands) => {
       const system = await newSystem(database.db)

@@ -7,7 +7,8 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, listDocks } from '../../apps/control-plane/src/modules/docks/index.ts'
-import { codeOf, newSystem } from './support/system.ts'
+import { newSystem } from './support/memory-system.ts'
+import { codeOf } from './support/system.ts'
 
 const numRuns = Number(process.env.DOCK_MODEL_RUNS ?? '25')
 const seed = Number(process.env.DOCK_MODEL_SEED ?? '1')

@@ -1,17 +1,16 @@
 /** Docks that come into being: create and branch, with names and keys that meet again and again. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { branchDock, createDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
-import { answered, type Command, command, type Failure, failNext, seldom } from './command.ts'
+import { answered, type Command, command, failNext, seldom } from './command.ts'
 import { bear, isReady, type Model, pick } from './model.ts'
-import { codeOf, type System } from './system.ts'
+import { codeOf, type Failure, type System } from './system.ts'
 
 const names = ['ada', 'bob', 'cy'] as const
 const keys = ['k1', 'k2'] as const
 
 /** The rows that the model does not know yet. */
-const newborns = async ({ world }: System, model: Model): Promise<{ id: string; name: string }[]> => {
-  const { rows } = await sql<{ id: string; name: string }>`select id, name from docks`.execute(world.db)
+const newborns = async ({ db }: System, model: Model): Promise<{ id: string; name: string }[]> => {
+  const { rows } = await sql<{ id: string; name: string }>`select id, name from docks`.execute(db)
   return rows.filter((row) => !model.docks.some((dock) => dock.id === row.id))
 }
 
@@ -44,10 +43,8 @@ const create = (body: Create): Command => {
   return command({
     name: title,
     run: async (model, system) => {
-      const { world, modules, caller } = system
       failNext(system, 'start', failure)
-      const request = world.body({ ttlSeconds, ...(name === null ? {} : { name }) })
-      const code = await codeOf(createDock(modules.context, caller, request, key ?? undefined))
+      const code = await codeOf(system.calls.create({ name, ttlSeconds }, key))
       const fingerprint = `create ${name} ${ttlSeconds}`
       const replayed = replayOf(model, key, fingerprint)
       if (replayed !== undefined) return answered(title, code, replayed)
@@ -72,9 +69,7 @@ const branch = (body: Branch): Command => {
       const source = pick(model, index)!
       const live = isReady(source)
       failNext(system, step, failure)
-      const { modules, caller } = system
-      const work = branchDock(modules.context, caller, source.id, { ttlSeconds: null }, key ?? undefined)
-      const code = await codeOf(work)
+      const code = await codeOf(system.calls.branch(source.id, key))
       const fingerprint = `branch ${source.id}`
       const replayed = replayOf(model, key, fingerprint)
       if (replayed !== undefined) return answered(title, code, replayed)
@@ -92,9 +87,12 @@ const branch = (body: Branch): Command => {
 
 const index = fc.nat({ max: 5 })
 const key = seldom(...keys)
-const failure = seldom<Failure>('failed', 'lost', 'lost-after')
 
-export const births: fc.Arbitrary<Command>[] = [
-  fc.record({ name: seldom(...names), key, ttlSeconds: seldom(60, 600), failure }).map(create),
+/** `failure` and `ttlSeconds`: what may befall them. */
+export const births = (
+  failure: fc.Arbitrary<Failure>,
+  ttlSeconds: fc.Arbitrary<number | null>,
+): fc.Arbitrary<Command>[] => [
+  fc.record({ name: seldom(...names), key, ttlSeconds, failure }).map(create),
   fc.record({ index, key, failure, step: fc.constantFrom('capture' as const, 'start' as const) }).map(branch),
 ]

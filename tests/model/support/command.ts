@@ -3,31 +3,25 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { checkInvariants } from './invariants.ts'
 import { hearHost, type Model } from './model.ts'
-import { report, type System, settle } from './system.ts'
+import type { Failure, HostCommand, System } from './system.ts'
 
 /** Mostly nothing, now and then one of these. */
 export const seldom = <Value>(...values: Value[]): fc.Arbitrary<Value | null> =>
   fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...values) })
 
-export type Command = fc.AsyncCommand<Model, System>
-
-/** Ways in which a host fails one command; null for none. */
-export type Failure = 'failed' | 'lost' | 'lost-after' | null
+export type Command<Real extends System = System> = fc.AsyncCommand<Model, Real>
 
 /** `run` does the step to the real thing and to the model; afterwards all must agree, also once the host has reported. */
-export const command = (options: {
+export const command = <Real extends System>(options: {
   name: string
   check?: (model: Readonly<Model>) => boolean
-  run: (model: Model, system: System) => Promise<void>
-}): Command => ({
+  run: (model: Model, system: Real) => Promise<void>
+}): Command<Real> => ({
   check: options.check ?? (() => true),
   run: async (model, system) => {
     await options.run(model, system)
-    system.world.host.failures.clear()
-    if (model.online) {
-      await report(system)
-      hearHost(model)
-    } else await settle(system)
+    await system.settle(model.online)
+    if (model.online) hearHost(model)
     await checkInvariants(system, model)
   },
   toString: () => options.name,
@@ -38,10 +32,6 @@ export const answered = (name: string, actual: unknown, expected: unknown): void
   expect([name, actual]).toEqual([name, expected])
 }
 
-export const failNext = (
-  { world }: System,
-  method: Parameters<System['world']['host']['failures']['set']>[0],
-  failure: Failure,
-): void => {
-  if (failure) world.host.failures.set(method, [failure])
+export const failNext = (system: System, command: HostCommand, failure: Failure): void => {
+  if (failure) system.failNext(command, failure)
 }

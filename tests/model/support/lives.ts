@@ -1,16 +1,8 @@
 /** What callers do to a Dock: stop, resume, delete, patch, run commands in it, delete its Snapshots. */
 import fc from 'fast-check'
-import {
-  deleteDock,
-  execInDock,
-  resumeDock,
-  stopDock,
-  updateDock,
-} from '../../../apps/control-plane/src/modules/docks/index.ts'
-import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
-import { answered, type Command, command, type Failure, failNext, seldom } from './command.ts'
+import { answered, type Command, command, failNext } from './command.ts'
 import { archive, boot, isReady, type Model, type ModelDock, pick, remove, setTtl } from './model.ts'
-import { codeOf, type System } from './system.ts'
+import { codeOf, type Failure, type System } from './system.ts'
 
 /** A command on a Dock, where there is one. */
 const onDock = <Body extends { index: number }>(
@@ -31,7 +23,7 @@ const stop = (body: { index: number; force: boolean; failure: Failure }): Comman
     const { force, failure } = body
     failNext(system, force ? 'destroy' : 'stop', failure)
     let state: string | undefined
-    const work = stopDock(system.modules.context, system.caller, dock.id, { force })
+    const work = system.calls.stop(dock.id, force)
     const code = await codeOf(work.then((answer) => (state = answer.state)))
     const actual = [code, state]
     if (dock.state === 'archived' || dock.state === 'archiving') return [actual, ['done', dock.state]]
@@ -57,7 +49,7 @@ const resume = (body: { index: number; ttlSeconds?: number | null; failure: Fail
     const { ttlSeconds, failure } = body
     failNext(system, 'start', failure)
     const request = ttlSeconds === undefined ? {} : { ttlSeconds }
-    const code = await codeOf(resumeDock(system.modules.context, system.caller, dock.id, request))
+    const code = await codeOf(system.calls.resume(dock.id, request))
     if (dock.state !== 'archived' || dock.snapshots === 0) return [code, 'conflict']
     if (!model.online) return [code, 'no_host_capacity']
     if (failure !== null) {
@@ -75,8 +67,7 @@ const drop = (body: { index: number; failure: Failure }): Command =>
     const onHost = dock.hasDisk || dock.placed
     failNext(system, 'destroy', onHost ? failure : null)
     let status: string | undefined
-    const work = deleteDock(system.modules.context, system.caller, dock.id, dock.id)
-    const code = await codeOf(work.then((answer) => (status = answer.operation.status)))
+    const code = await codeOf(system.calls.remove(dock.id).then((operation) => (status = operation.status)))
     const actual = [code, status]
     if (dock.pending === 'delete')
       return [
@@ -95,14 +86,12 @@ const drop = (body: { index: number; failure: Failure }): Command =>
 const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
   onDock('delete snapshot of', body, async (dock, model, system) => {
     const failure = body.failure === 'failed' ? null : body.failure
-    const { modules, caller, admin } = system
-    const { snapshots } = await listDockSnapshots(modules.context, caller, dock.id, { limit: 100 })
-    const snapshot = snapshots.find((each) => each.status === 'completed')
+    const { calls } = system
+    const snapshot = await calls.findSnapshot(dock.id)
     if (!snapshot) return [dock.snapshots, 0]
     failNext(system, 'destroyCapture', failure)
     let status: string | undefined
-    const work = deleteSnapshot(modules.context, admin, snapshot.id, snapshot.id)
-    const code = await codeOf(work.then((answer) => (status = answer.operation.status)))
+    const code = await codeOf(calls.removeSnapshot(snapshot).then((operation) => (status = operation.status)))
     if (dock.pending === 'snapshot-delete')
       return [
         [code, status === 'completed'],
@@ -118,7 +107,7 @@ const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
 const patch = (body: { index: number; ttlSeconds?: number | null; name?: string }): Command =>
   onDock('patch', body, async (dock, model, system) => {
     const { index: _, ...request } = body
-    const code = await codeOf(updateDock(system.modules.context, system.caller, dock.id, request))
+    const code = await codeOf(system.calls.update(dock.id, request))
     const taken = model.docks.some((other) => other !== dock && other.name === body.name)
     if (taken) return [code, 'dock_name_taken']
     if (body.name !== undefined) dock.name = body.name
@@ -126,19 +115,14 @@ const patch = (body: { index: number; ttlSeconds?: number | null; name?: string 
     return [code, 'done']
   })
 
-const exec = (body: {
-  index: number
-  text: string
-  key: string | null
-  failure: Exclude<Failure, 'lost'> | 'busy'
-}): Command =>
+export type ExecFailure = Exclude<Failure, 'lost'> | 'busy'
+
+const exec = (body: { index: number; text: string; key: string | null; failure: ExecFailure }): Command =>
   onDock('exec', body, async (dock, model, system) => {
     const { text, key, failure } = body
-    if (failure) system.world.host.failures.set('exec', [failure])
+    if (failure) system.failNext('exec', failure)
     let stdout: string | undefined
-    const request = { command: text, timeoutSeconds: 60, env: {}, cwd: '/' }
-    const work = execInDock(system.modules.context, system.caller, dock.id, request, key ?? undefined)
-    const code = await codeOf(work.then((result) => (stdout = result.stdout)))
+    const code = await codeOf(system.calls.exec(dock.id, text, key).then((written) => (stdout = written)))
     const earlier = key === null ? undefined : dock.execs.get(key)
     if (earlier === null) return [code, 'exec_result_expired']
     if (earlier !== undefined) return [stdout, earlier]
@@ -151,29 +135,35 @@ const exec = (body: {
   })
 
 const index = fc.nat({ max: 5 })
-const failure = seldom<Failure>('failed', 'lost', 'lost-after')
-const ttlSeconds = fc.constantFrom(null, 60, 600, 3600)
-const ofStop = fc.record({ index, force: fc.boolean(), failure }).map(stop)
-const ofResume = fc.record({ index, ttlSeconds, failure }, { requiredKeys: ['index', 'failure'] }).map(resume)
-const ofExec = fc
-  .record({
-    index,
-    text: fc.constantFrom('one', 'two'),
-    key: fc.option(fc.constantFrom('x', 'y'), { freq: 2 }),
-    failure: seldom('failed' as const, 'lost-after' as const, 'busy' as const),
-  })
-  .map(exec)
 
-export const lives: fc.Arbitrary<Command>[] = [
-  ofStop,
-  ofStop,
-  ofResume,
-  ofResume,
-  ofExec,
-  ofExec,
-  fc.record({ index, failure }).map(drop),
-  fc.record({ index, failure }).map(dropSnapshot),
-  fc
-    .record({ index, ttlSeconds, name: fc.constantFrom('ada', 'bob', 'cy') }, { requiredKeys: ['index'] })
-    .map(patch),
-]
+/** `failure`, `execFailure` and `ttlSeconds`: what may befall them. */
+export const lives = (
+  failure: fc.Arbitrary<Failure>,
+  execFailure: fc.Arbitrary<ExecFailure>,
+  ttlSeconds: fc.Arbitrary<number | null>,
+): fc.Arbitrary<Command>[] => {
+  const ofStop = fc.record({ index, force: fc.boolean(), failure }).map(stop)
+  const ofResume = fc
+    .record({ index, ttlSeconds, failure }, { requiredKeys: ['index', 'failure'] })
+    .map(resume)
+  const ofExec = fc
+    .record({
+      index,
+      text: fc.constantFrom('one', 'two'),
+      key: fc.option(fc.constantFrom('x', 'y'), { freq: 2 }),
+      failure: execFailure,
+    })
+    .map(exec)
+  const name = fc.constantFrom('ada', 'bob', 'cy')
+  return [
+    ofStop,
+    ofStop,
+    ofResume,
+    ofResume,
+    ofExec,
+    ofExec,
+    fc.record({ index, failure }).map(drop),
+    fc.record({ index, failure }).map(dropSnapshot),
+    fc.record({ index, ttlSeconds, name }, { requiredKeys: ['index'] }).map(patch),
+  ]
+}

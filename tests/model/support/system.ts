@@ -1,75 +1,39 @@
-/** The real thing that the model is compared with: operations, sagas and store on a database, a host in memory. */
-import { ServiceError } from '@dock/contract'
-import { sql } from 'kysely'
-import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
-import { createVisitor, type Visitor } from '../../../apps/control-plane/src/modules/accounts/index.ts'
-import { hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
-import { stopDueDocks } from '../../../apps/control-plane/src/modules/docks/index.ts'
-import { createTestWorld, type TestWorld } from '../../../apps/control-plane/src/modules/docks/test-world.ts'
+/** What the model is compared with: a control plane with a host in memory, or a whole server with real Docks. */
+import { type Dock, errorCodes, type Operation } from '@dock/contract'
+import type { Kysely } from 'kysely'
+import type { Model } from './model.ts'
 
-type Database = Parameters<typeof createTestWorld>[0]
+/** Ways in which a host fails one command; null for none. */
+export type Failure = 'failed' | 'lost' | 'lost-after' | null
+
+/** What callers do, each throwing an error with a code when it is refused. */
+export type Calls = {
+  create(body: { name: string | null; ttlSeconds: number | null }, key: string | null): Promise<unknown>
+  branch(id: string, key: string | null): Promise<unknown>
+  stop(id: string, force: boolean): Promise<Pick<Dock, 'state'>>
+  resume(id: string, body: { ttlSeconds?: number | null }): Promise<unknown>
+  remove(id: string): Promise<Operation>
+  update(id: string, body: { name?: string; ttlSeconds?: number | null }): Promise<unknown>
+  /** What a command writes that writes this text. */
+  exec(id: string, text: string, key: string | null): Promise<string>
+  list(): Promise<Dock[]>
+  /** A completed Snapshot of a Dock. */
+  findSnapshot(id: string): Promise<string | undefined>
+  removeSnapshot(id: string): Promise<Operation>
+}
+
+export type HostCommand = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
 
 export type System = {
-  world: TestWorld
-  /** The process that serves now. */
-  modules: DockModules
-  caller: Visitor
-  /** The same person as an admin is seen by routes that ask for one. */
-  admin: Visitor
-}
-
-/** A world of its own in a database that earlier runs have used. */
-export const newSystem = async (db: Database): Promise<System> => {
-  await sql`truncate hosts, docks, snapshots, operations, idempotency_keys, exec_keys, dock_state_changes, dock_events,
-    dock_usage, users, organizations, environments restart identity cascade`.execute(db)
-  const world = await createTestWorld(db)
-  await sql`update memberships set role = 'admin'`.execute(db)
-  const admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
-  return { world, modules: world.modules, caller: world.caller, admin }
-}
-
-/** Another process takes over: what was in the memory of the one before is gone. */
-export const replaceProcess = (system: System): void => {
-  system.modules = system.world.another()
-}
-
-/** Until every operation is done or waits for its host: the engine may have begun some by itself. */
-export const settle = async ({ modules, world }: System): Promise<void> => {
-  const underWay = async (): Promise<number> =>
-    (
-      await sql<{ n: number }>`select count(*)::int as n from operations
-        where status in ('pending', 'processing')`.execute(world.db)
-    ).rows[0]!.n
-  do {
-    await modules.runner.sweep()
-    await modules.runner.settled()
-  } while ((await underWay()) > 0)
-  await modules.context.activity.settled()
-}
-
-/** The host's full report, and all that follows from it. */
-export const report = async (system: System): Promise<void> => {
-  const { world, modules } = system
-  await modules.hostEvents.handle(world.hostId, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [...world.host.sandboxes.values()],
-    pool: [],
-    captures: [...world.host.captures],
-  })
-  await modules.hostEvents.settled()
-  await settle(system)
-}
-
-/** Everything that timers do, once. */
-export const tickTimers = async (system: System): Promise<void> => {
-  const { hostEvents, context } = system.modules
-  await settle(system)
-  await hostEvents.noticeSilence()
-  await stopDueDocks(context)
-  await settle(system)
-  await context.activity.sweep()
+  // biome-ignore lint/suspicious/noExplicitAny: its tables are read by statements of their own.
+  db: Kysely<any>
+  calls: Calls
+  /** Fails the next of a host's commands. */
+  failNext(command: HostCommand, failure: Exclude<Failure, null> | 'busy'): void
+  /** Until nothing is under way but what waits for a silent host; a host that is there has reported. */
+  settle(online: boolean): Promise<void>
+  /** What holds of the machine and for strangers. */
+  check(model: Model): Promise<void>
 }
 
 /** The code of what was thrown, or `done`; anything but a refusal to the caller is a defect. */
@@ -78,7 +42,8 @@ export const codeOf = async (work: Promise<unknown>): Promise<string> => {
     await work
     return 'done'
   } catch (error) {
-    if (error instanceof ServiceError) return error.code
+    const { code } = error as { code?: unknown }
+    if (typeof code === 'string' && code in errorCodes) return code
     throw error
   }
 }

@@ -3,11 +3,11 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
 import { type Command, command } from './command.ts'
+import { type MemorySystem, replaceProcess, report, settle, tickTimers } from './memory-system.ts'
 import { archive, boot, die, hearHost, isReady, type Model, type ModelDock, tick } from './model.ts'
-import { replaceProcess, report, type System, settle, tickTimers } from './system.ts'
 
-const pass = (seconds: number): Command =>
-  command({
+const pass = (seconds: number): Command<MemorySystem> =>
+  command<MemorySystem>({
     name: `pass ${seconds} s`,
     run: async (model, system) => {
       model.now += seconds
@@ -21,8 +21,8 @@ const pass = (seconds: number): Command =>
     },
   })
 
-const setOnline = (online: boolean): Command =>
-  command({
+const setOnline = (online: boolean): Command<MemorySystem> =>
+  command<MemorySystem>({
     name: online ? 'the host is back' : 'the host falls silent',
     check: (model) => model.online !== online,
     run: async (model, system) => {
@@ -31,8 +31,8 @@ const setOnline = (online: boolean): Command =>
     },
   })
 
-const kill = (body: { index: number }): Command =>
-  command({
+const kill = (body: { index: number }): Command<MemorySystem> =>
+  command<MemorySystem>({
     name: `kill the sandbox of ${body.index}`,
     check: (model) => model.online && model.docks.some((dock) => isReady(dock)),
     run: async (model, system) => {
@@ -48,8 +48,8 @@ const kill = (body: { index: number }): Command =>
     },
   })
 
-const restart = (): Command =>
-  command({
+const restart = (): Command<MemorySystem> =>
+  command<MemorySystem>({
     name: 'another process takes over',
     run: async (model, system) => {
       replaceProcess(system)
@@ -59,7 +59,7 @@ const restart = (): Command =>
   })
 
 /** The process freezes in the middle of an operation, beyond its lease, and goes on when another has taken over. */
-const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command => {
+const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<MemorySystem> => {
   const fits = (model: Model): ModelDock[] =>
     model.docks.filter((dock) =>
       dock.pending !== null
@@ -68,7 +68,7 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command => {
           ? isReady(dock)
           : dock.state === 'archived' && dock.snapshots > 0,
     )
-  return command({
+  return command<MemorySystem>({
     name: `freeze in a ${body.what} of ${body.index}`,
     check: (model) => model.online && fits(model).length > 0,
     run: async (model, system) => {
@@ -108,12 +108,12 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command => {
   })
 }
 
-const callsOf = ({ world }: System, method: string, dockId: string): number =>
+const callsOf = ({ world }: MemorySystem, method: string, dockId: string): number =>
   world.host.calls.filter((call) => call.method === method && call.dockId === dockId).length
 
 const index = fc.nat({ max: 5 })
 
-export const worldEvents: fc.Arbitrary<Command>[] = [
+export const worldEvents: fc.Arbitrary<Command<MemorySystem>>[] = [
   fc.constantFrom(1, 20, 45, 400, 1000, 90_000).map(pass),
   fc.constant(false).map(setOnline),
   fc.constant(true).map(setOnline),

@@ -1,0 +1,21 @@
+/** How long a host was not heard of. */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Server } from '../../tests/e2e/support/server.ts'
+
+/** The longest time between two heartbeats of the host while `work` lasts. */
+export const longestSilenceMs = async ({ client }: Server, work: Promise<unknown>): Promise<number> => {
+  let isOver = false
+  const end = (): void => {
+    isOver = true
+  }
+  // Why it failed, its own caller hears.
+  work.then(end, end)
+  const seen = new Set<number>()
+  while (!isOver) {
+    const [host] = await client.call('listHosts', {})
+    if (host?.lastHeartbeatAt) seen.add(Date.parse(host.lastHeartbeatAt))
+    await delay(200)
+  }
+  const times = [...seen].sort((a, b) => a - b)
+  return Math.max(...times.slice(1).map((at, index) => at - times[index]!))
+}

@@ -1,0 +1,41 @@
+/** What happens by itself to a server with real Docks: sandboxes and processes that are killed. */
+import fc from 'fast-check'
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import { type CrashWorld, settle } from '../crash/crash-case.ts'
+import { killSandbox, processOf } from '../crash/processes.ts'
+import { type Command, command } from '../model/support/command.ts'
+import { die, isReady } from '../model/support/model.ts'
+import type { System } from '../model/support/system.ts'
+
+const stateOf = async ({ db }: System, id: string): Promise<unknown> =>
+  (await sql`select state, generation from docks where id = ${id}`.execute(db)).rows[0]
+
+const killSandboxOf = (world: CrashWorld, index: number): Command =>
+  command({
+    name: `kill the sandbox of ${index}`,
+    check: (model) => model.docks.some(isReady),
+    run: async (model, system) => {
+      const live = model.docks.filter(isReady)
+      const dock = live[index % live.length]!
+      await killSandbox(world.dataDir, dock.id)
+      die(model, dock)
+      const { state, generation } = dock
+      await expect.poll(() => stateOf(system, dock.id), { timeout: 60_000 }).toEqual({ state, generation })
+    },
+  })
+
+const killProcess = (world: CrashWorld, victim: 'control-plane' | 'agent'): Command =>
+  command({
+    name: `kill the ${victim}`,
+    run: async () => {
+      process.kill((await processOf(victim, world))!, 'SIGKILL')
+      expect(await settle(world, Date.now())).toEqual([])
+    },
+  })
+
+/** `world` is asked for when it is there. */
+export const realEvents = (world: () => CrashWorld): fc.Arbitrary<Command>[] => [
+  fc.nat({ max: 5 }).map((index) => killSandboxOf(world(), index)),
+  fc.constantFrom('control-plane' as const, 'agent' as const).map((victim) => killProcess(world(), victim)),
+]

@@ -1,0 +1,137 @@
+/** Operations, sagas and store on a database, a host in memory, and a clock that stands still. */
+import { sql } from 'kysely'
+import { expect } from 'vitest'
+import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
+import { createVisitor, type Visitor } from '../../../apps/control-plane/src/modules/accounts/index.ts'
+import { hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
+import {
+  branchDock,
+  createDock,
+  deleteDock,
+  execInDock,
+  listDocks,
+  readDock,
+  resumeDock,
+  stopDock,
+  stopDueDocks,
+  updateDock,
+} from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { createTestWorld, type TestWorld } from '../../../apps/control-plane/src/modules/docks/test-world.ts'
+import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
+import { checkFakeHost } from './invariants.ts'
+import type { Calls, System } from './system.ts'
+
+type Database = Parameters<typeof createTestWorld>[0]
+
+export type MemorySystem = System & {
+  world: TestWorld
+  /** The process that serves now. */
+  modules: DockModules
+  caller: Visitor
+}
+
+const callsOf = (system: Pick<MemorySystem, 'world' | 'modules' | 'caller'>, admin: Visitor): Calls => {
+  const { world, caller } = system
+  const context = () => system.modules.context
+  return {
+    create: ({ name, ttlSeconds }, key) => {
+      const body = world.body({ ttlSeconds, ...(name === null ? {} : { name }) })
+      return createDock(context(), caller, body, key ?? undefined)
+    },
+    branch: (id, key) => branchDock(context(), caller, id, { ttlSeconds: null }, key ?? undefined),
+    stop: (id, force) => stopDock(context(), caller, id, { force }),
+    resume: (id, body) => resumeDock(context(), caller, id, body),
+    remove: async (id) => (await deleteDock(context(), caller, id, id)).operation,
+    update: (id, body) => updateDock(context(), caller, id, body),
+    exec: async (id, text, key) => {
+      const body = { command: text, timeoutSeconds: 60, env: {}, cwd: '/' }
+      return (await execInDock(context(), caller, id, body, key ?? undefined)).stdout
+    },
+    list: () => listDocks(context(), caller, { filter: 'r', all: true }),
+    findSnapshot: async (id) => {
+      const { snapshots } = await listDockSnapshots(context(), caller, id, { limit: 100 })
+      return snapshots.find(({ status }) => status === 'completed')?.id
+    },
+    removeSnapshot: async (id) => (await deleteSnapshot(context(), admin, id, id)).operation,
+  }
+}
+
+/** Nobody else sees any of it. */
+const checkStranger = async ({ world, modules }: MemorySystem, ids: readonly string[]): Promise<void> => {
+  expect(await listDocks(modules.context, world.stranger, { filter: 'r', all: true })).toEqual([])
+  for (const id of ids.slice(0, 1))
+    await expect(readDock(modules.context, world.stranger, id)).rejects.toMatchObject({
+      code: 'dock_not_found',
+    })
+}
+
+/** A world of its own in a database that earlier runs have used. */
+export const newSystem = async (db: Database): Promise<MemorySystem> => {
+  await sql`truncate hosts, docks, snapshots, operations, idempotency_keys, exec_keys, dock_state_changes, dock_events,
+    dock_usage, users, organizations, environments restart identity cascade`.execute(db)
+  const world = await createTestWorld(db)
+  await sql`update memberships set role = 'admin'`.execute(db)
+  const admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
+  const base = { world, modules: world.modules, caller: world.caller }
+  const system: MemorySystem = Object.assign(base, {
+    db: world.db,
+    calls: callsOf(base, admin),
+    failNext: (command, failure) => world.host.failures.set(command, [failure]),
+    settle: async (online) => {
+      world.host.failures.clear()
+      await (online ? report(system) : settle(system))
+    },
+    check: async (model) => {
+      await checkStranger(
+        system,
+        model.docks.map(({ id }) => id),
+      )
+      await checkFakeHost(world, model)
+    },
+  } satisfies System)
+  return system
+}
+
+/** Another process takes over: what was in the memory of the one before is gone. */
+export const replaceProcess = (system: MemorySystem): void => {
+  system.modules = system.world.another()
+}
+
+/** Until every operation is done or waits for its host: the engine may have begun some by itself. */
+export const settle = async ({ modules, world }: MemorySystem): Promise<void> => {
+  const underWay = async (): Promise<number> =>
+    (
+      await sql<{ n: number }>`select count(*)::int as n from operations
+        where status in ('pending', 'processing')`.execute(world.db)
+    ).rows[0]!.n
+  do {
+    await modules.runner.sweep()
+    await modules.runner.settled()
+  } while ((await underWay()) > 0)
+  await modules.context.activity.settled()
+}
+
+/** The host's full report, and all that follows from it. */
+export const report = async (system: MemorySystem): Promise<void> => {
+  const { world, modules } = system
+  await modules.hostEvents.handle(world.hostId, {
+    type: 'inventory',
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+    runtimes: [...world.host.sandboxes.values()],
+    pool: [],
+    captures: [...world.host.captures],
+  })
+  await modules.hostEvents.settled()
+  await settle(system)
+}
+
+/** Everything that timers do, once. */
+export const tickTimers = async (system: MemorySystem): Promise<void> => {
+  const { hostEvents, context } = system.modules
+  await settle(system)
+  await hostEvents.noticeSilence()
+  await stopDueDocks(context)
+  await settle(system)
+  await context.activity.sweep()
+}
