@@ -1,0 +1,184 @@
+/**
+ * Everything that makes and drops references to objects and captures, at once and at random, while sweeps go on and
+ * processes are killed. Afterwards nothing that is referenced may be missing, and nothing may lie there without need.
+ */
+import { readdir } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Dock } from '@dock/contract'
+import { DockApiError } from '@dock/sdk'
+import { sql } from 'kysely'
+import { capturesIn } from './disk-host.ts'
+import { drillSnapshot } from './restore-drill.ts'
+import { createDiskDock, fillTree, type StorageWorld, until } from './storage-world.ts'
+
+const docksMax = 8
+const templatesMax = 4
+const settleMs = 300_000
+
+export type SoakOptions = { durationMs: number; workers: number; killEveryMs: number }
+export type SoakReport = { done: Map<string, number>; refused: Map<string, number>; kills: number }
+
+const count = (counts: Map<string, number>, name: string): void =>
+  void counts.set(name, (counts.get(name) ?? 0) + 1)
+const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.random() * items.length)]
+const confirmed = (id: string) => ({ params: { id }, headers: { 'x-confirm-delete': id } })
+
+type Move = (world: StorageWorld, docks: readonly Dock[], name: string) => Promise<unknown>
+const among = (docks: readonly Dock[], states: readonly Dock['state'][]): Dock | undefined =>
+  one(docks.filter(({ state }) => states.includes(state)))
+const running = ['ready', 'idle'] as const
+const any = ['ready', 'idle', 'archived'] as const
+
+/** Each answers null where there is nothing to do it to. */
+const moves: Readonly<Record<string, Move>> = {
+  create: async (world, docks, name) => (docks.length < docksMax ? createDiskDock(world, name) : null),
+  write: async (world, docks, name) => {
+    const dock = among(docks, running)
+    return dock ? fillTree(world.host.mountOf(dock.id), name) : null
+  },
+  stop: async ({ client }, docks) => {
+    const dock = among(docks, running)
+    return dock ? client.call('stopDock', { params: { id: dock.id }, body: {} }) : null
+  },
+  resume: async ({ client }, docks) => {
+    const dock = among(docks, ['archived'])
+    return dock ? client.call('resumeDock', { params: { id: dock.id }, body: {} }) : null
+  },
+  branch: async ({ client }, docks, name) => {
+    const dock = docks.length < docksMax ? among(docks, any) : undefined
+    return dock ? client.call('branchDock', { params: { id: dock.id }, body: { name } }) : null
+  },
+  'delete a Dock': async ({ client }, docks) => {
+    const dock = docks.length > 2 ? among(docks, any) : undefined
+    return dock ? client.call('deleteDock', confirmed(dock.id)) : null
+  },
+  'delete a Snapshot': async ({ client }) => {
+    const snapshot = one((await client.call('listSnapshots', { query: { limit: 50 } })).snapshots)
+    return snapshot ? client.call('deleteSnapshot', confirmed(snapshot.id)) : null
+  },
+  'save a Template': async ({ client }, docks) => {
+    const dock = among(docks, any)
+    const name = `template-${Math.floor(Math.random() * templatesMax)}`
+    return dock ? client.call('createTemplate', { body: { dockId: dock.id, name } }) : null
+  },
+  'start from a Template': async ({ client, admin }, docks, name) => {
+    const template = docks.length < docksMax ? one(await readyTemplates(client)) : undefined
+    const body = {
+      workspaceId: admin.workspaceId,
+      name,
+      from: template?.name ?? '',
+      cpus: 1,
+      memoryMiB: 512,
+      noEnv: true,
+    }
+    return template ? client.call('createDock', { body }) : null
+  },
+  'delete a Template': async ({ client, admin: { organizationId } }) => {
+    const template = one(await readyTemplates(client))
+    if (!template) return null
+    return client.call('deleteTemplate', { params: { name: template.name }, query: { organizationId } })
+  },
+}
+
+const readyTemplates = async (client: StorageWorld['client']) =>
+  (await client.call('listTemplates', {})).filter(({ status }) => status === 'ready')
+
+/** Works until the time has come. What is refused, because others were quicker or a process was dead, is counted. */
+export const soakSweeps = async (world: StorageWorld, options: SoakOptions): Promise<SoakReport> => {
+  const report: SoakReport = { done: new Map(), refused: new Map(), kills: 0 }
+  const ends = Date.now() + options.durationMs
+  let number = 0
+  const work = async (): Promise<void> => {
+    while (Date.now() < ends) {
+      const [name, move] = one(Object.entries(moves))!
+      number += 1
+      try {
+        const docks = await world.client.call('listDocks', { query: { all: true } })
+        if ((await move(world, docks, `s-${number}`)) !== null) count(report.done, name)
+      } catch (error) {
+        count(report.refused, error instanceof DockApiError ? error.code : 'no answer')
+        await delay(100)
+      }
+    }
+  }
+  const kill = async (): Promise<void> => {
+    while (Date.now() + options.killEveryMs < ends) {
+      await delay(options.killEveryMs)
+      await until('the host is online', async () =>
+        (await world.client.call('listHosts', {})).some(({ state }) => state === 'online'),
+      )
+      const victim = one([world.controlPlane, world.host])!
+      victim.kill()
+      report.kills += 1
+    }
+  }
+  await Promise.all([...Array.from({ length: options.workers }, work), kill()])
+  return report
+}
+
+const rowsOf = async ({ database }: StorageWorld, query: ReturnType<typeof sql<{ id: string }>>) =>
+  (await query.execute(database.db)).rows.map(({ id }) => id)
+
+/** Objects in the store, as files. */
+const objectsIn = async ({ objects }: StorageWorld): Promise<string[]> =>
+  (await readdir(objects, { recursive: true, withFileTypes: true }))
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(objects.length + 1))
+
+/** Keys that the database names: chunks that a copy needs, manifests, parts of indexes. */
+const referencedObjects = (world: StorageWorld): Promise<string[]> =>
+  rowsOf(
+    world,
+    sql`select k.object_key as id from copy_chunks k where exists (
+        select 1 from copy_chunk_uses u where u.organization_id = k.organization_id and u.name = k.name)
+      union all select organization_id || '/copies/' || id || '/manifest' from copies
+      union all select organization_id || '/copies/' || id || '/index-' || part
+        from copies, generate_series(0, index_parts - 1) as part`,
+  )
+
+const orphans = async (world: StorageWorld): Promise<string[]> => {
+  const objects = new Set(await referencedObjects(world))
+  const kept = new Set(await rowsOf(world, sql`select id from snapshots where host_id is not null`))
+  return [
+    ...(await objectsIn(world)).filter((key) => !objects.has(key)),
+    ...(await capturesIn(world.host)).filter((id) => !kept.has(id)).map((id) => `capture ${id}`),
+  ]
+}
+
+export type SoakFindings = { restored: number; chunks: number; objects: number; problems: string[] }
+
+/** Once nothing is under way and the grace time is over. */
+export const judgeSweeps = async (world: StorageWorld): Promise<SoakFindings> => {
+  const { database } = world
+  const none = async (query: ReturnType<typeof sql>): Promise<boolean> =>
+    (await query.execute(database.db)).rows.length === 0
+  await until(
+    'every operation ends',
+    () => none(sql`select 1 from operations where status <> 'completed'`),
+    settleMs,
+  )
+  await until(
+    'every Snapshot is copied',
+    () => none(sql`select 1 from snapshots where status = 'completed' and copied_at is null`),
+    settleMs,
+  )
+  const problems: string[] = []
+  await until('no orphan is left', async () => (await orphans(world)).length === 0, settleMs).catch(
+    async () => {
+      problems.push(...(await orphans(world)).map((name) => `orphan: ${name}`))
+    },
+  )
+  const there = new Set([...(await objectsIn(world)), ...(await capturesIn(world.host))])
+  const captured = await rowsOf(world, sql`select id from snapshots where status = 'completed'`)
+  const referenced = await referencedObjects(world)
+  for (const name of [...referenced, ...captured]) if (!there.has(name)) problems.push(`lost: ${name}`)
+  let chunks = 0
+  for (const id of captured) {
+    const compared = await drillSnapshot(world, id).catch((error: unknown) => String(error))
+    if (typeof compared === 'string') problems.push(`Snapshot ${id}: ${compared}`)
+    else if (compared.different.length > 0)
+      problems.push(`Snapshot ${id} differs in ${compared.different.length} chunks`)
+    else chunks += compared.chunks
+  }
+  return { restored: captured.length, chunks, objects: referenced.length, problems }
+}
