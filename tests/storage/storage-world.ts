@@ -91,7 +91,8 @@ export const until = async (
   }
 }
 
-const patienceMs = 90_000
+/** More than a machine that others use as well ever stood still. */
+const patienceMs = 240_000
 const silent = createLogger('storage-world')
 silent.level = 'silent'
 

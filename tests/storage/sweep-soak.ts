@@ -104,9 +104,9 @@ export const soakSweeps = async (world: StorageWorld, options: SoakOptions): Pro
   const kill = async (): Promise<void> => {
     while (Date.now() + options.killEveryMs < ends) {
       await delay(options.killEveryMs)
-      await until('the host is online', async () =>
-        (await world.client.call('listHosts', {})).some(({ state }) => state === 'online'),
-      )
+      const isOnline = async () =>
+        (await world.client.call('listHosts', {})).some(({ state }) => state === 'online')
+      await until('the host is online', isOnline, settleMs)
       const victim = one([world.controlPlane, world.host])!
       victim.kill()
       report.kills += 1
