@@ -184,6 +184,7 @@ export const createDockModules = (options: {
     catalog: options.catalog,
     rateLimits: options.rateLimits,
     captureHost: copies.captureHost,
+    listFiles: copies.listFiles,
     template: (organizationId, name) => templateForCreate(db, organizationId, name),
     usage,
     activity: createDockActivity({ db, clock, logger }),

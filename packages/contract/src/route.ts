@@ -24,6 +24,8 @@ export type Route = {
   headers?: readonly ('idempotency-key' | 'x-confirm-delete')[]
   response: z.ZodType
   responseKind?: ResponseKind
+  /** The field of the answer whose list may be longer than memory should hold: it is written as it comes. */
+  streamedField?: string
   /** Codes beyond the generic ones that this route can answer. */
   errors: readonly ErrorCode[]
   /** The code a malformed id in the path answers (always 404): the same as for an absent thing. */

@@ -11,6 +11,28 @@ export const success = (data: unknown, status: number, noStore = false): Respons
     headers: noStore ? { ...jsonHeaders, 'cache-control': 'no-store' } : jsonHeaders,
   })
 
+/** Of the fields, the one that is streamed holds the batches of its list. */
+export type StreamedData = Record<string, unknown>
+
+/** The same, with the list under `field` written as its batches come. One that breaks off is no JSON, and no end of an answer. */
+export const streamedSuccess = (data: StreamedData, field: string, status: number): Response => {
+  const { [field]: batches, ...others } = data
+  async function* parts(): AsyncGenerator<Buffer> {
+    const before = JSON.stringify({ ok: true, data: { ...others, [field]: [] } }).slice(0, -']}}'.length)
+    yield Buffer.from(before)
+    let isFirst = true
+    for await (const batch of batches as AsyncIterable<unknown[]>) {
+      if (batch.length === 0) continue
+      const items = JSON.stringify(batch).slice(1, -1)
+      yield Buffer.from(isFirst ? items : `,${items}`)
+      isFirst = false
+    }
+    yield Buffer.from(']}}')
+  }
+  const body = ReadableStream.from(parts()) as unknown as ConstructorParameters<typeof Response>[0]
+  return new Response(body, { status, headers: jsonHeaders })
+}
+
 /** `{ok: false, code, message}` and nothing else. */
 export const failure = (error: ServiceError): Response =>
   new Response(JSON.stringify({ ok: false, code: error.code, message: error.message }), {

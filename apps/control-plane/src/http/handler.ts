@@ -43,9 +43,18 @@ export type RouteRequest<K extends RouteName> = {
   clientAddress: string
 }
 
+/** The list under the key comes in batches. */
+type Streamed<Response, Key> = {
+  [K in keyof Response]: K extends Key ? AsyncIterable<Response[K]> : Response[K]
+}
+
+type StreamedKey<K extends RouteName> = Routes[K] extends { streamedField: infer Key } ? Key : never
+
 export type HandlerResult<K extends RouteName> = Routes[K] extends { responseKind: 'raw' }
   ? RawResponse
-  : RouteResponse<Routes[K]>
+  : [StreamedKey<K>] extends [never]
+    ? RouteResponse<Routes[K]>
+    : Streamed<RouteResponse<Routes[K]>, StreamedKey<K>>
 
 export type Handler<K extends RouteName> = (request: RouteRequest<K>) => Promise<HandlerResult<K>>
 

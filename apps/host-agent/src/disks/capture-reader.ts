@@ -48,7 +48,9 @@ const answer = (disk: FileHandle, input: Buffer): Promise<string> =>
   })
 
 async function* linesOf(disk: FileHandle, commands: string): AsyncGenerator<string> {
-  const child = startDebugfs(disk, ['-f', '-'], deadlineMs)
+  const child = startDebugfs(disk, ['-f', '-'])
+  // A list may take its reader longer than that, but not a line.
+  const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
   const failed = new Promise<never>((_, reject) => {
     child.once('error', reject)
     child.once('close', (_code, signal) => {
@@ -60,11 +62,15 @@ async function* linesOf(disk: FileHandle, commands: string): AsyncGenerator<stri
   child.stdin.end(commands)
   child.stdout.setEncoding('latin1')
   try {
-    yield* createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })
+    for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
+      yield line
+      deadline.refresh()
+    }
     if (child.exitCode === null)
       await Promise.race([failed, new Promise((ended) => child.once('close', ended))])
     if (child.signalCode) await failed
   } finally {
+    clearTimeout(deadline)
     child.kill('SIGKILL')
   }
 }

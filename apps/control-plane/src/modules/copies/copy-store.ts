@@ -118,6 +118,16 @@ export const verifiedCopy = async (db: Db, snapshotId: string): Promise<Copy | n
       where snapshot_id = ${snapshotId} and verified_at is not null`.execute(db)
   ).rows[0] ?? null
 
+export type IndexedCopy = Copy & { indexParts: number }
+
+/** The verified copy of a Snapshot with the parts of its file index, or null. */
+export const indexedCopy = async (db: Db, snapshotId: string): Promise<IndexedCopy | null> =>
+  (
+    await sql<IndexedCopy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId",
+      index_parts as "indexParts" from copies
+      where snapshot_id = ${snapshotId} and verified_at is not null`.execute(db)
+  ).rows[0] ?? null
+
 /** The objects of a copy's chunks, by name. */
 export const chunkObjects = async (db: Db, copy: Copy): Promise<Map<string, string>> =>
   new Map(

@@ -1,9 +1,11 @@
 /** The work on copies that goes on by itself: making them, proving them, giving up captures on crowded hosts, sweeping. */
 import { createTimers } from '../../engine/index.ts'
+import type { CaptureFile } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
+import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
 import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
@@ -17,6 +19,8 @@ export type Copies = {
   ensureCapture(snapshotId: string, hostId: string): Promise<void>
   /** A linked host that keeps the capture, made to where none does. Throws {@link NoCopy}. */
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
+  /** Regular files of a completed Snapshot, batch by batch. */
+  listFiles(snapshot: { id: string; hostId: string | null }): Promise<AsyncIterable<CaptureFile[]>>
   /** Removes all objects of a deleted organization; answers how many Snapshots still stand in the way. */
   removeAll(organizationId: string): Promise<number>
   /** A Snapshot was completed: it is copied when it has reached its age. */
@@ -83,6 +87,7 @@ export const createCopies = (context: CopyContext): Copies => {
   return {
     ensureCapture: (snapshotId, hostId) => ensureCapture(context, snapshotId, hostId),
     captureHost: (snapshot) => captureHost(context, snapshot),
+    listFiles: (snapshot) => listFiles(context, snapshot),
     removeAll: (organizationId) => removeCopies(context, organizationId),
     noticeSnapshot: () => {
       clock.after(settings.ageMs + 50, () => {

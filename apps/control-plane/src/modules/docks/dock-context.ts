@@ -7,7 +7,7 @@ import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type { ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
+import type { CaptureFile, ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
@@ -31,6 +31,8 @@ export type DockContext = {
   catalog: readonly string[]
   /** The linked host that keeps a completed Snapshot's capture; its copy is brought to one where none does. */
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
+  /** Regular files of a completed Snapshot, batch by batch, in no order to rely on. */
+  listFiles(snapshot: { id: string; hostId: string | null }): Promise<AsyncIterable<CaptureFile[]>>
   /** The ready Template of that name, or null. */
   template(organizationId: string, name: string): Promise<TemplateSource | null>
   rateLimits: RateLimits

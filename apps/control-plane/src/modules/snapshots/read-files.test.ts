@@ -51,7 +51,8 @@ it('is refused above the setting, by what is asked for', async () => {
 })
 
 it('is linked to from the list of downloads', async () => {
-  const { files } = await readSnapshotDownload(world.modules.context, member, id)
+  const answer = await readSnapshotDownload(world.modules.context, member, id)
+  const files = (await Array.fromAsync(answer.files)).flat()
   const url = new URL(files[0]!.url, 'http://dock')
   expect([url.pathname, url.searchParams.get('path')]).toEqual([`/v1/snapshots/${id}/files`, files[0]!.path])
 })

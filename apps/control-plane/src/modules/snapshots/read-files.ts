@@ -1,4 +1,4 @@
-/** GET /v1/snapshots/:id/tree, …/files, …/download: read by the host that keeps the capture. */
+/** GET /v1/snapshots/:id/tree, …/files, …/download. Lists come batch by batch, as long as they may be. */
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
 import type { Visitor } from '../accounts/index.ts'
 import { NoCopy } from '../copies/index.ts'
@@ -12,7 +12,7 @@ import {
 } from '../hosts/index.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
-type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost'>
+type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost' | 'listFiles'>
 
 const requireCompleted = async (context: Reader, caller: Visitor, id: string): Promise<SnapshotRow> => {
   const row = caller.admit(await findSnapshotRow(context.db, caller.userId, id))
@@ -40,17 +40,20 @@ const asked = async <T>(
   }
 }
 
+type Listed<List extends { files: unknown[] }> = Omit<List, 'files'> & { files: AsyncIterable<List['files']> }
+
 /** The files of a completed Snapshot with their sizes in bytes. */
 export const readSnapshotTree = async (
   context: Reader,
   caller: Visitor,
   id: string,
-): Promise<SnapshotTree> => {
+): Promise<Listed<SnapshotTree>> => {
   const row = await requireCompleted(context, caller, id)
-  const hostId = await hostOf(context, row)
-  const listing = Array.fromAsync(context.gateway.tree(hostId, id), ({ path, size }) => ({ path, size }))
-  const files = await asked(listing, 'service_unavailable')
-  return { snapshotId: id, files: files.sort((a, b) => (a.path < b.path ? -1 : 1)) }
+  const batches = await asked(context.listFiles(row), 'service_unavailable')
+  async function* files(): AsyncGenerator<SnapshotTree['files']> {
+    for await (const batch of batches) yield batch.map(({ path, size }) => ({ path, size }))
+  }
+  return { snapshotId: id, files: files() }
 }
 
 type FileAnswer = {
@@ -96,8 +99,11 @@ export const readSnapshotDownload = async (
   context: Reader,
   caller: Visitor,
   id: string,
-): Promise<SnapshotDownload> => {
-  const { files } = await readSnapshotTree(context, caller, id)
+): Promise<Listed<SnapshotDownload>> => {
+  const tree = await readSnapshotTree(context, caller, id)
   const url = (path: string): string => `/v1/snapshots/${id}/files?${new URLSearchParams({ path })}`
-  return { snapshotId: id, files: files.map((file) => ({ ...file, url: url(file.path) })) }
+  async function* files(): AsyncGenerator<SnapshotDownload['files']> {
+    for await (const batch of tree.files) yield batch.map((file) => ({ ...file, url: url(file.path) }))
+  }
+  return { snapshotId: id, files: files() }
 }

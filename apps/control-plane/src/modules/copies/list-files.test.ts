@@ -1,0 +1,121 @@
+/** Lists of very many files, from the host and from the index of a copy, as they are written to an answer. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createLogger } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { streamedSuccess } from '../../http/envelope.ts'
+import { openObjectStore } from '../../object-store/index.ts'
+import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
+import { stopDock } from '../docks/index.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import type { CaptureFile } from '../hosts/index.ts'
+import { createCopier } from './copier.ts'
+import { type CopyContext, copyKeysColumn, indexKey } from './copy-context.ts'
+import { usualCopySettings } from './copy-settings.ts'
+import { indexedCopy } from './copy-store.ts'
+import { listFiles } from './list-files.ts'
+
+const count = 300_000
+const folder = '/'.padEnd(300, 'deep/')
+const mebibyte = 2 ** 20
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+let database: FreshDatabase
+let world: TestWorld
+let context: CopyContext
+let objects: string
+let snapshot: { id: string; hostId: string | null }
+let peak = 0
+
+const heldNow = (): number => {
+  collectGarbage()
+  const { heapUsed, external } = process.memoryUsage()
+  return heapUsed + external
+}
+
+/** Bytes that were held more than before at the worst moment of the work. */
+const heldBy = async (work: () => Promise<void>): Promise<number> => {
+  const before = heldNow()
+  peak = before
+  await work()
+  return peak - before
+}
+
+async function* manyFiles(): AsyncGenerator<CaptureFile> {
+  for (let index = 0; index < count; index++) {
+    if (index % 60_000 === 0) peak = Math.max(peak, heldNow())
+    yield { path: `${folder}${index}`, size: index, inode: index }
+  }
+}
+
+/** Reads an answer to its end; answers its bytes and its last file. */
+const readAll = async (files: AsyncIterable<CaptureFile[]>): Promise<{ bytes: number; end: string }> => {
+  let [bytes, end, chunks] = [0, '', 0]
+  for await (const chunk of streamedSuccess({ files }, 'files', 200).body!) {
+    bytes += chunk.length
+    end = Buffer.from(chunk).toString('utf8').slice(-100) || end
+    if (chunks++ % 50 === 0) peak = Math.max(peak, heldNow())
+  }
+  return { bytes, end }
+}
+
+beforeAll(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+  objects = await mkdtemp(join(tmpdir(), 'list-files-'))
+  const { db, clock, host } = world
+  const logger = createLogger('list-files-test')
+  logger.level = 'silent'
+  const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
+  const store = openObjectStore(undefined, objects)
+  const gateway = { ...host, tree: manyFiles }
+  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: usualCopySettings }
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  world.clock.advance(usualCopySettings.ageMs)
+  const rows = await sql<typeof snapshot>`select id, host_id as "hostId" from snapshots`.execute(db)
+  snapshot = rows.rows[0]!
+})
+afterAll(async () => {
+  await rm(objects, { recursive: true })
+  await database.drop()
+})
+
+it.each(['from the host, before there is a copy', 'from the copy alone'])(
+  'a list of 300,000 files is never held at once: %s',
+  async (where) => {
+    const isCopy = where.includes('alone')
+    const held = await heldBy(async () => {
+      if (isCopy) await createCopier(context).run()
+      const tree = (): never => {
+        throw new Error('no host is asked')
+      }
+      const reader = isCopy
+        ? { ...context, gateway: { ...context.gateway, tree, linked: () => [] } }
+        : context
+      const { bytes, end } = await readAll(
+        await listFiles(reader, { ...snapshot, hostId: isCopy ? null : snapshot.hostId }),
+      )
+      expect(bytes).toBeGreaterThan(count * folder.length)
+      expect(end).toMatch(/\]\}\}$/)
+    })
+    // All of it at once takes more than twice as much.
+    expect(held / mebibyte).toBeLessThan(64)
+  },
+)
+
+it('a copy whose index is damaged leaves the list to the host', async () => {
+  const copy = (await indexedCopy(context.db, snapshot.id))!
+  await context.store.delete(indexKey(copy.organizationId, copy.id, 0))
+  async function* tree(): AsyncGenerator<CaptureFile> {
+    yield { path: '/one', size: 1, inode: 1 }
+  }
+  const reader = { ...context, gateway: { ...context.gateway, tree } }
+  expect((await Array.fromAsync(await listFiles(reader, snapshot))).flat()).toHaveLength(1)
+})

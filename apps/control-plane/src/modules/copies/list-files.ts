@@ -1,0 +1,59 @@
+/**
+ * The files of a Snapshot, some thousand at a time, so that a million of them are never held at once: from the index of
+ * its copy, without any disk; until there is a copy, from the host that keeps the capture.
+ */
+import { ChunkDamaged, openPart } from '@dock/copy-format'
+import { ObjectMissing } from '../../object-store/index.ts'
+import type { CaptureFile } from '../hosts/index.ts'
+import { type CopyContext, indexKey } from './copy-context.ts'
+import { copyKeys } from './copy-keys.ts'
+import { type IndexedCopy, indexedCopy } from './copy-store.ts'
+import { captureHost } from './restore-copy.ts'
+
+const filesAtOnce = 1_000
+
+async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
+  const keys = await copyKeys(context, copy.organizationId)
+  for (let part = 0; part < copy.indexParts; part++) {
+    const key = indexKey(copy.organizationId, copy.id, part)
+    const text = await openPart(keys, key, await context.store.get(key))
+    yield text.split('\n').map((line) => JSON.parse(line) as CaptureFile)
+  }
+}
+
+async function* inBatches(files: AsyncIterable<CaptureFile>): AsyncGenerator<CaptureFile[]> {
+  let batch: CaptureFile[] = []
+  for await (const file of files) {
+    if (batch.push(file) < filesAtOnce) continue
+    yield batch
+    batch = []
+  }
+  yield batch
+}
+
+/** The same, begun: what cannot be listed at all fails here and not in the middle of an answer. */
+const begun = async (batches: AsyncGenerator<CaptureFile[]>): Promise<AsyncIterable<CaptureFile[]>> => {
+  const first = await batches.next()
+  async function* all(): AsyncGenerator<CaptureFile[]> {
+    if (first.done) return
+    yield first.value
+    yield* batches
+  }
+  return all()
+}
+
+/** Of a completed Snapshot, in no order to rely on. Throws what the host or the store failed with. */
+export const listFiles = async (
+  context: CopyContext,
+  snapshot: { id: string; hostId: string | null },
+): Promise<AsyncIterable<CaptureFile[]>> => {
+  const copy = await indexedCopy(context.db, snapshot.id)
+  try {
+    if (copy) return await begun(indexed(context, copy))
+  } catch (error) {
+    if (!(error instanceof ChunkDamaged || error instanceof ObjectMissing)) throw error
+    context.logger.error({ err: error, snapshotId: snapshot.id }, 'the index of a copy is damaged')
+  }
+  const hostId = await captureHost(context, snapshot)
+  return begun(inBatches(context.gateway.tree(hostId, snapshot.id)))
+}
