@@ -9,7 +9,7 @@ import { compare, type Figure, percentile } from './figures.ts'
 import { type BenchServer, print, untilPooled, usualSize, withServer } from './parts/bench-server.ts'
 
 const count = Number(process.env.DOCK_BENCH_COUNT ?? 20)
-const poolSize = 2
+const poolSize = 4
 const allowedMs = 30
 
 const fillEnvironment = async ({ client, admin }: BenchServer): Promise<void> => {

@@ -5,7 +5,7 @@ import { InputPipe } from './input-pipe.ts'
 import { OutputPipe } from './output-pipe.ts'
 
 export type Wanted = {
-  input?: string | Buffer | undefined
+  input?: string | Buffer | Promise<Buffer> | undefined
   outputLimitBytes: number
   onOutput?: ((stream: 'stdout' | 'stderr', chunk: Buffer) => void) | undefined
   onStarted?: (command: StartedCommand) => void
@@ -24,6 +24,12 @@ let emptyFd: number | undefined
 const nothing = (): number => {
   emptyFd ??= openSync('/dev/null', 'r')
   return emptyFd
+}
+
+const giveInput = async (pipe: InputPipe, input: Wanted['input']): Promise<void> => {
+  const given = await Promise.resolve(input).catch(() => undefined)
+  if (given?.length) pipe.write(given)
+  pipe.end()
 }
 
 /** Answers when the command has ended, or `givenUp` resolves first. Background processes do not hold the answer. */
@@ -47,8 +53,7 @@ export const runToEnd = async (
     input?.closeReader()
     stdout.closeWriter()
     stderr.closeWriter()
-    if (wanted.input) input?.write(wanted.input)
-    input?.end()
+    if (input) void giveInput(input, wanted.input)
     wanted.onStarted?.(started)
     const exitCode = await Promise.race([started.ended, givenUp.then(() => 'unknown' as const)])
     if (exitCode === 'unknown') {

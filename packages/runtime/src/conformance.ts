@@ -134,6 +134,15 @@ export const describeDriver = (
       expect(answer).toBe('a b /tmp 1000:1000\nline\n')
     })
 
+    test.runIf(options.shell)('a command waits for input that is promised', async () => {
+      const { promise: input, resolve: give } = Promise.withResolvers<Buffer>()
+      const { promise: waiting, resolve: isWaiting } = Promise.withResolvers<void>()
+      const answer = text('echo waiting; cat', { input, onOutput: () => isWaiting() })
+      await waiting
+      give(Buffer.from('late\n'))
+      expect(await answer).toBe('waiting\nlate\n')
+    })
+
     test.runIf(options.shell)(
       'output is clipped at the limit while the command runs to its end',
       async () => {

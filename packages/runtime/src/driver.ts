@@ -51,8 +51,8 @@ export type ExecRequest = {
   timeoutMs: number
   /** Bytes kept of each stream; what is beyond is read and dropped. */
   outputLimitBytes: number
-  /** Written to standard input, which is closed after it. Empty when omitted. */
-  input?: string | Buffer
+  /** Written to standard input, which is closed after it; a command waits for what is promised. Empty when omitted. */
+  input?: string | Buffer | Promise<Buffer>
   /** Told of each piece of output within the limit as it arrives. The result holds it all the same. */
   onOutput?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void
   /** Told once when the command runs, so that what finds it again can be stored. */

@@ -7,7 +7,7 @@ import { type BootSpec, bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { secretFileEntries, variableEntries } from './given-entries.ts'
 import { renameDock } from './rename-dock.ts'
-import { unpackInDock } from './unpack-in-dock.ts'
+import { beginUnpacking } from './unpack-in-dock.ts'
 
 const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.cpus === wanted.cpus &&
@@ -17,6 +17,8 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   wanted.source.kind === 'image' &&
   made.source.image === wanted.source.image &&
   !wanted.newIdentity
+
+const ignore = (): void => undefined
 
 /** Answers null when the sandbox is not what was ordered, or does not become it: an ordinary boot replaces it then. */
 export const claimPooled = async (dock: DockState, command: StartDock): Promise<StartedDock | null> => {
@@ -38,13 +40,14 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
     await Promise.all([saved, freezer.thaw(live, 'pool')])
+    // An earlier agent's program ended with it. One that is given nothing ends too.
+    const unpacking = dock.unpacking ?? (given.length > 0 ? beginUnpacking(driver, live) : null)
+    dock.unpacking = null
+    const unpacked = unpacking?.give(given)
     if (!isReady) {
-      await Promise.all([
-        given.length > 0 && unpackInDock(driver, live, given),
-        hostname !== null && renameDock(driver, live, hostname),
-      ])
+      await Promise.all([unpacked, hostname !== null && renameDock(driver, live, hostname)])
       await dock.save(claimed)
-    }
+    } else unpacked?.catch(ignore)
     dock.beginRest()
     return result
   } catch (error) {

@@ -14,6 +14,7 @@ import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords } from './dock-record.ts'
 import type { Emitter } from './emitter.ts'
 import type { DiskPool, Networks } from './seams.ts'
+import type { Unpacking } from './unpack-in-dock.ts'
 
 /** A sandbox has left the warm pool: claimed, or gone. */
 export type PoolLoss = { dockId: string; isClaimed: boolean }
@@ -56,6 +57,8 @@ export class DockState {
   /** Commands of tenants that are being run. */
   execsInFlight = 0
   readonly terminals: OpenTerminals = new Map()
+  /** Waits in a sandbox of the warm pool for what its Dock is given. */
+  unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay
   #record: DockRecord | null
   #live: SandboxHandle | null = null

@@ -3,16 +3,19 @@ import type { KeepPool } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
 import type { DockState } from './dock-state.ts'
 import { dockUser, loginShell } from './login-shell.ts'
-import { unpackInDock } from './unpack-in-dock.ts'
+import { beginUnpacking } from './unpack-in-dock.ts'
 
 export type PoolKind = NonNullable<KeepPool['kind']>
 
 const warmTimeoutMs = 20_000
 
-/** Of two first login shells the second takes half the time: what it reads is in memory then. So with what a claim runs. */
+/**
+ * What takes an Environment at the claim waits in the sandbox from now on. Of two first login shells the second takes
+ * half the time: what it reads is in memory then.
+ */
 const warm = async (dock: DockState): Promise<void> => {
   if (!dock.live) throw new Error('the sandbox ended while it was made')
-  await unpackInDock(dock.parts.driver, dock.live, [])
+  dock.unpacking = beginUnpacking(dock.parts.driver, dock.live)
   const result = await dock.parts.driver.exec(dock.live, {
     ...loginShell('true'),
     ...{ cwd: dockUser.home, timeoutMs: warmTimeoutMs, outputLimitBytes: 1024 },

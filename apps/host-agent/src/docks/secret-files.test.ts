@@ -23,7 +23,7 @@ import { layEntries } from '../disks/lay-entries.ts'
 import { secretFileEntries } from './given-entries.ts'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
-import { unpackInDock } from './unpack-in-dock.ts'
+import { beginUnpacking } from './unpack-in-dock.ts'
 
 let disk: string
 let home: string
@@ -50,7 +50,7 @@ const driver = {
         options,
         (error, _, stderr) => resolve({ exitCode: error ? Number(error.code) : 0, stderr } as ExecResult),
       )
-      child.stdin?.end(input)
+      void Promise.resolve(input).then((given) => child.stdin?.end(given))
     }),
 } as Pick<RuntimeDriver, 'exec'> as RuntimeDriver
 
@@ -63,7 +63,7 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
   it.each<[string, (files: SecretFiles) => Promise<void>]>([
     ['delivered', (files) => deliverFiles(driver, sandbox, files)],
     ['laid on a new disk', (files) => layEntries(disk, secretFileEntries(files))],
-    ['unpacked in a new Dock', (files) => unpackInDock(driver, sandbox, secretFileEntries(files))],
+    ['unpacked in a new Dock', (files) => beginUnpacking(driver, sandbox).give(secretFileEntries(files))],
   ])("%s are the Dock user's alone, byte for byte, under any name, and go with the next", async (_, put) => {
     const files = {
       'a b/c': '\0\n',

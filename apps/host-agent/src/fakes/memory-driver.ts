@@ -128,6 +128,7 @@ export const createMemoryDriver = (): MemoryDriver => {
       await awake(handle)
       executed.push(request)
       request.onStarted?.({ pid: executed.length, mark: `mark-${executed.length}` })
+      await Promise.race([request.input, find(handle).dead])
       await Promise.race([step('execEnd'), find(handle).dead])
       find(handle)
       const stdout = Buffer.from('out\n')
