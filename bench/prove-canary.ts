@@ -12,7 +12,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { WebSocket } from 'ws'
 import { run } from '../tests/e2e/support/dock.ts'
-import { type BenchServer, print, processOf, withServer } from './parts/bench-server.ts'
+import { capturesFolder, filesWith } from '../tests/e2e/support/search-files.ts'
+import { watchProcesses } from '../tests/e2e/support/watch-processes.ts'
+import { type BenchServer, print, withServer } from './parts/bench-server.ts'
+import { checkpoint, storedChunks } from './parts/stored.ts'
 
 const checkout = new URL('..', import.meta.url).pathname
 const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
@@ -32,45 +35,6 @@ let problems = 0
 const judge = (what: string, holds: boolean, detail = ''): void => {
   if (!holds) problems += 1
   print(`${holds ? 'holds ' : 'BROKEN'}  ${what}${detail && `: ${detail}`}`)
-}
-
-const filesWith = (text: string, folders: readonly string[]): Promise<string[]> =>
-  promisify(execFile)('grep', ['-rlaF', '--devices=skip', text, ...folders]).then(
-    ({ stdout }) => stdout.trim().split('\n'),
-    (error: { code?: number; stdout?: string }) => {
-      // 2: a file went away while it was searched; what was found counts.
-      if (error.code === 1 || error.code === 2) return (error.stdout ?? '').split('\n').filter(Boolean)
-      throw error
-    },
-  )
-
-/** Looks through arguments and environments of all processes, over and over, until it is ended. */
-const watchProcesses = (): { seen: Set<string>; end(): Promise<number> } => {
-  const seen = new Set<string>()
-  let isOver = false
-  let looks = 0
-  const look = async (): Promise<void> => {
-    for (const pid of await readdir('/proc')) {
-      if (!/^\d+$/.test(pid)) continue
-      for (const file of ['cmdline', 'environ']) {
-        const text = await readFile(`/proc/${pid}/${file}`, 'latin1').catch(() => '')
-        for (const [kind, canary] of [...Object.entries(canaries), ['marker', marker]] as const)
-          if (text.includes(canary)) seen.add(`${kind} in ${file}`)
-      }
-    }
-    looks += 1
-  }
-  const watching = (async () => {
-    while (!isOver) await look()
-  })()
-  return {
-    seen,
-    end: async () => {
-      isOver = true
-      await watching
-      return looks
-    },
-  }
 }
 
 /** A process that has the marker where secrets must not be. */
@@ -179,17 +143,28 @@ const searchFiles = async (server: BenchServer, secrets: Readonly<Record<string,
         )
     }
   }
-  const objects = await readdir(inData('control/objects'), { recursive: true })
-  judge(
-    'the object store holds chunks',
-    objects.some((path) => path.includes('chunks/')),
-  )
+}
+
+/** The durable copies, unpacked: of the secrets the file alone has its place on a disk. */
+const searchCopies = async (
+  server: BenchServer,
+  secrets: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const found = new Set<string>()
+  let chunks = 0
+  for await (const chunk of storedChunks(server.dataDir, server.admin.organizationId)) {
+    chunks += 1
+    for (const [kind, text] of Object.entries({ ...secrets, marker }))
+      if (chunk.includes(text)) found.add(kind)
+  }
+  for (const kind of ['marker', 'file'])
+    judge(`${chunks} chunks of copies, unpacked: the ${kind} is found`, found.has(kind))
+  for (const kind of Object.keys(secrets)) if (kind !== 'file') judge(`copies: no ${kind}`, !found.has(kind))
 }
 
 /** The disks that are kept, as the agent has them mounted: secret files may lie there, and nothing else. */
 const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string, string>>): Promise<void> => {
-  const agent = await processOf('apps/host-agent', server.dataDir)
-  const captures = join('/proc', String(agent), 'root', server.dataDir, 'host/pool/captures')
+  const captures = await capturesFolder(server)
   judge('captures: the marker is found', (await filesWith(marker, [captures])).length > 0)
   judge(
     'captures: the secret file is found, which has its place there',
@@ -204,12 +179,10 @@ const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string,
 
 await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_TIMES: 'age=1' }, async (server) => {
   const control = controlProcess()
-  const processes = watchProcesses()
+  const processes = watchProcesses({ ...canaries, marker })
   const { id, dockKey } = await useSecrets(server)
   await moveThrough(server, id)
-  const secrets = { ...canaries, 'key of the Dock': dockKey }
-  await searchFiles(server, secrets)
-  await searchDisks(server, secrets)
+  // Before the searches below, which have the secrets among their own arguments.
   const looks = await processes.end()
   control.kill()
   const seen = [...processes.seen]
@@ -217,6 +190,11 @@ await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_TIMES: 'age=1' }, async (serve
     judge(`processes: the marker is found in ${file}`, seen.includes(`marker in ${file}`))
   const bad = seen.filter((each) => !each.startsWith('marker'))
   judge(`processes: no secret in ${looks} looks at all of them`, bad.length === 0, bad.join(', '))
+  const secrets = { ...canaries, 'key of the Dock': dockKey }
+  await checkpoint(server.dataDir)
+  await searchFiles(server, secrets)
+  await searchCopies(server, secrets)
+  await searchDisks(server, secrets)
 })
 print(problems === 0 ? 'no secret stands in the clear' : `${problems} problems`)
 process.exit(problems === 0 ? 0 : 1)

@@ -2,6 +2,7 @@
 import { createClient } from '@dock/sdk'
 import { expect, it } from 'vitest'
 import { run } from './support/dock.ts'
+import { capturesFolder, filesWith } from './support/search-files.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
@@ -75,4 +76,26 @@ it('gives a Dock a key that reaches this Dock and nothing else, until an upgrade
   expect(fresh).not.toBe(former)
   expect(await as(fresh).call('readDock', own)).toMatchObject({ id: mine.id })
   await expect(as(former).call('readDock', own)).rejects.toMatchObject({ code: 'unauthorized' })
+})
+
+it('leaves variables and the key of the Dock off its disk, where what the user writes is found', async () => {
+  const params = await makeEnvironment()
+  const value = freshName('of-a-variable')
+  const written = freshName('of-the-user')
+  await client.call('setEnvironmentVariable', { params, body: { key: 'HIDDEN', value } })
+  await client.call('updateEnvironment', { params, body: { passDockCredentials: true } })
+  const { id } = await start(params)
+  await run(server, id, `echo ${written} > ~/work/mine`)
+  const keys = [await run(server, id, 'printf %s "$DOCK_API_KEY"')]
+  await stop(id)
+  await client.call('resumeDock', { params: { id }, body: {} })
+  keys.push(await run(server, id, 'test -n "$HIDDEN" && printf %s "$DOCK_API_KEY"'))
+  await stop(id)
+  const snapshot = await client.call('readLatestSnapshot', { params: { id } })
+  const capture = [`${await capturesFolder(server)}/${snapshot?.id}`]
+  expect(await filesWith(written, capture)).toHaveLength(1)
+  for (const secret of [value, ...keys]) {
+    expect(secret).not.toBe('')
+    expect(await filesWith(secret, capture)).toEqual([])
+  }
 })

@@ -1,10 +1,10 @@
 /** A boot: disk and network side by side, then the sandbox, which gives itself its identity. A failure takes all of it back. */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
+import { bootPreparation } from './boot-preparation.ts'
 import { bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { secretFileEntries } from './given-entries.ts'
-import { bootPreparation } from './identity.ts'
 import { dockUser } from './login-shell.ts'
 import type { DockNetwork } from './seams.ts'
 import { deliverFiles } from './secret-files.ts'

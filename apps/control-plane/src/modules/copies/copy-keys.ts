@@ -3,6 +3,8 @@ import { type CopyKeys, newCopyKeys, parseCopyKeys, serialiseCopyKeys } from '@d
 import { sql } from 'kysely'
 import type { CopyContext } from './copy-context.ts'
 
+type KeyContext = Pick<CopyContext, 'db' | 'sealer' | 'clock'>
+
 const placeOf = (organizationId: string) => ({
   table: 'copy_keys',
   column: 'secret',
@@ -10,13 +12,13 @@ const placeOf = (organizationId: string) => ({
 })
 const ownerOf = (organizationId: string) => ({ kind: 'organization' as const, id: organizationId })
 
-const readSecret = async ({ db }: CopyContext, organizationId: string): Promise<string | undefined> =>
+const readSecret = async ({ db }: KeyContext, organizationId: string): Promise<string | undefined> =>
   (
     await sql<{ secret: string }>`
       select secret from copy_keys where organization_id = ${organizationId}`.execute(db)
   ).rows[0]?.secret
 
-const makeSecret = async (context: CopyContext, organizationId: string): Promise<string> => {
+const makeSecret = async (context: KeyContext, organizationId: string): Promise<string> => {
   const { db, sealer, clock } = context
   const secret = await sealer.seal(
     ownerOf(organizationId),
@@ -30,7 +32,7 @@ const makeSecret = async (context: CopyContext, organizationId: string): Promise
 }
 
 /** The organization's keys, made when it has none. */
-export const copyKeys = async (context: CopyContext, organizationId: string): Promise<CopyKeys> => {
+export const copyKeys = async (context: KeyContext, organizationId: string): Promise<CopyKeys> => {
   const secret = (await readSecret(context, organizationId)) ?? (await makeSecret(context, organizationId))
   return parseCopyKeys(await context.sealer.open(ownerOf(organizationId), placeOf(organizationId), secret))
 }
