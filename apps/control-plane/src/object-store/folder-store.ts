@@ -18,6 +18,13 @@ const syncFolder = async (path: string): Promise<void> => {
 
 /** A file that is being written; its name is no key, so it is never taken for an object. */
 const halfWritten = '.new-'
+/** Then the process at it has died. One that only stood still finds its file gone, and the write fails. */
+const abandonedMs = 60_000
+
+const removeAbandoned = async (path: string): Promise<void> => {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+  if (Date.now() - mtimeMs > abandonedMs) await rm(path, { force: true })
+}
 
 async function* filesBelow(folder: string): AsyncGenerator<string> {
   const entries = await opendir(folder).catch((error: unknown) => {
@@ -28,7 +35,8 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesBelow(path)
-    else if (!entry.name.startsWith(halfWritten)) yield path
+    else if (entry.name.startsWith(halfWritten)) await removeAbandoned(path)
+    else yield path
   }
 }
 
