@@ -2,11 +2,14 @@
  * Repositories in real Docks, from git's own http-backend: cloned at the start, reached from inside through the credential
  * helper, by this Dock and for its own repositories alone.
  */
+import { join } from 'node:path'
 import type { Dock } from '@dock/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { exec, run } from './support/dock.ts'
 import { type GitProvider, startGitProvider } from './support/git-provider.ts'
+import { capturesFolder, filesWith } from './support/search-files.ts'
 import { freshName, useServer } from './support/use-server.ts'
+import { watchProcesses } from './support/watch-processes.ts'
 
 const server = useServer()
 const { client, admin } = server
@@ -107,4 +110,35 @@ it('is ready though a repository cannot be had, says which and why, and never wi
   expect(dock.setupError).toContain('acme/hidden could not be cloned: ')
   expect(dock.setupError).not.toContain('canary-')
   expect(await run(server, dock.id, 'ls ~/work; ls ~')).toBe('tool\nwork\n')
+})
+
+it('shows its tokens in no process, no log and on no disk, while git uses them and afterwards', async () => {
+  const token = 'canary-'
+  const written = freshName('of-the-user')
+  const processes = watchProcesses({ token, folder: server.dataDir })
+  const params = await makeEnvironment([{ fullName: 'acme/app' }])
+  await client.call('setEnvironmentFile', { params, body: { path: 'mine', contents: written } })
+  const dock = await start(params)
+  expect(dock).toMatchObject({ state: 'ready', setupStatus: 'done' })
+  // What processes of the Dock show each other, beside one that shows a word on purpose.
+  const watched = `cd ~/work/app
+    ( while :; do cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; done >/dev/shm/seen 2>/dev/null ) & watcher=$!
+    WORD=${written} sleep 60 & sleeper=$!
+    for round in 1 2 3; do git fetch -q && git ls-remote -q >/dev/null || exit 1; done
+    kill $watcher $sleeper
+    wait
+    tr '\\0' '\\n' </dev/shm/seen | grep -a -e "^WORD=${written}$" -e can''ary- | sort -u`
+  expect((await exec(server, dock.id, watched)).stdout).toBe(`WORD=${written}\n`)
+  // Before the searches below, which have the token among their own arguments.
+  await processes.end()
+  expect(processes.seen).toContain('folder in cmdline')
+  expect([...processes.seen].filter((each) => each.startsWith('token'))).toEqual([])
+  await client.call('stopDock', { params: { id: dock.id }, body: {} })
+  const snapshot = await client.call('readLatestSnapshot', { params: { id: dock.id } })
+  const capture = [join(await capturesFolder(server), String(snapshot?.id))]
+  expect(await filesWith(written, capture)).toHaveLength(1)
+  expect(await filesWith(token, capture)).toEqual([])
+  const logs = [join(server.dataDir, 'logs')]
+  expect(await filesWith('host agent ready', logs)).not.toEqual([])
+  expect(await filesWith(token, logs)).toEqual([])
 })
