@@ -37,11 +37,19 @@ export const run = async (server: Server, id: string, command: string): Promise<
 const operationDeadlineMs = 60_000
 
 /** Deletes a Dock and waits until the operation is completed. */
-export const deleteDock = async ({ client }: Server, id: string): Promise<void> => {
-  const { operation } = await client.call('deleteDock', {
-    params: { id },
-    headers: { 'x-confirm-delete': id },
-  })
+export const deleteDock = async (server: Server, id: string): Promise<void> => {
+  const confirmed = { params: { id }, headers: { 'x-confirm-delete': id } }
+  await untilCompleted(server, (await server.client.call('deleteDock', confirmed)).operation)
+}
+
+/** Deletes a Template of the first organization and waits until the operation is completed. */
+export const deleteTemplate = async (server: Server, name: string): Promise<void> => {
+  const { client, admin } = server
+  const named = { params: { name }, query: { organizationId: admin.organizationId } }
+  await untilCompleted(server, (await client.call('deleteTemplate', named)).operation)
+}
+
+const untilCompleted = async ({ client }: Server, operation: { id: string }): Promise<void> => {
   const deadline = Date.now() + operationDeadlineMs
   for (;;) {
     const { status } = await client.call('readOperation', { params: { id: operation.id } })

@@ -3,13 +3,13 @@ import { readFileSync } from 'node:fs'
 import type { Dock } from '@dock/contract'
 import { createClient } from '@dock/sdk'
 import { afterAll, beforeAll, inject } from 'vitest'
-import { deleteDock } from './dock.ts'
+import { deleteDock, deleteTemplate } from './dock.ts'
 import type { Server } from './server.ts'
 
 export type SharedServer = Pick<Server, 'dataDir' | 'admin' | 'client' | 'output' | 'pid'>
 
 /**
- * Reaches the shared server from a test file, at its top. Docks that the file leaves behind are deleted after it, so
+ * Reaches the shared server from a test file, at its top. Docks and Templates that the file leaves behind are deleted after it, so
  * that a failed test costs the next ones nothing. Names should be the file's own: other files see the same workspace.
  */
 export const useServer = (): SharedServer => {
@@ -22,6 +22,8 @@ export const useServer = (): SharedServer => {
     before = new Set((await list()).map(({ id }) => id))
   })
   afterAll(async () => {
+    // First, since their Docks cannot go before them.
+    for (const { name } of await client.call('listTemplates', {})) await deleteTemplate(server, name)
     const left = (await list()).filter(({ id }) => !before.has(id))
     await Promise.all(left.map(({ id }) => deleteDock(server, id)))
   })
