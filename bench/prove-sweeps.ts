@@ -43,7 +43,7 @@ try {
     `${sweeps} sweeps, ${said('Snapshot copied')} copies made, ${kills} kills: the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times`,
   )
   print(
-    `${findings.objects} objects referenced and there, none besides; ${findings.restored} Snapshots restored, ${findings.chunks} chunks as captured; ${problems.length} problems`,
+    `${findings.objects} objects referenced and there; ${findings.restored} Snapshots restored, ${findings.chunks} chunks as captured; ${problems.length} problems`,
   )
 } finally {
   await end()
