@@ -18,8 +18,6 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.source.image === wanted.source.image &&
   !wanted.newIdentity
 
-const ignore = (): void => undefined
-
 /** Answers null when the sandbox is not what was ordered, or does not become it: an ordinary boot replaces it then. */
 export const claimPooled = async (dock: DockState, command: StartDock): Promise<StartedDock | null> => {
   const { record, live } = dock
@@ -40,14 +38,17 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
     await Promise.all([saved, freezer.thaw(live, 'pool')])
-    // An earlier agent's program ended with it. One that is given nothing ends too.
-    const unpacking = dock.unpacking ?? (given.length > 0 ? beginUnpacking(driver, live) : null)
+    const waiting = dock.unpacking
     dock.unpacking = null
-    const unpacked = unpacking?.give(given)
+    if (given.length === 0) waiting?.end()
     if (!isReady) {
-      await Promise.all([unpacked, hostname !== null && renameDock(driver, live, hostname)])
+      await Promise.all([
+        // Where an earlier agent began it, it ended with that agent.
+        given.length > 0 && (waiting ?? beginUnpacking(driver, live)).give(given),
+        hostname !== null && renameDock(driver, live, hostname),
+      ])
       await dock.save(claimed)
-    } else unpacked?.catch(ignore)
+    }
     dock.beginRest()
     return result
   } catch (error) {

@@ -195,6 +195,7 @@ export class DockState {
   release(): SandboxHandle | null {
     const handle = this.#live
     this.#live = null
+    this.unpacking = null
     return handle
   }
 

@@ -10,9 +10,12 @@ const timeoutMs = 30_000
 /** As long as a timer can be. */
 const waitingMsMax = 2 ** 31 - 1
 
+/** To be given something, or ended, once. */
 export type Unpacking = {
-  /** To be called once. Throws when the sandbox does not take them. */
+  /** Throws when the sandbox does not take them. */
   give(entries: readonly Entry[]): Promise<void>
+  /** There is nothing to unpack: how the program ends is nobody's concern. */
+  end(): void
 }
 
 /** Starts the program, which waits for what it is given. */
@@ -36,5 +39,6 @@ export const beginUnpacking = (driver: RuntimeDriver, sandbox: SandboxHandle): U
       const said = stderr.toString('utf8').trim()
       throw new Error(`the sandbox did not take its Environment: exit ${exitCode}: ${said}`)
     },
+    end: () => give(tarArchive([])),
   }
 }

@@ -161,6 +161,14 @@ describe('a claim', () => {
     expect(JSON.stringify(host.agent.docks.known(dockId)?.record)).not.toContain('secret')
   })
 
+  test('that is given a host name alone does not ask how the program ended that waited for more', async () => {
+    const { dockId } = await filled()
+    host.driver.failNext('execEnd', new Error('no tar'))
+    await claim(dockId, 'my-own')
+    expect(host.driver.renamed.get(dockId)).toBe('my-own')
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/0`)
+  })
+
   test.each<[string, Partial<StartDock>]>([
     ['another size', { memoryMiB: 1024 }],
     ['a capture', { source: { kind: 'capture', captureId: '5e3c9f8e-8f0f-4f7a-9a3b-0d7c7b7d7a01' } }],
