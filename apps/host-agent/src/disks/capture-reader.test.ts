@@ -1,7 +1,7 @@
 /** Disks made to harm whoever reads them: written by a guest's root, or past every filesystem, byte by byte. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, mkdtemp, open, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, open, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +11,20 @@ import { NotInPool } from '../docks/seams.ts'
 import { NotRegularFile, readDiskFile, walkTree } from './capture-reader.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+/** What the program that reads a disk writes between its answers, as far as a name can hold it. */
+const forgedLines = [
+  'debugfs: ls -p <2>',
+  'debugfs:  ',
+  'debugfs:  Filesystem in use: --none--',
+  'Filesystem in use: --none--',
+]
+/** Folders inside each other, 200 bytes of path each. */
+const nest = `import os, sys
+os.chdir(sys.argv[1])
+for depth in range(40):
+  os.mkdir('n' * 199)
+  os.chdir('n' * 199)
+  open('at', 'w').close()`
 const secret = randomBytes(16).toString('hex')
 let folder: string
 let disk: string
@@ -58,6 +72,15 @@ beforeAll(async () => {
   await writeFile(join(tree, 'sparse'), '')
   await truncate(join(tree, 'sparse'), 2 ** 40)
   for (let index = 0; index < 5_000; index++) await writeFile(join(tree, 'many', `f${index}`), '')
+  await mkdir(join(tree, 'forged'))
+  for (const [index, line] of forgedLines.entries())
+    for (const side of ['a', 'z'])
+      await writeFile(join(tree, 'forged', `${side}${index}\n${line}\n${line}`), '')
+  for (let index = 0; index < 100; index++)
+    await mkdir(join(tree, 'forged', `d${index}`, 'own'), { recursive: true })
+  for (let index = 0; index < 100; index++)
+    await writeFile(join(tree, 'forged', `d${index}`, 'own', 'file'), '')
+  run('python3', '-c', nest, tree)
   disk = join(folder, 'disk.raw')
   await writeFile(disk, '')
   await truncate(disk, 64 * 2 ** 20)
@@ -70,17 +93,20 @@ beforeAll(async () => {
   debugfs('ln / /loop/top')
 })
 
-afterAll(() => rm(folder, { recursive: true, force: true }))
+// What lies too deep has no path to be removed by.
+afterAll(() => run('rm', '-rf', folder))
+
+const list = async (file: string) => (await Array.fromAsync(walkTree(file))).flat()
 
 const read = async (path: string, file = disk): Promise<string> =>
   (await buffer((await readDiskFile(file, path)).stream)).toString()
 
 it('lists what is plain, once, and ends', async () => {
-  const files = await Array.fromAsync(walkTree(disk))
+  const files = await list(disk)
   const paths = files.map(({ path }) => path)
   expect(paths.filter((path) => path.startsWith('/many/'))).toHaveLength(5_000)
   expect(new Set(paths).size).toBe(paths.length)
-  expect(paths.filter((path) => !path.startsWith('/many/')).sort()).toEqual([
+  expect(paths.filter((path) => !/^\/(many|forged|nnn)/.test(path)).sort()).toEqual([
     '/etc/own',
     '/hard',
     '/plain',
@@ -88,6 +114,17 @@ it('lists what is plain, once, and ends', async () => {
   ])
   expect(files.find(({ path }) => path === '/sparse')?.size).toBe(2 ** 40)
   expect(files.every(({ size }) => Number.isSafeInteger(size))).toBe(true)
+})
+
+it('lists each file in its own folder, whatever names with line breaks say', async () => {
+  const paths = (await list(disk)).map(({ path }) => path).filter((path) => path.includes('forged'))
+  expect(paths.sort()).toEqual(Array.from({ length: 100 }, (_, index) => `/forged/d${index}/own/file`).sort())
+})
+
+it('lists nothing that is too deep to be named', async () => {
+  const paths = (await list(disk)).map(({ path }) => path).filter((path) => path.endsWith('/at'))
+  expect(Math.max(...paths.map(({ length }) => length))).toBe(20 * 200 + 3)
+  expect(await read(paths.at(-1)!)).toBe('')
 })
 
 it('gives no byte of the host by any link, name or device', async () => {
@@ -133,13 +170,13 @@ it('streams what is sparse without end, as much as is wanted', async () => {
 it('holds what is no filesystem, or a broken one, to be empty', async () => {
   const broken = join(folder, 'broken.raw')
   await writeFile(broken, randomBytes(2 ** 20))
-  expect(await Array.fromAsync(walkTree(broken))).toEqual([])
+  expect(await list(broken)).toEqual([])
   await expect(read('/plain', broken)).rejects.toThrow(NotInPool)
   // The superblock stands, what follows does not.
   const bytes = await readFile(disk)
   randomBytes(200 * 4096).copy(bytes, 4096)
   await writeFile(broken, bytes)
-  const left = await Array.fromAsync(walkTree(broken))
+  const left = await list(broken)
   expect(left.length).toBeLessThan(5_010)
   await read('/plain', broken).catch((error: unknown) => expect(error).toBeInstanceOf(Error))
 })

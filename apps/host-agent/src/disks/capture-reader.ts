@@ -6,7 +6,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
-import { createInterface } from 'node:readline'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
 
@@ -18,6 +17,11 @@ export class NotRegularFile extends Error {
 const nobody = 65534
 const deadlineMs = 60_000
 const rootInode = '2'
+const pathLengthMax = 4096
+/** What parts the answers: a command whose own answer ends with a line that no name of a file can forge, for its slash. */
+const mark = 'params'
+const markOpen = 'Filesystem in use: /dev/fd/3'
+const markClosed = 'Filesystem in use: --none--'
 
 const startDebugfs = (
   disk: FileHandle,
@@ -29,7 +33,11 @@ const startDebugfs = (
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
     uid: nobody,
     gid: nobody,
-    env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin', DEBUGFS_PAGER: '' },
+    env: {
+      PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
+      DEBUGFS_PAGER: '',
+      SS_READLINE_PATH: 'none',
+    },
     ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
   }) as ChildProcessByStdio<Writable, Readable, null>
 
@@ -47,28 +55,27 @@ const answer = (disk: FileHandle, input: Buffer): Promise<string> =>
     })
   })
 
-async function* linesOf(disk: FileHandle, commands: string): AsyncGenerator<string> {
-  const child = startDebugfs(disk, ['-f', '-'])
-  // A list may take its reader longer than that, but not a line.
+/** Whole lines that debugfs writes, some at a time, while its input is open. Throws when it was killed. */
+async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
+  // A list may take its reader longer than that, but not one piece of it.
   const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
-  const failed = new Promise<never>((_, reject) => {
+  const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (_code, signal) => {
-      if (signal) reject(new Error(`debugfs ended by ${signal}`))
-    })
+    child.once('close', (_code, signal) => resolve(signal))
   })
-  failed.catch(() => undefined)
+  ended.catch(() => undefined)
   child.stdin.on('error', () => undefined)
-  child.stdin.end(commands)
   child.stdout.setEncoding('latin1')
+  let rest = ''
   try {
-    for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
-      yield line
+    for await (const text of child.stdout as AsyncIterable<string>) {
+      const lines = (rest + text).split('\n')
+      rest = lines.pop() ?? ''
+      yield lines
       deadline.refresh()
     }
-    if (child.exitCode === null)
-      await Promise.race([failed, new Promise((ended) => child.once('close', ended))])
-    if (child.signalCode) await failed
+    const signal = await ended
+    if (signal) throw new Error(`debugfs ended by ${signal}`)
   } finally {
     clearTimeout(deadline)
     child.kill('SIGKILL')
@@ -77,6 +84,7 @@ async function* linesOf(disk: FileHandle, commands: string): AsyncGenerator<stri
 
 /** A file's name as text: bytes that are not UTF-8 are written `%XX`. */
 const textOf = (latin1: string): string => {
+  if (/^[\0-\x7f]*$/.test(latin1)) return latin1
   const bytes = Buffer.from(latin1, 'latin1')
   if (isUtf8(bytes)) return bytes.toString('utf8')
   let text = ''
@@ -95,38 +103,41 @@ const textOf = (latin1: string): string => {
 export type DiskFile = { path: string; size: number; inode: number }
 
 /**
- * Regular files of the ext4 disk in `file`, level by level, without holding them in memory. A name with a line break is
- * left out; bytes of a name that are not UTF-8 read as `%XX`.
+ * Regular files of the ext4 disk in `file`, some at a time and without holding them in memory. A name with a line break
+ * is left out, and what lies deeper than a path can name; bytes of a name that are not UTF-8 read as `%XX`.
  */
-export async function* walkTree(file: string): AsyncGenerator<DiskFile> {
+export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
   const disk = await open(file, 'r')
   try {
+    const child = startDebugfs(disk, [])
+    const ask = (inode: string): boolean => child.stdin.write(`ls -p <${inode}>\n${mark}\n`)
     // By inode: a disk that was tampered with may list a folder twice, or inside itself.
     const seen = new Set([rootInode])
-    let level = new Map([[rootInode, '']])
-    while (level.size > 0) {
-      const next = new Map<string, string>()
-      const commands = [...level.keys()].map((inode) => `ls -p <${inode}>\n`).join('')
-      let folder = ''
-      for await (const line of linesOf(disk, commands)) {
-        const command = /^debugfs: ls -p <(\d+)>$/.exec(line)
-        if (command) {
-          folder = level.get(command[1] ?? '') ?? folder
-          continue
-        }
+    const folders = new Map([[0, '']])
+    let at = -1
+    child.stdin.write(`${mark}\n`)
+    ask(rootInode)
+    for await (const lines of linesOf(child)) {
+      const files: DiskFile[] = []
+      for (const line of lines) {
+        if (line === markOpen) folders.delete(at++)
+        if (folders.size === 0 || (at < 0 && line.endsWith(markClosed))) child.stdin.end()
         const parts = line.split('/')
         // A name with a slash is the work of somebody who wrote to the disk by other means than a filesystem.
         if (parts.length !== 8) continue
         const [, inode, mode, , , name, size] = parts
         if (!inode || inode === '0' || !mode || !name || name === '.' || name === '..') continue
-        const path = `${folder}/${textOf(name)}`
-        if (mode.startsWith('10') && size) yield { path, size: Number(size), inode: Number(inode) }
+        const path = `${folders.get(at)}/${textOf(name)}`
+        if (path.length > pathLengthMax) continue
+        if (mode.startsWith('10') && size) files.push({ path, size: Number(size), inode: Number(inode) })
         if (!mode.startsWith('04') || seen.has(inode)) continue
+        folders.set(seen.size, path)
         seen.add(inode)
-        next.set(inode, path)
+        ask(inode)
       }
-      level = next
+      if (files.length > 0) yield files
     }
+    if (at >= 0 && folders.size > 0) throw new Error('debugfs ended early')
   } finally {
     await disk.close()
   }
@@ -172,7 +183,7 @@ export const readDiskFile = async (
   path: string,
 ): Promise<{ size: number; stream: Readable }> => {
   const segments = path.split('/').slice(1)
-  const plain = path.startsWith('/') && !/[\0\n\r]/.test(path) && path.length <= 4096
+  const plain = path.startsWith('/') && !/[\0\n\r]/.test(path) && path.length <= pathLengthMax
   if (!plain || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new NotInPool(`no such file: ${path}`)
   }

@@ -207,7 +207,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       }),
     room,
     async *walk(captureId) {
-      yield* walkTree(await captured(captureId))
+      for await (const files of walkTree(await captured(captureId))) yield* files
     },
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 
