@@ -3,17 +3,10 @@
  * processes that it serves wake each other thousands of times a command, and most of these switches are lost time. For
  * moments only, and while a processor is free: beside busy neighbours the sandbox would wait for them (decision 030).
  */
-import { readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { type Clock, systemClock } from '@dock/foundation'
+import { isCalm } from './calm.ts'
 
 export const momentMs = 100
-
-/** Whether no thread of this machine waits for a processor now. */
-export const isCalm = (): boolean => {
-  const running = Number(/ (\d+)\/\d+ /.exec(readFileSync('/proc/loadavg', 'utf8'))?.[1])
-  return running <= availableParallelism()
-}
 
 export class FirstMoments {
   readonly #setPatient: (isPatient: boolean) => void
@@ -23,9 +16,9 @@ export class FirstMoments {
   #cancel = (): void => undefined
 
   /** `setPatient` says how the sandbox's threads wait from now on; that it fails is of no account. */
-  constructor(setPatient: (isPatient: boolean) => void, calm = isCalm, clock = systemClock) {
+  constructor(setPatient: (isPatient: boolean) => void, isMachineCalm = isCalm, clock = systemClock) {
     this.#setPatient = setPatient
-    this.#isCalm = calm
+    this.#isCalm = isMachineCalm
     this.#clock = clock
   }
 

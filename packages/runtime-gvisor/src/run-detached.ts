@@ -1,7 +1,7 @@
 /** Starts a sandbox that outlives the program which starts it, and waits until its first process says it is ready. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable } from 'node:stream'
-import { isCalm } from './first-moments.ts'
+import { isCalm } from './calm.ts'
 import { InputPipe } from './input-pipe.ts'
 
 const readyTimeoutMs = 30_000
