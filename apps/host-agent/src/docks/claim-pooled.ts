@@ -7,6 +7,7 @@ import { type BootSpec, bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { secretFileEntries, variableEntries } from './given-entries.ts'
 import { renameDock } from './rename-dock.ts'
+import { tarArchive } from './tar-archive.ts'
 import { beginUnpacking } from './unpack-in-dock.ts'
 
 const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
@@ -37,14 +38,17 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const isReady = hostname === null && given.length === 0
   try {
     const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
-    await Promise.all([saved, freezer.thaw(live, 'pool')])
+    const begun = Promise.all([saved, freezer.thaw(live, 'pool')])
+    // Made while the record is on its way to stable storage.
+    const archive = tarArchive(given)
+    await begun
     const waiting = dock.unpacking
     dock.unpacking = null
     if (given.length === 0) waiting?.end()
     if (!isReady) {
       await Promise.all([
         // Where an earlier agent began it, it ended with that agent.
-        given.length > 0 && (waiting ?? beginUnpacking(driver, live)).give(given),
+        given.length > 0 && (waiting ?? beginUnpacking(driver, live)).give(archive),
         hostname !== null && renameDock(driver, live, hostname),
       ])
       await dock.save(claimed)

@@ -23,6 +23,7 @@ import { layEntries } from '../disks/lay-entries.ts'
 import { secretFileEntries } from './given-entries.ts'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
+import { tarArchive } from './tar-archive.ts'
 import { beginUnpacking } from './unpack-in-dock.ts'
 
 let disk: string
@@ -63,7 +64,10 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
   it.each<[string, (files: SecretFiles) => Promise<void>]>([
     ['delivered', (files) => deliverFiles(driver, sandbox, files)],
     ['laid on a new disk', (files) => layEntries(disk, secretFileEntries(files))],
-    ['unpacked in a new Dock', (files) => beginUnpacking(driver, sandbox).give(secretFileEntries(files))],
+    [
+      'unpacked in a new Dock',
+      (files) => beginUnpacking(driver, sandbox).give(tarArchive(secretFileEntries(files))),
+    ],
   ])("%s are the Dock user's alone, byte for byte, under any name, and go with the next", async (_, put) => {
     const files = {
       'a b/c': '\0\n',

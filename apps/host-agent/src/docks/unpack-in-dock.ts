@@ -3,17 +3,16 @@
  * costs tens of milliseconds there. As root and through links, so for disks only on which nobody has ever run anything.
  */
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import type { Entry } from './seams.ts'
 import { tarArchive } from './tar-archive.ts'
 
 const timeoutMs = 30_000
 /** As long as a timer can be. */
 const waitingMsMax = 2 ** 31 - 1
 
-/** To be given something, or ended, once. */
+/** To be given an archive, or ended, once. */
 export type Unpacking = {
-  /** Throws when the sandbox does not take them. */
-  give(entries: readonly Entry[]): Promise<void>
+  /** Throws when the sandbox does not take it. */
+  give(archive: Buffer): Promise<void>
   /** There is nothing to unpack: how the program ends is nobody's concern. */
   end(): void
 }
@@ -31,8 +30,8 @@ export const beginUnpacking = (driver: RuntimeDriver, sandbox: SandboxHandle): U
   // Its failure is told to whoever gives it something; a sandbox may go without having been given anything.
   ended.catch(() => undefined)
   return {
-    give: async (entries) => {
-      give(tarArchive(entries))
+    give: async (archive) => {
+      give(archive)
       const timer = setTimeout(() => late.abort(), timeoutMs)
       const { exitCode, stderr } = await ended.finally(() => clearTimeout(timer))
       if (exitCode === 0) return
