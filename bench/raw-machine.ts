@@ -11,6 +11,7 @@ import { runCommand, tryCommand } from '@dock/foundation'
 import { readSandboxState } from '../packages/runtime-gvisor/src/sandbox-state.ts'
 import { Sentry } from '../packages/runtime-gvisor/src/sentry.ts'
 import { type Figure, sample } from './figures.ts'
+import { untilIdle } from './parts/until-idle.ts'
 
 const [imageDisk, runsc, scratchParent, countText] = process.argv.slice(2)
 if (!imageDisk || !runsc || !scratchParent)
@@ -184,6 +185,7 @@ const measure = async (): Promise<Figure[]> => {
   }
   figures.push(tti)
   const steady = await boot('steady', image)
+  await untilIdle()
   figures.push(
     await sample('exec', count * 2, async () => {
       await execIn(steady, 'true')

@@ -75,7 +75,7 @@ export const untilGone = async (server: Server, dockId: string): Promise<void> =
 export const isHit = (waiting: readonly string[], dockId: string): boolean =>
   waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))
 
-/** Waits until `count` sandboxes wait in the pool and the machine has nothing else to do. */
+/** Waits until `count` sandboxes wait in the pool. */
 export const untilPooled = async (server: Server, count: number): Promise<string[]> => {
   for (;;) {
     const waiting = await pooledSandboxes(server)

@@ -6,6 +6,7 @@ import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure, sample } from '../figures.ts'
 import { type BenchServer, print, processOf, untilGone, withServer } from './bench-server.ts'
 import { printMemory } from './memory.ts'
+import { untilIdle } from './until-idle.ts'
 
 const raw = async (server: BenchServer, agent: number, count: number): Promise<Map<string, Figure>> => {
   const host = join('/proc', String(agent), 'root', server.dataDir, 'host')
@@ -90,9 +91,14 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
 }
 
 /** `large`: the same with 5 GB on the disk. */
-export const benchCold = (options: { ttis: number; count: number; large: boolean }): Promise<void> =>
+export const benchCold = (options: {
+  ttis: number
+  execs: number
+  count: number
+  large: boolean
+}): Promise<void> =>
   withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
-    const { ttis, count } = options
+    const { ttis, execs, count } = options
     await printMemory(server, 'just started')
     const figures: Figure[] = []
     const tti: Figure = { name: 'tti', samplesMs: [] }
@@ -105,8 +111,9 @@ export const benchCold = (options: { ttis: number; count: number; large: boolean
     }
     figures.push(tti)
     const { id } = await createDock(server)
+    await untilIdle()
     figures.push(
-      await sample('exec', count * 2, async () => {
+      await sample('exec', execs, async () => {
         await run(server, id, 'true')
       }),
     )

@@ -10,6 +10,7 @@ import {
   usualSize,
   withServer,
 } from './bench-server.ts'
+import { untilIdle } from './until-idle.ts'
 
 const poolSize = 16
 
@@ -48,7 +49,11 @@ const measure = async (
 
 export const benchWarm = (options: { full: number; sequential: number }): Promise<void> =>
   withServer({ DOCK_WARM_POOL: String(poolSize) }, async (server) => {
-    await measure(server, 'warm tti, pool full', options.full, () => untilPooled(server, poolSize))
+    await measure(server, 'warm tti, pool full', options.full, async () => {
+      const waiting = await untilPooled(server, poolSize)
+      await untilIdle()
+      return waiting
+    })
     await untilPooled(server, poolSize)
     await measure(server, 'sequential', options.sequential, () => pooledSandboxes(server))
   })
