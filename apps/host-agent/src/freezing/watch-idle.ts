@@ -4,12 +4,15 @@
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
+import type { BootTurns } from '../docks/boot-turns.ts'
 import type { RestingSandbox } from '../docks/dock-state.ts'
 import type { Freezer } from './freezer.ts'
 
 /** A new Dock that nobody has used yet costs as much as any, and many are made at once. */
 const unusedRestMs = 1_000
 const usedRestMs = 5_000
+/** While others boot, the processors are theirs: being thawed again takes a fraction of a millisecond. */
+const restBesideBootsMs = 250
 /** A Dock with processes of its user is looked at again only after this. */
 const busyPauseMs = 5_000
 const tickMs = 500
@@ -21,10 +24,11 @@ export const watchIdle = (parts: {
   docks: { all(): Iterable<Resting> }
   driver: Pick<RuntimeDriver, 'processes' | 'freeze'>
   freezer: Freezer
+  turns: Pick<BootTurns, 'isCalm'>
   clock: Clock
   logger: Logger
 }): (() => void) => {
-  const { docks, driver, freezer, clock, logger } = parts
+  const { docks, driver, freezer, turns, clock, logger } = parts
   if (!driver.freeze || !driver.processes) return () => {}
   const nextLook = new WeakMap<Resting, number>()
   const looking = new WeakSet<Resting>()
@@ -40,12 +44,17 @@ export const watchIdle = (parts: {
     await freezer.freeze(sandbox, 'idle')
   }
 
+  const restMs = ({ wasUsed }: RestingSandbox): number => {
+    if (!turns.isCalm) return restBesideBootsMs
+    return wasUsed ? usedRestMs : unusedRestMs
+  }
+
   const tick = (): void => {
     const now = clock.now().getTime()
     for (const dock of docks.all()) {
       const { resting } = dock
       if (!resting || looking.has(dock) || freezer.holds(resting.sandbox)) continue
-      const due = resting.since + (resting.wasUsed ? usedRestMs : unusedRestMs)
+      const due = resting.since + restMs(resting)
       if (now < Math.max(due, nextLook.get(dock) ?? 0)) continue
       looking.add(dock)
       look(dock, resting)

@@ -44,6 +44,18 @@ describe('an idle Dock', () => {
     await expect.poll(isFrozen).toBe(true)
   })
 
+  test('makes room at once while others boot', async () => {
+    await dock().start(startCommand())
+    await exec()
+    const release = host.driver.hold('start')
+    const other = host.agent.docks.commandable(newUuid()).start(startCommand())
+    await host.clock.pass(1_000)
+    await expect.poll(isFrozen).toBe(true)
+    release()
+    await other
+    expect(await exec()).toHaveProperty('exitCode', 0)
+  })
+
   test.each(['node', 'cron'])('is not idle while %s runs in it', async (name) => {
     await dock().start(startCommand())
     host.driver.setProcesses(dockId, [name])
