@@ -18,6 +18,7 @@ const nobody = 65534
 const deadlineMs = 60_000
 const rootInode = '2'
 const pathLengthMax = 4096
+const filesAtOnce = 500
 /** What parts the answers: a command whose own answer ends with a line that no name of a file can forge, for its slash. */
 const mark = 'params'
 const markOpen = 'Filesystem in use: /dev/fd/3'
@@ -115,10 +116,10 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
     const seen = new Set([rootInode])
     const folders = new Map([[0, '']])
     let at = -1
+    let files: DiskFile[] = []
     child.stdin.write(`${mark}\n`)
     ask(rootInode)
     for await (const lines of linesOf(child)) {
-      const files: DiskFile[] = []
       for (const line of lines) {
         if (line === markOpen) folders.delete(at++)
         if (folders.size === 0 || (at < 0 && line.endsWith(markClosed))) child.stdin.end()
@@ -135,9 +136,12 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
         seen.add(inode)
         ask(inode)
       }
-      if (files.length > 0) yield files
+      if (files.length < filesAtOnce) continue
+      yield files
+      files = []
     }
     if (at >= 0 && folders.size > 0) throw new Error('debugfs ended early')
+    yield files
   } finally {
     await disk.close()
   }

@@ -207,7 +207,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       }),
     room,
     async *walk(captureId) {
-      for await (const files of walkTree(await captured(captureId))) yield* files
+      yield* walkTree(await captured(captureId))
     },
     readFile: async (captureId, path) => readDiskFile(await captured(captureId), path),
 

@@ -59,8 +59,11 @@ export type DiskPool = {
   receiveImage(name: string, arriving: ArrivingImage): Promise<void>
   /** What is left of the pool, now and without a wait. */
   room(): PoolRoom
-  /** Regular files of a capture, path from the root with a leading slash, size in bytes; in no order to rely on. */
-  walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }>
+  /**
+   * Regular files of a capture, some at a time: path from the root with a leading slash, size in bytes; in no order to
+   * rely on.
+   */
+  walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }[]>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
   /** Path of a capture's disk, to be read only. */
   captureFile(captureId: string): Promise<string>

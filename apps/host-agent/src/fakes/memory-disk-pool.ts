@@ -84,7 +84,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     },
     async *walk(captureId) {
       demand(captures, captureId)
-      yield { path: '/etc/hostname', size: 5, inode: 12 }
+      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
     readFile: async (captureId, path) => {
       demand(captures, captureId)

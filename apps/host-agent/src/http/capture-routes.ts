@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { nameChunks, sealChunks } from '../copies/copy-capture.ts'
 import { fillDisk } from '../copies/restore-capture.ts'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
-import { asLines, keysFrom, splitHead, streamed } from './disk-streams.ts'
+import { asLines, inBatches, keysFrom, splitHead, streamed } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
 import { parse, readBody, uuidParameter } from './read-request.ts'
 
@@ -69,7 +69,7 @@ export const addCaptureRoutes = (app: Hono, { disks, copyPace }: HostView): void
   app.post('/captures/:captureId/chunk-names', limited, async (context) => {
     const keys = keysFrom((await readBody(context, protocol.nameChunks)).keys)
     const file = await disks.captureFile(uuidParameter(context, 'captureId'))
-    return streamed(asLines(nameChunks(file, keys, copyPace)), 'application/x-ndjson')
+    return streamed(asLines(inBatches(nameChunks(file, keys, copyPace))), 'application/x-ndjson')
   })
 
   app.post('/captures/:captureId/chunks', limited, async (context) => {

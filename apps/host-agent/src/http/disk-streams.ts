@@ -4,8 +4,7 @@ import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 
 const headBytesMax = 4096
-/** Lines are sent some hundred at a time: one write each would cost more than making them. */
-const linesAtOnce = 500
+const itemsAtOnce = 500
 
 /** Throws `invalid`. */
 export const keysFrom = (secret: string): CopyKeys => {
@@ -16,15 +15,22 @@ export const keysFrom = (secret: string): CopyKeys => {
   }
 }
 
-/** One line of JSON each, and the line that ends them. */
-export async function* asLines(items: AsyncIterable<object>): AsyncGenerator<Buffer> {
-  let lines: string[] = []
+/** Items some hundred at a time: one write each would cost more than making them. */
+export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
+  let batch: Item[] = []
   for await (const item of items) {
-    if (lines.push(JSON.stringify(item)) < linesAtOnce) continue
-    yield Buffer.from(`${lines.join('\n')}\n`)
-    lines = []
+    if (batch.push(item) < itemsAtOnce) continue
+    yield batch
+    batch = []
   }
-  yield Buffer.from(`${[...lines, JSON.stringify({ end: true })].join('\n')}\n`)
+  yield batch
+}
+
+/** One line of JSON an item, and the line that ends them. */
+export async function* asLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Buffer> {
+  for await (const batch of batches)
+    if (batch.length > 0) yield Buffer.from(`${batch.map((item) => JSON.stringify(item)).join('\n')}\n`)
+  yield Buffer.from(`${JSON.stringify({ end: true })}\n`)
 }
 
 export const streamed = (parts: AsyncIterable<Buffer>, contentType: string): Response =>

@@ -8,7 +8,7 @@ import { nameChunks, sealChunks } from '../copies/copy-capture.ts'
 import { fillDisk } from '../copies/restore-capture.ts'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import { positionsBytesMax } from './capture-routes.ts'
-import { asLines, keysFrom, splitHead, streamed } from './disk-streams.ts'
+import { asLines, inBatches, keysFrom, splitHead, streamed } from './disk-streams.ts'
 import type { HostView } from './host-view.ts'
 import { parse, readBody } from './read-request.ts'
 
@@ -21,7 +21,7 @@ export const addImageRoutes = (app: Hono, { disks, copyPace, warmPool }: HostVie
   app.post('/images/:name/chunk-names', limited, async (context) => {
     const keys = keysFrom((await readBody(context, protocol.nameChunks)).keys)
     const file = await disks.imageFile(nameOf(context))
-    return streamed(asLines(nameChunks(file, keys, copyPace)), 'application/x-ndjson')
+    return streamed(asLines(inBatches(nameChunks(file, keys, copyPace))), 'application/x-ndjson')
   })
 
   app.post('/images/:name/chunks', limited, async (context) => {

@@ -43,10 +43,12 @@ export const diskCalls = (bulk: (hostId: string) => AgentLink): DiskCalls => {
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })
       const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }
-      for await (const line of translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))) {
-        if ('diskBytes' in line) named.diskBytes = line.diskBytes
-        else named.chunks.push(line)
-      }
+      const lines = translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))
+      for await (const some of lines)
+        for (const line of some) {
+          if ('diskBytes' in line) named.diskBytes = line.diskBytes
+          else named.chunks.push(line)
+        }
       return named
     },
     sealChunks: async (hostId, path, keys, wanted) => {

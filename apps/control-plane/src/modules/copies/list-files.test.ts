@@ -22,6 +22,8 @@ import { listFiles } from './list-files.ts'
 
 const count = 300_000
 const folder = '/'.padEnd(300, 'deep/')
+const filesAtOnce = 500
+const fileOf = (index: number): CaptureFile => ({ path: `${folder}${index}`, size: index, inode: index })
 const mebibyte = 2 ** 20
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -47,10 +49,10 @@ const heldBy = async (work: () => Promise<void>): Promise<number> => {
   return peak - before
 }
 
-async function* manyFiles(): AsyncGenerator<CaptureFile> {
-  for (let index = 0; index < count; index++) {
+async function* manyFiles(): AsyncGenerator<CaptureFile[]> {
+  for (let index = 0; index < count; index += filesAtOnce) {
     if (index % 60_000 === 0) peak = Math.max(peak, heldNow())
-    yield { path: `${folder}${index}`, size: index, inode: index }
+    yield Array.from({ length: filesAtOnce }, (_, each) => fileOf(index + each))
   }
 }
 
@@ -113,8 +115,8 @@ it.each(['from the host, before there is a copy', 'from the copy alone'])(
 it('a copy whose index is damaged leaves the list to the host', async () => {
   const copy = (await indexedCopy(context.db, snapshot.id))!
   await context.store.delete(indexKey(copy.organizationId, copy.id, 0))
-  async function* tree(): AsyncGenerator<CaptureFile> {
-    yield { path: '/one', size: 1, inode: 1 }
+  async function* tree(): AsyncGenerator<CaptureFile[]> {
+    yield [fileOf(1)]
   }
   const reader = { ...context, gateway: { ...context.gateway, tree } }
   expect((await Array.fromAsync(await listFiles(reader, snapshot))).flat()).toHaveLength(1)

@@ -10,8 +10,6 @@ import { copyKeys } from './copy-keys.ts'
 import { type IndexedCopy, indexedCopy } from './copy-store.ts'
 import { captureHost } from './restore-copy.ts'
 
-const filesAtOnce = 1_000
-
 async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
   const keys = await copyKeys(context, copy.organizationId)
   for (let part = 0; part < copy.indexParts; part++) {
@@ -21,23 +19,14 @@ async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator
   }
 }
 
-async function* inBatches(files: AsyncIterable<CaptureFile>): AsyncGenerator<CaptureFile[]> {
-  let batch: CaptureFile[] = []
-  for await (const file of files) {
-    if (batch.push(file) < filesAtOnce) continue
-    yield batch
-    batch = []
-  }
-  yield batch
-}
-
 /** The same, begun: what cannot be listed at all fails here and not in the middle of an answer. */
-const begun = async (batches: AsyncGenerator<CaptureFile[]>): Promise<AsyncIterable<CaptureFile[]>> => {
+const begun = async (list: AsyncIterable<CaptureFile[]>): Promise<AsyncIterable<CaptureFile[]>> => {
+  const batches = list[Symbol.asyncIterator]()
   const first = await batches.next()
   async function* all(): AsyncGenerator<CaptureFile[]> {
     if (first.done) return
     yield first.value
-    yield* batches
+    yield* { [Symbol.asyncIterator]: () => batches }
   }
   return all()
 }
@@ -55,5 +44,5 @@ export const listFiles = async (
     context.logger.error({ err: error, snapshotId: snapshot.id }, 'the index of a copy is damaged')
   }
   const hostId = await captureHost(context, snapshot)
-  return begun(inBatches(context.gateway.tree(hostId, snapshot.id)))
+  return begun(context.gateway.tree(hostId, snapshot.id))
 }

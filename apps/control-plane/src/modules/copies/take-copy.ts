@@ -87,7 +87,7 @@ const storeChunk = async (
 export type DiskSource = {
   name(keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
   seal(keys: string, wanted: readonly number[]): Promise<AsyncIterable<Uint8Array>>
-  files?(): AsyncIterable<CaptureFile>
+  files?(): AsyncIterable<CaptureFile[]>
 }
 
 const captureSource = ({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource => ({
@@ -101,7 +101,7 @@ const storeIndex = async (
   context: CopyContext,
   copy: Copy,
   keys: CopyKeys,
-  files: AsyncIterable<CaptureFile>,
+  batches: AsyncIterable<CaptureFile[]>,
 ): Promise<number> => {
   const { store } = context
   let parts = 0
@@ -114,8 +114,9 @@ const storeIndex = async (
     parts += 1
     lines = []
   }
-  for await (const file of files) {
-    if (lines.push(JSON.stringify(file)) >= filesInPart) await flush()
+  for await (const files of batches) {
+    for (const file of files) lines.push(JSON.stringify(file))
+    if (lines.length >= filesInPart) await flush()
   }
   if (lines.length > 0) await flush()
   return parts

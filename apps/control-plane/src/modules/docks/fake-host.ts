@@ -200,7 +200,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       host.poolKind = kind
     },
     async *tree() {
-      yield { path: '/etc/hostname', size: 5, inode: 12 }
+      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
     ...fakeCaptures(captures),
     ...fakeImages(images),

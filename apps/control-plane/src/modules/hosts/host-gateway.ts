@@ -47,8 +47,8 @@ export type HostGateway = HostConnections & {
   answerCredential(hostId: string, askId: string, body: CredentialAnswer): Promise<void>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
-  /** Regular files of a capture, in no order to rely on. */
-  tree(hostId: string, captureId: string): AsyncIterable<CaptureFile>
+  /** Regular files of a capture, some at a time, in no order to rely on. */
+  tree(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
   /** The bytes of one file of a capture, or those of a range of it, over the bulk link; `size` is the whole file's. */
   file(
     hostId: string,
