@@ -36,6 +36,8 @@ import {
 export const copyLeaseMs = 30_000
 const renewEveryMs = 5_000
 const filesInPart = 5_000
+/** In characters. Names may be long: then a part holds fewer files. */
+const partLengthMax = 2 ** 21
 
 export type CopyReport = { addedBytes: number; chunks: number; addedChunks: number }
 
@@ -106,6 +108,7 @@ const storeIndex = async (
   const { store } = context
   let parts = 0
   let lines: string[] = []
+  let length = 0
   const flush = async (): Promise<void> => {
     const key = indexKey(copy.organizationId, copy.id, parts)
     const text = lines.join('\n')
@@ -113,10 +116,15 @@ const storeIndex = async (
     if ((await openPart(keys, key, await store.get(key))) !== text) throw new Error(`${key} was not kept`)
     parts += 1
     lines = []
+    length = 0
   }
   for await (const files of batches) {
-    for (const file of files) lines.push(JSON.stringify(file))
-    if (lines.length >= filesInPart) await flush()
+    for (const file of files) {
+      const line = JSON.stringify(file)
+      lines.push(line)
+      length += line.length
+      if (lines.length >= filesInPart || length >= partLengthMax) await flush()
+    }
   }
   if (lines.length > 0) await flush()
   return parts
