@@ -1,4 +1,4 @@
-import { describeDriver } from './conformance.ts'
+import { describeDriver } from './conformance/index.ts'
 import type { SandboxSpec } from './driver.ts'
 import { createFakeDriver, type FakeMachine } from './fake-driver.ts'
 

@@ -1,0 +1,100 @@
+/** What a command is given, and what is told of it. */
+import { expect, test } from 'vitest'
+import { ExecRefused } from '../driver.ts'
+import { request, type Subject } from './subject.ts'
+
+export const describeCommands = (subject: Subject): void => {
+  test('exec answers exit code and output', async () => {
+    expect(await subject.driver.exec(subject.handle, request('exit 7'))).toMatchObject({
+      exitCode: 7,
+      timedOut: false,
+    })
+    expect(await subject.text('echo hello')).toBe('hello\n')
+  })
+
+  test('another instance runs commands in a recovered sandbox and lists it', async () => {
+    const other = subject.makeDriver()
+    expect((await other.exec(subject.handle, request('echo again'))).stdout.toString()).toBe('again\n')
+    expect(await other.list()).toContainEqual(expect.objectContaining({ dockId: subject.spec.dockId }))
+  })
+
+  test.runIf(subject.hasShell)('stdout and stderr are kept apart, also when opened by name', async () => {
+    const result = await subject.driver.exec(
+      subject.handle,
+      request('echo out >/dev/stdout; echo err >/dev/stderr'),
+    )
+    expect([result.stdout.toString(), result.stderr.toString()]).toEqual(['out\n', 'err\n'])
+  })
+
+  test.runIf(subject.hasShell)('environment, folder, user and input reach the command', async () => {
+    const answer = await subject.text('echo "$WORD $PWD $(id -u):$(id -g)"; cat', {
+      env: { PATH: '/usr/bin:/bin', WORD: 'a b' },
+      cwd: '/tmp',
+      uid: 1000,
+      gid: 1000,
+      input: 'line\n',
+    })
+    expect(answer).toBe('a b /tmp 1000:1000\nline\n')
+  })
+
+  test.runIf(subject.hasShell)('a command waits for input that is promised', async () => {
+    const { promise: input, resolve: give } = Promise.withResolvers<Buffer>()
+    const { promise: waiting, resolve: isWaiting } = Promise.withResolvers<void>()
+    const answer = subject.text('echo waiting; cat', { input, onOutput: () => isWaiting() })
+    await waiting
+    give(Buffer.from('late\n'))
+    expect(await answer).toBe('waiting\nlate\n')
+  })
+
+  test.runIf(subject.hasShell)(
+    'output is clipped at the limit while the command runs to its end',
+    async () => {
+      const result = await subject.driver.exec(
+        subject.handle,
+        request('head -c 300000 /dev/zero; exit 3', { outputLimitBytes: 1000 }),
+      )
+      expect(result).toMatchObject({ exitCode: 3, truncated: true })
+      expect(result.stdout.equals(Buffer.alloc(1000))).toBe(true)
+    },
+  )
+
+  test.runIf(subject.hasShell)('output is bytes', async () => {
+    const result = await subject.driver.exec(subject.handle, request("printf '\\xff\\x00\\xfe'"))
+    expect(result.stdout.equals(Buffer.from([0xff, 0, 0xfe]))).toBe(true)
+    expect(result.truncated).toBe(false)
+  })
+
+  test.runIf(subject.hasShell)('a background process does not hold the answer', async () => {
+    const result = await subject.driver.exec(subject.handle, request('sleep 20 & echo done'))
+    expect(result.stdout.toString()).toBe('done\n')
+    expect(result.durationMs).toBeLessThan(5000)
+  })
+
+  test.runIf(subject.hasShell)('output is told as it comes, no more than is kept', async () => {
+    const told: string[] = []
+    const script = 'mkfifo /run/gate; echo one; read -r _ </run/gate; echo two >&2; head -c 100 /dev/zero'
+    const result = await subject.driver.exec(
+      subject.handle,
+      request(script, {
+        outputLimitBytes: 50,
+        onOutput: (stream, chunk) => {
+          told.push(`${stream} ${chunk.length}`)
+          if (told.length === 1) void subject.text('echo >/run/gate')
+        },
+      }),
+    )
+    expect(told[0]).toBe('stdout 4')
+    expect([...told].sort()).toEqual(['stderr 4', 'stdout 4', 'stdout 46'])
+    expect(result.stdout.length).toBe(50)
+  })
+
+  test.runIf(subject.hasShell)('a missing folder or program is refused', async () => {
+    await expect(subject.driver.exec(subject.handle, request('true', { cwd: '/nowhere' }))).rejects.toThrow(
+      ExecRefused,
+    )
+    await expect(subject.driver.exec(subject.handle, request('', { argv: ['/nowhere'] }))).rejects.toThrow(
+      ExecRefused,
+    )
+    expect((await subject.driver.exec(subject.handle, request('exit 128'))).exitCode).toBe(128)
+  })
+}

@@ -1,0 +1,70 @@
+/** How commands end before their time, with everything that they began. */
+import { expect, test } from 'vitest'
+import type { ExecReference } from '../driver.ts'
+import { request, type Subject } from './subject.ts'
+
+export const describeEndings = (subject: Subject): void => {
+  const left = async (): Promise<string[]> => {
+    const list = 'for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f 2>/dev/null; echo; done'
+    const lines = (await subject.text(list)).split('\n').map((line) => line.trim())
+    return lines.filter((line) => line.startsWith('sleep 777')).sort()
+  }
+
+  test.runIf(subject.hasShell)(
+    'the timeout ends the whole tree, whatever its processes did to leave it',
+    async () => {
+      const script = `
+      setsid sleep 7771 & nohup sleep 7772 >/dev/null & (sleep 7773 &)
+      env -i setsid bash -c 'env -i sleep 7774 & sleep 7775 &'
+      (env -i setsid unshare --user sleep 7776 &)
+      exec sleep 7777`
+      for (let round = 0; round < 3; round++) {
+        const result = await subject.driver.exec(
+          subject.handle,
+          request(script, { timeoutMs: 700, uid: 1000, gid: 1000 }),
+        )
+        expect(result.timedOut).toBe(true)
+        expect(await left()).toEqual([])
+      }
+    },
+  )
+
+  test.runIf(subject.hasShell)(
+    'what an earlier command left in the background outlives the timeout of a later one',
+    async () => {
+      await subject.driver.exec(subject.handle, request('setsid sleep 7778 & env -i setsid sleep 7779 &'))
+      const later = await subject.driver.exec(
+        subject.handle,
+        request('setsid sleep 7771 & sleep 7772', { timeoutMs: 500 }),
+      )
+      expect(later.timedOut).toBe(true)
+      expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
+    },
+  )
+
+  test.runIf(subject.hasShell)('an aborted command ends with its tree', async () => {
+    const abort = new AbortController()
+    const result = await subject.driver.exec(
+      subject.handle,
+      request('setsid sleep 7771 & echo here; sleep 7772', {
+        signal: abort.signal,
+        onOutput: () => abort.abort(),
+      }),
+    )
+    expect(result).toMatchObject({ timedOut: false, exitCode: 137 })
+    expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
+  })
+
+  test.runIf(subject.hasShell)('a command is found again by another instance', async ({ skip }) => {
+    if (!subject.driver.waitForExec || !subject.driver.endExec) return skip()
+    const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
+    const running = subject.driver.exec(subject.handle, request('sleep 7773', { onStarted: resolve }))
+    const reference = JSON.parse(JSON.stringify(await started)) as ExecReference
+    const other = subject.makeDriver()
+    const code = other.waitForExec?.(subject.handle, reference)
+    await other.endExec?.(subject.handle, reference)
+    expect((await running).exitCode).toBe(137)
+    expect([137, undefined]).toContain(await code)
+    expect(await other.waitForExec?.(subject.handle, reference)).toBeUndefined()
+  })
+}

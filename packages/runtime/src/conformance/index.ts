@@ -1,0 +1,45 @@
+/** The suite that every runtime driver must pass, run by a vitest file of each. */
+import { afterAll, beforeAll, describe } from 'vitest'
+import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '../driver.ts'
+import { describeCommands } from './commands.ts'
+import { describeEndings } from './endings.ts'
+import { describePreparation } from './preparation.ts'
+import { describeItsEnd, describeSandbox } from './sandbox.ts'
+import { request, type Subject } from './subject.ts'
+
+/** What a driver can only do with a real machine below it; `shell` false leaves out what needs a real shell. */
+export type ConformanceOptions = { shell: boolean }
+
+/** Registers the suite. `makeDriver` makes one more instance on the same state each time it is called. */
+export const describeDriver = (
+  name: string,
+  makeDriver: () => RuntimeDriver,
+  makeSpec: () => Promise<SandboxSpec>,
+  options: ConformanceOptions = { shell: true },
+): void => {
+  describe(`runtime driver ${name}`, () => {
+    let handle: SandboxHandle | undefined
+    const subject = {
+      hasShell: options.shell,
+      makeDriver,
+      text: async (script, more) =>
+        (await subject.driver.exec(subject.handle, request(script, more))).stdout.toString(),
+    } as Subject
+
+    beforeAll(async () => {
+      subject.driver = makeDriver()
+      subject.spec = await makeSpec()
+      handle = await subject.driver.start(subject.spec)
+      subject.handle = handle
+    })
+    afterAll(async () => {
+      if (handle) await subject.driver.destroy(handle)
+    })
+
+    describeSandbox(subject)
+    describePreparation(subject)
+    describeCommands(subject)
+    describeEndings(subject)
+    describeItsEnd(subject)
+  })
+}

@@ -1,0 +1,55 @@
+/** What runs inside before any command. */
+import { expect, test } from 'vitest'
+import { request, type Subject } from './subject.ts'
+
+export const describePreparation = (subject: Subject): void => {
+  test.runIf(subject.hasShell)('prepare has run inside, as root, before any command', async () => {
+    const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
+    const prepared = await subject.driver.start({
+      ...subject.spec,
+      generation: subject.spec.generation + 1,
+      prepare,
+    })
+    const { stdout } = await subject.driver.exec(
+      prepared,
+      request('cat /run/prepared; printenv WANTED || echo gone'),
+    )
+    await subject.driver.destroy(prepared)
+    expect(stdout.toString()).toBe('this 0\ngone\n')
+  })
+
+  test.runIf(subject.hasShell)(
+    'prepare reads its input, and makes for a group what lies in memory',
+    async () => {
+      const inMemory = { path: '/run/memory', gid: 1000 }
+      const script = 'umask 027; /bin/cat >/run/memory/file'
+      const input = Buffer.from(`${'é'.repeat(100_000)}\nend`)
+      const prepare = { script, env: {}, input }
+      const prepared = await subject.driver.start({
+        ...subject.spec,
+        generation: subject.spec.generation + 3,
+        inMemory,
+        prepare,
+      })
+      const look =
+        'stat -c %a:%u:%g /run/memory/file; df --output=fstype /run/memory | tail -1; cat /run/memory/file'
+      const { stdout } = await subject.driver.exec(prepared, request(look))
+      const left = await subject.driver.exec(prepared, request('readlink /proc/1/fd/0'))
+      await subject.driver.destroy(prepared)
+      expect(stdout.toString()).toBe(`640:0:1000\ntmpfs\n${input}`)
+      expect(left.stdout.toString()).toBe('/dev/null\n')
+    },
+  )
+
+  test.runIf(subject.hasShell)(
+    'a preparation that fails fails the start, says why and leaves nothing',
+    async () => {
+      const prepare = { script: 'echo because >&2; return 12', env: {} }
+      const generation = subject.spec.generation + 2
+      await expect(subject.driver.start({ ...subject.spec, generation, prepare })).rejects.toThrow(
+        /12.*because/,
+      )
+      expect((await subject.driver.list()).map((each) => each.generation)).not.toContain(generation)
+    },
+  )
+}

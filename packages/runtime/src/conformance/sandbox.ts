@@ -1,0 +1,92 @@
+/** A sandbox that runs: who it is, whom it lists, how it stands still and ends. */
+import { expect, test } from 'vitest'
+import { SandboxGone } from '../driver.ts'
+import { request, type Subject } from './subject.ts'
+
+export const describeSandbox = (subject: Subject): void => {
+  test.runIf(subject.hasShell)(
+    'a running sandbox takes another host name, which no process inside may give it',
+    async () => {
+      const { hostname } = subject.spec
+      await subject.driver.rename?.(subject.handle, 'another-name')
+      expect(await subject.text('hostname')).toBe('another-name\n')
+      expect((await subject.driver.exec(subject.handle, request(`hostname ${hostname}`))).exitCode).not.toBe(
+        0,
+      )
+      await subject.driver.rename?.(subject.handle, hostname)
+      expect(await subject.text('hostname')).toBe(`${hostname}\n`)
+    },
+  )
+
+  test('fingerprint names the driver', async () => {
+    expect((await subject.driver.fingerprint()).driver).not.toBe('')
+  })
+
+  test('the handle carries Dock and generation and survives JSON', async () => {
+    expect(subject.handle).toMatchObject({ dockId: subject.spec.dockId, generation: subject.spec.generation })
+    expect(await subject.makeDriver().recover(JSON.parse(JSON.stringify(subject.handle)))).toBe('running')
+  })
+
+  test('a frozen sandbox takes commands again once it is thawed; repeating either is harmless', async ({
+    skip,
+  }) => {
+    if (!subject.driver.freeze || !subject.driver.thaw) return skip()
+    await subject.driver.freeze(subject.handle)
+    await subject.driver.freeze(subject.handle)
+    let answered = false
+    const waiting = subject.driver
+      .exec(subject.handle, request('echo thawed'))
+      .finally(() => (answered = true))
+    await subject.driver.usage?.(subject.handle)
+    expect(answered).toBe(false)
+    await subject.driver.thaw(subject.handle)
+    await subject.driver.thaw(subject.handle)
+    expect((await waiting).stdout.toString()).toBe('thawed\n')
+  })
+
+  test('process 1 is listed as the platform’s own', async ({ skip }) => {
+    if (!subject.driver.processes) return skip()
+    expect(await subject.driver.processes(subject.handle)).toContainEqual(
+      expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
+    )
+  })
+
+  test('a terminal carries bytes both ways and tells its end', async ({ skip }) => {
+    if (!subject.driver.openTerminal) return skip()
+    const env = { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', HOME: '/tmp' }
+    const size = { cols: 80, rows: 24 }
+    const terminal = await subject.driver.openTerminal(subject.handle, {
+      env,
+      cwd: '/',
+      uid: 1000,
+      gid: 1000,
+      ...size,
+    })
+    let seen = ''
+    const echoed = new Promise<void>((resolve) => {
+      terminal.onData((chunk) => {
+        seen += chunk.toString()
+        if (seen.includes('mark-1')) resolve()
+      })
+    })
+    terminal.write('echo mark-$((2 - 1)) mark-1\r')
+    await echoed
+    terminal.write('exit 5\r')
+    expect(await terminal.exited).toEqual({ exitCode: 5 })
+    terminal.kill()
+  })
+}
+
+/** Ends the sandbox: the last that is asked of it. */
+export const describeItsEnd = (subject: Subject): void => {
+  test('destroy ends it, wait resolves, and repeating it is harmless', async () => {
+    const waiting = subject.driver.wait(subject.handle)
+    await subject.driver.destroy(subject.handle)
+    await waiting
+    await subject.driver.wait(subject.handle)
+    await subject.driver.destroy(subject.handle)
+    expect(await subject.makeDriver().recover(subject.handle)).toBe('gone')
+    expect((await subject.driver.list()).filter((each) => each.dockId === subject.spec.dockId)).toEqual([])
+    await expect(subject.driver.exec(subject.handle, request('true'))).rejects.toThrow(SandboxGone)
+  })
+}
