@@ -8,6 +8,7 @@ import { secretFileEntries } from './given-entries.ts'
 import { dockUser } from './login-shell.ts'
 import type { DockNetwork } from './seams.ts'
 import { deliverFiles } from './secret-files.ts'
+import { settleAll } from './settle-all.ts'
 import { UndoStack } from './undo-stack.ts'
 import { variablesFolder } from './variables.ts'
 
@@ -36,16 +37,6 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
 const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => {
   undo.push('destroy network', () => dock.parts.networks.destroy(dock.dockId))
   return dock.parts.networks.create(dock.dockId)
-}
-
-/** Waits for all, so that nothing is still being made while it is undone; then throws the first failure. */
-const settleAll = async <Results extends unknown[]>(
-  work: {
-    [Index in keyof Results]: Promise<Results[Index]>
-  },
-): Promise<Results> => {
-  await Promise.allSettled(work)
-  return (await Promise.all(work)) as Results
 }
 
 /** Runs one boot. Afterwards the Dock runs, or nothing of this boot is left. */

@@ -4,6 +4,7 @@ import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
+import { settleAll } from './settle-all.ts'
 import { takeVariables, variablesFile, variablesFolder } from './variables.ts'
 
 const timeoutMs = 10_000
@@ -29,16 +30,19 @@ const giveVariables = async (
   throw new Error(`the sandbox did not take its variables: exit ${exitCode}`)
 }
 
-/** In place of those that it has; without `files` those stay. Throws when the sandbox does not take them. */
+/**
+ * In place of those that it has; without `files` those stay. Throws when the sandbox does not take them: nothing of it is
+ * under way any more then.
+ */
 export const furnishDock = async (
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   { env, files }: { env: DockVariables; files?: SecretFiles | undefined },
 ): Promise<void> => {
   faultPoint('agent:furnish:before')
-  await Promise.all([
+  await settleAll([
     giveVariables(driver, sandbox, env).then(() => faultPoint('agent:furnish:between')),
-    files && deliverFiles(driver, sandbox, files),
+    files ? deliverFiles(driver, sandbox, files) : Promise.resolve(),
   ])
   faultPoint('agent:furnish:after')
 }
