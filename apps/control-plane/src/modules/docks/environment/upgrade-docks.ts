@@ -5,8 +5,7 @@ import type { Cause, OperationRow } from '../../../engine/index.ts'
 import { saveOperation } from '../dock-claim.ts'
 import type { DockContext } from '../dock-context.ts'
 import { answerOperation } from '../operations/answer-operation.ts'
-import type { UpgradeData } from './upgrade-saga.ts'
-import { countUsers, type UpgradeTarget } from './upgrade-store.ts'
+import { countUsers, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
 /** Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. */
 export const upgradeDocks = async (

@@ -4,7 +4,7 @@
  * Only where a delivery was broken off it waits for the host to finish it: the Dock may have a part.
  */
 import { type DockState, isReadyDockState } from '@dock/contract'
-import { type Clock, faultPoint, type Logger } from '@dock/foundation'
+import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import {
@@ -16,21 +16,21 @@ import {
 } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
-import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
 import type { DockRepositories } from '../repositories/dock-repositories.ts'
 import type { BootedDock } from '../repositories/passed-repositories.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
 import { patienceMs } from '../workflows/host-patience.ts'
-import { barBefore, type OlderDock, olderDocks, pinDock, type UpgradeTarget } from './upgrade-store.ts'
-
-/** What an upgrade keeps in its operation's row. */
-export type UpgradeData = {
-  version: number
-  /** Null: every Dock that is pinned to an older version. */
-  dockIds: string[] | null
-}
+import { createGiveVersion, type GiveVersion } from './give-version.ts'
+import {
+  mayHavePart,
+  type OlderDock,
+  olderDocks,
+  pinDock,
+  type UpgradeTarget,
+  upgradeData,
+} from './upgrade-store.ts'
 
 type Options = {
   db: Db
@@ -55,10 +55,15 @@ class NotReady extends Error {
 }
 const keepsItsVersion = (error: unknown): boolean =>
   error instanceof NotReady || error instanceof HostNotLinked || error instanceof HostRefused
+/** The sandbox that a part was given is gone, or goes: the next boot gives the whole of what the Dock is pinned to. */
+const ended = new Set<string>(['not_running', 'stale_generation', 'not_found'])
+const isOver = (error: unknown, { state }: OlderDock): boolean =>
+  error instanceof NotReady ? state !== 'unreachable' : error instanceof HostRefused && ended.has(error.code)
 
 export const createUpgradeSaga = (options: Options): Saga => {
   const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
+  const giveVersion = createGiveVersion({ db, clock, gateway, owner, furnish })
 
   /** A Dock that has the version keeps it, whatever becomes of what is cloned: its next boot tries again. */
   const bringRepositories = async (operation: OperationRow, dock: BootedDock): Promise<void> => {
@@ -71,21 +76,10 @@ export const createUpgradeSaga = (options: Options): Saga => {
     }
   }
 
-  /** Gives a running Dock the version. Its key of before ends once it has the new one, or no more. */
-  const give = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
+  const give: GiveVersion = async (operation, target, dock) => {
+    const isPinned = await giveVersion(operation, target, dock)
     const { id: dockId, generation, hostId } = dock
-    if (hostId === null || !gateway.linked().includes(hostId)) throw new HostNotLinked('no link to its host')
-    if (!(await barBefore(db, target, dock, clock.now()))) return false
-    const former = await liveDockKeys(db, dockId)
-    const { organizationId, version } = target
-    const given = await furnish({ organizationId, dockId, liveVersion: version })
-    faultPoint('upgrade:deliver:before')
-    await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })
-    faultPoint('upgrade:deliver:after')
-    await revokeDockKeys(db, dockId, clock.now(), former)
-    const isPinned = await pinDock(db, target, dock, { isGiven: true, now: clock.now() })
-    faultPoint('upgrade:pin:after')
-    if (isPinned) await bringRepositories(operation, { dockId, hostId, generation })
+    if (isPinned && hostId !== null) await bringRepositories(operation, { dockId, hostId, generation })
     return isPinned
   }
 
@@ -113,8 +107,9 @@ export const createUpgradeSaga = (options: Options): Saga => {
       }
       if (dock) logger.warn(log, 'a Dock keeps its older version of its Environment: it went on changing')
     } catch (error) {
-      if (error instanceof HostUnreachable && !keepsItsVersion(error)) return dock?.hostId ?? null
-      if (!keepsItsVersion(error)) throw error
+      const isKnown = keepsItsVersion(error) || error instanceof HostUnreachable
+      if (!isKnown) throw error
+      if (dock && mayHavePart(operation, dock) && !isOver(error, dock)) return dock.hostId
       logger.warn({ ...log, err: error }, 'a Dock keeps its older version of its Environment')
     }
     return null
@@ -134,18 +129,28 @@ export const createUpgradeSaga = (options: Options): Saga => {
 
   const moveAll = async (operation: OperationRow): Promise<void> => {
     const { organizationId, targetId: environmentId } = operation
-    const { version, dockIds } = operation.data as unknown as UpgradeData
+    const { version, dockIds } = upgradeData(operation)
     const target = { organizationId, environmentId, version }
-    const left = await olderDocks(db, target, dockIds)
-    // Where the process that began this was killed, its host is back a moment after this one is up.
-    const hosts = new Set(left.flatMap(({ hostId }) => hostId ?? []))
-    await Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, patienceMs)))
+    const older = await olderDocks(db, target, dockIds)
     let waitsFor: string | null = null
-    const work = async (): Promise<void> => {
-      for (let dock = left.shift(); dock; dock = left.shift())
-        waitsFor = (await moveOrKeep(operation, target, dock)) ?? waitsFor
+    const moveEach = async (docks: OlderDock[]): Promise<void> => {
+      const left = [...docks]
+      const work = async (): Promise<void> => {
+        for (let dock = left.shift(); dock; dock = left.shift())
+          waitsFor = (await moveOrKeep(operation, target, dock)) ?? waitsFor
+      }
+      await Promise.all(Array.from({ length: atOnce }, work))
     }
-    await Promise.all(Array.from({ length: atOnce }, work))
+    const linked = gateway.linked()
+    const isAbsent = ({ hostId }: OlderDock) => hostId !== null && !linked.includes(hostId)
+    const absent = older.filter(isAbsent)
+    const hosts = new Set(absent.flatMap(({ hostId }) => hostId ?? []))
+    // Where the process that began this was killed, its host is back a moment after this one is up.
+    const back = Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, patienceMs)))
+    await moveEach(older.filter((dock) => !isAbsent(dock)))
+    await back
+    const late = absent.map(({ id }) => id)
+    if (late.length > 0) await moveEach(await olderDocks(db, target, late))
     if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'a delivery to a Dock was broken off')
   }
 

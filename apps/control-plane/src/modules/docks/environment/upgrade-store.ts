@@ -2,6 +2,7 @@
 import type { DockState } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
+import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
 import { bindingColumns } from './environment-gate.ts'
 
 /** The version that Docks are moved to. */
@@ -13,7 +14,20 @@ export type OlderDock = {
   generation: number
   hostId: string | null
   noEnv: boolean
+  /** The version that it is pinned to. */
+  version: number
 }
+
+/** What an upgrade keeps in its operation's row. */
+export type UpgradeData = {
+  version: number
+  /** Null: every Dock that is pinned to an older version. */
+  dockIds: string[] | null
+  /** Docks that may have a part of the version, with the generation that they were given it at. */
+  begun?: Record<string, number>
+}
+
+export const upgradeData = (operation: OperationRow): UpgradeData => operation.data as unknown as UpgradeData
 
 /** Of the alias `d`. */
 const isOlder = ({ organizationId, environmentId, version }: UpgradeTarget): RawBuilder<boolean> =>
@@ -27,7 +41,8 @@ export const olderDocks = async (
   dockIds: readonly string[] | null,
 ): Promise<OlderDock[]> =>
   (
-    await sql<OlderDock>`select d.id, d.state, d.generation, d.host_id as "hostId", d.no_env as "noEnv" from docks d
+    await sql<OlderDock>`select d.id, d.state, d.generation, d.host_id as "hostId", d.no_env as "noEnv",
+        d.environment_version as version from docks d
       where ${isOlder(target)} ${dockIds === null ? sql`` : sql`and d.id = any(${dockIds}::uuid[])`}
       order by d.id`.execute(db)
   ).rows
@@ -87,3 +102,26 @@ export const pinDock = (
     set: sql`environment_version = ${target.version}, env_passes = b."envPasses" and not d.no_env`,
     now,
   })
+
+/** Remembers, before a delivery, that the Dock may have a part from now on: also for a process that takes this over. */
+export const noteDelivery = async (
+  db: Db,
+  owner: string,
+  operation: OperationRow,
+  { id, generation }: OlderDock,
+): Promise<void> => {
+  const data = upgradeData(operation)
+  data.begun = { ...data.begun, [id]: generation }
+  const noted = await sql`update operations
+    set data = jsonb_set(data, '{begun}', coalesce(data->'begun', '{}') || jsonb_build_object(${id}::text, ${generation}::int))
+    where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed'`.execute(db)
+  if (noted.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
+}
+
+export const mayHavePart = (operation: OperationRow, { id, generation }: OlderDock): boolean =>
+  upgradeData(operation).begun?.[id] === generation
+
+/** Forgets it once the Dock has all of a version; in the row with the operation's next record. */
+export const deliveryIsWhole = (operation: OperationRow, { id }: OlderDock): void => {
+  delete upgradeData(operation).begun?.[id]
+}

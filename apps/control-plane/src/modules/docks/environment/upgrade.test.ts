@@ -12,6 +12,7 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../environments/index.ts'
+import { hostFacts } from '../fake-host.ts'
 import { readOperation } from '../index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
@@ -192,6 +193,92 @@ it('waits where a delivery was broken off, moves the others, and finishes it whe
   for (const { id } of docks) expect(await rowOf(id)).toMatchObject({ version: 2 })
   const { status } = await readOperation(context(), world.caller, operation.id)
   expect(status).toBe('completed')
+})
+
+it.each(['ready', 'unreachable'])(
+  'waits for the host of a Dock that is %s where a process was killed after it delivered',
+  async (state) => {
+    const dock = await world.create()
+    await secret('A', 'x')
+    // Never answered here: the process is dead.
+    world.host.gate.set('furnish', new Promise(() => undefined))
+    void upgrade()
+    await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
+    world.host.online = false
+    await sql`update docks set state = ${state} where id = ${dock.id}`.execute(world.db)
+    const next = world.another()
+    await next.start(null)
+    const status = async () =>
+      (
+        await sql<{
+          status: string
+        }>`select status from operations where kind = 'upgrade-environment'
+          and organization_id = ${world.organizationId}`.execute(world.db)
+      ).rows[0]!.status
+    await expect.poll(status, { timeout: 20_000 }).toBe('blocked')
+    expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
+    world.host.online = true
+    world.host.gate.delete('furnish')
+    await world.report()
+    await next.runner.sweep()
+    await next.runner.settled()
+    await next.stop()
+    expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
+    expect(await status()).toBe('completed')
+  },
+)
+
+it('gives a Dock back what it had where it refuses a delivery, and ends the key that came with it', async () => {
+  const liveKeys = async () =>
+    (
+      await sql<{
+        id: string
+      }>`select id from api_keys where revoked_at is null and dock_id is not null`.execute(world.db)
+    ).rows.length
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
+  await secret('A', 'old')
+  const dock = await world.create()
+  await secret('A', 'new')
+  world.host.failures.set('furnish', ['failed'])
+  const { operation } = await upgrade()
+  expect(operation.status).toBe('completed')
+  expect(given().map(({ body }) => body.env.A)).toEqual(['new', 'old'])
+  expect(await rowOf(dock.id)).toMatchObject({ version: 3 })
+  expect(await liveKeys()).toBe(1)
+})
+
+it('waits with a Dock that takes neither the version nor what it had, unless its sandbox is gone', async () => {
+  const dock = await world.create()
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['failed', 'not_running'])
+  expect((await upgrade()).operation.status).toBe('completed')
+  world.host.failures.set('furnish', ['failed', 'failed'])
+  expect((await upgrade()).operation.status).toBe('blocked')
+  world.host.failures.set('furnish', ['busy'])
+  await world.report()
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+  expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
+  await world.report()
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+  expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
+})
+
+it('keeps no Dock waiting for the host of another', async () => {
+  const [there, away] = [await world.create(), await world.create()]
+  const joinToken = await world.modules.enrolment.issueJoinToken()
+  const other = newUuid()
+  await world.modules.enrolment.register({ joinToken, hostId: other, facts: hostFacts() }, '127.0.0.1')
+  await sql`update docks set host_id = ${other} where id = ${away.id}`.execute(world.db)
+  await secret('A', 'x')
+  let giveUp: (isBack: boolean) => void = () => undefined
+  world.host.whenLinked = () => new Promise((resolve) => (giveUp = resolve))
+  const under = upgrade()
+  await expect.poll(async () => (await rowOf(there.id)).version, { timeout: 20_000 }).toBe(2)
+  giveUp(false)
+  await under
+  expect(await rowOf(away.id)).toMatchObject({ version: 1 })
 })
 
 it('sends nothing to a host that is silent, and bars nobody for it', async () => {
