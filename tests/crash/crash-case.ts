@@ -19,6 +19,8 @@ export type CrashResult = CrashCase & { problems: string[]; recoveredMs: number 
 /** From the kill until everything holds again. */
 const recoveryMsMax = 60_000
 const hitMsMax = 60_000
+/** A stop answers at its capture: what it comes to afterwards comes soon. */
+const afterAnswerMsMax = 5_000
 
 export const nameOf = ({ operation, place, victim }: CrashCase): string =>
   `${operation} / ${place} / ${victim}`
@@ -86,21 +88,17 @@ export const breakOff = async (
   call: Promise<unknown>,
 ): Promise<void> => {
   const stopped: Victim = place.startsWith('agent:') ? 'agent' : 'control-plane'
-  let ended = false
-  call.then(
-    () => {
-      ended = true
-    },
-    () => {
-      ended = true
-    },
-  )
+  let endedAt = Number.POSITIVE_INFINITY
+  const ended = (): void => {
+    endedAt = Date.now()
+  }
+  call.then(ended, ended)
   const held = await requireProcess(world, stopped)
   await until(
     place,
     async () => {
       if (world.faults.hasHit(place)) return true
-      if (ended) throw new Error(`${place} was not reached`)
+      if (Date.now() - endedAt > afterAnswerMsMax) throw new Error(`${place} was not reached`)
       return null
     },
     hitMsMax,
