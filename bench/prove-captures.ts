@@ -20,14 +20,17 @@ print(`${faults.length} faults in all; rounds ${first + 1} to ${first + count}`)
 let [hits, completed, failed, bad] = [0, 0, 0, 0]
 for (let index = first; index < first + count; index++) {
   const fault = faults[index % faults.length]!
+  const begin = performance.now()
   const outcome = await captureRound(world, fault, index + 1)
   const { problems } = outcome
   hits += outcome.hit ? 1 : 0
   completed += outcome.completed
   failed += outcome.failed
+  if (!outcome.hit) problems.push('the fault was never met')
   bad += problems.length > 0 ? 1 : 0
   const met = `${outcome.hit ? 'met' : 'not come to'}, ${outcome.completed} completed, ${outcome.failed} failed`
-  print(`${index + 1} ${nameOf(fault)}: ${met} ${problems.join('; ')}`)
+  const seconds = ((performance.now() - begin) / 1000).toFixed(1)
+  print(`${index + 1} ${nameOf(fault)}: ${met}, ${seconds} s ${problems.join('; ')}`)
 }
 print(
   `${count - bad} of ${count} rounds hold: ${hits} faults met; the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times; ${completed} Snapshots completed, each identical on its host and restored from its copy; ${failed} failed`,

@@ -14,8 +14,11 @@ import {
   until,
 } from './storage-world.ts'
 
-const kernelCalls = ['sync', 'freeze', 'snapshot', 'thaw', 'unmount', 'destroySubvolume']
-const capturePlaces = kernelCalls.flatMap((call) => [`disk:${call}:before`, `disk:${call}:after`])
+/** What a stop and a branch come to once, and a second time. */
+const capturePlaces = {
+  stop: [['sync', 'freeze', 'snapshot', 'thaw', 'unmount', 'destroySubvolume'], ['sync']],
+  branch: [['sync', 'freeze', 'snapshot', 'thaw'], ['snapshot']],
+} as const
 const copyPlaces = [
   'disk:copy-read',
   'store:write',
@@ -34,10 +37,12 @@ export const nameOf = ({ place, fate, passes, branch }: Fault): string =>
 /** Every place with every fate, of a stop and of a branch; then again with more passes let go by. */
 export const allFaults = (): Fault[] => {
   const faults: Fault[] = []
-  for (const passes of [0, 1, 3, 7])
+  for (const passes of [0, 1, 2, 3])
     for (const fate of fates) {
       for (const branch of [false, true])
-        for (const place of capturePlaces) if (passes < 2) faults.push({ place, fate, passes, branch })
+        for (const call of capturePlaces[branch ? 'branch' : 'stop'][passes] ?? [])
+          for (const side of ['before', 'after'])
+            faults.push({ place: `disk:${call}:${side}`, fate, passes, branch })
       for (const place of copyPlaces) faults.push({ place, fate, passes, branch: passes % 2 === 1 })
     }
   return faults
