@@ -3,11 +3,10 @@
  * stop would cost a copy for nothing, and what people wait for goes first.
  */
 import type { CopyContext } from './copy-context.ts'
-import { CopyLost, copyBehindSince, type DueSnapshot, dueSnapshots } from './copy-store.ts'
+import { CopyLost, copyBehindSince, type DueSnapshot, nextDueSnapshot } from './copy-store.ts'
 import { takeCopy } from './take-copy.ts'
 
 const lastRetryMs = 3_600_000
-const batch = 20
 
 export type Copier = {
   /** Copies all that is due; resolves when nothing more is. A second call joins the first. */
@@ -49,18 +48,15 @@ export const createCopier = (context: CopyContext, onLost: () => void = () => un
     for (;;) {
       const now = clock.now()
       const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
-      const due = await dueSnapshots(db, {
+      // One by one: of a list, some would be deleted while others are copied.
+      const snapshot = await nextDueSnapshot(db, {
         hosts: gateway.linked(),
         now,
         bornBefore: new Date(now.getTime() - settings.ageMs),
         except,
-        limit: batch,
       })
-      if (due.length === 0) return
-      for (const snapshot of due) {
-        if (stopped) return
-        await copyOne(snapshot)
-      }
+      if (!snapshot || stopped) return
+      await copyOne(snapshot)
     }
   }
 

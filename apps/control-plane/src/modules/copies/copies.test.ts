@@ -73,6 +73,18 @@ const remove = async (dockId: string): Promise<void> => {
 }
 
 describe('a copy', () => {
+  it('is not begun of a Snapshot that was deleted while another was copied', async () => {
+    await createCopier(context).run()
+    const [first, second] = [await stopped(), await stopped()]
+    const asked: string[] = []
+    const nameChunks: typeof world.host.nameChunks = async (host, id, keys) => {
+      if (asked.push(id) === 1) await remove(second.dockId)
+      return world.host.nameChunks(host, id, keys)
+    }
+    await createCopier({ ...context, gateway: { ...world.host, nameChunks } }).run()
+    expect(asked).toEqual([first.snapshotId])
+  })
+
   it('is made of every completed Snapshot, stands sealed in the store, and brings the capture back', async () => {
     const { snapshotId } = await stopped()
     await createCopier(context).run()

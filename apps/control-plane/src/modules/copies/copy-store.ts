@@ -12,11 +12,11 @@ export class CopyLost extends Error {
   override readonly name = 'CopyLost'
 }
 
-/** Completed Snapshots on these hosts that have no verified copy and that nobody copies just now; the oldest first. */
-export const dueSnapshots = async (
+/** The oldest completed Snapshot on these hosts that has no verified copy and that nobody copies just now. */
+export const nextDueSnapshot = async (
   db: Db,
-  input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[]; limit: number },
-): Promise<DueSnapshot[]> =>
+  input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
+): Promise<DueSnapshot | undefined> =>
   (
     await sql<DueSnapshot>`
       select s.id, s.organization_id as "organizationId", s.host_id as "hostId" from snapshots s
@@ -24,8 +24,8 @@ export const dueSnapshots = async (
         and s.created_at <= ${input.bornBefore}
         and s.id <> all(${input.except}::uuid[])
         and not exists (select 1 from copies c where c.snapshot_id = s.id and c.lease_until > ${input.now})
-      order by s.created_at limit ${input.limit}`.execute(db)
-  ).rows
+      order by s.created_at limit 1`.execute(db)
+  ).rows[0]
 
 /** Since when the oldest completed Snapshot waits for its copy. */
 export const copyBehindSince = async (db: Db): Promise<Date | null> =>
