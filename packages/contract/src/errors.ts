@@ -38,7 +38,7 @@ export const errorCodes = {
   account_closed: { status: 403, message: 'This account is closed. Reopen it to go on.' },
   confirm_required: {
     status: 400,
-    message: 'Confirm this: send the exact confirmation that the route asks for.',
+    message: 'To confirm, send the header x-confirm-delete with the id that is being deleted.',
   },
   image_unknown: { status: 400, message: 'There is no such image. Choose one from GET /v1/images.' },
   image_unavailable: {

@@ -25,7 +25,11 @@ export const updateRetention = async (
   body: { enabled: boolean; confirmation?: string | undefined },
 ): Promise<{ enabled: boolean }> => {
   const { enabled } = body
-  if (enabled && body.confirmation !== retentionConfirmation) throw new ServiceError('confirm_required')
+  if (enabled && body.confirmation !== retentionConfirmation) {
+    throw new ServiceError('confirm_required', {
+      message: `To confirm, set confirmation to '${retentionConfirmation}'.`,
+    })
+  }
   await db
     .updateTable('organizations')
     .set({ retention_enabled: enabled, updated_at: clock.now() })

@@ -14,7 +14,11 @@ export const eraseAccount = async (
   caller: Caller,
   body: { confirmation?: string | undefined },
 ): Promise<{ erased: true }> => {
-  if (body.confirmation !== eraseConfirmation) throw new ServiceError('confirm_required')
+  if (body.confirmation !== eraseConfirmation) {
+    throw new ServiceError('confirm_required', {
+      message: `To confirm, set confirmation to '${eraseConfirmation}'.`,
+    })
+  }
   const erased = await withTransaction(context.db, async (tx) => {
     const person = await lockPerson(tx, caller.userId)
     const organizations = await lockOwnOrganizations(tx, person.id)
