@@ -117,6 +117,7 @@ export const runCase = async (world: CrashWorld, crash: CrashCase, name: string)
   let recoveredMs = 0
   try {
     const prepared = await prepare(world, operation, name)
+    problems.push(...(await settle(world, 0)))
     await world.faults.clear()
     await world.faults.arm(place)
     const call = perform(world, operation, prepared)

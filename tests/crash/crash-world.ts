@@ -1,6 +1,6 @@
 /** A server that is made to be killed: armed with fault points, without the first Dock, its places known. */
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
-import { type CrashCase, type CrashWorld, cleanUp } from './crash-case.ts'
+import { type CrashCase, type CrashWorld, cleanUp, settle } from './crash-case.ts'
 import { createFaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare } from './lifecycle.ts'
 import { victims } from './processes.ts'
@@ -31,11 +31,15 @@ export const endCrashWorld = async (world: CrashWorld, keptDir?: string): Promis
 /** Writes of disks and of copies: they have a proof of their own, script/prove captures. */
 const ofStorage = /^(disk|store):/
 
-/** Every place that an operation comes through when nothing goes wrong, in order. */
+/** Every place that an operation comes through when nothing goes wrong, after its answer too, in order. */
 export const placesOf = async (world: CrashWorld, operation: Operation): Promise<string[]> => {
   const prepared = await prepare(world, operation, `trace-${operation}`)
-  const places = await world.faults.placesOf(() => perform(world, operation, prepared))
-  const problems = await cleanUp(world)
+  const problems = await settle(world, 0)
+  const places = await world.faults.placesOf(async () => {
+    await perform(world, operation, prepared)
+    problems.push(...(await settle(world, 0)))
+  })
+  problems.push(...(await cleanUp(world)))
   if (problems.length > 0) throw new Error(problems.join('\n'))
   return places.filter((place) => !ofStorage.test(place))
 }
