@@ -110,6 +110,15 @@ export const breakOff = async (
   if (target !== held) process.kill(held, 'SIGCONT')
 }
 
+/** Lets go what a case that failed may have left stopped. */
+const letGo = async (world: CrashWorld): Promise<void> => {
+  await world.faults.clear()
+  for (const victim of ['agent', 'control-plane'] as const) {
+    const pid = await processOf(victim, world)
+    if (pid !== null) process.kill(pid, 'SIGCONT')
+  }
+}
+
 /** Runs one case and removes what it made. */
 export const runCase = async (world: CrashWorld, crash: CrashCase, name: string): Promise<CrashResult> => {
   const { operation, place } = crash
@@ -134,7 +143,7 @@ export const runCase = async (world: CrashWorld, crash: CrashCase, name: string)
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error))
   }
-  await world.faults.clear()
+  await letGo(world)
   problems.push(...(await cleanUp(world)))
   return { ...crash, problems, recoveredMs }
 }
