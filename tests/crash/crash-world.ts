@@ -33,7 +33,7 @@ const ofStorage = /^(disk|store):/
 
 /** Every place that an operation comes through when nothing goes wrong, after its answer too, in order. */
 export const placesOf = async (world: CrashWorld, operation: Operation): Promise<string[]> => {
-  const prepared = await prepare(world, operation, `trace-${operation}`)
+  const prepared = await prepare(world, operation, `trace-${operation}-${Date.now().toString(36)}`)
   const problems = await settle(world, 0)
   const places = await world.faults.placesOf(async () => {
     await perform(world, operation, prepared)

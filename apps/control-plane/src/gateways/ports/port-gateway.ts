@@ -64,7 +64,11 @@ export const createPortGateway = (parts: {
     if (request) answered(request)
     fail?.(error)
   })
-  proxy.on('proxyRes', (answer) => cleanResponseHeaders(answer.headers, false))
+  proxy.on('proxyRes', (answer, request, response) => {
+    cleanResponseHeaders(answer.headers, false)
+    // From here on it says what becomes of the client's connection, no longer of the Dock's.
+    request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
+  })
   // Before the library's own listeners, which copy the headers.
   proxy.on('proxyReqWs', (outgoing, request) => {
     outgoing.once('upgrade', (answer) => {

@@ -228,6 +228,20 @@ describe('a request', () => {
 })
 
 describe('a name', () => {
+  it.each([
+    ['HTTP/1.1', 'connection: close\r\n'],
+    ['HTTP/1.0', ''],
+  ])(
+    'of %s whose client waits for the end of its connection gets that',
+    patiently,
+    async (version, header) => {
+      const socket = connect({ host: '127.0.0.1', port: gateway })
+      socket.write(`GET / ${version}\r\nhost: ${host}\r\n${header}\r\n`)
+      const text = Buffer.concat(await socket.toArray()).toString()
+      expect(text).toMatch(/^HTTP\/1\.1 200 .*connection: close.*hello$/is)
+    },
+  )
+
   it('belongs to hosted ports alone: the service answers none of them, nor they for it', async () => {
     expect((await get('/health')).body).toBe('hello')
     expect((await get('/v1/config', { headers: { accept: 'application/json' } })).body).toBe('hello')
