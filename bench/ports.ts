@@ -2,12 +2,11 @@
  * script/bench ports: small requests through a hosted port, its throughput beside that of the link alone, and what a
  * download that takes all it can does to commands and heartbeats meanwhile.
  */
-import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'
 import { createDock, run } from '../tests/e2e/support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
+import { download } from './download.ts'
 import { type Figure, percentile, sample } from './figures.ts'
 import { linkThroughput } from './link-throughput.ts'
 import { longestSilenceMs } from './parts/longest-silence.ts'
@@ -53,20 +52,6 @@ const startProgram = async (server: Server, id: string): Promise<string> => {
      for _ in {1..100}; do (exec 3<>/dev/tcp/127.0.0.1/${port}) 2>/dev/null && exit; sleep 0.1; done; cat server.log; exit 1`,
   )
   return (await server.client.call('exposePort', { params: { id }, body: { port } })).url ?? ''
-}
-
-/** Megabytes a second of one download. */
-const download = async (url: string, size: number): Promise<number> => {
-  const { host, port: listening } = new URL(url)
-  const begin = performance.now()
-  const outgoing = request({
-    ...{ host: '127.0.0.1', port: listening, path: `/megabytes/${size}`, headers: { host }, agent: false },
-  }).end()
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
-  let received = 0
-  for await (const chunk of response) received += (chunk as Buffer).length
-  if (received !== size * 1024 * 1024) throw new Error(`${received} bytes of ${size} MiB came`)
-  return received / 1024 / 1024 / ((performance.now() - begin) / 1000)
 }
 
 const smallRequests = async (url: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** The only place where the parts of the control plane are constructed and joined. */
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import type { Clock, Logger } from '@dock/foundation'
+import { type Clock, type Logger, Precedence } from '@dock/foundation'
 import { sql } from 'kysely'
 import { createClientAddress } from './client-address.ts'
 import type { Config } from './config.ts'
@@ -40,6 +40,8 @@ import { createTenantModules, type TenantModules } from './tenant-modules.ts'
 export type ControlPlane = {
   app: HttpApp
   doors: Doors
+  /** What bodies of hosted ports stand back for. */
+  precedence: Precedence
   handlers: Handlers
   docks: DockModules
   accessSignals: AccessSignals
@@ -75,6 +77,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     roleOf: async (userId, organizationId) =>
       (await findMembership(db, userId, organizationId))?.role ?? null,
   })
+  const precedence = new Precedence()
   const docks = createDockModules({
     db,
     clock,
@@ -131,7 +134,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     wakeRemoval: tenants.removal.wake,
   })
   const connections = createConnectionModules({
-    ...{ db, clock, logger, rateLimits },
+    ...{ db, clock, logger, rateLimits, precedence },
     accessSignals: people.accessSignals,
     hosts: docks.context.gateway,
     activity: docks.context.activity,
@@ -194,12 +197,14 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
   return {
     app,
     doors: {
-      upgradeOf: (path) => {
-        if (path === '/v1/fleet/connect') return docks.fleet.upgrade
+      upgradeOf: (path, protocol) => {
+        const ofFleet = docks.fleet.upgradeOf(path, protocol)
+        if (ofFleet || protocol !== 'websocket') return ofFleet
         return connections.terminals.takes(path) ? connections.terminals.upgrade : undefined
       },
       ports: connections.ports,
     },
+    precedence,
     handlers,
     docks,
     accessSignals: people.accessSignals,

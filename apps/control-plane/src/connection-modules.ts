@@ -1,5 +1,5 @@
 /** Joins what people connect to inside Docks: terminals and hosted ports, their routes and their gateways. */
-import type { Clock, Logger } from '@dock/foundation'
+import type { Clock, Logger, Precedence } from '@dock/foundation'
 import type { ClientAddress } from './client-address.ts'
 import type { Db } from './database/database.ts'
 import { createPortGateway, type PortGateway } from './gateways/ports/index.ts'
@@ -31,18 +31,30 @@ export const createConnectionModules = (options: {
   logger: Logger
   rateLimits: RateLimits
   hosts: HostConnections
+  precedence: Precedence
   activity: DockActivity
   accessSignals: AccessSignals
   portsDomain: PortsDomain | null
   clientAddress: ClientAddress
 }): ConnectionModules => {
-  const { db, clock, logger, rateLimits, hosts, activity, accessSignals, portsDomain, clientAddress } =
-    options
+  const {
+    db,
+    clock,
+    logger,
+    rateLimits,
+    hosts,
+    activity,
+    accessSignals,
+    portsDomain,
+    clientAddress,
+    precedence,
+  } = options
   const context: TerminalContext = { db, clock, rateLimits, hosts, activity, open: createOpenTerminals() }
   const terminals = createTerminalGateway({ context, accessSignals, logger })
   const routes = createPortRoutes({ db, clock })
   const ports =
-    portsDomain && createPortGateway({ domain: portsDomain, routes, hosts, clientAddress, logger })
+    portsDomain &&
+    createPortGateway({ domain: portsDomain, routes, hosts, precedence, clientAddress, logger })
   return {
     handlers: { ...terminalHandlers(context), ...portHandlers({ db, clock, domain: portsDomain }) },
     terminals,

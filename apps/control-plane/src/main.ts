@@ -72,6 +72,7 @@ const run = async (logger: Logger): Promise<void> => {
   const server = await serveHttp({
     app: controlPlane.app,
     doors: controlPlane.doors,
+    precedence: controlPlane.precedence,
     bind: config.bind,
     port: config.port,
     onDoorError: (error) => logger.warn({ err: error }, 'a connection failed'),

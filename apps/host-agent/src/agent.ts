@@ -1,6 +1,6 @@
 /** The agent's life: what is there is taken up first, only then does the control plane hear of this host. */
 import { availableParallelism } from 'node:os'
-import type { Logger } from '@dock/foundation'
+import { type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
 import { CredentialDoors, type OpenDoor } from './credentials/credential-doors.ts'
 import { CredentialQuestions } from './credentials/credential-questions.ts'
@@ -79,6 +79,7 @@ export const createAgent = (agentParts: AgentParts) => {
     facts,
     pressure: () => readPressure(disks),
     questions,
+    precedence: new Precedence(),
     logger,
   }
   return {

@@ -12,7 +12,7 @@ import {
 } from 'node:http2'
 import { PassThrough, pipeline, type Readable } from 'node:stream'
 import { createWebSocketStream, type WebSocket } from 'ws'
-import { connectOverLink } from './connect-over-link.ts'
+import { type ConnectOptions, connectOverLink } from './connect-over-link.ts'
 import { LinkLost, LinkTimeout } from './link-errors.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
@@ -37,7 +37,7 @@ export type AgentLink = {
   /** Calls the agent and answers with the head; the body follows as a stream with backpressure. */
   stream(method: string, path: string, options?: StreamOptions): Promise<AgentStream>
   /** Connects to a Dock, bytes both ways. Rejects with AgentRefusal when the agent does not take the connection. */
-  connect(path: string, signal?: AbortSignal): Promise<LinkSocket>
+  connect(path: string, options?: ConnectOptions): Promise<LinkSocket>
   /** Breaks the connection; calls under way reject with LinkLost. `code` is the WebSocket's close code. */
   close(code?: number, reason?: string): void
   readonly isClosed: boolean
@@ -174,7 +174,7 @@ export const acceptLink = (socket: WebSocket, times?: LivenessTimes): AgentLink 
     request: async (method, path, options = {}) => wholeAnswer(open(session, method, path, options), options),
     stream: async (method, path, options = {}) =>
       headOf(open(session, method, path, options), options.signal),
-    connect: (path, signal) => connectOverLink(session, path, signal),
+    connect: (path, options) => connectOverLink(session, path, options),
     close: (code = 1000, reason = '') => {
       socket.close(code, reason)
       // The peer is given no say: what waits for an answer is told now.

@@ -1,5 +1,6 @@
 /** Opens a connection to a Dock over a link: an extended CONNECT (RFC 8441), so that bytes go both ways at once. */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
+import { ticketHeader } from './dial-back.ts'
 import { LinkLost } from './link-errors.ts'
 import { connectProtocol } from './link-settings.ts'
 import { LinkSocket } from './link-socket.ts'
@@ -16,6 +17,9 @@ const readRefusal = async (socket: LinkSocket): Promise<string> => {
   return text
 }
 
+/** `ticket`: the agent may dial back with it. */
+export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string }
+
 /**
  * Answers once the agent has taken the connection. Throws AgentRefusal when it did not, LinkLost when the link broke,
  * and the signal's reason.
@@ -23,12 +27,15 @@ const readRefusal = async (socket: LinkSocket): Promise<string> => {
 export const connectOverLink = async (
   session: ClientHttp2Session,
   path: string,
-  signal?: AbortSignal,
+  { signal, ticket }: ConnectOptions = {},
 ): Promise<LinkSocket> => {
   if (session.destroyed || session.closed) throw new LinkLost()
   signal?.throwIfAborted()
   const stream = session.request(
-    { ':method': 'CONNECT', ':protocol': connectProtocol, ':path': path },
+    {
+      ...{ ':method': 'CONNECT', ':protocol': connectProtocol, ':path': path },
+      ...(ticket === undefined ? {} : { [ticketHeader]: ticket }),
+    },
     { endStream: false },
   )
   const socket = new LinkSocket(stream)

@@ -138,7 +138,7 @@ test('leaving tells the agent, and a cut link is no orderly end', async () => {
 test('a signal ends the wait for an agent that does not answer', async () => {
   const { link } = await linked(() => new Promise(() => undefined))
   const leaving = new AbortController()
-  const waiting = link.connect('/', leaving.signal)
+  const waiting = link.connect('/', { signal: leaving.signal })
   leaving.abort(new Error('left'))
   await expect(waiting).rejects.toThrow('left')
 })

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import { createWebSocketStream, WebSocket } from 'ws'
+import { dialBack } from './dial-back.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import type { ConnectHandler } from './serve-connection.ts'
 import { type LinkHandler, serveLink } from './serve-link.ts'
@@ -70,8 +71,11 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
       watchLiveness(socket, options.times)
       const duplex = createWebSocketStream(socket)
       duplex.on('error', () => undefined)
-      const session = serveLink(duplex, options, (error) =>
-        logger.error({ err: error, channel }, 'a call of the control plane failed without an answer'),
+      const session = serveLink(
+        duplex,
+        { ...options, dialBack: (ticket) => dialBack(options.url, ticket) },
+        (error) =>
+          logger.error({ err: error, channel }, 'a call of the control plane failed without an answer'),
       )
       session.once('close', () => socket.terminate())
       socket.once('close', () => session.destroy())

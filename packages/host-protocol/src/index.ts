@@ -15,6 +15,13 @@ export {
 export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
 export * from './connection-messages.ts'
+export {
+  bindArrived,
+  createDialBackDoor,
+  type DialBackDoor,
+  dialBackPath,
+  dialBackProtocol,
+} from './dial-back.ts'
 export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './dial-link.ts'
 export { diskBytesOf } from './disk-size.ts'
 export * from './environment-messages.ts'

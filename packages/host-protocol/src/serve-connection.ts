@@ -6,6 +6,7 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
+import { bindDialled, ticketHeader } from './dial-back.ts'
 
 export type IncomingConnection = {
   /** Path and query that were asked for. */
@@ -14,6 +15,8 @@ export type IncomingConnection = {
   readonly gone: AbortSignal
   /** Takes it. `trailers` are asked for at the orderly end of what the agent sends. */
   accept(trailers?: () => OutgoingHttpHeaders): Duplex
+  /** Takes it by a connection of its own when the control plane asks for that and it can be had, else as `accept`. */
+  acceptApart(): Promise<Duplex>
   /** Answers `{code, message}` instead. */
   refuse(status: number, refusal: { code: string; message: string }): void
 }
@@ -21,25 +24,37 @@ export type IncomingConnection = {
 /** Must accept or refuse; what it throws instead is an internal error to the caller. */
 export type ConnectHandler = (connection: IncomingConnection) => Promise<void>
 
+/** Dials the control plane for one connection; null when that fails. */
+export type DialBack = (ticket: string) => Promise<Duplex | null>
+
 /** Hands one CONNECT of the control plane to `handler`. Rejects with what the handler threw. */
 export const serveConnection = async (
   stream: ServerHttp2Stream,
   head: IncomingHttpHeaders,
   handler: ConnectHandler,
+  dialBack?: DialBack,
 ): Promise<void> => {
   const gone = new AbortController()
   stream.on('error', () => undefined)
   stream.once('close', () => gone.abort(new Error('the caller went away')))
+  const accept = (trailers?: () => OutgoingHttpHeaders): Duplex => {
+    if (!stream.destroyed) {
+      stream.respond({ ':status': 200 }, { waitForTrailers: trailers !== undefined })
+      if (trailers) stream.once('wantTrailers', () => stream.sendTrailers(trailers()))
+    }
+    return stream
+  }
   try {
     await handler({
       target: new URL(head[':path'] ?? '/', 'http://agent'),
       gone: gone.signal,
-      accept: (trailers) => {
-        if (!stream.destroyed) {
-          stream.respond({ ':status': 200 }, { waitForTrailers: trailers !== undefined })
-          if (trailers) stream.once('wantTrailers', () => stream.sendTrailers(trailers()))
-        }
-        return stream
+      accept,
+      acceptApart: async () => {
+        const ticket = head[ticketHeader]
+        const apart = typeof ticket === 'string' ? await dialBack?.(ticket) : null
+        if (!apart) return accept()
+        bindDialled(apart, accept(), gone.signal)
+        return apart
       },
       refuse: (status, refusal) => {
         if (stream.destroyed) return

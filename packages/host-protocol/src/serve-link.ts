@@ -9,7 +9,7 @@ import {
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { connectionWindowBytes, connectProtocol, sessionOptions } from './link-settings.ts'
-import { type ConnectHandler, serveConnection } from './serve-connection.ts'
+import { type ConnectHandler, type DialBack, serveConnection } from './serve-connection.ts'
 
 /** A handler as in the Fetch standard, for instance `app.fetch` of a Hono application. */
 export type LinkHandler = (request: Request) => Response | Promise<Response>
@@ -132,12 +132,16 @@ const serveStream = async (
 }
 
 /** What an agent offers over a link: calls, and connections to its Docks. */
-export type LinkService = { handler: LinkHandler; connect?: ConnectHandler | undefined }
+export type LinkService = {
+  handler: LinkHandler
+  connect?: ConnectHandler | undefined
+  dialBack?: DialBack | undefined
+}
 
 /** Serves over a connected stream until it ends. `onFailure` gets what a handler threw. */
 export const serveLink = (
   duplex: Duplex,
-  { handler, connect }: LinkService,
+  { handler, connect, dialBack }: LinkService,
   onFailure: (error: unknown) => void,
 ): ServerHttp2Session => {
   const { settings } = sessionOptions
@@ -149,7 +153,9 @@ export const serveLink = (
   session.on('error', () => undefined)
   session.on('stream', (stream, head) => {
     const isConnection = connect && head[':method'] === 'CONNECT' && head[':protocol'] === connectProtocol
-    const served = isConnection ? serveConnection(stream, head, connect) : serveStream(stream, head, handler)
+    const served = isConnection
+      ? serveConnection(stream, head, connect, dialBack)
+      : serveStream(stream, head, handler)
     served.catch(onFailure)
   })
   return session

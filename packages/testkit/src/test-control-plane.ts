@@ -117,6 +117,7 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
       const server = await serveHttp({
         app: controlPlane.app,
         doors: controlPlane.doors,
+        precedence: controlPlane.precedence,
         bind: '127.0.0.1',
         port: 0,
         ...(patience ? { patience } : {}),

@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { Precedence } from '@dock/foundation'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 
@@ -23,8 +24,8 @@ export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) =
 
 /** What else comes in at the same socket. */
 export type Doors = {
-  /** WebSocket upgrades of the service by path. */
-  upgradeOf(path: string): Upgrade | undefined
+  /** Upgrades of the service, mostly to `websocket`, by path. */
+  upgradeOf(path: string, protocol: string): Upgrade | undefined
   /** What is for hosted ports, told by its `Host` and by nothing else; null while there are none. */
   ports: {
     takes(request: IncomingMessage): boolean
@@ -48,6 +49,8 @@ const refuseUpgrade = (socket: Duplex): void => {
 
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
 
+const protocolOf = (request: IncomingMessage): string => request.headers.upgrade?.toLowerCase() ?? ''
+
 /** Ends a request whose body has not come by then; the answer cancels it. */
 const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
   const timer = setTimeout(() => {
@@ -60,6 +63,8 @@ const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
 export const serveHttp = async (options: {
   app: HttpApp
   doors: Doors
+  /** Taken by every request of the service's own. */
+  precedence: Precedence
   bind: string
   port: number
   patience?: ClientPatience
@@ -67,15 +72,19 @@ export const serveHttp = async (options: {
   onDoorError(error: unknown): void
 }): Promise<HttpServer> => {
   const patience = options.patience ?? usualPatience
-  const { doors, onDoorError } = options
+  const { doors, precedence, onDoorError } = options
+  const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>
+    doors.ports?.takes(request) ? undefined : doors.upgradeOf(pathOf(request), protocolOf(request))
   const answer = getRequestListener(options.app.fetch)
   let underWay = 0
   let whenIdle: (() => void) | undefined
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const cancel = hurry(request, patience.requestMs)
+    const release = precedence.take()
     underWay += 1
     response.once('close', () => {
       cancel()
+      release()
       underWay -= 1
       if (underWay === 0) whenIdle?.()
     })
@@ -89,7 +98,8 @@ export const serveHttp = async (options: {
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
     // Whoever offers another protocol is answered in this one.
-    shouldUpgradeCallback: (request) => request.headers.upgrade?.toLowerCase() === 'websocket',
+    shouldUpgradeCallback: (request) =>
+      protocolOf(request) === 'websocket' || upgradeOf(request) !== undefined,
   })
   server.timeout = patience.silenceMs
   server.on('request', (request, response) => {
@@ -104,7 +114,7 @@ export const serveHttp = async (options: {
   server.on('upgrade', (request, socket: Socket, head) => {
     // What it becomes has its own rules of when silence ends it.
     socket.setTimeout(0)
-    const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : doors.upgradeOf(pathOf(request))
+    const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : upgradeOf(request)
     if (!upgrade) return refuseUpgrade(socket)
     upgrade(request, socket, head).catch((error: unknown) => {
       onDoorError(error)

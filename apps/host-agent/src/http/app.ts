@@ -17,7 +17,7 @@ const bodyBytesMax = 8 * 1024 * 1024
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
-  const { docks, warmPool, questions, logger } = view
+  const { docks, warmPool, questions, precedence, logger } = view
   const app = new Hono()
   const knownDock = (context: Context): Dock => {
     const dock = docks.known(uuidParameter(context, 'dockId'))
@@ -51,7 +51,9 @@ export const createAgentApp = (view: HostView): Hono => {
   })
   app.post('/docks/:dockId/exec', async (context) => {
     const request = await readBody(context, protocol.execInDock)
-    return context.json(await knownDock(context).exec(request))
+    const dock = knownDock(context)
+    const release = precedence.take()
+    return context.json(await dock.exec(request).finally(release))
   })
   app.post('/docks/:dockId/setup', async (context) => {
     const request = await readBody(context, protocol.setupDock)

@@ -1,5 +1,5 @@
 /** What the agent's paths are built on. */
-import type { Logger } from '@dock/foundation'
+import type { Logger, Precedence } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
 import type { CredentialQuestions } from '../credentials/credential-questions.ts'
@@ -14,6 +14,8 @@ export type HostView = {
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents
+  /** Commands go before large transfers. */
+  precedence: Precedence
   facts(): Promise<HostFacts>
   pressure(): Pressure
   questions: CredentialQuestions

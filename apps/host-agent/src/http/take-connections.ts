@@ -3,7 +3,7 @@ import * as protocol from '@dock/host-protocol'
 import * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
 import type { Dock } from '../docks/dock.ts'
-import { joinStreams } from '../ports/join-streams.ts'
+import { carryPort } from '../ports/carry-port.ts'
 import { carryTerminal } from '../terminals/carry-terminal.ts'
 import type { HostView } from './host-view.ts'
 import { parse } from './read-request.ts'
@@ -13,7 +13,7 @@ const path = /^\/docks\/([^/]+)\/(terminals|ports)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
 /** Takes each connection, or refuses it as the protocol has it. */
-export const takeConnections = ({ docks, logger }: HostView): protocol.ConnectHandler => {
+export const takeConnections = ({ docks, precedence, logger }: HostView): protocol.ConnectHandler => {
   const known = (dockId: string): Dock => {
     const dock = docks.known(parse(z.uuid(), dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
@@ -44,7 +44,7 @@ export const takeConnections = ({ docks, logger }: HostView): protocol.ConnectHa
   ): Promise<void> => {
     const socket = await dock.connectPort(parse(portNumber, name), parse(protocol.connectPort, query))
     if (connection.gone.aborted) return void socket.destroy()
-    joinStreams(socket, connection.accept())
+    carryPort(socket, await connection.acceptApart(), precedence)
   }
 
   return async (connection) => {

@@ -4,7 +4,9 @@
  */
 import {
   type AgentLink,
+  bindArrived,
   callAgent,
+  type DialBackDoor,
   exitCodeTrailer,
   type LinkChannel,
   LinkTimeout,
@@ -20,12 +22,14 @@ const resizeTimeoutMs = 10_000
 /** `link` answers the host's link of a channel, or throws HostNotLinked. */
 export const dockConnections = (
   link: (hostId: string, channel: LinkChannel) => AgentLink,
+  dialBacks: DialBackDoor,
 ): HostConnections => {
-  const connect = async (hostId: string, path: string, query: Record<string, number>) => {
+  const connect = async (hostId: string, path: string, query: Record<string, number>, ticket?: string) => {
     const search = Object.entries(query).map(([name, value]) => `${name}=${value}`)
     const waiting = new AbortController()
     const timer = setTimeout(() => waiting.abort(new LinkTimeout(openTimeoutMs)), openTimeoutMs)
-    const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, waiting.signal)
+    const options = { signal: waiting.signal, ...(ticket === undefined ? {} : { ticket }) }
+    const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, options)
     return translated(connected).finally(() => clearTimeout(timer))
   }
 
@@ -45,7 +49,19 @@ export const dockConnections = (
       const options = { timeoutMs: resizeTimeoutMs }
       await translated(callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options))
     },
-    connectPort: (hostId, dockId, port, generation) =>
-      connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }),
+    connectPort: async (hostId, dockId, port, generation) => {
+      const expected = dialBacks.expect()
+      try {
+        const asked = await connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }, expected.ticket)
+        if (!expected.socket) return asked
+        bindArrived(expected.socket, asked)
+        return expected.socket
+      } catch (error) {
+        expected.socket?.destroy()
+        throw error
+      } finally {
+        expected.forget()
+      }
+    },
   }
 }

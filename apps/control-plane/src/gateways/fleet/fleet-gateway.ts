@@ -10,7 +10,9 @@ import {
   captured,
   clonedRepositories,
   cloneRepositories,
+  createDialBackDoor,
   credentialAnswer,
+  type DialBackDoor,
   destroyCapture,
   destroyDock,
   execInDock,
@@ -39,12 +41,14 @@ const empty = z.looseObject({})
 
 export type FleetGateway = HostGateway & {
   /** Takes a link into use, in place of an older one of the same host and channel. */
+  readonly dialBacks: DialBackDoor
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
   close(): void
 }
 
 export const createFleetGateway = (clock: Clock): FleetGateway => {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
+  const dialBacks = createDialBackDoor()
   /** Who waits for a host's control link. */
   const awaited = new Map<string, Set<() => void>>()
   const link = (hostId: string, channel: LinkChannel = 'control'): AgentLink => {
@@ -63,6 +67,7 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
   const command = { timeoutMs: commandTimeoutMs }
 
   return {
+    dialBacks,
     attach: (hostId, channel, fresh) => {
       links[channel].get(hostId)?.close(4000, 'replaced by a newer session')
       links[channel].set(hostId, fresh)
@@ -131,6 +136,6 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
       await call(host, '/pool', keepPool, empty, body, command)
     },
     ...captureCalls((host) => link(host, 'bulk')),
-    ...dockConnections(link),
+    ...dockConnections(link, dialBacks),
   }
 }

@@ -6,6 +6,8 @@ import type { Logger } from '@dock/foundation'
 import {
   type AgentLink,
   acceptLink,
+  dialBackPath,
+  dialBackProtocol,
   hostEvent,
   type LinkChannel,
   type RegisteredHost,
@@ -15,11 +17,13 @@ import { WebSocketServer } from 'ws'
 import type { Enrolment, HostEvents } from '../../modules/hosts/index.ts'
 import type { FleetGateway } from './fleet-gateway.ts'
 
+type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
+
 export type FleetServer = {
   /** POST /v1/fleet/register, given the parsed JSON body and the peer's address. */
   register(body: unknown, address: string): Promise<RegisteredHost>
-  /** GET /v1/fleet/connect: call it for each upgrade of that path. Refusals are answered on the socket. */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  /** What takes upgrades of a path of the fleet's to a protocol. Refusals are answered on the socket. */
+  upgradeOf(path: string, protocol: string): Upgrade | undefined
   close(): void
 }
 
@@ -63,32 +67,39 @@ export const createFleetServer = (options: {
     )
   }
 
+  const takeLink: Upgrade = async (request, socket, head) => {
+    socket.on('error', () => socket.destroy())
+    const url = new URL(request.url ?? '/', 'http://localhost')
+    const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
+    const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
+    const address = request.socket.remoteAddress ?? ''
+    const hostId = credential ? await enrolment.admit(credential, address) : null
+    if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
+    sockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const link = acceptLink(webSocket)
+      gateway.attach(hostId, channel, link)
+      closeIfReplaced(link, credential)
+      logger.info({ hostId, channel }, 'host linked')
+      link.onClose(() => logger.info({ hostId, channel }, 'host link closed'))
+      if (channel === 'control')
+        follow(hostId, link).catch((error: unknown) => {
+          if (!link.isClosed) logger.warn({ hostId, err: error }, 'host events ended')
+          link.close(4002, 'events ended')
+        })
+    })
+  }
+
   return {
     register: async (body, address) => {
       const request = registerHost.safeParse(body)
       if (!request.success) throw new ServiceError('validation_error', { detail: request.error })
       return enrolment.register(request.data, address)
     },
-    upgrade: async (request, socket, head) => {
-      socket.on('error', () => socket.destroy())
-      const url = new URL(request.url ?? '/', 'http://localhost')
-      const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
-      const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-      const address = request.socket.remoteAddress ?? ''
-      const hostId = credential ? await enrolment.admit(credential, address) : null
-      if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
-      sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        const link = acceptLink(webSocket)
-        gateway.attach(hostId, channel, link)
-        closeIfReplaced(link, credential)
-        logger.info({ hostId, channel }, 'host linked')
-        link.onClose(() => logger.info({ hostId, channel }, 'host link closed'))
-        if (channel === 'control')
-          follow(hostId, link).catch((error: unknown) => {
-            if (!link.isClosed) logger.warn({ hostId, err: error }, 'host events ended')
-            link.close(4002, 'events ended')
-          })
-      })
+    upgradeOf: (path, protocol) => {
+      if (path === '/v1/fleet/connect' && protocol === 'websocket') return takeLink
+      if (path === dialBackPath && protocol === dialBackProtocol)
+        return async (...upgrade) => gateway.dialBacks.upgrade(...upgrade)
+      return undefined
     },
     close: () => {
       gateway.close()

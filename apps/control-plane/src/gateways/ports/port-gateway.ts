@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isReadyDockState } from '@dock/contract'
-import type { Logger } from '@dock/foundation'
+import { type Logger, type Precedence, standBack } from '@dock/foundation'
 import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
 import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
@@ -47,10 +47,12 @@ export const createPortGateway = (parts: {
   domain: PortsDomain
   routes: PortRoutes
   hosts: Pick<HostConnections, 'connectPort'>
+  /** What large bodies stand back for. */
+  precedence: Precedence
   clientAddress: ClientAddress
   logger: Logger
 }): PortGateway => {
-  const { domain, routes, logger } = parts
+  const { domain, routes, precedence, logger } = parts
   const connect = (place: { hostId: string; dockId: string; generation: number }, port: number) =>
     parts.hosts.connectPort(place.hostId, place.dockId, port, place.generation)
   const agent = new DockAgent(connect)
@@ -68,6 +70,7 @@ export const createPortGateway = (parts: {
     cleanResponseHeaders(answer.headers, false)
     // From here on it says what becomes of the client's connection, no longer of the Dock's.
     request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
+    standBack(answer, response, precedence)
   })
   // Before the library's own listeners, which copy the headers.
   proxy.on('proxyReqWs', (outgoing, request) => {
