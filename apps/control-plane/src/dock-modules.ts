@@ -223,6 +223,7 @@ export const createDockModules = (options: {
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
+      { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },
     ],
   })
   const orderedStops = createOrderedStops(context)

@@ -7,10 +7,20 @@ import { createDiskMarks } from './usage/disk-marks.ts'
 
 export const createDockReactions = (context: DockContext): DockReactions => {
   const diskMarks = createDiskMarks(context)
+  /** Generations that were lost while an operation held their Dock, by Dock. */
+  const held = new Map<string, { generation: number; died: boolean }>()
+  const recover: DockReactions['recover'] = async (dockId, generation, died) => {
+    const outcome = await recoverDock(context, dockId, generation, died)
+    if (outcome.held) held.set(dockId, { generation, died })
+    else held.delete(dockId)
+  }
   return {
     hostsSilent: () => hostsSilent(context),
     hostBack: (dockId) => hostBack(context, dockId),
-    recover: (dockId, generation, died) => recoverDock(context, dockId, generation, died),
+    recover,
+    recoverHeld: async () => {
+      for (const [dockId, { generation, died }] of [...held]) await recover(dockId, generation, died)
+    },
     sampled: async (hostId, samples) => {
       await context.usage.record(hostId, samples)
       await diskMarks.watch(hostId, samples)

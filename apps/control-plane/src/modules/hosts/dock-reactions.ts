@@ -7,5 +7,7 @@ export type DockReactions = {
   hostBack(dockId: string): Promise<void>
   /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
   recover(dockId: string, generation: number, died: boolean): Promise<void>
+  /** The same for those that an operation held when they were lost. */
+  recoverHeld(): Promise<void>
   sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }

@@ -10,6 +10,8 @@ export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
   /** Hosts without a word for 30 s turn offline and their Docks unreachable. */
   noticeSilence(): Promise<void>
+  /** Docks that an operation held when their runtime was lost boot again once it is over. */
+  recoverHeld(): Promise<void>
   /** Resolves when no host is being told what its inventory led to, or what git in a Dock asked for. */
   settled(): Promise<void>
 }
@@ -52,6 +54,7 @@ export const createHostEvents = (
     settled: async () => {
       await Promise.all([inventories.settled(), credentials.settled()])
     },
+    recoverHeld: () => reactions.recoverHeld(),
     noticeSilence: async () => {
       const now = clock.now().getTime()
       for (const hostId of await markSilentHosts(db, new Date(now - silenceMs)))

@@ -17,27 +17,31 @@ import { heldAfterLoss } from './recovery-alerts.ts'
 const recoveriesMax = 3
 const recoveryWindowMs = 10 * 60_000
 
-/** Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. */
+/**
+ * Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. Answers
+ * whether an operation holds the Dock, so that it must be asked again.
+ */
 export const recoverDock = async (
   context: DockContext,
   dockId: string,
   generation: number,
   died: boolean,
-): Promise<void> => {
+): Promise<{ held: boolean }> => {
   const { rows } = await sql<DockRow>`select ${dockColumns} from docks d where d.id = ${dockId}`.execute(
     context.db,
   )
   const dock = rows[0]
-  if (!dock || dock.generation !== generation || dock.hostId === null) return
-  if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return
+  if (!dock || dock.generation !== generation || dock.hostId === null) return { held: false }
+  if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return { held: false }
   const since = context.clock.now().getTime() - recoveryWindowMs
   const recent = dock.recoveries.filter((at) => at.getTime() > since).length
-  if (died && recent >= recoveriesMax) return giveUp(context, dock)
   try {
-    await bootAgain(context, dock, died)
+    if (died && recent >= recoveriesMax) await giveUp(context, dock)
+    else await bootAgain(context, dock, died)
+    return { held: false }
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error
-    // The operation that holds it may be ending it; if not, the next inventory finds it lost again.
+    return { held: true }
   }
 }
 

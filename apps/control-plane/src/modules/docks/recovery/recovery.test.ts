@@ -2,7 +2,7 @@ import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { deleteDock, readDock, stopDock } from '../index.ts'
+import { branchDock, deleteDock, readDock, stopDock } from '../index.ts'
 import { eachInAWorld } from '../test-each-world.ts'
 import type { TestWorld } from '../test-world.ts'
 
@@ -143,6 +143,29 @@ describe('a Dock whose runtime died', () => {
     expect(await inbox(id)).toEqual(['auto_recovered'])
     expect(await stopAt()).toEqual(before)
     expect(await slots()).toBe(1)
+  })
+
+  it('boots again as soon as the operation that held it is over', async () => {
+    const { id } = await world.create()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('capture', promise)
+    const branch = branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
+    await expect.poll(() => world.host.calls.some(({ method }) => method === 'capture')).toBe(true)
+    await died(id, 1)
+    await world.modules.hostEvents.recoverHeld()
+    expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1 })
+    world.host.failures.set('capture', ['failed'])
+    resolve()
+    await expect(branch).rejects.toThrow(ServiceError)
+    await settle()
+    await world.modules.hostEvents.recoverHeld()
+    await settle()
+    expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+    expect(await stateOf(id)).toBe('ready')
+    await world.modules.hostEvents.recoverHeld()
+    await settle()
+    expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2 })
+    expect(await inbox(id)).toEqual(['auto_recovered'])
   })
 
   it('three times in ten minutes; the fourth is held, with its disk', async () => {
