@@ -7,8 +7,10 @@ import { Socket } from 'node:net'
 import { openPipe } from './system-calls.ts'
 
 const pipeCapacityBytes = 65_536
+/** What is dropped is read at 64 MiB/s at most: a flood that nobody reads is not worth a core. */
+const droppedChunkMs = 1
 
-/** Keeps the first `limitBytes` of a stream and drops the rest, so that the writer never waits. */
+/** Keeps the first `limitBytes` of a stream and drops the rest, so that the writer goes on. */
 export class OutputPipe {
   /** The writing end, for the command; closed by {@link closeWriter}. */
   readonly writeFd: number
@@ -28,14 +30,21 @@ export class OutputPipe {
     this.#readFd = readFd
     this.#left = limitBytes
     this.#onKept = onKept
-    this.#socket = new Socket({ fd: readFd, readable: true, writable: false })
-    this.#socket.on('data', (chunk: Buffer) => this.#keep(chunk))
+    this.#socket = new Socket({
+      ...{ fd: readFd, readable: true, writable: false },
+      // One buffer for all: what is dropped leaves nothing to be collected.
+      onread: {
+        buffer: Buffer.allocUnsafeSlow(pipeCapacityBytes),
+        callback: (length, buffer) => this.#take(buffer.subarray(0, length)),
+      },
+    })
     this.#socket.on('error', () => undefined)
     for (const event of ['end', 'close']) {
       this.#socket.once(event, () => {
         this.#ended = true
       })
     }
+    this.#socket.resume()
   }
 
   /** Closes our copy of the writing end: to be called once the command has its own. */
@@ -60,15 +69,23 @@ export class OutputPipe {
       }
       if (length === 0) break
       drained += length
-      this.#keep(Buffer.from(buffer.subarray(0, length)))
+      this.#keep(buffer.subarray(0, length))
     }
     this.#socket.destroy()
     return Buffer.concat(this.#chunks)
   }
 
-  #keep(chunk: Buffer): void {
+  /** Answers whether to read on at once. */
+  #take(chunk: Uint8Array): boolean {
+    this.#keep(chunk)
+    if (!this.truncated) return true
+    setTimeout(() => this.#socket.resume(), droppedChunkMs)
+    return false
+  }
+
+  #keep(chunk: Uint8Array): void {
     if (chunk.length > this.#left) this.truncated = true
-    const kept = chunk.subarray(0, this.#left)
+    const kept = Buffer.from(chunk.subarray(0, this.#left))
     this.#left -= kept.length
     if (kept.length === 0) return
     this.#chunks.push(kept)
