@@ -6,7 +6,9 @@ import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
 const gibibyteDock = (): Promise<Dock> => createDock(server, { diskGiB: 1 })
-const write = (name: string, megabytes: number): string => `head -c ${megabytes}000000 /dev/urandom > ${name}`
+/** In large pieces: each that is written costs a sandbox about 0.1 ms. */
+const write = (name: string, megabytes: number): string =>
+  `dd if=/dev/urandom of=${name} bs=1MB count=${megabytes} iflag=fullblock status=none`
 
 it('a Dock of 1 GiB writes 800 MB, stops, resumes, deletes them, and writes 800 MB again', async () => {
   const { id } = await gibibyteDock()
