@@ -227,7 +227,9 @@ export const createDiskDock = async ({ client, admin }: StorageWorld, name: stri
       return await client.call('createDock', { body })
     } catch (error) {
       const code = error instanceof DockApiError ? error.code : 'no answer'
-      const passing = ['no_host_capacity', 'service_unavailable', 'no answer'].includes(code)
+      const passing = ['no_host_capacity', 'capacity_exhausted', 'service_unavailable', 'no answer'].includes(
+        code,
+      )
       if (!passing || Date.now() > deadline) throw error
       await delay(100)
     }
