@@ -40,8 +40,8 @@ const execGraceMs = 15_000
 const empty = z.looseObject({})
 
 export type FleetGateway = HostGateway & {
-  /** Takes a link into use, in place of an older one of the same host and channel. */
   readonly dialBacks: DialBackDoor
+  /** Takes a link into use, in place of an older one of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
   close(): void
 }
