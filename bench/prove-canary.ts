@@ -12,7 +12,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { WebSocket } from 'ws'
 import { run } from '../tests/e2e/support/dock.ts'
-import { capturesFolder, filesWith } from '../tests/e2e/support/search-files.ts'
+import { capturesFolder, filesWith, textsIn } from '../tests/e2e/support/search-files.ts'
 import { watchProcesses } from '../tests/e2e/support/watch-processes.ts'
 import { type BenchServer, print, withServer } from './parts/bench-server.ts'
 import { checkpoint, storedChunks } from './parts/stored.ts'
@@ -165,16 +165,11 @@ const searchCopies = async (
 /** The disks that are kept, as the agent has them mounted: secret files may lie there, and nothing else. */
 const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string, string>>): Promise<void> => {
   const captures = await capturesFolder(server)
-  judge('captures: the marker is found', (await filesWith(marker, [captures])).length > 0)
-  judge(
-    'captures: the secret file is found, which has its place there',
-    (await filesWith(canaries.file, [captures])).length > 0,
-  )
-  for (const [kind, secret] of Object.entries(secrets)) {
-    if (kind === 'file') continue
-    const found = await filesWith(secret, [captures])
-    judge(`captures: no ${kind}`, found.length === 0, found.join(' '))
-  }
+  const found = await textsIn([...Object.values(secrets), marker], [captures])
+  judge('captures: the marker is found', found.has(marker))
+  judge('captures: the secret file is found, which has its place there', found.has(canaries.file))
+  for (const [kind, secret] of Object.entries(secrets))
+    if (kind !== 'file') judge(`captures: no ${kind}`, !found.has(secret))
 }
 
 await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_TIMES: 'age=1' }, async (server) => {

@@ -5,16 +5,30 @@ import { promisify } from 'node:util'
 import { processOf } from '../../crash/processes.ts'
 import type { Server } from './server.ts'
 
-/** The files that hold it, also in folders below. */
-export const filesWith = (text: string, folders: readonly string[]): Promise<string[]> =>
-  promisify(execFile)('grep', ['-rlaF', '--devices=skip', '-e', text, ...folders]).then(
-    ({ stdout }) => stdout.trim().split('\n'),
+/** Standard output of a search; a file that went away while it was searched takes nothing from what was found. */
+const grep = (options: string, texts: readonly string[], folders: readonly string[]): Promise<string> =>
+  promisify(execFile)('grep', [
+    options,
+    '--devices=skip',
+    ...texts.flatMap((text) => ['-e', text]),
+    ...folders,
+  ]).then(
+    ({ stdout }) => stdout,
     (error: { code?: number; stdout?: string }) => {
-      // 2: a file went away while it was searched; what was found counts.
-      if (error.code === 1 || error.code === 2) return (error.stdout ?? '').split('\n').filter(Boolean)
+      if (error.code === 1 || error.code === 2) return error.stdout ?? ''
       throw error
     },
   )
+
+/** The files that hold it, also in folders below. */
+export const filesWith = async (text: string, folders: readonly string[]): Promise<string[]> =>
+  (await grep('-rlaF', [text], folders)).split('\n').filter(Boolean)
+
+/** Which of the texts stand in files of these folders, however often: all of them in one reading. */
+export const textsIn = async (
+  texts: readonly string[],
+  folders: readonly string[],
+): Promise<ReadonlySet<string>> => new Set((await grep('-rahoF', texts, folders)).split('\n'))
 
 /** Where the agent sees the captures of the server's disks, one folder each. */
 export const capturesFolder = async ({
