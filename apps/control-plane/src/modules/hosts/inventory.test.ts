@@ -77,6 +77,8 @@ describe('an inventory', () => {
 
   it('leaves a Dock with an operation under way alone', () => {
     expect(judge([{ ...dock, busy: true }], [])).toEqual([])
+    expect(judge([{ ...dock, busy: true }], [runtime])).toEqual([])
+    expect(judge([{ ...dock, busy: true }], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])
   })
 
   it('brings an unreachable Dock back', () => {

@@ -57,10 +57,10 @@ export const judgeInventory = (input: {
       if (state === 'unreachable') findings.push({ kind: 'back', dock })
       continue
     }
-    // What holds it knows better what becomes of its runtime.
-    if (dock.busy) continue
     // An end reported of this very generation is certain; an absence may be a report older than the Dock's start.
     const reportedEnd = runtime?.generation === dock.generation
+    // What holds it knows better what an absence means.
+    if (dock.busy && !reportedEnd) continue
     const settling = input.now.getTime() - dock.stateChangedAt.getTime() < settleMs
     if (settling && !reportedEnd && !input.rebooted) continue
     const ended = runtime?.ended ?? (runtime?.state === 'dead' ? 'died' : 'ordered')

@@ -19,7 +19,7 @@ const recoveryWindowMs = 10 * 60_000
 
 /**
  * Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. Answers
- * whether an operation holds the Dock, so that it must be asked again.
+ * whether an operation holds the Dock, or has just changed it, so that it must be asked again.
  */
 export const recoverDock = async (
   context: DockContext,
@@ -36,18 +36,18 @@ export const recoverDock = async (
   const since = context.clock.now().getTime() - recoveryWindowMs
   const recent = dock.recoveries.filter((at) => at.getTime() > since).length
   try {
-    if (died && recent >= recoveriesMax) await giveUp(context, dock)
-    else await bootAgain(context, dock, died)
-    return { held: false }
+    const isUnderWay =
+      died && recent >= recoveriesMax ? await giveUp(context, dock) : await bootAgain(context, dock, died)
+    return { held: !isUnderWay }
   } catch (error) {
     if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error
     return { held: true }
   }
 }
 
-const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<void> => {
+const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<boolean> => {
   const now = clock.now()
-  await commitDock(db, {
+  const given = await commitDock(db, {
     dockId: dock.id,
     generation: dock.generation,
     moves: [{ from: dock.state, to: 'error', why: 'lost_for_good' }],
@@ -57,9 +57,10 @@ const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<void> 
     release: true,
     also: [heldAfterLoss(dock, 'died_too_often', now)],
   })
+  return given !== null
 }
 
-const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Promise<void> => {
+const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Promise<boolean> => {
   const { db, clock, runner } = context
   const { id, organizationId, hostId } = dock
   const generation = dock.generation + 1
@@ -95,6 +96,7 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
     lease: runner.lease(),
     now,
   })
-  if (claimed !== 'claimed') return
+  if (claimed !== 'claimed') return false
   void runner.run(operation)
+  return true
 }

@@ -15,6 +15,11 @@ const stateOf = async (id: string) => (await readDock(world.modules.context, wor
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
 const died = (dockId: string, generation: number) =>
   world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId, generation })
+const reportDead = async (id: string) => {
+  const sandbox = world.host.sandboxes.get(id)!
+  world.host.sandboxes.set(id, { ...sandbox, state: 'dead' })
+  await world.report()
+}
 const settle = async () => {
   await world.modules.runner.sweep()
   await world.modules.runner.settled()
@@ -145,13 +150,16 @@ describe('a Dock whose runtime died', () => {
     expect(await slots()).toBe(1)
   })
 
-  it('boots again as soon as the operation that held it is over', async () => {
+  it.each([
+    ['word of its death', (id: string) => died(id, 1)],
+    ['an inventory', reportDead],
+  ])('boots again as soon as the operation that held it is over, after %s', async (_, tell) => {
     const { id } = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('capture', promise)
     const branch = branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
     await expect.poll(() => world.host.calls.some(({ method }) => method === 'capture')).toBe(true)
-    await died(id, 1)
+    await tell(id)
     await world.modules.hostEvents.recoverHeld()
     expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1 })
     world.host.failures.set('capture', ['failed'])
