@@ -11,7 +11,10 @@ import { capturesIn } from './disk-host.ts'
 import { drillSnapshot } from './restore-drill.ts'
 import { createDiskDock, fillTree, type StorageWorld, until } from './storage-world.ts'
 
-const docksMax = 8
+const docksMax = 10
+/** Docks that are never deleted, nor any Snapshot of theirs: all that they captured must be there at the end. */
+const keptDocks = 3
+const isKept = (name: string | null): boolean => name?.startsWith('kept-') ?? false
 const templatesMax = 4
 const settleMs = 300_000
 
@@ -49,11 +52,16 @@ const moves: Readonly<Record<string, Move>> = {
     return dock ? client.call('branchDock', { params: { id: dock.id }, body: { name } }) : null
   },
   'delete a Dock': async ({ client }, docks) => {
-    const dock = docks.length > 2 ? among(docks, any) : undefined
+    const dock = among(
+      docks.filter(({ name }) => !isKept(name)),
+      any,
+    )
     return dock ? client.call('deleteDock', confirmed(dock.id)) : null
   },
-  'delete a Snapshot': async ({ client }) => {
-    const snapshot = one((await client.call('listSnapshots', { query: { limit: 50 } })).snapshots)
+  'delete a Snapshot': async ({ client }, docks) => {
+    const kept = new Set(docks.filter(({ name }) => isKept(name)).map(({ id }) => id))
+    const { snapshots } = await client.call('listSnapshots', { query: { limit: 50 } })
+    const snapshot = one(snapshots.filter(({ dockId }) => !kept.has(dockId)))
     return snapshot ? client.call('deleteSnapshot', confirmed(snapshot.id)) : null
   },
   'save a Template': async ({ client }, docks) => {
@@ -87,6 +95,11 @@ const readyTemplates = async (client: StorageWorld['client']) =>
 export const soakSweeps = async (world: StorageWorld, options: SoakOptions): Promise<SoakReport> => {
   const report: SoakReport = { done: new Map(), refused: new Map(), kills: 0 }
   const ends = Date.now() + options.durationMs
+  for (let index = 0; index < keptDocks; index++) {
+    const dock = await createDiskDock(world, `kept-${index}`)
+    await fillTree(world.host.mountOf(dock.id), `kept-${index}`)
+    await world.client.call('stopDock', { params: { id: dock.id }, body: {} })
+  }
   let number = 0
   const work = async (): Promise<void> => {
     while (Date.now() < ends) {
