@@ -64,6 +64,16 @@ describe('saving', () => {
     expect(world.host.captures.size).toBe(captures)
   })
 
+  it('is a conflict where the Snapshot that it would take is deleted at that very moment', async () => {
+    const dockId = await archived()
+    const deleting = async () => {
+      await sql`delete from snapshots where dock_id = ${dockId}`.execute(world.db)
+      return false
+    }
+    expect(await outcomeOf(save(dockId, 'golden', { hasConnectors: deleting }))).toBe('conflict')
+    expect(await listTemplates(world.db, admin)).toEqual([])
+  })
+
   it('replaces a Template of the name at once, and leaves it where the save fails', async () => {
     const first = await world.create()
     const old = await save(first.id)

@@ -23,6 +23,10 @@ export type TemplateGates = {
   hasConnectors(dockId: string): Promise<boolean>
 }
 
+/** The Snapshot that was to be taken as it is was deleted since it was found. */
+const isSnapshotGone = (error: unknown): boolean =>
+  (error as { constraint?: string }).constraint === 'templates_snapshot_id_fkey'
+
 /**
  * Freezes a Dock: a running one is captured, of an archived one the latest Snapshot is taken as it is. Answers when the
  * Template is ready; until then the one that has the name goes on working.
@@ -81,6 +85,8 @@ export const createTemplate = async (
       now,
       also: live ? [saving, template] : [template],
     })
+  }).catch((error: unknown) => {
+    throw isSnapshotGone(error) ? new ServiceError('conflict', { cause: error }) : error
   })
   if (claimed !== 'claimed') throw new ServiceError('dock_busy')
   const error = await runner.run(operation)
