@@ -3,6 +3,7 @@
  * left. Every Dock must stand still in time, go on when the hog is deleted, and hold every byte that it wrote, read back
  * from the disk. Run by script/prove pool-guard [rounds].
  */
+import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
 import { createDock, deleteDock, exec, run } from '../tests/e2e/support/dock.ts'
 import { freePort, removeDataDir, startServer } from '../tests/e2e/support/server.ts'
@@ -83,8 +84,20 @@ const afterLastFlush = async (): Promise<number> => {
   }
 }
 
+/** What the hog before it held is free again a moment after it is gone. */
+const newHog = async (deadline = Date.now() + flushDeadlineMs): Promise<Dock> => {
+  try {
+    return await createDock(server, { ...small, diskGiB: 20 })
+  } catch (error) {
+    const isFull = error instanceof DockApiError && error.code === 'capacity_exhausted'
+    if (!isFull || Date.now() > deadline) throw error
+    await pause(500)
+    return newHog(deadline)
+  }
+}
+
 const round = async (ids: readonly string[]): Promise<void> => {
-  const hog = await createDock(server, { ...small, diskGiB: 20 })
+  const hog = await newHog()
   const begin = performance.now()
   await run(server, hog.id, 'setsid head -c 20G /dev/zero > big 2>/dev/null & echo started')
   await until(ids[0] ?? '', 'exec_busy')
