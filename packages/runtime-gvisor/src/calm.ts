@@ -24,7 +24,7 @@ export class Calm {
     this.#seen = { atMs: nowMs(), idleMs: this.#idleMs() }
   }
 
-  /** No thread waits for a processor now; or the processors stood idle for a quarter of the time since it was asked before. */
+  /** No thread waits for a processor now; or the processors were idle for a quarter of the time since the last look at them. */
   get holds(): boolean {
     const running = Number(/ (\d+)\/\d+ /.exec(this.#read('/proc/loadavg'))?.[1])
     return running <= this.#processors || this.#wereIdle()
