@@ -10,6 +10,9 @@ const pipeCapacityBytes = 65_536
 /** What is dropped is read at 64 MiB/s at most: a flood that nobody reads is not worth a core. */
 const droppedChunkMs = 1
 
+/** Where every pipe's bytes are read to: they are copied, or dropped, before anything else can be read. */
+const readBuffer = Buffer.allocUnsafeSlow(pipeCapacityBytes)
+
 /** Keeps the first `limitBytes` of a stream and drops the rest, so that the writer goes on. */
 export class OutputPipe {
   /** The writing end, for the command; closed by {@link closeWriter}. */
@@ -32,9 +35,8 @@ export class OutputPipe {
     this.#onKept = onKept
     this.#socket = new Socket({
       ...{ fd: readFd, readable: true, writable: false },
-      // One buffer for all: what is dropped leaves nothing to be collected.
       onread: {
-        buffer: Buffer.allocUnsafeSlow(pipeCapacityBytes),
+        buffer: readBuffer,
         callback: (length, buffer) => this.#take(buffer.subarray(0, length)),
       },
     })
@@ -58,18 +60,17 @@ export class OutputPipe {
   finish(): Buffer {
     this.closeWriter()
     // A background process may hold the pipe open for ever, so its end is no sign: what stood in the pipe is.
-    const buffer = Buffer.allocUnsafe(pipeCapacityBytes)
     let drained = 0
     while (!this.#ended && drained < pipeCapacityBytes) {
       let length = 0
       try {
-        length = readSync(this.#readFd, buffer, 0, buffer.length, null)
+        length = readSync(this.#readFd, readBuffer, 0, pipeCapacityBytes, null)
       } catch {
         break
       }
       if (length === 0) break
       drained += length
-      this.#keep(buffer.subarray(0, length))
+      this.#keep(readBuffer.subarray(0, length))
     }
     this.#socket.destroy()
     return Buffer.concat(this.#chunks)
