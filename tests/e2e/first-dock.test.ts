@@ -57,10 +57,9 @@ describe('a Dock', () => {
   })
 
   it('keeps to its own disk: what is over the limit is refused, the neighbour goes on', async () => {
-    const [small, neighbour] = await Promise.all([createDock(server, { diskGiB: 2 }), createDock(server)])
-    const full = await exec(server, small.id, 'head -c 3G /dev/zero > big; echo $?; rm -f big', {
-      timeoutSeconds: 120,
-    })
+    const [small, neighbour] = await Promise.all([createDock(server, { diskGiB: 1 }), createDock(server)])
+    const fill = 'dd if=/dev/zero of=big bs=1MB count=1500 status=none; rm -f big'
+    const full = await exec(server, small.id, fill, { timeoutSeconds: 120 })
     expect(full.stderr).toContain('No space left')
     expect(await run(server, neighbour.id, 'echo fine > here && cat here')).toBe('fine\n')
     await Promise.all([deleteDock(server, small.id), deleteDock(server, neighbour.id)])

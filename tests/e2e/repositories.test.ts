@@ -95,7 +95,7 @@ it('clones what is private and what is public, runs the setup script in the clon
   const heard = await exec(server, dock.id, ask, { env: { QUESTION: question } })
   expect(heard.stdout).toBe('username=x-access-token\npassword=canary-scoped-acme-app\n')
   const other = await start(await makeEnvironment([{ fullName: 'open/tool' }]))
-  const unheard = await exec(server, other.id, `timeout 10 bash -c 'exec 3<>${address}'`)
+  const unheard = await exec(server, other.id, `timeout 3 bash -c 'exec 3<>${address}'`)
   expect(unheard.exitCode).not.toBe(0)
 })
 

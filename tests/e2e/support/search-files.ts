@@ -5,14 +5,16 @@ import { promisify } from 'node:util'
 import { processOf } from '../../crash/processes.ts'
 import type { Server } from './server.ts'
 
-/** Standard output of a search; a file that went away while it was searched takes nothing from what was found. */
+/**
+ * Standard output of a search; a file that went away while it was searched takes nothing from what was found. Bytes are
+ * bytes, and no line is longer than what lies between two zeros: so grep passes over the holes of a disk.
+ */
 const grep = (options: string, texts: readonly string[], folders: readonly string[]): Promise<string> =>
-  promisify(execFile)('grep', [
-    options,
-    '--devices=skip',
-    ...texts.flatMap((text) => ['-e', text]),
-    ...folders,
-  ]).then(
+  promisify(execFile)(
+    'grep',
+    [options, '--devices=skip', ...texts.flatMap((text) => ['-e', text]), ...folders],
+    { env: { ...process.env, LC_ALL: 'C' } },
+  ).then(
     ({ stdout }) => stdout,
     (error: { code?: number; stdout?: string }) => {
       if (error.code === 1 || error.code === 2) return error.stdout ?? ''
@@ -22,13 +24,13 @@ const grep = (options: string, texts: readonly string[], folders: readonly strin
 
 /** The files that hold it, also in folders below. */
 export const filesWith = async (text: string, folders: readonly string[]): Promise<string[]> =>
-  (await grep('-rlaF', [text], folders)).split('\n').filter(Boolean)
+  (await grep('-rlF', [text], folders)).split('\n').filter(Boolean)
 
 /** Which of the texts stand in files of these folders, however often: all of them in one reading. */
 export const textsIn = async (
   texts: readonly string[],
   folders: readonly string[],
-): Promise<ReadonlySet<string>> => new Set((await grep('-rahoF', texts, folders)).split('\n'))
+): Promise<ReadonlySet<string>> => new Set((await grep('-rahozF', texts, folders)).split('\0'))
 
 /** Where the agent sees the captures of the server's disks, one folder each. */
 export const capturesFolder = async ({
