@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /** What failed is run once more, since a busy machine is no bug; the output names what passed only then. */
@@ -7,6 +8,8 @@ const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
+  // Vitest itself leaves a processor to nobody: on two it would run one file at a time.
+  maxWorkers: Math.max(2, availableParallelism()),
   retry,
 }
 
