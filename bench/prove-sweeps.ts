@@ -21,6 +21,17 @@ const sweepsWanted = Math.min(50, Number(values.seconds) / 12)
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const listed = (counts: Map<string, number>): string =>
   [...counts].map(([name, times]) => `${times} × ${name}`).join(', ')
+/** What the control plane logged as errors, each with how often. */
+const errorsIn = (log: string): Map<string, number> => {
+  const errors = new Map<string, number>()
+  for (const [line] of log.matchAll(/^.*"level":[56]0.*$/gm)) {
+    const [, message = line] = /"msg":"([^"]*)/.exec(line) ?? []
+    const [, cause = ''] = /"message":"([^"]*)/.exec(line) ?? []
+    const name = `${message} (${cause})`
+    errors.set(name, (errors.get(name) ?? 0) + 1)
+  }
+  return errors
+}
 
 const { world, end } = await startStorageProof('age=0,retry=0.2,sweep=1,grace=3,strays=2,drill=5,again=30')
 let problems = ['it was not finished']
@@ -38,6 +49,7 @@ try {
   const said = (message: string): number => log.split(`"msg":"${message}"`).length - 1
   const sweeps = said('copies swept')
   if (sweeps < sweepsWanted) problems.push(`only ${sweeps} sweeps`)
+  print(`logged errors: ${listed(errorsIn(log))}`)
   for (const problem of problems) print(`  ${problem}`)
   print(
     `${sweeps} sweeps, ${said('Snapshot copied')} copies made, ${kills} kills: the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times`,

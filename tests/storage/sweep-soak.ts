@@ -12,11 +12,13 @@ import { drillSnapshot } from './restore-drill.ts'
 import { createDiskDock, fillTree, type StorageWorld, until } from './storage-world.ts'
 
 const docksMax = 10
-/** Docks that are never deleted, nor any Snapshot of theirs: all that they captured must be there at the end. */
+/** Docks that are never deleted, nor the newest Snapshots of each: all of these must be there at the end. */
 const keptDocks = 3
+const keptSnapshots = 30
 const isKept = (name: string | null): boolean => name?.startsWith('kept-') ?? false
 const templatesMax = 4
-const settleMs = 300_000
+/** How often, a second apart, what is left at the end may be looked at without any less of it. */
+const looksMax = 120
 
 export type SoakOptions = { durationMs: number; workers: number; killEveryMs: number }
 export type SoakReport = { done: Map<string, number>; refused: Map<string, number>; kills: number }
@@ -59,10 +61,16 @@ const moves: Readonly<Record<string, Move>> = {
     return dock ? client.call('deleteDock', confirmed(dock.id)) : null
   },
   'delete a Snapshot': async ({ client }, docks) => {
-    const kept = new Set(docks.filter(({ name }) => isKept(name)).map(({ id }) => id))
+    const kept = docks.filter(({ name }) => isKept(name)).map(({ id }) => id)
     const { snapshots } = await client.call('listSnapshots', { query: { limit: 50 } })
-    const snapshot = one(snapshots.filter(({ dockId }) => !kept.has(dockId)))
-    return snapshot ? client.call('deleteSnapshot', confirmed(snapshot.id)) : null
+    const others = snapshots.filter(({ dockId }) => !kept.includes(dockId))
+    const ofKept = await Promise.all(
+      kept.map((id) => client.call('listDockSnapshots', { params: { id }, query: { limit: 100 } })),
+    )
+    const old = ofKept.flatMap((page) => page.snapshots.slice(keptSnapshots))
+    const chosen = [one(others), one(old)].filter((snapshot) => snapshot !== undefined)
+    if (chosen.length === 0) return null
+    return Promise.all(chosen.map(({ id }) => client.call('deleteSnapshot', confirmed(id))))
   },
   'save a Template': async ({ client }, docks) => {
     const dock = among(docks, any)
@@ -119,7 +127,7 @@ export const soakSweeps = async (world: StorageWorld, options: SoakOptions): Pro
       await delay(options.killEveryMs)
       const isOnline = async () =>
         (await world.client.call('listHosts', {})).some(({ state }) => state === 'online')
-      await until('the host is online', isOnline, settleMs)
+      await until('the host is online', isOnline)
       const victim = one([world.controlPlane, world.host])!
       victim.kill()
       report.kills += 1
@@ -160,27 +168,46 @@ const orphans = async (world: StorageWorld): Promise<string[]> => {
 
 export type SoakFindings = { restored: number; chunks: number; objects: number; problems: string[] }
 
-/** Once nothing is under way and the grace time is over. */
+/** What is still left once no less of it was seen for a while. */
+const leftOver = async (find: () => Promise<string[]>): Promise<string[]> => {
+  let fewest = Number.POSITIVE_INFINITY
+  for (let looks = 0; ; looks++) {
+    // What is listed may go while it is listed.
+    const left = await find().catch((error: unknown) => {
+      if (looks >= looksMax) throw error
+    })
+    if (left?.length === 0 || (left && looks >= looksMax)) return left
+    if (left && left.length < fewest) {
+      fewest = left.length
+      looks = 0
+    }
+    await delay(1000)
+  }
+}
+
+/** What each phase of coming to rest leaves: operations under way, completed Snapshots without a copy, orphans. */
+const unsettled = async (world: StorageWorld): Promise<string[]> => [
+  ...(await leftOver(() =>
+    rowsOf(
+      world,
+      sql`select 'never ended: ' || kind || ' ' || id || ', ' || status || ' after ' || coalesce(step, 'nothing') as id
+        from operations where status <> 'completed'`,
+    ),
+  )),
+  ...(await leftOver(() =>
+    rowsOf(
+      world,
+      sql`select 'never copied: Snapshot ' || s.id || coalesce(', attempt ' || c.id, '') as id
+        from snapshots s left join copies c on c.snapshot_id = s.id
+        where s.status = 'completed' and s.copied_at is null`,
+    ),
+  )),
+  ...(await leftOver(() => orphans(world))).map((name) => `orphan: ${name}`),
+]
+
+/** Once nothing is under way and the grace time is over. As long as ever less is left, it waits. */
 export const judgeSweeps = async (world: StorageWorld): Promise<SoakFindings> => {
-  const { database } = world
-  const none = async (query: ReturnType<typeof sql>): Promise<boolean> =>
-    (await query.execute(database.db)).rows.length === 0
-  await until(
-    'every operation ends',
-    () => none(sql`select 1 from operations where status <> 'completed'`),
-    settleMs,
-  )
-  await until(
-    'every Snapshot is copied',
-    () => none(sql`select 1 from snapshots where status = 'completed' and copied_at is null`),
-    settleMs,
-  )
-  const problems: string[] = []
-  await until('no orphan is left', async () => (await orphans(world)).length === 0, settleMs).catch(
-    async () => {
-      problems.push(...(await orphans(world)).map((name) => `orphan: ${name}`))
-    },
-  )
+  const problems = await unsettled(world)
   const there = new Set([...(await objectsIn(world)), ...(await capturesIn(world.host))])
   const captured = await rowsOf(world, sql`select id from snapshots where status = 'completed'`)
   const referenced = await referencedObjects(world)
