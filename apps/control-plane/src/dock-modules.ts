@@ -207,7 +207,10 @@ export const createDockModules = (options: {
   const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
   const hostEvents = createHostEvents({
     ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
-    reported: imageVersions.look,
+    reported: () => {
+      imageVersions.look()
+      copies.noticeHost()
+    },
   })
   const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
   // A Template keeps its Dock, so it goes first.
@@ -253,7 +256,7 @@ export const createDockModules = (options: {
     start: async (joinTokenFile) => {
       if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
       await runner.start()
-      copies.start()
+      await copies.start()
       imageVersions.start()
       timers.start()
       ttl.start()

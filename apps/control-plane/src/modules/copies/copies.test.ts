@@ -17,6 +17,7 @@ import { usualCopySettings } from './copy-settings.ts'
 import { beginCopy } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
+import { createCopies } from './keep-copies.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
 import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
@@ -191,6 +192,48 @@ describe('a copy', () => {
     await createCopier(context).run()
     expect(await copiedAt(left.snapshotId)).not.toBeNull()
   })
+
+  it.each(['its chunks are named', 'its manifest is stored'])(
+    'is begun anew at once by a process that starts alone; one that paused before %s completes nothing',
+    async (place) => {
+      const { snapshotId } = await stopped()
+      const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
+      const [paused, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      const at = async (where: string): Promise<void> => {
+        if (where !== place) return
+        paused.resolve()
+        await goOn.promise
+      }
+      const nameChunks: typeof world.host.nameChunks = (...all) =>
+        at('its chunks are named').then(() => world.host.nameChunks(...all))
+      const put: CopyContext['store']['put'] = async (key, bytes) => {
+        if (key.endsWith('/manifest')) await at('its manifest is stored')
+        await context.store.put(key, bytes)
+      }
+      const taking = takeCopy(
+        {
+          ...{ ...context, owner: 'paused' },
+          gateway: { ...world.host, nameChunks },
+          store: { ...context.store, put },
+        },
+        snapshot,
+      )
+      await paused.promise
+      const next = createCopies({ ...context, owner: 'next' })
+      await next.start()
+      next.noticeHost()
+      await expect.poll(() => copiedAt(snapshotId), { timeout: 60_000 }).not.toBeNull()
+      goOn.resolve()
+      await expect(taking).rejects.toThrow()
+      await next.stop()
+      const owners = await sql<{ owner: string }>`
+      select lease_owner as owner from copies where snapshot_id = ${snapshotId}`.execute(world.db)
+      expect(owners.rows).toEqual([{ owner: 'next' }])
+      world.host.captures.delete(snapshotId)
+      await sql`update snapshots set host_id = null where id = ${snapshotId}`.execute(world.db)
+      await ensureCapture(context, snapshotId, world.hostId)
+    },
+  )
 })
 
 describe('a sweep', () => {

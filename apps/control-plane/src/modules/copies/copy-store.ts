@@ -63,6 +63,11 @@ export const abandonCopy = async (db: Db, copy: Copy): Promise<void> => {
   await sql`delete from copies where id = ${copy.id} and verified_at is null`.execute(db)
 }
 
+/** Gives up the attempts of every other owner: the caller knows that none of them lives. */
+export const endCopiesOfOthers = async (db: Db, owner: string): Promise<void> => {
+  await sql`delete from copies where verified_at is null and lease_owner <> ${owner}`.execute(db)
+}
+
 /**
  * Says that the copy needs these chunks, and answers the names that are stored already. The stored ones are touched, so
  * that a sweep that looks at the same moment finds them young.

@@ -3,6 +3,7 @@ import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
+import { endCopiesOfOthers } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { listFiles } from './list-files.ts'
@@ -10,7 +11,7 @@ import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
 import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
 
-/** For what no notice told of: a host that came back, a failure whose time has come. */
+/** For what no notice told of: a failure whose time has come. */
 const lookEveryMs = 30_000
 const evictEveryMs = 30_000
 
@@ -25,9 +26,15 @@ export type Copies = {
   removeAll(organizationId: string): Promise<number>
   /** A Snapshot was completed: it is copied when it has reached its age. */
   noticeSnapshot(): void
+  /** A host has reported: what is due of its Snapshots is copied. */
+  noticeHost(): void
   /** Snapshots of an organization that keeps nothing are gone: so are their objects, at once. */
   noticeWiped(): void
-  start(): void
+  /**
+   * This process is the only one on its database (the instance's lock), so what an earlier one was copying is due now,
+   * not when its leases run out.
+   */
+  start(): Promise<void>
   stop(): Promise<void>
 }
 
@@ -42,7 +49,9 @@ export const createCopies = (context: CopyContext): Copies => {
     )
   }
   const copier = createCopier(context, wipe)
-  let stopped = false
+  const copySoon = (): void => {
+    copier.run().catch((error: unknown) => logger.error({ err: error }, 'copier failed'))
+  }
   const timers = createTimers({
     clock,
     logger,
@@ -89,15 +98,14 @@ export const createCopies = (context: CopyContext): Copies => {
     captureHost: (snapshot) => captureHost(context, snapshot),
     listFiles: (snapshot) => listFiles(context, snapshot),
     removeAll: (organizationId) => removeCopies(context, organizationId),
-    noticeSnapshot: () => {
-      clock.after(settings.ageMs + 50, () => {
-        if (!stopped) copier.run().catch((error: unknown) => logger.error({ err: error }, 'copier failed'))
-      })
-    },
+    noticeSnapshot: () => void clock.after(settings.ageMs + 50, copySoon),
+    noticeHost: copySoon,
     noticeWiped: wipe,
-    start: timers.start,
+    start: async () => {
+      await endCopiesOfOthers(context.db, context.owner)
+      timers.start()
+    },
     stop: async () => {
-      stopped = true
       timers.stop()
       await copier.stop()
     },
