@@ -13,13 +13,8 @@ const database = {
   retry,
 }
 
-/** Real Docks: one file at a time. */
-const realDocks = {
-  testTimeout: 240_000,
-  hookTimeout: 600_000,
-  fileParallelism: false,
-  retry,
-}
+const realDocks = { testTimeout: 240_000, hookTimeout: 600_000, retry }
+const oneFileAtATime = { fileParallelism: false }
 
 export default defineConfig({
   test: {
@@ -35,7 +30,14 @@ export default defineConfig({
       },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
       // Not of script/test: script/prove model-gvisor.
-      { test: { name: 'model-gvisor', include: ['tests/model-gvisor/*.test.ts'], ...realDocks } },
+      {
+        test: {
+          name: 'model-gvisor',
+          include: ['tests/model-gvisor/*.test.ts'],
+          ...realDocks,
+          ...oneFileAtATime,
+        },
+      },
       { test: { name: 'model', include: ['tests/model/**/*.test.ts'], ...database } },
       {
         test: {
@@ -43,7 +45,7 @@ export default defineConfig({
           include: ['tests/e2e/*.test.ts'],
           globalSetup: ['tests/e2e/support/shared-server.ts'],
           ...realDocks,
-          // Groups: what is judged by waiting has the machine to itself.
+          ...oneFileAtATime,
           sequence: { groupOrder: 1 },
         },
       },
@@ -52,6 +54,8 @@ export default defineConfig({
           name: 'e2e-alone',
           include: ['tests/e2e/alone/*.test.ts'],
           ...realDocks,
+          // Each on servers of its own, which wait more than they work.
+          maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },
       },
