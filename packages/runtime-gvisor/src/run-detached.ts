@@ -8,8 +8,9 @@ const readyTimeoutMs = 30_000
 const saidBytesMax = 4096
 /** Processes inside are to be chosen before the sandbox that holds them: it starts with this and is set back. */
 const launch = 'echo 800 >/proc/self/oom_score_adj; exec "$0" "$@"'
-/** A boot is all first moments. */
+/** A boot is all first moments. Boots that run side by side wait for each other: all of them are over sooner. */
 const patiently = ['chrt', '--batch', '0']
+const underWay = new Set<object>()
 
 /**
  * Runs `program` with `args`, and `input` for the sandbox to read. Resolves when it has ended well and the sandbox wrote
@@ -18,12 +19,14 @@ const patiently = ['chrt', '--batch', '0']
  */
 export const runDetached = (program: string, args: readonly string[], input?: Buffer): Promise<void> =>
   new Promise((resolve, reject) => {
-    const command = [...(isCalm() ? patiently : []), program, ...args]
+    const isPatient = underWay.size > 0 || isCalm()
+    const command = [...(isPatient ? patiently : []), program, ...args]
     // A pipe: where its input is a socket, bash would read root's .bashrc.
     const given = input?.length ? new InputPipe() : undefined
     const child = spawn('/bin/sh', ['-c', launch, ...command], {
       stdio: [given?.readFd ?? 'ignore', 'pipe', 'pipe'],
     }) as ChildProcessByStdio<null, Readable, Readable>
+    underWay.add(child)
     given?.closeReader()
     if (input) given?.write(input)
     given?.end()
@@ -32,6 +35,7 @@ export const runDetached = (program: string, args: readonly string[], input?: Bu
     let exitCode: number | undefined
     const late = setTimeout(() => end(new Error('the sandbox did not become ready in time')), readyTimeoutMs)
     const end = (error?: Error): void => {
+      underWay.delete(child)
       clearTimeout(late)
       child.stdout.destroy()
       child.stderr.destroy()
