@@ -313,6 +313,19 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual(nothing)
   })
 
+  test('ends a sandbox that was made as its agent died before it lets go of the disk', async () => {
+    const letGo = host.driver.hold('start')
+    dock()
+      .start(startCommand())
+      .catch(() => undefined)
+    await expect.poll(async () => (await host.residue()).attached).toEqual([dockId])
+    const later = host.startAgent()
+    letGo()
+    expect((await later).docks.reports()).toEqual([])
+    expect(host.driver.started).toHaveLength(1)
+    expect(await host.residue()).toEqual(nothing)
+  })
+
   test('removes what no handle owns, but nothing of a Dock whose file it cannot read', async () => {
     const unreadable = newUuid()
     for (const id of [dockId, unreadable]) {

@@ -2,6 +2,7 @@
 import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
+import type { DockRecord } from './dock-record.ts'
 import type { DockParts, RunningDock } from './dock-state.ts'
 import type { PoolKind } from './pool-boot.ts'
 
@@ -74,6 +75,7 @@ export class Docks {
     const found = await records.readAll()
     const adopted = new Set<string>()
     for (const dockId of found.unreadable) logger.error({ dockId }, 'the handle file cannot be read')
+    await this.#endUnowned(found.records, new Set(found.unreadable))
     for (const record of found.records) {
       const { dockId } = record
       const ageMs = clock.now().getTime() - Date.parse(record.changedAt)
@@ -105,14 +107,22 @@ export class Docks {
     await Promise.all(Array.from({ length: shutdownsAtOnce }, worker))
   }
 
-  /** Nothing of a Dock whose handle file cannot be understood is touched. A listing that fails stops the start. */
-  async #removeOrphans(adopted: ReadonlySet<string>, untouchable: ReadonlySet<string>): Promise<void> {
-    const { driver, networks, disks, logger } = this.#parts
+  /** Before anything else is taken back: a sandbox that was made as its agent died holds disk and network. */
+  async #endUnowned(records: readonly DockRecord[], untouchable: ReadonlySet<string>): Promise<void> {
+    const { driver, logger } = this.#parts
+    const inUse = records.filter(({ phase }) => phase !== 'gone')
+    const owned = new Map(inUse.map(({ dockId, sandbox }) => [dockId, sandbox]))
     for (const handle of await driver.list()) {
-      if (adopted.has(handle.dockId) || untouchable.has(handle.dockId)) continue
-      logger.warn({ dockId: handle.dockId }, 'ending a sandbox that no handle owns')
+      const { dockId, generation } = handle
+      if (untouchable.has(dockId) || owned.get(dockId)?.generation === generation) continue
+      logger.warn({ dockId, generation }, 'ending a sandbox that no handle owns')
       await driver.destroy(handle)
     }
+  }
+
+  /** Nothing of a Dock whose handle file cannot be understood is touched. A listing that fails stops the start. */
+  async #removeOrphans(adopted: ReadonlySet<string>, untouchable: ReadonlySet<string>): Promise<void> {
+    const { networks, disks, logger } = this.#parts
     for (const dockId of await networks.list()) {
       if (adopted.has(dockId) || untouchable.has(dockId)) continue
       logger.warn({ dockId }, 'removing a network that no handle owns')

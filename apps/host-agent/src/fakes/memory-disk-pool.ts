@@ -13,7 +13,11 @@ const captureBytes = 4096
 const totalBytes = 100 * 1024 ** 3
 const reserveBytes = totalBytes / 20
 
-export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13']): MemoryDiskPool => {
+/** `isHeld`: whether something still has the disk of the Dock open. */
+export const createMemoryDiskPool = (
+  imageNames: readonly string[] = ['debian-13'],
+  isHeld: (dockId: string) => boolean = () => false,
+): MemoryDiskPool => {
   const disks = new Set<string>()
   const captures = new Set<string>()
   const images = new Map<string, string>()
@@ -27,6 +31,10 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
   }
   const demand = (set: ReadonlySet<string>, name: string) => {
     if (!set.has(name)) throw new NotInPool(`${name} is not in the pool`)
+  }
+  const letGo = (dockId: string): void => {
+    if (attached.has(dockId) && isHeld(dockId)) throw new Error(`the disk of ${dockId} is still held`)
+    attached.delete(dockId)
   }
   return {
     attached,
@@ -50,7 +58,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     },
     detach: async (dockId) => {
       await step('detach')
-      attached.delete(dockId)
+      letGo(dockId)
     },
     flush: async () => step('flush'),
     capture: async (dockId, captureId) => {
@@ -62,7 +70,7 @@ export const createMemoryDiskPool = (imageNames: readonly string[] = ['debian-13
     },
     remove: async (dockId) => {
       await step('remove')
-      attached.delete(dockId)
+      letGo(dockId)
       disks.delete(dockId)
     },
     removeCapture: async (captureId) => void captures.delete(captureId),

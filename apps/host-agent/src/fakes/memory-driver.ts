@@ -36,6 +36,8 @@ export type MemoryDriver = RuntimeDriver &
     /** Sets what runs in the Dock's sandbox beside the platform's own processes: names of programs. */
     setProcesses(dockId: string, names: readonly string[]): void
     setUsage(dockId: string, usage: SandboxUsage): void
+    /** Whether the Dock has a sandbox. */
+    isAlive(dockId: string): boolean
     /** The sandbox of the Dock dies without an order. */
     kill(dockId: string): void
     /** The sandbox of the Dock dies while no agent is there to see it. */
@@ -104,6 +106,7 @@ export const createMemoryDriver = (): MemoryDriver => {
         open()
       }
     },
+    isAlive: (dockId) => [...sandboxes.values()].some(({ handle }) => handle.dockId === dockId),
     kill: (dockId) => {
       for (const key of [...sandboxes.keys()]) if (key.startsWith(dockId)) end(key)
     },

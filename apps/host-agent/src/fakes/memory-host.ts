@@ -16,8 +16,10 @@ export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
   const logger = createLogger('test')
   logger.level = 'silent'
   const doors = new Map<string, DoorOptions>()
+  const driver = createMemoryDriver()
+  const disks = createMemoryDiskPool(['debian-13'], driver.isAlive)
   const parts = {
-    ...{ driver: createMemoryDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() },
+    ...{ driver, disks, networks: createMemoryNetworks() },
     ...{
       bootId: 'boot-1',
       clock: createManualClock(),
