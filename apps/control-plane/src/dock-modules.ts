@@ -207,12 +207,12 @@ export const createDockModules = (options: {
   const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
   const hostEvents = createHostEvents({
     ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
-    reported: () => {
-      imageVersions.look()
-      copies.noticeHost()
-    },
+    reported: imageVersions.look,
   })
-  const fleet = createFleetServer({ logger, enrolment, events: hostEvents, gateway: fleetGateway })
+  const fleet = createFleetServer({
+    ...{ logger, enrolment, events: hostEvents, gateway: fleetGateway },
+    linkedInBulk: copies.noticeHost,
+  })
   // A Template keeps its Dock, so it goes first.
   const wipe = async (): Promise<void> => {
     await wipeTemplates(db)

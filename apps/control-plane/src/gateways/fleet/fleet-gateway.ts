@@ -65,6 +65,8 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
     options: { method?: string; timeoutMs: number },
   ): Promise<z.output<A>> => translated(callAgent(link(hostId), path, request, answer, body, options))
   const command = { timeoutMs: commandTimeoutMs }
+  const linkedBy = (channel: LinkChannel): string[] =>
+    [...links[channel]].filter(([, each]) => !each.isClosed).map(([id]) => id)
 
   return {
     dialBacks,
@@ -101,7 +103,8 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
         waiting.add(wake)
       })
     },
-    linked: () => [...links.control].filter(([, each]) => !each.isClosed).map(([id]) => id),
+    linked: () => linkedBy('control'),
+    linkedInBulk: () => linkedBy('bulk'),
     start: (host, dock, body) =>
       call(host, `/docks/${dock}/start`, startDock, startedDock, body, { timeoutMs: startTimeoutMs }),
     stop: (host, dock, body) =>

@@ -36,6 +36,8 @@ export const createFleetServer = (options: {
   enrolment: Enrolment
   events: HostEvents
   gateway: FleetGateway
+  /** Called when a host's link for bytes is there. */
+  linkedInBulk(): void
 }): FleetServer => {
   const { logger, enrolment, events, gateway } = options
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
@@ -86,6 +88,7 @@ export const createFleetServer = (options: {
           if (!link.isClosed) logger.warn({ hostId, err: error }, 'host events ended')
           link.close(4002, 'events ended')
         })
+      else options.linkedInBulk()
     })
   }
 

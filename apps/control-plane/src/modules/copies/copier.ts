@@ -50,7 +50,7 @@ export const createCopier = (context: CopyContext, onLost: () => void = () => un
       const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
       // One by one: of a list, some would be deleted while others are copied.
       const snapshot = await nextDueSnapshot(db, {
-        hosts: gateway.linked(),
+        hosts: gateway.linkedInBulk(),
         now,
         bornBefore: new Date(now.getTime() - settings.ageMs),
         except,

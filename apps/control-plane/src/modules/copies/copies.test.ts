@@ -10,11 +10,11 @@ import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { deleteDock, stopDock } from '../docks/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
-import { HostRefused } from '../hosts/index.ts'
+import { HostNotLinked, HostRefused } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { usualCopySettings } from './copy-settings.ts'
-import { beginCopy } from './copy-store.ts'
+import { beginCopy, CopyLost } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { createCopies } from './keep-copies.ts'
@@ -135,6 +135,23 @@ describe('a copy', () => {
     expect(await copiedAt(snapshotId)).not.toBeNull()
   })
 
+  it('waits for the link that its bytes go over, and comes with it', async () => {
+    const { snapshotId } = await stopped()
+    let linked: string[] = []
+    const nameChunks: typeof world.host.nameChunks = async (...all) => {
+      if (linked.length === 0) throw new HostNotLinked('no bulk link')
+      return world.host.nameChunks(...all)
+    }
+    const copier = createCopier({
+      ...context,
+      gateway: { ...world.host, linkedInBulk: () => linked, nameChunks },
+    })
+    await copier.run()
+    linked = [world.hostId]
+    await copier.run()
+    expect(await copiedAt(snapshotId)).not.toBeNull()
+  })
+
   it('is tried again later when the host fails, and not by two at once', async () => {
     const { snapshotId } = await stopped()
     const gateway = {
@@ -224,7 +241,7 @@ describe('a copy', () => {
       next.noticeHost()
       await expect.poll(() => copiedAt(snapshotId), { timeout: 60_000 }).not.toBeNull()
       goOn.resolve()
-      await expect(taking).rejects.toThrow()
+      await expect(taking).rejects.toThrow(CopyLost)
       await next.stop()
       const owners = await sql<{ owner: string }>`
       select lease_owner as owner from copies where snapshot_id = ${snapshotId}`.execute(world.db)

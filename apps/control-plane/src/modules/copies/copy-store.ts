@@ -70,7 +70,7 @@ export const endCopiesOfOthers = async (db: Db, owner: string): Promise<void> =>
 
 /**
  * Says that the copy needs these chunks, and answers the names that are stored already. The stored ones are touched, so
- * that a sweep that looks at the same moment finds them young.
+ * that a sweep that looks at the same moment finds them young. Throws {@link CopyLost}.
  */
 export const useChunks = async (
   db: Db,
@@ -79,6 +79,9 @@ export const useChunks = async (
   now: Date,
 ): Promise<Set<string>> =>
   db.transaction().execute(async (tx) => {
+    const own =
+      await sql`select 1 from copies where id = ${copy.id} and verified_at is null for key share`.execute(tx)
+    if (own.rows.length === 0) throw new CopyLost(copy.id)
     await sql`insert into copy_chunk_uses (copy_id, organization_id, name)
       select ${copy.id}::uuid, ${copy.organizationId}::uuid, n from unnest(${names}::text[]) as u(n)
       on conflict do nothing`.execute(tx)

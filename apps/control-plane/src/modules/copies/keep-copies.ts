@@ -26,7 +26,7 @@ export type Copies = {
   removeAll(organizationId: string): Promise<number>
   /** A Snapshot was completed: it is copied when it has reached its age. */
   noticeSnapshot(): void
-  /** A host has reported: what is due of its Snapshots is copied. */
+  /** A host's link for bytes is there: what is due of its Snapshots is copied. */
   noticeHost(): void
   /** Snapshots of an organization that keeps nothing are gone: so are their objects, at once. */
   noticeWiped(): void

@@ -130,6 +130,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       host.disconnects.push(reason)
     },
     linked: () => (host.online ? [hostId] : []),
+    linkedInBulk: () => (host.online ? [hostId] : []),
     start: (_host, dockId, body) =>
       command('start', dockId, body, () => {
         starts.push(body)

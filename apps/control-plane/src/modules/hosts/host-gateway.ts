@@ -28,6 +28,8 @@ import type { HostConnections } from './host-connections.ts'
 export type HostGateway = HostConnections & {
   /** Hosts with a live link in this process. */
   linked(): string[]
+  /** Those whose link for bytes lives. */
+  linkedInBulk(): string[]
   /** Resolves to true as soon as the host has a live link, to false when it has none within the time. */
   whenLinked(hostId: string, withinMs: number): Promise<boolean>
   /** Closes the host's session; a host whose credential is still good begins a new one at once. */
