@@ -14,7 +14,7 @@ import { createDiskDock, fillTree, type StorageWorld, until } from './storage-wo
 const docksMax = 10
 /** Docks that are never deleted, nor the newest Snapshots of each: all of these must be there at the end. */
 const keptDocks = 3
-const keptSnapshots = 30
+const keptSnapshots = 20
 const isKept = (name: string | null): boolean => name?.startsWith('kept-') ?? false
 const templatesMax = 4
 /** How often, a second apart, what is left at the end may be looked at without any less of it. */
@@ -212,6 +212,8 @@ export const judgeSweeps = async (world: StorageWorld): Promise<SoakFindings> =>
   const captured = await rowsOf(world, sql`select id from snapshots where status = 'completed'`)
   const referenced = await referencedObjects(world)
   for (const name of [...referenced, ...captured]) if (!there.has(name)) problems.push(`lost: ${name}`)
+  // Its own drills would take the time of these.
+  await world.controlPlane.end()
   let chunks = 0
   for (const id of captured) {
     const compared = await drillSnapshot(world, id).catch((error: unknown) => String(error))
