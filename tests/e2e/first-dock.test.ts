@@ -48,6 +48,10 @@ describe('a Dock', () => {
     expect(Number(await run(server, dock.id, 'ls /proc | grep -c "^[0-9]"'))).toBeLessThan(20)
     expect(await run(server, dock.id, 'id -un; pwd; echo $HOME')).toBe('user\n/home/user/work\n/home/user\n')
     expect(await run(server, dock.id, 'sudo id -u')).toBe('0\n')
+    // One that nobody reaps is there for `kill` for ever.
+    const orphan = `bash -c 'sleep 0.05 & echo $!' >orphan`
+    const ended = 'while kill -0 "$(<orphan)" 2>/dev/null; do sleep 0.02; done; echo gone'
+    expect(await run(server, dock.id, `${orphan}; ${ended}`)).toBe('gone\n')
     const diskGiB = Number(await run(server, dock.id, 'df -k --output=size / | tail -1')) / 1024 / 1024
     expect(diskGiB).toBeGreaterThan(3)
     expect(diskGiB).toBeLessThan(3.1)

@@ -51,6 +51,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec'] },
     tmpfs('/dev/shm', 'mode=1777', `size=${Math.max(64, Math.floor(spec.memoryMiB / 4))}m`),
     tmpfs('/run', 'mode=755', `size=${Math.max(32, Math.floor(spec.memoryMiB / 8))}m`),
+    tmpfs('/run/lock', 'mode=1777', 'size=5m'),
     ...inMemory(spec),
   ],
   linux: {

@@ -7,6 +7,15 @@ const listed = [
   { pid: 10, parentPid: 9, uid: 0, name: 's6-ipcserverd' },
 ]
 
+test('process 1 alone is, where it is the service itself', () => {
+  const known = asPlatformKnows([
+    { pid: 1, parentPid: 0, uid: 0, name: 's6-ipcserverd' },
+    { pid: 20, parentPid: 1, uid: 0, name: 's6-sudod' },
+    { pid: 21, parentPid: 1, uid: 0, name: 's6-ipcserverd' },
+  ])
+  expect(known.map((each) => each.isPlatform)).toEqual([true, false, false])
+})
+
 test('process 1, its supervisor and the service below it are the platform’s', () => {
   expect(asPlatformKnows(listed).every((each) => each.isPlatform)).toBe(true)
 })

@@ -1,4 +1,7 @@
-/** Which processes of a sandbox are the platform's: process 1 and the service for `sudo` that the images' init keeps. */
+/**
+ * Which processes of a sandbox are the platform's: process 1, which is the service for `sudo`. In Docks of images made
+ * earlier it keeps that service, and a supervisor of it, below itself.
+ */
 import type { SandboxProcess } from '@dock/runtime'
 
 type Listed = Omit<SandboxProcess, 'isPlatform'>

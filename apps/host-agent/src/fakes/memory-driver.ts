@@ -173,7 +173,7 @@ export const createMemoryDriver = (): MemoryDriver => {
     processes: async (handle) => {
       await step('processes')
       await awake(handle)
-      const own = { pid: 1, parentPid: 0, uid: 0, name: 's6-svscan', isPlatform: true }
+      const own = { pid: 1, parentPid: 0, uid: 0, name: 's6-ipcserverd', isPlatform: true }
       const others = (processes.get(handle.dockId) ?? []).map((name, index) => ({
         ...{ pid: index + 10, parentPid: 1, uid: 1000, name, isPlatform: false },
       }))
