@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
+import { type CgroupMount, SandboxCgroup, untilFrozen } from './sandbox-cgroup.ts'
 
 let folder: string
 beforeEach(() => {
@@ -76,4 +76,15 @@ test('a group that is not the sandbox’s own is not touched', async () => {
   await expect(cgroup.freeze()).rejects.toThrow('no control group of its own')
   expect(() => cgroup.thaw()).toThrow('no control group of its own')
   expect(read('cgroup.freeze')).toBe('0')
+})
+
+test('a group that stays between running and frozen is let go and ordered again', async () => {
+  const orders: string[] = []
+  const group = {
+    freeze: () => void orders.push('freeze'),
+    thaw: () => void orders.push('thaw'),
+    isFrozen: () => orders.length === 5,
+  }
+  expect(await untilFrozen(group)).toBe(true)
+  expect(orders).toEqual(['freeze', 'thaw', 'freeze', 'thaw', 'freeze'])
 })

@@ -13,6 +13,8 @@ export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string;
 /** Length of the periods in which processor time is shared out. */
 export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
+/** After this long an order to freeze is taken back and given again; twice as long the next time. */
+const orderAgainMs = 100
 
 /** Where this machine has its control groups mounted. */
 export const readCgroupMounts = (): CgroupMount[] =>
@@ -61,19 +63,15 @@ export class SandboxCgroup {
   /** Stops every process; resolves when all stand still. */
   async freeze(): Promise<void> {
     const one = this.#folder('freezer')
-    const [file, order] = one ? [join(one, 'freezer.state'), 'FROZEN'] : [this.#unified('cgroup.freeze'), '1']
-    writeFileSync(file, order)
-    const stands = one
-      ? () => readFileSync(file, 'utf8').trim() === 'FROZEN'
-      : () => readFileSync(this.#unified('cgroup.events'), 'utf8').includes('frozen 1')
-    const begin = performance.now()
-    while (!stands()) {
-      if (performance.now() - begin > freezeTimeoutMs) {
-        this.thaw()
-        throw new Error(`sandbox ${this.#id} could not be frozen`)
-      }
-      await delay(1)
+    const freeze = (): void => {
+      if (one) writeFileSync(join(one, 'freezer.state'), 'FROZEN')
+      else writeFileSync(this.#unified('cgroup.freeze'), '1')
     }
+    const isFrozen = one
+      ? () => readFileSync(join(one, 'freezer.state'), 'utf8').trim() === 'FROZEN'
+      : () => readFileSync(this.#unified('cgroup.events'), 'utf8').includes('frozen 1')
+    const stands = await untilFrozen({ freeze, isFrozen, thaw: () => this.thaw() })
+    if (!stands) throw new Error(`sandbox ${this.#id} could not be frozen`)
   }
 
   thaw(): void {
@@ -128,6 +126,28 @@ export class SandboxCgroup {
     if (!mount || !path || basename(path) !== this.#id) return undefined
     return join(mount.path, mount.root === '/' ? path : path.slice(mount.root.length))
   }
+}
+
+/**
+ * Orders to freeze until all stand still, for five seconds, then lets go on and answers false. In version 1 a group may stay
+ * between the two for good, when it was ordered while a process was being made: it has to be let go and ordered again.
+ */
+export const untilFrozen = async (group: {
+  freeze(): void
+  isFrozen(): boolean
+  thaw(): void
+}): Promise<boolean> => {
+  const begin = performance.now()
+  for (let patienceMs = orderAgainMs; performance.now() - begin < freezeTimeoutMs; patienceMs *= 2) {
+    group.freeze()
+    const again = performance.now() + patienceMs
+    while (performance.now() < again) {
+      if (group.isFrozen()) return true
+      await delay(1)
+    }
+    group.thaw()
+  }
+  return false
 }
 
 const field = (text: string, name: string): number =>
