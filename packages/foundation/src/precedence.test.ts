@@ -22,36 +22,29 @@ const flowing = (precedence: Precedence, chunkBytes = 64 * 1024) => {
   return { arrived: () => arrived, end: () => from.destroy() }
 }
 
-test('a large stream stands still while a work has precedence, and goes on at its end', async () => {
-  const precedence = new Precedence()
-  const { arrived, end } = flowing(precedence)
-  await expect.poll(arrived).toBeGreaterThan(2 * megabyte)
-  const release = precedence.take()
-  await new Promise((resolve) => setImmediate(resolve))
-  const before = arrived()
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve))
-  expect(precedence.isTaken).toBe(true)
-  expect(arrived() - before).toBeLessThan(megabyte / 4)
-  release()
-  await expect.poll(arrived).toBeGreaterThan(before + megabyte)
-  end()
-})
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+}
 
-test('a work that lasts, and one that follows the other, leave large streams their share', async () => {
-  const precedence = new Precedence()
+test('a large stream goes slowly for a moment after a work began, and then as before', async () => {
+  let nowMs = 0
+  const precedence = new Precedence(() => nowMs)
   const { arrived, end } = flowing(precedence)
   await expect.poll(arrived).toBeGreaterThan(2 * megabyte)
   precedence.take()
+  await turns(2)
+  const begin = performance.now()
   const before = arrived()
-  await expect.poll(arrived).toBeGreaterThan(before + 8 * megabyte)
-  const until = performance.now() + 500
-  const middle = arrived()
-  while (performance.now() < until) {
-    const release = precedence.take()
-    await delay(5)
-    release()
-  }
-  expect(arrived()).toBeGreaterThan(middle)
+  await turns(200)
+  const chunks = (arrived() - before) / (64 * 1024)
+  expect(chunks).toBeLessThan(performance.now() - begin + 2)
+  await expect.poll(arrived).toBeGreaterThan(before + 16 * 64 * 1024)
+  nowMs = 251
+  expect(precedence.isTaken).toBe(false)
+  await delay(5)
+  const later = arrived()
+  await turns(200)
+  expect(arrived() - later).toBeGreaterThan(50 * 64 * 1024)
   end()
 })
 

@@ -80,11 +80,10 @@ export const serveHttp = async (options: {
   let whenIdle: (() => void) | undefined
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const cancel = hurry(request, patience.requestMs)
-    const release = precedence.take()
+    precedence.take()
     underWay += 1
     response.once('close', () => {
       cancel()
-      release()
       underWay -= 1
       if (underWay === 0) whenIdle?.()
     })

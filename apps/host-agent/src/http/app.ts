@@ -50,10 +50,9 @@ export const createAgentApp = (view: HostView): Hono => {
     return context.json(await docks.commandable(uuidParameter(context, 'dockId')).furnish(request))
   })
   app.post('/docks/:dockId/exec', async (context) => {
+    precedence.take()
     const request = await readBody(context, protocol.execInDock)
-    const dock = knownDock(context)
-    const release = precedence.take()
-    return context.json(await dock.exec(request).finally(release))
+    return context.json(await knownDock(context).exec(request))
   })
   app.post('/docks/:dockId/setup', async (context) => {
     const request = await readBody(context, protocol.setupDock)
