@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import { BackgroundBoots } from './background-boots.ts'
 import { bootSandbox } from './boot-sandbox.ts'
 import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
@@ -18,7 +19,7 @@ import { renameSandbox } from './rename-sandbox.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 import { createRunsc } from './runsc.ts'
 import { createRunscTransport } from './runsc-transport.ts'
-import { readCgroupMounts } from './sandbox-cgroup.ts'
+import { readCgroupMounts, SandboxCgroup } from './sandbox-cgroup.ts'
 import { parseSandboxId, sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import type { Sentry } from './sentry.ts'
@@ -45,6 +46,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
   const runsc = createRunsc(options.runscPath, rootDir, join(stateDir, 'panic.log'))
   const mounts = readCgroupMounts()
   const sandboxes = new Map<string, LiveSandbox>()
+  const background = new BackgroundBoots()
   const folderOf = (id: string) => join(stateDir, id)
 
   const sandboxOf = (handle: SandboxHandle): LiveSandbox => {
@@ -83,6 +85,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     start: async (spec) => {
       const { dockId, generation } = spec
       const id = sandboxId(dockId, generation)
+      const isOver = spec.inBackground ? background.begin(SandboxCgroup.named(mounts, id)) : undefined
       try {
         const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
         const data = { ...process }
@@ -94,6 +97,8 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
           logger.warn({ err: cause, sandbox: id }, 'failed start left something'),
         )
         throw error
+      } finally {
+        isOver?.()
       }
     },
     recover: async (handle) => (sandboxOf(handle).isAlive ? 'running' : 'gone'),
@@ -125,6 +130,8 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     },
     thaw: async (handle) => {
       const sandbox = sandboxOf(handle)
+      // It is claimed, or has something to do again.
+      background.standStill()
       await sandbox.use(async () => sandbox.cgroup.thaw())
     },
     usage: async (handle) => {

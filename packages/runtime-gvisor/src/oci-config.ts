@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import type { SandboxSpec } from '@dock/runtime'
 import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
-import { cpuPeriodUs } from './sandbox-cgroup.ts'
+import { cgroupPathOf, cpuPeriodUs } from './sandbox-cgroup.ts'
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** Of the 1024 that every other sandbox has. */
@@ -55,7 +55,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     ...inMemory(spec),
   ],
   linux: {
-    cgroupsPath: `/dock/${id}`,
+    cgroupsPath: cgroupPathOf(id),
     resources: {
       // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
       cpu: {

@@ -17,6 +17,8 @@ export const removeSandbox = async (
   id: string,
   folder: string,
 ): Promise<void> => {
+  // One whose boot was broken off may stand still.
+  ignoring(() => SandboxCgroup.named(mounts, id).thaw())
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   // Left to runsc, each of the two deaths would be looked for only every 100 ms.
   await kill(

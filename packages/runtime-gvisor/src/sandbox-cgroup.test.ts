@@ -69,6 +69,17 @@ test('version 2: one hierarchy, here seen from a folder in it', async () => {
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
 })
 
+test('is found by its name alone, in either version', () => {
+  place({ 'freezer/dock/id/freezer.state': 'THAWED', 'two/dock/id/cgroup.freeze': '0' })
+  SandboxCgroup.named([one('freezer')], 'id').orderFreeze()
+  expect(read('freezer/dock/id/freezer.state')).toBe('FROZEN')
+  const unified: CgroupMount = {
+    ...{ version: 2, controllers: ['rw'], root: '/outer', path: join(folder, 'two') },
+  }
+  SandboxCgroup.named([unified], 'id').orderFreeze()
+  expect(read('two/dock/id/cgroup.freeze')).toBe('1')
+})
+
 test('a group that is not the sandbox’s own is not touched', async () => {
   place({ 'cgroup.freeze': '0' })
   const mounts: CgroupMount[] = [{ version: 2, controllers: ['rw'], root: '/', path: folder }]

@@ -10,6 +10,9 @@ import type { SandboxUsage } from '@dock/runtime'
 
 export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
 
+/** Path of a sandbox's group below the root of each hierarchy. */
+export const cgroupPathOf = (sandboxId: string): string => `/dock/${sandboxId}`
+
 /** Length of the periods in which processor time is shared out. */
 export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
@@ -45,6 +48,15 @@ export class SandboxCgroup {
     return new SandboxCgroup(mounts, readFileSync(`/proc/${pid}/cgroup`, 'utf8'), id)
   }
 
+  /** The group of a sandbox that may have no process yet, or none that is known. */
+  static named(mounts: readonly CgroupMount[], id: string): SandboxCgroup {
+    const lines = mounts.map(({ version, controllers, root }) => {
+      const path = `${root === '/' ? '' : root}${cgroupPathOf(id)}`
+      return version === 2 ? `0::${path}` : `1:${controllers.join(',')}:${path}`
+    })
+    return new SandboxCgroup(mounts, lines.join('\n'), id)
+  }
+
   /** From now on it gets no more processor time than this many processors have. */
   limitCpus(cpus: number): void {
     const quota = String(Math.round(cpus * cpuPeriodUs))
@@ -60,17 +72,24 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cpu.weight'), '100')
   }
 
+  /** Orders every process to stop, and waits for nothing. */
+  orderFreeze(): void {
+    const one = this.#folder('freezer')
+    if (one) writeFileSync(join(one, 'freezer.state'), 'FROZEN')
+    else writeFileSync(this.#unified('cgroup.freeze'), '1')
+  }
+
   /** Stops every process; resolves when all stand still. */
   async freeze(): Promise<void> {
     const one = this.#folder('freezer')
-    const freeze = (): void => {
-      if (one) writeFileSync(join(one, 'freezer.state'), 'FROZEN')
-      else writeFileSync(this.#unified('cgroup.freeze'), '1')
-    }
     const isFrozen = one
       ? () => readFileSync(join(one, 'freezer.state'), 'utf8').trim() === 'FROZEN'
       : () => readFileSync(this.#unified('cgroup.events'), 'utf8').includes('frozen 1')
-    const stands = await untilFrozen({ freeze, isFrozen, thaw: () => this.thaw() })
+    const stands = await untilFrozen({
+      freeze: () => this.orderFreeze(),
+      isFrozen,
+      thaw: () => this.thaw(),
+    })
     if (!stands) throw new Error(`sandbox ${this.#id} could not be frozen`)
   }
 
