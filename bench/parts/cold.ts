@@ -44,7 +44,7 @@ const sampleOnDock = async (
 const lives = (server: BenchServer, count: number, suffix = '', prepare = write(50_000_000)) => {
   const { client } = server
   const stop = (id: string) => client.call('stopDock', { params: { id }, body: {} })
-  const begin = (id: string) => run(server, id, prepare)
+  const begin = (id: string) => run(server, id, prepare, { timeoutSeconds: 300 })
   return [
     () =>
       sampleOnDock(server, `stop${suffix}`, count, begin, async (dock) => {
@@ -121,7 +121,7 @@ export const benchCold = (options: {
     figures.push(await execInParallel(server, count))
     for (const life of lives(server, count)) figures.push(await life())
     if (options.large) {
-      const fill = 'head -c 5000000000 /dev/zero | tr "\\0" "x" > data'
+      const fill = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > data`
       for (const life of lives(server, 3, ', 5 GB', fill)) figures.push(await life())
     }
     const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))

@@ -18,17 +18,24 @@ export const createDock = ({ client, admin }: Server, options: DockOptions = {})
     body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, ...options },
   })
 
+export type ExecOptions = { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string }
+
 /** Runs a command; the exit code is the caller's to look at. */
 export const exec = (
   { client }: Server,
   id: string,
   command: string,
-  options: { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string } = {},
+  options: ExecOptions = {},
 ): Promise<ExecResult> => client.call('execInDock', { params: { id }, body: { command, ...options } })
 
 /** Runs a command that must succeed and answers its standard output. */
-export const run = async (server: Server, id: string, command: string): Promise<string> => {
-  const result = await exec(server, id, command)
+export const run = async (
+  server: Server,
+  id: string,
+  command: string,
+  options: ExecOptions = {},
+): Promise<string> => {
+  const result = await exec(server, id, command, options)
   if (result.exitCode !== 0)
     throw new Error(`${command}: exit ${result.exitCode}: ${result.stdout}${result.stderr}`)
   return result.stdout
