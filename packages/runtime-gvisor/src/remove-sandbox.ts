@@ -9,6 +9,8 @@ import { readSandboxState } from './sandbox-state.ts'
 
 const deathTimeoutMs = 5000
 const deathPollMs = 1
+/** One that was killed, or ran out of its time on a busy machine, is tried again. */
+const deletesMax = 3
 
 /** Removes the sandbox of this id and its folder. Repeating it is harmless. */
 export const removeSandbox = async (
@@ -25,9 +27,10 @@ export const removeSandbox = async (
     [pid, goferPid].flatMap((each) => processOf(each, id) ?? []),
     (each) => SandboxCgroup.ofProcess(mounts, each, id).thaw(),
   )
-  const deleted = await runsc.run(['delete', '--force', id])
-  if (deleted.code !== 0 && (await readSandboxState(runsc.rootDir, id)).pid > 0) {
-    throw new Error(`runsc delete ${id}: ${deleted.stderr.trim().slice(-500)}`)
+  for (let deletes = 1; ; deletes++) {
+    const deleted = await runsc.run(['delete', '--force', id])
+    if (deleted.code === 0 || (await readSandboxState(runsc.rootDir, id)).pid === 0) break
+    if (deletes === deletesMax) throw new Error(`runsc delete ${id}: ${deleted.stderr.trim().slice(-500)}`)
   }
   await rm(folder, { recursive: true, force: true })
 }
