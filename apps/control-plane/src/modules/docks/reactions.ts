@@ -2,7 +2,7 @@
 import type { DockReactions } from '../hosts/index.ts'
 import type { DockContext } from './dock-context.ts'
 import { hostBack, hostsSilent } from './recovery/host-contact.ts'
-import { recoverDock } from './recovery/recover-dock.ts'
+import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
 import { createDiskMarks } from './usage/disk-marks.ts'
 
 export const createDockReactions = (context: DockContext): DockReactions => {
@@ -19,7 +19,11 @@ export const createDockReactions = (context: DockContext): DockReactions => {
     hostBack: (dockId) => hostBack(context, dockId),
     recover,
     recoverHeld: async () => {
-      for (const [dockId, { generation, died }] of [...held]) await recover(dockId, generation, died)
+      if (held.size === 0) return
+      for (const dockId of await heldByNone(context, [...held.keys()])) {
+        const lost = held.get(dockId)
+        if (lost) await recover(dockId, lost.generation, lost.died)
+      }
     },
     sampled: async (hostId, samples) => {
       await context.usage.record(hostId, samples)

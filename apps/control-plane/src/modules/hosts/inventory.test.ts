@@ -79,6 +79,10 @@ describe('an inventory', () => {
     expect(judge([{ ...dock, busy: true }], [])).toEqual([])
     expect(judge([{ ...dock, busy: true }], [runtime])).toEqual([])
     expect(judge([{ ...dock, busy: true }], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])
+    const stopping = { ...dock, state: 'archiving', busy: true }
+    expect(judge([stopping], [])).toEqual([])
+    expect(judge([stopping], [runtime])).toEqual([])
+    expect(judge([stopping], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])
   })
 
   it('brings an unreachable Dock back', () => {

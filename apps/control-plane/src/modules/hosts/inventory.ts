@@ -47,7 +47,8 @@ export const judgeInventory = (input: {
   for (const dock of input.expected) {
     if (dock.hostId !== input.hostId) continue
     const state = dock.state as DockState
-    if (!isReadyDockState(state) && state !== 'unreachable') continue
+    // A stop may yet be refused.
+    if (!isReadyDockState(state) && state !== 'unreachable' && state !== 'archiving') continue
     const runtime = reported.get(dock.id)
     const alive =
       runtime !== undefined &&

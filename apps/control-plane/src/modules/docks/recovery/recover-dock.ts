@@ -17,6 +17,15 @@ import { heldAfterLoss } from './recovery-alerts.ts'
 const recoveriesMax = 3
 const recoveryWindowMs = 10 * 60_000
 
+/** Those of the Docks that no operation holds. */
+export const heldByNone = async ({ db }: DockContext, dockIds: readonly string[]): Promise<string[]> =>
+  (
+    await sql<{ id: string }>`select h.id from unnest(${dockIds}::uuid[]) as h(id)
+      where not exists (select 1 from operations o where o.dock_id = h.id and o.status <> 'completed')`.execute(
+      db,
+    )
+  ).rows.map(({ id }) => id)
+
 /**
  * Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. Answers
  * whether an operation holds the Dock, or has just changed it, so that it must be asked again.
@@ -32,6 +41,8 @@ export const recoverDock = async (
   )
   const dock = rows[0]
   if (!dock || dock.generation !== generation || dock.hostId === null) return { held: false }
+  // If its stop is refused, it boots again.
+  if (dock.state === 'archiving') return { held: true }
   if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return { held: false }
   const since = context.clock.now().getTime() - recoveryWindowMs
   const recent = dock.recoveries.filter((at) => at.getTime() > since).length

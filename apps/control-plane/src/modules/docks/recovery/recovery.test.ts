@@ -176,6 +176,59 @@ describe('a Dock whose runtime died', () => {
     expect(await inbox(id)).toEqual(['auto_recovered'])
   })
 
+  it('is asked after, but not claimed again and again, while an operation holds it', async () => {
+    const { id } = await world.create()
+    world.host.failures.set('destroy', ['lost'])
+    const { operation } = await deleteDock(world.modules.context, world.caller, id, id)
+    expect(operation.status).toBe('blocked')
+    await sql`update docks set state = 'ready' where id = ${id}`.execute(world.db)
+    await died(id, 1)
+    await world.db.transaction().execute(async (tx) => {
+      await sql`select 1 from docks where id = ${id} for update`.execute(tx)
+      // A claim would wait for the row.
+      await world.modules.hostEvents.recoverHeld()
+    })
+    await sql`update operations set status = 'completed' where id = ${operation.id}`.execute(world.db)
+    await world.modules.hostEvents.recoverHeld()
+    await settle()
+    expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+  })
+
+  it.each([
+    ['word of its death', (id: string) => died(id, 1)],
+    ['an inventory', reportDead],
+  ])('while it was stopped boots again once the stop has failed, after %s', async (_, tell) => {
+    const { id } = await world.create()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('stop', promise)
+    const stopping = stop(id)
+    await expect.poll(() => world.host.calls.some(({ method }) => method === 'stop')).toBe(true)
+    await tell(id)
+    world.host.failures.set('stop', ['failed'])
+    resolve()
+    await expect(stopping).rejects.toThrow(ServiceError)
+    await settle()
+    await world.modules.hostEvents.recoverHeld()
+    await settle()
+    expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+    expect(await stateOf(id)).toBe('ready')
+  })
+
+  it('while it was stopped stays archived once the stop has come through', async () => {
+    const { id } = await world.create()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('stop', promise)
+    const stopping = stop(id)
+    await expect.poll(() => world.host.calls.some(({ method }) => method === 'stop')).toBe(true)
+    await died(id, 1)
+    resolve()
+    await stopping
+    await world.modules.hostEvents.recoverHeld()
+    await settle()
+    expect(await stateOf(id)).toBe('archived')
+    expect(world.host.calls.filter(({ method }) => method === 'start')).toHaveLength(1)
+  })
+
   it('three times in ten minutes; the fourth is held, with its disk', async () => {
     const { id } = await world.create()
     for (const generation of [1, 2, 3, 4]) {
