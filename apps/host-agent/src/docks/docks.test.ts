@@ -242,6 +242,15 @@ describe('exec', () => {
     expect(await dock().exec(exec())).toHaveProperty('exitCode', 0)
   })
 
+  test('that ran as its Dock died has failed: it is no refusal, after which it could run again', async () => {
+    await dock().start(startCommand())
+    host.driver.hold('execEnd')
+    const running = expect(dock().exec(exec())).rejects.toEqual(refusal('failed'))
+    await expect.poll(() => host.driver.executed).toHaveLength(1)
+    host.driver.kill(dockId)
+    await running
+  })
+
   test('is not taken by a Dock that died', async () => {
     await dock().start(startCommand())
     host.driver.kill(dockId)

@@ -1,5 +1,6 @@
 /** One command of a tenant, under a login bash as the Dock user. Beside the Dock's queue: it changes no state. */
 import type { ExecInDock, ExecOutcome } from '@dock/host-protocol'
+import { type ExecResult, SandboxGone } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import { decodeOutput } from './decode-output.ts'
 import type { DockState, SandboxUse } from './dock-state.ts'
@@ -17,16 +18,23 @@ export const execInDock = async (dock: DockState, request: ExecInDock): Promise<
   let use: SandboxUse | undefined
   try {
     use = await dock.use(request.generation)
-    const result = await dock.parts.driver.exec(use.sandbox, {
-      ...loginShell(request.command, request.env),
-      cwd: request.cwd,
-      timeoutMs: request.timeoutMs,
-      outputLimitBytes: request.outputLimitBytes,
-    })
+    const result = await run(dock, use, request)
     const { exitCode, durationMs, timedOut } = result
     return { exitCode, durationMs, timedOut, ...decodeOutput(result, request.outputLimitBytes) }
   } finally {
     dock.execsInFlight -= 1
     use?.release()
+  }
+}
+
+/** A command whose sandbox ends may have run: that is no refusal, after which a caller could send it again. */
+const run = async (dock: DockState, { sandbox }: SandboxUse, request: ExecInDock): Promise<ExecResult> => {
+  const { command, env, cwd, timeoutMs, outputLimitBytes } = request
+  try {
+    const wanted = { ...loginShell(command, env), cwd, timeoutMs, outputLimitBytes }
+    return await dock.parts.driver.exec(sandbox, wanted)
+  } catch (error) {
+    if (!(error instanceof SandboxGone)) throw error
+    throw new AgentRefusal('failed', 'the Dock ended while the command ran', { cause: error })
   }
 }
