@@ -9,7 +9,7 @@ import { deleteDock, run } from '../e2e/support/dock.ts'
 import type { Server } from '../e2e/support/server.ts'
 import type { FaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare, verify } from './lifecycle.ts'
-import { processOf, stateOfProcess, type Victim } from './processes.ts'
+import { processOf, startOfProcess, stateOfProcess, type Victim } from './processes.ts'
 import { disagreements, readFound, readRecorded } from './scan.ts'
 
 export type CrashWorld = Server & { port: number; faults: FaultFolder }
@@ -51,7 +51,10 @@ const silentDocks = async (world: CrashWorld): Promise<string[]> => {
   return (await Promise.all(silent)).flat()
 }
 
-/** What is wrong now; an empty list when all is whole and the host has spoken since the time. */
+/**
+ * What is wrong now; an empty list when all is whole and the host has spoken since the time, by the agent that is there:
+ * a control plane that stood still hears the last words of an earlier one later.
+ */
 const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> => {
   const agent = await processOf('agent', world)
   if (agent === null) return ['there is no agent']
@@ -60,7 +63,8 @@ const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> 
     await health.body?.cancel()
     if (health.status !== 200) return [`the health is ${health.status}`]
     const hosts = await world.client.call('listHosts', {})
-    const heard = hosts.filter(({ lastHeartbeatAt }) => Date.parse(lastHeartbeatAt ?? '') >= since)
+    const from = Math.max(since, await startOfProcess(agent))
+    const heard = hosts.filter(({ lastHeartbeatAt }) => Date.parse(lastHeartbeatAt ?? '') >= from)
     if (heard.length === 0) return ['the host is silent']
     const recorded = await readRecorded(world.dataDir)
     const found = await readFound(world.dataDir, agent, recorded.everyDock)

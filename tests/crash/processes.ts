@@ -1,5 +1,6 @@
 /** The three processes of a server that crash tests kill, found by what they run and for whom. */
 import { readdir, readFile } from 'node:fs/promises'
+import { uptime } from 'node:os'
 import { join } from 'node:path'
 
 export type Victim = 'control-plane' | 'agent' | 'database'
@@ -13,6 +14,13 @@ export const stateOfProcess = async (pid: number): Promise<string | null> => {
   const text = await read(pid, 'stat')
   const state = text[text.lastIndexOf(')') + 2]
   return state === undefined || state === 'Z' || state === 'X' ? null : state
+}
+
+/** When a process was started, in milliseconds of the epoch. */
+export const startOfProcess = async (pid: number): Promise<number> => {
+  const text = await read(pid, 'stat')
+  const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
+  return Date.now() - uptime() * 1000 + ticks * 10
 }
 
 const nodeProgram = async (main: string, port: string): Promise<number | null> => {
