@@ -1,5 +1,6 @@
 /** Real namespaces, real packets. Plain processes in a Dock's namespace stand for its sandbox. Needs root. */
 import { createSocket } from 'node:dgram'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -12,8 +13,10 @@ import { parseCidrList } from './ipv4.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
-const outside = `dkt-outside-${process.pid}`
-const outsideLink = `dkto${process.pid}`
+const outsideOf = (pid: number | string): string => `dkt-outside-${pid}`
+const outsideLinkOf = (pid: number | string): string => `dkto${pid}`
+const outside = outsideOf(process.pid)
+const outsideLink = outsideLinkOf(process.pid)
 /** A public address (of a range for documentation) behind a router, which is what the outside is to a Dock. */
 const server4 = '198.51.100.77'
 /** Private addresses behind the same router: closed, and opened by the operator. */
@@ -94,7 +97,21 @@ const hostAddress = async (): Promise<string> => {
   return found?.addr_info[0]?.local ?? '127.0.0.1'
 }
 
+const removeOutside = async (pid: number | string): Promise<void> => {
+  await tryCommand('ip', ['link', 'delete', outsideLinkOf(pid)])
+  await tryCommand('ip', ['netns', 'delete', outsideOf(pid)])
+}
+
+/** What a run left that was killed: its routes would be in the way of this one's. */
+const removeLeftovers = async (): Promise<void> => {
+  for (const name of await readdir('/sys/class/net')) {
+    const pid = /^dkto(\d+)$/.exec(name)?.[1]
+    if (pid && !existsSync(`/proc/${pid}`)) await removeOutside(pid)
+  }
+}
+
 beforeAll(async () => {
+  await removeLeftovers()
   folder = await mkdtemp(join(tmpdir(), 'dock-networks-'))
   await runCommand('ip', ['-batch', '-'], {
     input: `netns add ${outside}
@@ -133,10 +150,10 @@ afterAll(async () => {
   await networks.tearDown()
   for (const stop of processes) stop.abort()
   hostServer.close()
-  await tryCommand('ip', ['link', 'delete', outsideLink])
-  await tryCommand('ip', ['netns', 'delete', outside])
   await rm(folder, { recursive: true })
 })
+// A hook of its own, which comes first: also what did not come up is removed.
+afterAll(() => removeOutside(process.pid))
 
 test('the outside is reached, by TCP and ICMP, with the address of the host', async () => {
   expect(await reaches(a, server4, 7001)).toBe(true)
