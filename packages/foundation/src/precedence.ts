@@ -7,7 +7,7 @@ import type { Readable, Writable } from 'node:stream'
 
 const slowMs = 250
 /** Between two chunks (64 KiB, as Node reads them) of a stream that goes slowly: the fewer processors, the longer. */
-const pauseMs = Math.floor(8 / availableParallelism())
+const pauseMs = Math.floor(12 / availableParallelism())
 /** What a stream carries without being a large one, and how soon that is forgotten. */
 const smallBytes = 1024 * 1024
 const forgottenBytesPerMs = 8 * 1024

@@ -2,7 +2,7 @@
  * Saves the intent of a change, each claim one SQL statement and so one transaction: placement, the Dock's row, the
  * operation with this process's lease, the idempotency key. Nothing of it is there when any part of it is refused.
  */
-import { ServiceError } from '@dock/contract'
+import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -120,6 +120,10 @@ const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> =>
   return sql`placed.image_versions ->> ${dock.image}::text`
 }
 
+/** A live Dock can be copied whether it is used at that moment or not, and turns from one to the other at any time. */
+const statesAlike = (state: DockRow['state']): readonly DockRow['state'][] =>
+  isReadyDockState(state) ? readyDockStates : [state]
+
 /** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, for a branch `dock_busy`. */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
   const { dock, operation, key, now, source } = input
@@ -128,7 +132,7 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
   const parts = [
     source
       ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
-          and state = ${source.state} and generation = ${source.operation.generation} for update)`
+          and state in (${sql.join(statesAlike(source.state))}) and generation = ${source.operation.generation} for update)`
       : sql`held as (select 1 as id)`,
     sql`candidate as (${hostCandidate(input.placement, input.policy, sql<boolean>`exists (select 1 from held)`)})`,
     key

@@ -1,4 +1,5 @@
 import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
@@ -16,9 +17,10 @@ import { eachInAWorld, outcomeOf } from './test-each-world.ts'
 import type { TestWorld } from './test-world.ts'
 
 let world: TestWorld
+let database: FreshDatabase
 
-eachInAWorld((fresh) => {
-  world = fresh
+eachInAWorld((fresh, shared) => {
+  ;[world, database] = [fresh, shared]
 })
 
 const context = () => world.modules.context
@@ -244,6 +246,15 @@ describe('branch', () => {
     await consistent(2)
     await stop(source.id)
     expect((await branch(source.id)).state).toBe('ready')
+    await consistent(2)
+  })
+
+  it('copies a Dock that turns from ready to running meanwhile', async () => {
+    const source = await world.create()
+    const turns = `update docks set state = 'running' where id = '${source.id}'`
+    const copy = await whileLocked(database, { lock: turns, waiting: 1 }, () => branch(source.id))
+    expect(copy.state).toBe('ready')
+    expect((await read(source.id)).state).toBe('running')
     await consistent(2)
   })
 
