@@ -1,9 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { removeSandbox } from './remove-sandbox.ts'
 import type { Runsc } from './runsc.ts'
+import type { CgroupMount } from './sandbox-cgroup.ts'
 
 const id = 'dock-1'
 /** No process has this number. */
@@ -43,4 +46,31 @@ test('a delete that was killed is tried again', async () => {
 test('one that never comes through is told, and leaves what a later removal finds it by', async () => {
   await expect(removeSandbox(runscKilled(100), [], id, folder)).rejects.toThrow(/SIGKILL/)
   expect([existsSync(folder), existsSync(stateFile())]).toEqual([true, true])
+})
+
+test('one that stands still is let go on only once it was killed', async () => {
+  const group = join(rootDir, 'freezer', 'dock', id)
+  mkdirSync(group, { recursive: true })
+  const state = join(group, 'freezer.state')
+  writeFileSync(state, 'FROZEN')
+  const freezer: CgroupMount = {
+    ...{ version: 1, controllers: ['freezer'], root: '/', path: join(rootDir, 'freezer') },
+  }
+  const sandbox = spawn('sleep', ['60'], { argv0: id })
+  await once(sandbox, 'spawn')
+  writeFileSync(stateFile(), JSON.stringify({ sandbox: { pid: sandbox.pid } }))
+
+  const stateAtKill: string[] = []
+  const kill = process.kill.bind(process)
+  const killing = vi.spyOn(process, 'kill').mockImplementation((pid, signal) => {
+    stateAtKill.push(readFileSync(state, 'utf8'))
+    return kill(pid, signal)
+  })
+  onTestFinished(() => {
+    killing.mockRestore()
+    sandbox.kill('SIGKILL')
+  })
+  await removeSandbox(runscKilled(0), [freezer], id, folder)
+  expect(stateAtKill).toEqual(['FROZEN'])
+  expect(readFileSync(state, 'utf8')).toBe('THAWED')
 })

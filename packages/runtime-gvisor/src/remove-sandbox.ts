@@ -19,13 +19,11 @@ export const removeSandbox = async (
   id: string,
   folder: string,
 ): Promise<void> => {
-  // One whose boot was broken off may stand still.
-  ignoring(() => SandboxCgroup.named(mounts, id).thaw())
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   // Left to runsc, each of the two deaths would be looked for only every 100 ms.
   await kill(
     [pid, goferPid].flatMap((each) => processOf(each, id) ?? []),
-    (each) => SandboxCgroup.ofProcess(mounts, each, id).thaw(),
+    () => SandboxCgroup.named(mounts, id).thaw(),
   )
   for (let deletes = 1; ; deletes++) {
     const deleted = await runsc.run(['delete', '--force', id])
@@ -45,10 +43,13 @@ const processOf = (pid: number, id: string): HostProcess | undefined => {
   }
 }
 
-/** On return the processes are dead. A frozen one takes the signal, and is dead when it is let go on. */
-const kill = async (processes: readonly HostProcess[], thaw: (pid: number) => void): Promise<void> => {
+/**
+ * On return the processes are dead. A frozen one takes the signal and dies when it is let go on: never before, or it
+ * would work on for a moment after its disk was captured. `thaw` also lets go on what a broken boot left standing.
+ */
+const kill = async (processes: readonly HostProcess[], thaw: () => void): Promise<void> => {
   for (const { pid } of processes) ignoring(() => process.kill(pid, 'SIGKILL'))
-  for (const { pid } of processes) ignoring(() => thaw(pid))
+  ignoring(thaw)
   const begin = performance.now()
   while (processes.some(isAlive)) {
     if (performance.now() - begin > deathTimeoutMs) throw new Error('a sandbox does not die')

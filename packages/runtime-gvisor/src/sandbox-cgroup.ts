@@ -148,8 +148,9 @@ export class SandboxCgroup {
 }
 
 /**
- * Orders to freeze until all stand still, for five seconds, then lets go on and answers false. In version 1 a group may stay
- * between the two for good, when it was ordered while a process was being made: it has to be let go and ordered again.
+ * Orders to freeze until all stand still, for five seconds and the last try, then lets go on and answers false. In version 1
+ * a group may stay between the two for good, when it was ordered while a process was being made: it has to be let go and
+ * ordered again.
  */
 export const untilFrozen = async (group: {
   freeze(): void
