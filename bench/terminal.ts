@@ -7,43 +7,56 @@ import { compare, percentile, sample } from './figures.ts'
 
 const keys = Number(process.env.DOCK_BENCH_COUNT ?? '300')
 const wantedMs = 10
+const patienceMs = 10_000
 
-const open = async ({ client, admin }: Server, id: string): Promise<WebSocket> => {
+type Terminal = {
+  socket: WebSocket
+  /** Resolves once what came since the last call holds the text. */
+  heard(text: string): Promise<void>
+}
+
+/** Listens before the socket is open: the prompt may come in one piece with the answer that opens it. */
+const open = async ({ client, admin }: Server, id: string): Promise<Terminal> => {
   const { ticket } = await client.call('openTerminal', { params: { id } })
   const socket = new WebSocket(
     `${admin.baseUrl.replace(/^http/, 'ws')}/v1/docks/${id}/terminal?ticket=${ticket}`,
   )
-  await once(socket, 'open')
-  return socket
-}
-
-/** Resolves at the first output that holds the text. */
-const heard = (socket: WebSocket, text: string): Promise<void> =>
-  new Promise((resolve) => {
-    let seen = ''
-    const listen = (data: Buffer): void => {
-      seen += data.toString()
-      if (!seen.includes(text)) return
-      socket.off('message', listen)
-      resolve()
-    }
-    socket.on('message', listen)
+  let unheard = ''
+  let look = (): void => {}
+  socket.on('message', (data) => {
+    unheard += String(data)
+    look()
   })
+  await once(socket, 'open')
+  const heard = (text: string): Promise<void> =>
+    new Promise((resolve, reject) => {
+      const lost = (): void => reject(new Error(`no "${text}" in what came: ${JSON.stringify(unheard)}`))
+      const timer = setTimeout(lost, patienceMs)
+      look = () => {
+        if (!unheard.includes(text)) return
+        clearTimeout(timer)
+        unheard = ''
+        resolve()
+      }
+      look()
+    })
+  return { socket, heard }
+}
 
 const measure = async (server: Server): Promise<void> => {
   const { id } = await createDock(server)
   const opened = await sample('terminal: ticket to prompt', 10, async () => {
-    const socket = await open(server, id)
-    await heard(socket, '$ ')
+    const { socket, heard } = await open(server, id)
+    await heard('$ ')
     socket.close()
     await once(socket, 'close')
   })
-  const socket = await open(server, id)
-  await heard(socket, '$ ')
+  const { socket, heard } = await open(server, id)
+  await heard('$ ')
   const letters = 'abcdefghijklmnopqrstuvwxyz'
   const echo = await sample('terminal: key to echo at the prompt', keys, async (index) => {
     const letter = letters[index % letters.length]!
-    const echoed = heard(socket, letter)
+    const echoed = heard(letter)
     socket.send(Buffer.from(letter))
     await echoed
   })
