@@ -19,6 +19,7 @@ const raw = async (server: BenchServer, agent: number, count: number): Promise<M
 
 const write = (bytes: number): string => `head -c ${bytes} /dev/urandom > data`
 const ready = 'echo ready'
+const largeCount = 5
 
 /** Times `work` on a Dock that is made and prepared before and deleted after each sample, neither counted. */
 const sampleOnDock = async (
@@ -44,7 +45,10 @@ const sampleOnDock = async (
 const lives = (server: BenchServer, count: number, suffix = '', prepare = write(50_000_000)) => {
   const { client } = server
   const stop = (id: string) => client.call('stopDock', { params: { id }, body: {} })
-  const begin = (id: string) => run(server, id, prepare, { timeoutSeconds: 300 })
+  const begin = async (id: string): Promise<void> => {
+    await run(server, id, prepare, { timeoutSeconds: 300 })
+    if (suffix !== '') await untilIdle()
+  }
   return [
     () =>
       sampleOnDock(server, `stop${suffix}`, count, begin, async (dock) => {
@@ -90,7 +94,7 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
   return { name: 'exec, 8 at once', samplesMs: figures.flatMap(({ samplesMs }) => samplesMs) }
 }
 
-/** `large`: the same with 5 GB on the disk. */
+/** `large`: the same with 5 GB that lie on the disk, written and synchronized before. */
 export const benchCold = (options: {
   ttis: number
   execs: number
@@ -121,8 +125,8 @@ export const benchCold = (options: {
     figures.push(await execInParallel(server, count))
     for (const life of lives(server, count)) figures.push(await life())
     if (options.large) {
-      const fill = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > data`
-      for (const life of lives(server, 3, ', 5 GB', fill)) figures.push(await life())
+      const fill = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > data && sync data`
+      for (const life of lives(server, largeCount, ', 5 GB', fill)) figures.push(await life())
     }
     const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))
     await printMemory(server, 'after these')
