@@ -17,13 +17,16 @@ const raw = async (server: BenchServer, agent: number, count: number): Promise<M
   return new Map((JSON.parse(stdout) as Figure[]).map((figure) => [figure.name, figure]))
 }
 
-const write = (bytes: number): string => `head -c ${bytes} /dev/urandom > data`
+const write50 = 'head -c 50000000 /dev/urandom > data'
+const write5000 = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > more && sync more`
 const ready = 'echo ready'
-const largeCount = 5
+
+type Making = () => Promise<{ id: string }>
 
 /** Times `work` on a Dock that is made and prepared before and deleted after each sample, neither counted. */
 const sampleOnDock = async (
   server: BenchServer,
+  make: Making,
   name: string,
   count: number,
   prepare: (id: string) => Promise<unknown>,
@@ -31,7 +34,7 @@ const sampleOnDock = async (
 ): Promise<Figure> => {
   const samplesMs: number[] = []
   for (let index = 0; index < count; index++) {
-    const { id } = await createDock(server, { diskGiB: 8 })
+    const { id } = await make()
     await prepare(id)
     const begin = performance.now()
     const another = await work(id)
@@ -42,26 +45,23 @@ const sampleOnDock = async (
   return { name, samplesMs }
 }
 
-const lives = (server: BenchServer, count: number, suffix = '', prepare = write(50_000_000)) => {
+const lives = (server: BenchServer, make: Making, count: number, suffix = '') => {
   const { client } = server
   const stop = (id: string) => client.call('stopDock', { params: { id }, body: {} })
-  const begin = async (id: string): Promise<void> => {
-    await run(server, id, prepare, { timeoutSeconds: 300 })
-    if (suffix !== '') await untilIdle()
-  }
+  const begin = (id: string) => run(server, id, write50)
+  const onDock = sampleOnDock.bind(undefined, server, make)
   return [
     () =>
-      sampleOnDock(server, `stop${suffix}`, count, begin, async (dock) => {
+      onDock(`stop${suffix}`, count, begin, async (dock) => {
         await stop(dock)
         return undefined
       }),
     () =>
-      sampleOnDock(
-        server,
+      onDock(
         `resume${suffix}`,
         count,
         async (dock) => {
-          if (suffix !== '') await begin(dock)
+          await begin(dock)
           await stop(dock)
           await untilGone(server, dock)
         },
@@ -72,7 +72,7 @@ const lives = (server: BenchServer, count: number, suffix = '', prepare = write(
         },
       ),
     () =>
-      sampleOnDock(server, `branch${suffix}`, count, begin, async (dock) => {
+      onDock(`branch${suffix}`, count, begin, async (dock) => {
         const branch = await client.call('branchDock', { params: { id: dock }, body: {} })
         await run(server, branch.id, ready)
         return branch.id
@@ -94,7 +94,7 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
   return { name: 'exec, 8 at once', samplesMs: figures.flatMap(({ samplesMs }) => samplesMs) }
 }
 
-/** `large`: the same with 5 GB that lie on the disk, written and synchronized before. */
+/** `large`: the same on disks that hold 5 GB besides. */
 export const benchCold = (options: {
   ttis: number
   execs: number
@@ -103,6 +103,7 @@ export const benchCold = (options: {
 }): Promise<void> =>
   withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const { ttis, execs, count } = options
+    const { client } = server
     await printMemory(server, 'just started')
     const figures: Figure[] = []
     const tti: Figure = { name: 'tti', samplesMs: [] }
@@ -123,10 +124,14 @@ export const benchCold = (options: {
     )
     await deleteDock(server, id)
     figures.push(await execInParallel(server, count))
-    for (const life of lives(server, count)) figures.push(await life())
+    const make = () => createDock(server, { diskGiB: 8 })
+    for (const life of lives(server, make, count)) figures.push(await life())
     if (options.large) {
-      const fill = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > data && sync data`
-      for (const life of lives(server, largeCount, ', 5 GB', fill)) figures.push(await life())
+      const holder = await make()
+      await run(server, holder.id, write5000, { timeoutSeconds: 300 })
+      const makeLarge = () => client.call('branchDock', { params: { id: holder.id }, body: {} })
+      for (const life of lives(server, makeLarge, count, ', 5 GB')) figures.push(await life())
+      await deleteDock(server, holder.id)
     }
     const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))
     await printMemory(server, 'after these')
