@@ -20,6 +20,14 @@ beforeEach(async () => {
   freezer.adopt(two, { isNew: true })
 })
 
+const failNextFreeze = () => {
+  const { freeze } = driver
+  driver.freeze = async () => {
+    driver.freeze = freeze
+    throw new Error('no cgroup')
+  }
+}
+
 describe('a sandbox', () => {
   test('stands still as long as one cause is left', async () => {
     await freezer.freeze(one, 'pool')
@@ -75,6 +83,17 @@ describe('a sandbox', () => {
     await freezer.thaw(one, 'idle')
     expect(driver.isFrozen(one)).toBe(false)
   })
+
+  test('whose freeze fails says so and is not held; another cause holds it all the same', async () => {
+    failNextFreeze()
+    const idle = freezer.freeze(one, 'idle')
+    const stop = freezer.freeze(one, 'stop')
+    await expect(idle).rejects.toThrow('no cgroup')
+    await stop
+    expect(driver.isFrozen(one)).toBe(true)
+    await freezer.thaw(one, 'stop')
+    expect([freezer.holds(one), driver.isFrozen(one)]).toEqual([false, false])
+  })
 })
 
 describe('the guard', () => {
@@ -89,5 +108,12 @@ describe('the guard', () => {
     expect(driver.isFrozen(two)).toBe(true)
     await freezer.guard(false)
     expect([one, two, late].map((each) => driver.isFrozen(each))).toEqual([true, false, false])
+  })
+  test('tries again at its next word what could not be frozen', async () => {
+    failNextFreeze()
+    await freezer.guard(true)
+    expect([freezer.holds(one), driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, false, true])
+    await freezer.guard(true)
+    expect(driver.isFrozen(one)).toBe(true)
   })
 })

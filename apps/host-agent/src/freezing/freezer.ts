@@ -55,12 +55,18 @@ export class Freezer {
     this.#sandboxes.delete(keyOf(handle))
   }
 
-  /** Adds a cause; on return the sandbox stands still. */
+  /** Adds a cause; on return the sandbox stands still. When this throws, the cause does not hold it. */
   async freeze(handle: SandboxHandle, cause: FreezeCause): Promise<void> {
     const sandbox = this.#sandboxes.get(keyOf(handle))
     if (!sandbox) return
     sandbox.causes.add(cause)
-    await this.#settle(sandbox)
+    try {
+      await this.#settle(sandbox)
+    } catch (error) {
+      // Else it would count as frozen while it runs, and nobody would try again.
+      sandbox.causes.delete(cause)
+      throw error
+    }
   }
 
   /** Lifts a cause; on return the sandbox runs, unless another cause holds it. */

@@ -81,6 +81,15 @@ describe('an idle Dock', () => {
     later.release()
   })
 
+  test('that could not be frozen is tried again after a while', async () => {
+    await dock().start(startCommand())
+    host.driver.failNext('freeze', new Error('no cgroup'))
+    await host.clock.pass(4_000)
+    expect(isFrozen()).toBe(false)
+    await host.clock.pass(3_000)
+    await expect.poll(isFrozen).toBe(true)
+  })
+
   test('stops, is captured and is destroyed like any other', async () => {
     await dock().start(startCommand())
     await host.clock.pass(2_000)
