@@ -13,7 +13,6 @@ const createBoots = (turns: BootTurns) => {
   return {
     begun,
     run: (name: string) => turns.run(boot(name)),
-    runLast: (name: string) => turns.runLast(boot(name)),
     end: (name: string) => ends.get(name)?.(),
   }
 }
@@ -41,20 +40,19 @@ test('a boot that fails gives its turn on', async () => {
   expect(turns.isCalm).toBe(true)
 })
 
-test('the agent’s own boot takes a turn, and is told when nobody else boots or waits', async () => {
+test('it is calm, and is told so, when nobody boots or waits', async () => {
   const turns = new BootTurns(1)
   const boots = createBoots(turns)
   const calm: boolean[] = []
   turns.onCalm(() => calm.push(turns.isCalm))
-  const own = boots.runLast('own')
   expect(turns.isCalm).toBe(true)
-  const theirs = boots.run('theirs')
-  expect([turns.isCalm, boots.begun]).toEqual([false, ['own']])
-  boots.end('own')
-  await own
-  await expect.poll(() => boots.begun).toEqual(['own', 'theirs'])
+  const [first, second] = [boots.run('first'), boots.run('second')]
+  expect(turns.isCalm).toBe(false)
+  boots.end('first')
+  await first
+  await expect.poll(() => boots.begun).toEqual(['first', 'second'])
   expect(calm).toEqual([])
-  boots.end('theirs')
-  await theirs
+  boots.end('second')
+  await second
   expect(calm).toEqual([true])
 })

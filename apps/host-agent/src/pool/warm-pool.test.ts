@@ -59,6 +59,16 @@ describe('the pool', () => {
     await expect.poll(() => pool().length).toBe(2)
   })
 
+  test('keeps no Dock from its boot', async () => {
+    const release = host.driver.hold('start')
+    host.agent.warmPool.keep(kind)
+    await expect.poll(async () => (await host.residue()).attached.length).toBe(2)
+    const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+    await expect.poll(async () => (await host.residue()).attached.length).toBe(3)
+    release()
+    await start
+  })
+
   test('tries again, later, when a sandbox does not boot, and leaves nothing of it', async () => {
     host.driver.failNext('start', new Error('no boot'))
     host.driver.failNext('execEnd', new Error('no shell'))

@@ -28,7 +28,7 @@ export type WarmPoolParts = {
   docks: Docks
   /** How many sandboxes are kept at most. */
   size: number
-  turns: BootTurns
+  turns: Pick<BootTurns, 'isCalm' | 'onCalm'>
   events: DockEvents
   losses: Emitter<PoolLoss>
   room: () => PoolRoom
@@ -130,12 +130,12 @@ export class WarmPool {
 
   /** Never rejects: after a failure the next one waits, longer each time. */
   async #make(): Promise<void> {
-    const { docks, turns, clock, events, logger } = this.#parts
+    const { docks, clock, events, logger } = this.#parts
     const kind = this.#kind
     if (!kind) return
     const dockId = newUuid()
     try {
-      await turns.runLast(() => docks.bootForPool(dockId, kind, spokenName()))
+      await docks.bootForPool(dockId, kind, spokenName())
     } catch (error) {
       this.#pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#pauseMs * 2))
       this.#pausedUntil = clock.now().getTime() + this.#pauseMs
