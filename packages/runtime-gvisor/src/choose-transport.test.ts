@@ -37,15 +37,27 @@ test('commands go the preferred way once it did the same as the proven one', asy
   expect(proven.started).toEqual(['/bin/bash'])
 })
 
-test('a difference sends every command the proven way, and says so once', async () => {
+test('a difference in two sandboxes sends every command the proven way, and says so', async () => {
   const warned = vi.spyOn(logger, 'warn')
   const [preferred, proven] = [pretended('preferred', 'other', 7), pretended('proven', 'same', 7)]
   const chosen = chooseTransport(preferred.transport, proven.transport, logger)
-  for (let run = 0; run < 2; run++) await chosen.start('id', command, [0, nowhere, 2])
+  for (const id of ['one', 'two', 'three', 'one']) await chosen.start(id, command, [0, nowhere, 2])
   expect(chosen.name).toBe('proven')
-  expect(preferred.started).toEqual(['/bin/bash'])
+  expect(preferred.started).toEqual(['/bin/bash', '/bin/bash'])
+  expect(proven.started.filter((program) => program === '/wanted')).toHaveLength(4)
+  expect(warned).toHaveBeenCalledTimes(2)
+})
+
+test('a difference in one sandbox is asked for once, and decides for its own commands alone', async () => {
+  const [preferred, proven] = [pretended('preferred', 'same', 7), pretended('proven', 'same', 7)]
+  const slow = vi.spyOn(preferred.transport, 'start').mockRejectedValueOnce(new Error('no answer'))
+  const chosen = chooseTransport(preferred.transport, proven.transport, logger)
+  for (let run = 0; run < 2; run++) await chosen.start('one', command, [0, nowhere, 2])
+  expect(slow).toHaveBeenCalledOnce()
   expect(proven.started).toEqual(['/bin/bash', '/wanted', '/wanted'])
-  expect(warned).toHaveBeenCalledOnce()
+  await chosen.start('two', command, [0, nowhere, 2])
+  expect(chosen.name).toBe('preferred')
+  expect(preferred.started).toEqual(['/bin/bash', '/wanted'])
 })
 
 test('a sandbox that runs nothing decides nothing', async () => {

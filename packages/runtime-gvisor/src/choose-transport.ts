@@ -1,6 +1,7 @@
 /**
- * The control socket is gVisor's private interface. So the first sandbox that a command is for runs a probe both ways, and
- * unless the outcomes are the same every command goes by `runsc exec` for as long as this driver lives.
+ * The control socket is gVisor's private interface. So the first sandbox that a command is for runs a probe both ways. If
+ * the outcomes are the same, every command goes over the socket; if they differ, those of that sandbox go by `runsc exec`,
+ * and once another one differs, all do, for as long as this driver lives.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
@@ -39,6 +40,8 @@ export const chooseTransport = (
 ): ExecTransport => {
   let chosen: ExecTransport | undefined
   let choosing: Promise<ExecTransport> | undefined
+  /** A sandbox in which they differed. By one alone nothing is decided: it was slow, or its tenant changed what is run. */
+  let differing: string | undefined
 
   const choose = async (sandboxId: string): Promise<ExecTransport> => {
     const [one, other] = await Promise.allSettled([probe(preferred, sandboxId), probe(proven, sandboxId)])
@@ -46,29 +49,34 @@ export const chooseTransport = (
       // This sandbox runs nothing at all, so it says nothing of the transports.
       return proven
     }
-    const same = one.status === 'fulfilled' && outcome(one.value) === outcome(other.value)
-    chosen = same ? preferred : proven
-    if (!same) {
-      const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
-      logger.warn(
-        { transport: proven.name, found, wanted: outcome(other.value) },
-        `commands do not run as they should by ${preferred.name}: each will take 20 ms longer`,
-      )
+    if (one.status === 'fulfilled' && outcome(one.value) === outcome(other.value)) {
+      chosen = preferred
+      return preferred
     }
-    return chosen
+    if (differing === undefined) differing = sandboxId
+    else chosen = proven
+    const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
+    logger.warn(
+      { transport: proven.name, sandbox: sandboxId, found, wanted: outcome(other.value) },
+      `commands do not run as they should by ${preferred.name}: each ${chosen ? '' : 'of this sandbox '}will take 20 ms longer`,
+    )
+    return proven
+  }
+
+  const transportFor = async (sandboxId: string): Promise<ExecTransport> => {
+    if (chosen) return chosen
+    if (sandboxId === differing) return proven
+    choosing ??= choose(sandboxId).finally(() => {
+      choosing = undefined
+    })
+    return choosing
   }
 
   return {
     get name() {
       return (chosen ?? preferred).name
     },
-    start: async (sandboxId, command, streams) => {
-      if (!chosen) {
-        choosing ??= choose(sandboxId).finally(() => {
-          choosing = undefined
-        })
-      }
-      return (chosen ?? (await choosing!)).start(sandboxId, command, streams)
-    },
+    start: async (sandboxId, command, streams) =>
+      (await transportFor(sandboxId)).start(sandboxId, command, streams),
   }
 }
