@@ -39,6 +39,7 @@ import {
   nextStopAt,
   type OrderedStops,
   stopDueDocks,
+  usageSweepMs,
   wipeArchivedDocks,
 } from './modules/docks/index.ts'
 import {
@@ -223,6 +224,7 @@ export const createDockModules = (options: {
     logger,
     tasks: [
       { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
+      { name: 'usage', everyMs: usageSweepMs, run: () => usage.writeEnded() },
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },

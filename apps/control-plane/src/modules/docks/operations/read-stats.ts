@@ -20,6 +20,6 @@ export const readDockStats = async (
   const answer = { dockId: id, state: dock.state, sample }
   if (window === undefined) return answer
   const since = new Date(clock.now().getTime() - windowMs[window])
-  const total = addTotals(await readUsage(db, id, since), usage.unwritten(id))
+  const total = addTotals(await readUsage(db, id, since), usage.unwritten(id, since))
   return { ...answer, window: viewTotal(window, total) }
 }

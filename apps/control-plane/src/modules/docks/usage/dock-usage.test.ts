@@ -78,6 +78,44 @@ it('keeps averages and peaks of an hour and of a day, written a minute at a time
   })
 })
 
+it('counts the minute that is not written yet only within the window', async () => {
+  const { id } = await world.create()
+  for (let n = 0; n < 3; n++) {
+    await report(sampleOf(id))
+    world.clock.advance(10_000)
+  }
+  expect((await stats(id, '1h')).window!.samples).toBe(3)
+  await stopDock(world.modules.context, world.caller, id, { force: false })
+  world.clock.advance(2 * 3600_000)
+  expect((await stats(id, '1h')).window).toMatchObject({
+    samples: 0,
+    avg: { memBytes: 0 },
+    peak: { memBytes: 0 },
+  })
+  expect((await stats(id, '24h')).window!.samples).toBe(3)
+})
+
+it('counts the minute of every host that the Dock was on', async () => {
+  const { id } = await world.create()
+  const earlierHost = newUuid()
+  const samples = [sampleOf(id, { memBytes: 400 }), sampleOf(id, { memBytes: 100 })]
+  await world.modules.hostEvents.handle(earlierHost, { type: 'samples', samples })
+  await report(sampleOf(id, { memBytes: 100 }))
+  const hour = (await stats(id, '1h')).window!
+  expect(hour).toMatchObject({ samples: 3, avg: { memBytes: 200 }, peak: { memBytes: 400 } })
+})
+
+it('writes a minute that is over although its host samples no Dock any more', async () => {
+  const { id } = await world.create()
+  await world.modules.start(null)
+  await report(sampleOf(id))
+  world.clock.advance(60_000)
+  await expect.poll(rows).toBe(1)
+  expect((await stats(id, '1h')).window!.samples).toBe(1)
+  await world.modules.stop()
+  expect(await rows()).toBe(1)
+})
+
 it('drops days that are over, and all of a Dock that is deleted', async () => {
   const { id } = await world.create()
   for (let day = 0; day < 5; day++) {

@@ -1,6 +1,7 @@
 /**
  * What hosts report of their Docks' usage. The last sample of each Dock is in memory; a minute that is over is written
- * for all Docks of a host in one statement, as the next minute's first samples arrive. No request waits for any of it.
+ * for all Docks of a host in one statement, as the next minute's first samples arrive, or by a timer where none do. No
+ * request waits for any of it.
  */
 import type { DockSample } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
@@ -11,6 +12,8 @@ import { addTotals, noUsage, totalOf, type UsageTotal } from './usage-total.ts'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
+/** How often {@link DockUsage.writeEnded} is to be called. */
+export const usageSweepMs = minuteMs
 /** A sample that nothing has followed for this long says nothing about now. */
 const freshMs = 60_000
 
@@ -18,8 +21,10 @@ export type DockUsage = {
   record(hostId: string, samples: readonly UsageSample[]): Promise<void>
   /** The last sample of this boot of the Dock. */
   last(dockId: string, generation: number): DockSample | null
-  /** What is not written yet of the Dock's current minute. */
-  unwritten(dockId: string): UsageTotal
+  /** What is not written yet of the Dock's minutes since, on whichever hosts it was. */
+  unwritten(dockId: string, since: Date): UsageTotal
+  /** Writes the minutes that are over. */
+  writeEnded(): Promise<void>
   /** Writes what there is: for an orderly end. */
   flush(): Promise<void>
 }
@@ -40,6 +45,16 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
     if (rows.length > 0) await saveUsage(db, rows)
   }
 
+  const writeBefore = async (end: number): Promise<void> => {
+    for (const [hostId, each] of hosts) {
+      if (each.minute >= end) continue
+      hosts.delete(hostId)
+      await write(each)
+    }
+  }
+
+  const minuteNow = (): number => Math.floor(clock.now().getTime() / minuteMs) * minuteMs
+
   const forgetStale = (now: Date): void => {
     for (const [dockId, { at }] of lasts) if (now.getTime() - at.getTime() > freshMs) lasts.delete(dockId)
   }
@@ -47,7 +62,7 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
   return {
     record: async (hostId, samples) => {
       const now = clock.now()
-      const minute = Math.floor(now.getTime() / minuteMs) * minuteMs
+      const minute = minuteNow()
       const before = hosts.get(hostId)
       const current = before?.minute === minute ? before : { minute, totals: new Map() }
       hosts.set(hostId, current)
@@ -56,9 +71,9 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
         const total = current.totals.get(sample.dockId) ?? noUsage
         current.totals.set(sample.dockId, addTotals(total, totalOf(sample)))
       }
-      if (!before || before === current) return
+      if (before === current) return
       forgetStale(now)
-      await write(before)
+      if (before) await write(before)
     },
     last: (dockId, generation) => {
       const known = lasts.get(dockId)
@@ -66,17 +81,15 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
       const { generation: _boot, diskLimit: _room, ...sample } = known.sample
       return sample
     },
-    unwritten: (dockId) => {
-      for (const { totals } of hosts.values()) {
+    unwritten: (dockId, since) => {
+      let unwritten = noUsage
+      for (const { minute, totals } of hosts.values()) {
         const total = totals.get(dockId)
-        if (total) return total
+        if (total && minute >= since.getTime()) unwritten = addTotals(unwritten, total)
       }
-      return noUsage
+      return unwritten
     },
-    flush: async () => {
-      const open = [...hosts.values()]
-      hosts.clear()
-      for (const each of open) await write(each)
-    },
+    writeEnded: () => writeBefore(minuteNow()),
+    flush: () => writeBefore(Number.POSITIVE_INFINITY),
   }
 }
