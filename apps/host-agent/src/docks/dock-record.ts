@@ -50,6 +50,8 @@ export const dockRecord = z.strictObject({
     .strictObject({
       operationId: z.string(),
       generation: z.number().int(),
+      /** Null in the record of an earlier version, and once it has ended. */
+      startedAt: z.iso.datetime().nullable().default(null),
       reference: execReference.nullable(),
       outcome: setupOutcome.nullable(),
     })

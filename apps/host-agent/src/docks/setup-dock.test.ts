@@ -55,6 +55,25 @@ test('begun by an agent that died, it is waited for where it runs', async () => 
   expect(host.driver.executed.map(({ uid }) => uid)).toEqual([1000, 0])
 })
 
+test('begun by an agent that died, it is ended when its time is up, counted from its beginning', async () => {
+  const release = host.driver.hold('execEnd')
+  setup().catch(() => undefined)
+  const file = join(host.handlesFolder, `${dockId}.json`)
+  await expect.poll(() => readFile(file, 'utf8')).toContain('mark-1')
+  await host.clock.pass(40_000)
+  host.agent = await host.startAgent()
+  release()
+  host.driver.hold('waitForExec')
+  const again = setup()
+  await expect.poll(() => host.driver.rejoined).toHaveLength(1)
+  await host.clock.pass(19_999)
+  expect(host.driver.ended).toEqual([])
+  await host.clock.pass(1)
+  expect(host.driver.ended).toMatchObject([{ mark: 'mark-1' }])
+  expect(await again).toMatchObject({ timedOut: true, output: 'out\n' })
+  expect(await setup()).toEqual(await again)
+})
+
 test('ends as not running when its Dock does, and is not begun in one that does not run', async () => {
   host.driver.hold('execEnd')
   const running = setup()

@@ -8,11 +8,16 @@ import { AgentRefusal } from './agent-refusal.ts'
 import type { DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { dockUser, loginShell } from './login-shell.ts'
+import { within } from './within.ts'
 
 type BegunSetup = NonNullable<DockRecord['setup']>
 
 const outputBytesMax = 4096
 const finishTimeoutMs = 10_000
+/** To be told of a script that ended while no agent was there. */
+const rejoinMsMin = 2_000
+/** How long the answer waits for the end of a script's tree; the work on it goes on after that. */
+const endingMs = 30_000
 /** Of a command that nobody can tell the exit code of. */
 const unknownExitCode = 255
 
@@ -50,7 +55,8 @@ const finish = async (dock: DockState, sandbox: SandboxHandle): Promise<string> 
 
 const run = async (dock: DockState, sandbox: SandboxHandle, request: SetupDock): Promise<SetupOutcome> => {
   const { operationId, generation } = request
-  const begun = { operationId, generation, reference: null, outcome: null }
+  const startedAt = dock.parts.clock.now().toISOString()
+  const begun = { operationId, generation, startedAt, reference: null, outcome: null }
   await dock.note({ setup: begun })
   const { exitCode, timedOut } = await dock.parts.driver.exec(sandbox, {
     ...loginShell(runner),
@@ -64,15 +70,26 @@ const run = async (dock: DockState, sandbox: SandboxHandle, request: SetupDock):
   return { exitCode, timedOut, output: await finish(dock, sandbox) }
 }
 
-/** Waits for a script that an earlier agent began. */
+/** Waits for a script that an earlier agent began, and ends it when the time is up that it has had from its beginning. */
 const rejoin = async (
   dock: DockState,
   sandbox: SandboxHandle,
-  { reference, generation }: BegunSetup,
+  { reference, generation, startedAt }: BegunSetup,
+  timeoutMs: number,
 ): Promise<SetupOutcome> => {
+  const { driver, clock } = dock.parts
   const isHere = reference !== null && generation === dock.record?.generation
-  const exitCode = isHere ? await dock.parts.driver.waitForExec?.(sandbox, reference) : undefined
-  return { exitCode: exitCode ?? unknownExitCode, timedOut: false, output: await finish(dock, sandbox) }
+  const ranMs = startedAt === null ? 0 : clock.now().getTime() - Date.parse(startedAt)
+  const leftMs = Math.max(rejoinMsMin, timeoutMs - ranMs)
+  const joined = isHere ? driver.waitForExec?.(sandbox, reference) : undefined
+  const exitCode = joined && (await within(clock, leftMs, joined))
+  const timedOut = exitCode === 'late'
+  if (isHere && timedOut) await within(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
+  return {
+    exitCode: timedOut ? unknownExitCode : (exitCode ?? unknownExitCode),
+    timedOut,
+    output: await finish(dock, sandbox),
+  }
 }
 
 /** Runs the script to its end, or answers the end of the run that this operation has begun before. */
@@ -81,11 +98,13 @@ export const setupDock = async (dock: DockState, request: SetupDock): Promise<Se
   if (known?.outcome) return known.outcome
   const { sandbox, release } = await dock.use(request.generation)
   try {
-    const outcome = await (known ? rejoin(dock, sandbox, known) : run(dock, sandbox, request))
+    const outcome = await (known
+      ? rejoin(dock, sandbox, known, request.timeoutMs)
+      : run(dock, sandbox, request))
     // Told to end with its Dock: how it then ended says nothing of the script.
     if (dock.live !== sandbox) throw new SandboxGone('the Dock is being stopped')
     const { operationId, generation } = request
-    await dock.note({ setup: { operationId, generation, reference: null, outcome } })
+    await dock.note({ setup: { operationId, generation, startedAt: null, reference: null, outcome } })
     return outcome
   } catch (error) {
     if (dock.live === sandbox && !(error instanceof SandboxGone)) throw error

@@ -1,6 +1,7 @@
 /** Sandboxes in memory, for the agent's own tests: they can be killed, and each call can be made to fail or to wait. */
 import {
   createFakeTerminal,
+  type ExecReference,
   type ExecRequest,
   type ExecResult,
   type FakeTerminal,
@@ -11,16 +12,19 @@ import {
   type SandboxUsage,
 } from '@dock/runtime'
 
-type Call = 'start' | 'exec' | 'execEnd' | 'destroy' | 'freeze' | 'thaw' | 'processes'
+type Call = 'start' | 'exec' | 'execEnd' | 'waitForExec' | 'destroy' | 'freeze' | 'thaw' | 'processes'
 
 type CanFreeze = Required<
-  Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage' | 'rename' | 'waitForExec'>
+  Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage' | 'rename' | 'waitForExec' | 'endExec'>
 >
 
 export type MemoryDriver = RuntimeDriver &
   CanFreeze & {
     /** Commands that were run, oldest first. */
     readonly executed: readonly ExecRequest[]
+    /** Commands of earlier agents that were waited for, and those that were ended, oldest first. */
+    readonly rejoined: readonly ExecReference[]
+    readonly ended: readonly ExecReference[]
     /** Host names that running sandboxes were given, by Dock. */
     readonly renamed: ReadonlyMap<string, string>
     /** What was started, oldest first. */
@@ -55,6 +59,8 @@ type Sandbox = {
 export const createMemoryDriver = (): MemoryDriver => {
   const sandboxes = new Map<string, Sandbox>()
   const executed: ExecRequest[] = []
+  const rejoined: ExecReference[] = []
+  const ended: ExecReference[] = []
   const started: SandboxSpec[] = []
   const terminals: FakeTerminal[] = []
   const failures = new Map<Call, Error>()
@@ -91,6 +97,8 @@ export const createMemoryDriver = (): MemoryDriver => {
   return {
     name: 'gvisor',
     executed,
+    rejoined,
+    ended,
     started,
     terminals,
     frozen,
@@ -184,8 +192,14 @@ export const createMemoryDriver = (): MemoryDriver => {
       renamed.set(handle.dockId, hostname)
     },
     waitForExec: async (handle, reference) => {
+      rejoined.push(reference)
+      await step('waitForExec')
       await awake(handle)
       return reference.pid
+    },
+    endExec: async (handle, reference) => {
+      await awake(handle)
+      ended.push(reference)
     },
     usage: async (handle) => {
       find(handle)
