@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type Duplex, duplexPair } from 'node:stream'
 import { expect, it } from 'vitest'
+import { ConnectionCounts } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
 
 const host = hostOf({ dockId: 'd', generation: 1, label: 'l', port: 1, state: 'ready', hostId: 'h' }, 'h')
@@ -14,7 +15,7 @@ it('sends nothing into a connection that its program ended after its answer', as
     program.once('data', () => program.write('HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'))
     const same = () => stream
     return Object.assign(stream, { setTimeout: same, setKeepAlive: same, ref: same, unref: same })
-  })
+  }, new ConnectionCounts())
   for (const count of [1, 2, 3]) {
     const freed = once(agent, 'free')
     const [response] = (await once(request({ host, port: 1, agent }).end(), 'response')) as [IncomingMessage]

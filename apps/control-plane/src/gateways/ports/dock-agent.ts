@@ -1,20 +1,14 @@
 /**
  * Node's HTTP client towards Docks: its connections are streams over the links to hosts, kept for a moment so that many
- * small requests share few. Their number is bounded for each Dock.
+ * small requests share few.
  */
 import { Agent, type ClientRequestArgs } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PortRoute } from '../../modules/ports/index.ts'
+import type { ConnectionCounts } from './connection-counts.ts'
 
 /** A Dock in use is not frozen, so an idle connection is not kept for long. */
 const idleMs = 2_000
-const openPerPortMax = 256
-const openPerDockMax = 512
-
-/** The Dock has as many connections as it may have. */
-export class TooManyConnections extends Error {
-  override readonly name = 'TooManyConnections'
-}
 
 type Place = { hostId: string; dockId: string; generation: number }
 export type Connect = (place: Place, port: number) => Promise<Duplex>
@@ -30,14 +24,15 @@ const placeOf = (host: string): Place => {
 
 export class DockAgent extends Agent {
   readonly #connect: Connect
-  /** Connections by Dock, those that are being made included. */
-  readonly #counts = new Map<string, number>()
+  readonly #counts: ConnectionCounts
   readonly #streams = new Set<Duplex>()
 
   /** `keeps` false: each request gets a connection of its own. */
-  constructor(connect: Connect, keeps = true) {
-    super({ keepAlive: keeps, timeout: idleMs, maxSockets: openPerPortMax, maxFreeSockets: 32 })
+  constructor(connect: Connect, counts: ConnectionCounts, keeps = true) {
+    // Without `maxSockets`, beyond which requests would wait without end: the counts bound what is dialled.
+    super({ keepAlive: keeps, timeout: idleMs, maxFreeSockets: 32 })
     this.#connect = connect
+    this.#counts = counts
   }
 
   override createConnection(
@@ -58,9 +53,7 @@ export class DockAgent extends Agent {
   }
 
   async #dial(place: Place, port: number): Promise<Duplex> {
-    const { dockId } = place
-    if ((this.#counts.get(dockId) ?? 0) >= openPerDockMax) throw new TooManyConnections(`Dock ${dockId}`)
-    this.#count(dockId, 1)
+    const release = this.#counts.take(place.dockId, port)
     try {
       const stream = await this.#connect(place, port)
       this.#streams.add(stream)
@@ -68,18 +61,12 @@ export class DockAgent extends Agent {
       stream.once('end', () => (stream.writableLength === 0 ? stream.destroy() : stream.end()))
       stream.once('close', () => {
         this.#streams.delete(stream)
-        this.#count(dockId, -1)
+        release()
       })
       return stream
     } catch (error) {
-      this.#count(dockId, -1)
+      release()
       throw error
     }
-  }
-
-  #count(dockId: string, by: 1 | -1): void {
-    const open = (this.#counts.get(dockId) ?? 0) + by
-    if (open > 0) this.#counts.set(dockId, open)
-    else this.#counts.delete(dockId)
   }
 }

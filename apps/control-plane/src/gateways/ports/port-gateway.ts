@@ -11,7 +11,8 @@ import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
 import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
-import { DockAgent, hostOf, TooManyConnections } from './dock-agent.ts'
+import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
+import { DockAgent, hostOf } from './dock-agent.ts'
 import { type Problem, problemAnswer, problems } from './problem-page.ts'
 import { cleanRequestHeaders } from './request-headers.ts'
 import { cleanResponseHeaders } from './response-headers.ts'
@@ -34,6 +35,10 @@ const mayRepeat = ({ method = '', headers }: IncomingMessage): boolean =>
   headers['content-length'] === undefined &&
   headers['transfer-encoding'] === undefined
 
+/** Whether no connection was had at all, so that none had just been closed. */
+const isUnconnected = (error: unknown): boolean =>
+  error instanceof HostRefused || error instanceof HostUnreachable || error instanceof TooManyConnections
+
 const problemOf = (error: unknown): Problem => {
   if (error instanceof TooManyConnections) return problems.crowded
   if (error instanceof HostUnreachable) return problems.unreachable
@@ -55,8 +60,9 @@ export const createPortGateway = (parts: {
   const { domain, routes, precedence, logger } = parts
   const connect = (place: { hostId: string; dockId: string; generation: number }, port: number) =>
     parts.hosts.connectPort(place.hostId, place.dockId, port, place.generation)
-  const agent = new DockAgent(connect)
-  const unkept = new DockAgent(connect, false)
+  const counts = new ConnectionCounts()
+  const agent = new DockAgent(connect, counts)
+  const unkept = new DockAgent(connect, counts, false)
   const proxy = createProxyServer()
   /** What is to be done when passing a request on fails before anything was answered. */
   const failures = new WeakMap<object, (error: unknown) => void>()
@@ -134,8 +140,7 @@ export const createPortGateway = (parts: {
       const { label, options } = target
       const giveUp = (error: unknown): void => answerProblem(request, response, explain(error, label))
       failures.set(request, (error) => {
-        const isFresh = error instanceof HostRefused || error instanceof HostUnreachable
-        if (isFresh || response.headersSent || !mayRepeat(request)) return giveUp(error)
+        if (isUnconnected(error) || response.headersSent || !mayRepeat(request)) return giveUp(error)
         // A kept connection that its server closed at this moment: a new one tells whether that was all.
         failures.set(request, giveUp)
         void proxy.web(request, response, { ...options, agent: unkept })

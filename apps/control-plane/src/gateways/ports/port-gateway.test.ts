@@ -1,0 +1,89 @@
+/** The gateway alone, between a server's socket and programs of this machine that stand for those in Docks. */
+import { once } from 'node:events'
+import { type ClientRequest, createServer, type IncomingMessage, request, type Server } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { createLogger, Precedence } from '@dock/foundation'
+import { Hono } from 'hono'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { HttpEnvironment } from '../../http/request-context.ts'
+import { type HttpServer, serveHttp } from '../../http/serve.ts'
+import type { PortRoutes } from '../../modules/ports/index.ts'
+import { createPortGateway, type PortGateway } from './index.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+const label = 'abcdefghij234567abcd'
+
+let gateway: PortGateway
+let server: HttpServer
+/** Answers every request with a stream that does not end. */
+let program: Server
+let find: PortRoutes['find']
+
+const portOf = (listening: Server): number => (listening.address() as AddressInfo).port
+beforeEach(async () => {
+  program = createServer((_, response) => void response.write('begin'))
+  await new Promise<void>((resolve) => program.listen(0, '127.0.0.1', resolve))
+  find = async () => ({
+    label,
+    port: portOf(program),
+    dockId: 'd',
+    state: 'ready',
+    generation: 1,
+    hostId: 'h',
+  })
+  const precedence = new Precedence()
+  gateway = createPortGateway({
+    domain: { scheme: 'http', domain: 'docks.localhost', port: undefined },
+    routes: { find: (wanted) => find(wanted), notice: () => undefined },
+    hosts: {
+      connectPort: async (_host, _dock, port) => {
+        const socket = connect({ host: '127.0.0.1', port })
+        await once(socket, 'connect')
+        return socket
+      },
+    },
+    precedence,
+    clientAddress: () => '127.0.0.1',
+    logger,
+  })
+  server = await serveHttp({
+    app: new Hono<HttpEnvironment>(),
+    doors: { upgradeOf: () => undefined, ports: gateway },
+    precedence,
+    bind: '127.0.0.1',
+    port: 0,
+    onDoorError: () => undefined,
+  })
+})
+afterEach(async () => {
+  await server.drain(0)
+  server.close()
+  gateway.close()
+  program.close()
+  program.closeAllConnections()
+})
+
+const open = (headers: Record<string, string> = {}): ClientRequest => {
+  const host = `${portOf(program)}-${label}.docks.localhost`
+  const outgoing = request({ port: server.port, headers: { host, ...headers }, agent: false }).end()
+  return outgoing.on('error', () => undefined)
+}
+const answerOf = async (outgoing: ClientRequest): Promise<IncomingMessage> => {
+  const signal = AbortSignal.timeout(10_000)
+  return ((await once(outgoing, 'response', { signal })) as [IncomingMessage])[0]
+}
+const pageOf = async (outgoing: ClientRequest): Promise<[number | undefined, string]> => {
+  const answer = await answerOf(outgoing)
+  return [answer.statusCode, Buffer.concat(await answer.toArray()).toString()]
+}
+
+it('answers at once, with a page, what is beyond the connections that a port may have', async () => {
+  const streams = Array.from({ length: 256 }, () => open())
+  await Promise.all(streams.map(answerOf))
+  const crowded = [503, expect.stringContaining('Too many connections')]
+  expect(await pageOf(open())).toEqual(crowded)
+  expect(await pageOf(open({ connection: 'Upgrade', upgrade: 'websocket' }))).toEqual(crowded)
+  streams[0]?.destroy()
+  await expect.poll(async () => (await answerOf(open())).statusCode).toBe(200)
+})
