@@ -126,6 +126,17 @@ export const report = async (system: MemorySystem): Promise<void> => {
   await settle(system)
 }
 
+/** Time without a word from the host. The process listens for it, but of a long time only at the end, which decides. */
+export const passInSilence = async ({ world, modules }: MemorySystem, seconds: number): Promise<void> => {
+  const leap = Math.max(0, seconds - 40)
+  await modules.hostEvents.noticeSilence()
+  world.clock.advance(leap * 1000)
+  for (let left = seconds - leap; left > 0; left -= 5) {
+    world.clock.advance(Math.min(left, 5) * 1000)
+    await modules.hostEvents.noticeSilence()
+  }
+}
+
 /** Everything that timers do, once. */
 export const tickTimers = async (system: MemorySystem): Promise<void> => {
   const { hostEvents, context } = system.modules

@@ -46,7 +46,7 @@ export type Model = {
   online: boolean
   /** When the host was last heard. */
   heardAt: number
-  /** When the process began that serves now. */
+  /** Since when the process listens that serves now. */
   processAt: number
   docks: ModelDock[]
   keys: Map<string, ModelKey>
@@ -152,7 +152,7 @@ export const hearHost = (model: Model): void => {
 
 /** What the timers do after time has passed. */
 export const tick = (model: Model): void => {
-  const silent = !model.online && model.now - model.heardAt > 30 && model.now - model.processAt >= 30
+  const silent = !model.online && model.now - Math.max(model.heardAt, model.processAt) > 30
   for (const dock of model.docks) {
     if (silent && isReady(dock) && dock.pending === null) {
       dock.before = dock.state as 'ready' | 'idle'

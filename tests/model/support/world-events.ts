@@ -3,7 +3,14 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
 import { type Command, command } from './command.ts'
-import { type MemorySystem, replaceProcess, report, settle, tickTimers } from './memory-system.ts'
+import {
+  type MemorySystem,
+  passInSilence,
+  replaceProcess,
+  report,
+  settle,
+  tickTimers,
+} from './memory-system.ts'
 import { archive, boot, die, hearHost, isReady, type Model, type ModelDock, tick } from './model.ts'
 
 const pass = (seconds: number): Command<MemorySystem> =>
@@ -11,11 +18,11 @@ const pass = (seconds: number): Command<MemorySystem> =>
     name: `pass ${seconds} s`,
     run: async (model, system) => {
       model.now += seconds
-      system.world.clock.advance(seconds * 1000)
       if (model.online) {
+        system.world.clock.advance(seconds * 1000)
         await report(system)
         hearHost(model)
-      }
+      } else await passInSilence(system, seconds)
       await tickTimers(system)
       tick(model)
     },
@@ -100,7 +107,8 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<Memor
       await ended
       await frozen.runner.settled()
       await settle(system)
-      model.processAt = model.now - 16
+      // Its timers stood still as well.
+      model.processAt = model.now
       for (const each of model.docks) each.used = false
       if (body.what === 'stop') archive(dock, false)
       else boot(model, dock)

@@ -380,8 +380,7 @@ describe('exec', () => {
 describe('hosts', () => {
   it('turns Docks of a silent host unreachable, and back', async () => {
     const dock = await world.create()
-    world.clock.advance(31_000)
-    await world.modules.hostEvents.noticeSilence()
+    await world.beSilent()
     expect((await read(dock.id)).state).toBe('unreachable')
     expect(await outcomeOf(stop(dock.id))).toBe('conflict')
     await world.report()

@@ -68,6 +68,8 @@ export type TestWorld = {
   /** Another process on the same database and host. */
   another(): DockModules
   report(): Promise<void>
+  /** Time passes without a word from the host, while a process looks for one every second. */
+  beSilent(ms?: number, process?: DockModules): Promise<void>
   /** What placement counts, beside a recount of the rows: the two must agree. */
   reserved(): Promise<{ slots: number; cpus: number; recounted: number }>
 }
@@ -167,6 +169,12 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       })
       await modules.hostEvents.settled()
       await modules.imageVersions.run()
+    },
+    beSilent: async (ms = 31_000, process = modules) => {
+      for (let passed = 0; passed < ms; passed += 1_000) {
+        clock.advance(1_000)
+        await process.hostEvents.noticeSilence()
+      }
     },
     reserved: async () => {
       const result = await sql<{ slots: number; cpus: number; recounted: number }>`

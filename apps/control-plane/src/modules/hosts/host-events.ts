@@ -5,10 +5,12 @@ import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { createInventoryTaker, type InventoryParts } from './take-inventory.ts'
 
 const silenceMs = 30_000
+/** Between two looks that succeeded; after more, this process itself stood still or had no database. */
+const deafMs = 10_000
 
 export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
-  /** Hosts without a word for 30 s turn offline and their Docks unreachable. */
+  /** Hosts without a word for 30 s, while this process could hear them, turn offline and their Docks unreachable. */
   noticeSilence(): Promise<void>
   /** Docks that an operation held when their runtime was lost boot again once it is over. */
   recoverHeld(): Promise<void>
@@ -24,7 +26,8 @@ export const createHostEvents = (
   },
 ): HostEvents => {
   const { db, clock, logger, gateway, reactions, pools, credentials } = parts
-  const startedAt = clock.now().getTime()
+  let listeningSince = clock.now()
+  let lookedAt = listeningSince
   const inventories = createInventoryTaker(parts)
 
   return {
@@ -56,11 +59,14 @@ export const createHostEvents = (
     },
     recoverHeld: () => reactions.recoverHeld(),
     noticeSilence: async () => {
-      const now = clock.now().getTime()
-      for (const hostId of await markSilentHosts(db, new Date(now - silenceMs)))
+      const now = clock.now()
+      if (now.getTime() - lookedAt.getTime() > deafMs) listeningSince = now
+      const before = new Date(now.getTime() - silenceMs)
+      for (const hostId of await markSilentHosts(db, { before, listeningSince }))
         logger.warn({ hostId }, 'host is silent')
-      // After a restart of this process the last heartbeats may be old without any host being silent.
-      if (now - startedAt >= silenceMs) await reactions.hostsSilent()
+      // Hosts may be offline still from before, and about to link again.
+      if (listeningSince < before) await reactions.hostsSilent()
+      lookedAt = now
     },
   }
 }

@@ -144,10 +144,14 @@ export const saveOrphans = async (
   )
 }
 
-/** Hosts silent since `before` turn offline; answers their ids. */
-export const markSilentHosts = async (db: Db, before: Date): Promise<string[]> => {
+/** Hosts turn offline that were silent since `before` to one who listened all the while; answers their ids. */
+export const markSilentHosts = async (
+  db: Db,
+  { before, listeningSince }: { before: Date; listeningSince: Date },
+): Promise<string[]> => {
   const result = await sql<{ id: string }>`
-    update hosts set state = 'offline' where state = 'online' and last_heartbeat_at < ${before} returning id`.execute(
+    update hosts set state = 'offline'
+    where state = 'online' and greatest(last_heartbeat_at, ${listeningSince}) < ${before} returning id`.execute(
     db,
   )
   return result.rows.map((row) => row.id)

@@ -12,6 +12,9 @@ eachInAWorld((fresh) => {
 })
 
 const stateOf = async (id: string) => (await readDock(world.modules.context, world.caller, id)).state
+const stateOfHost = async () =>
+  (await sql<{ state: string }>`select state from hosts where id = ${world.hostId}`.execute(world.db)).rows[0]
+    ?.state
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
 const died = (dockId: string, generation: number) =>
   world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId, generation })
@@ -23,10 +26,6 @@ const reportDead = async (id: string) => {
 const settle = async () => {
   await world.modules.runner.sweep()
   await world.modules.runner.settled()
-}
-const beSilent = async (ms = 31_000) => {
-  world.clock.advance(ms)
-  await world.modules.hostEvents.noticeSilence()
 }
 const heartbeat = () =>
   world.modules.hostEvents.handle(world.hostId, {
@@ -54,10 +53,10 @@ describe('a silent host', () => {
   it('makes its Docks unreachable, tells once, and has them back as they were', async () => {
     const [ready, idle] = [(await world.create()).id, (await world.create()).id]
     await sql`update docks set state = 'idle' where id = ${idle}`.execute(world.db)
-    await beSilent(29_000)
+    await world.beSilent(29_000)
     expect(await stateOf(ready)).toBe('ready')
-    await beSilent(2_000)
-    await beSilent()
+    await world.beSilent(2_000)
+    await world.beSilent()
     expect([await stateOf(ready), await stateOf(idle)]).toEqual(['unreachable', 'unreachable'])
     expect(await inbox(ready)).toEqual(['stopped_responding'])
     await world.report()
@@ -66,22 +65,57 @@ describe('a silent host', () => {
     expect(world.host.calls.filter((call) => call.method === 'start')).toHaveLength(2)
   })
 
-  it('is found again by a process that did not see it fall silent, after a grace of its own', async () => {
+  it('is found by a process that did not see it fall silent, after a grace of its own', async () => {
     const { id } = await world.create()
     world.clock.advance(60_000)
     const next = world.another()
-    await next.hostEvents.noticeSilence()
-    expect(await stateOf(id)).toBe('ready')
-    world.clock.advance(31_000)
-    await next.hostEvents.noticeSilence()
-    expect(await stateOf(id)).toBe('unreachable')
+    await world.beSilent(29_000, next)
+    expect([await stateOfHost(), await stateOf(id)]).toEqual(['online', 'ready'])
+    await world.beSilent(2_000, next)
+    expect([await stateOfHost(), await stateOf(id)]).toEqual(['offline', 'unreachable'])
   })
+
+  it('is not found by a process that heard nobody itself, but 30 s later if it says nothing then', async () => {
+    const { id } = await world.create()
+    await world.beSilent(20_000)
+    await heartbeat()
+    await world.beSilent(20_000)
+    world.clock.advance(31_000)
+    await world.modules.hostEvents.noticeSilence()
+    expect([await stateOfHost(), await stateOf(id)]).toEqual(['online', 'ready'])
+    await heartbeat()
+    await world.beSilent(29_000)
+    expect([await stateOfHost(), await inbox(id), world.host.disconnects]).toEqual(['online', [], []])
+    await world.beSilent(2_000)
+    expect([await stateOfHost(), await stateOf(id)]).toEqual(['offline', 'unreachable'])
+  })
+
+  it.each([0, 50_000])(
+    'is not found by a process that had no database %i ms after it began, but 30 s later',
+    async (age) => {
+      const { id } = await world.create()
+      await world.beSilent(age / 2)
+      await heartbeat()
+      await world.beSilent(age / 2)
+      await sql`alter table hosts rename to hosts_away`.execute(world.db)
+      for (let second = 0; second < 31; second++) {
+        world.clock.advance(1_000)
+        await expect(world.modules.hostEvents.noticeSilence()).rejects.toThrow('hosts')
+      }
+      await sql`alter table hosts_away rename to hosts`.execute(world.db)
+      await world.modules.hostEvents.noticeSilence()
+      await world.beSilent(29_000)
+      expect([await stateOfHost(), await inbox(id)]).toEqual(['online', []])
+      await world.beSilent(2_000)
+      expect([await stateOfHost(), await inbox(id)]).toEqual(['offline', ['stopped_responding']])
+    },
+  )
 
   it('counts as online again by an inventory only: a heartbeat alone closes its session', async () => {
     const { id } = await world.create()
     await heartbeat()
     expect(world.host.disconnects).toEqual([])
-    await beSilent()
+    await world.beSilent()
     await heartbeat()
     expect(world.host.disconnects).toHaveLength(1)
     expect(await stateOf(id)).toBe('unreachable')
@@ -92,7 +126,7 @@ describe('a silent host', () => {
 
   it('never leaves a Dock unreachable that came back at that very moment', async () => {
     const docks = await Promise.all(Array.from({ length: 4 }, () => world.create()))
-    world.clock.advance(31_000)
+    await world.beSilent()
     for (let round = 0; round < 5; round++) {
       await sql`update hosts set state = 'offline' where id = ${world.hostId}`.execute(world.db)
       await Promise.all([world.modules.hostEvents.noticeSilence(), world.report()])
@@ -102,7 +136,7 @@ describe('a silent host', () => {
 
   it('keeps a delete waiting, which goes on when it is back', async () => {
     const { id } = await world.create()
-    await beSilent()
+    await world.beSilent()
     world.host.failures.set('destroy', ['lost'])
     const { operation } = await deleteDock(world.modules.context, world.caller, id, id)
     expect(operation.status).toBe('blocked')
@@ -122,7 +156,7 @@ describe('a silent host', () => {
 
   it('boots anew what it lost while nobody heard it', async () => {
     const { id } = await world.create()
-    await beSilent()
+    await world.beSilent()
     world.host.sandboxes.set(id, { dockId: id, generation: 1, state: 'stopped', ended: 'reboot', ip: null })
     await world.report()
     await settle()
