@@ -17,6 +17,7 @@ import {
 import type { DockRow } from './dock.ts'
 import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
+import { endWaitingRecovery } from './recovery/give-way.ts'
 
 export type Lease = { owner: string; until: Date }
 
@@ -188,12 +189,14 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
 export type ExistingDockClaim = {
   dock: Pick<DockRow, 'id' | 'generation' | 'state'>
   operation: OperationRow
-  /** Null where the operation leaves the state alone. */
-  move: DockMove | null
+  /** None where the operation leaves the state alone. */
+  moves: readonly DockMove[]
   set?: RawBuilder<unknown>
   /** What must not hold while the Dock is claimed. */
   unless?: RawBuilder<boolean>
   also?: readonly RawBuilder<unknown>[]
+  /** The Dock's disk goes, so that a recovery that waits for its host gives way. */
+  removesDisk?: boolean
   /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
   placement?: { request: PlacementRequest; policy: PlacementPolicy }
   lease: Lease
@@ -205,21 +208,25 @@ export const claimDock = async (
   db: Db,
   input: ExistingDockClaim,
 ): Promise<'claimed' | 'changed' | 'no_host'> => {
-  const { dock, operation, move, placement, now } = input
+  const { dock, operation, placement, now } = input
   const { by, through } = operation.cause
+  const moves = checkedMoves(input.moves)
+  const last = moves.at(-1)
   const parts = [
     holdDock(dock.id),
     placement
       ? sql`candidate as (${hostCandidate(placement.request, placement.policy, afterHeld)})`
       : sql`candidate as (select null::uuid as id, null::text as runtime)`,
     sql`moved as (update docks d set updated_at = ${now}
-      ${move ? sql`, state = ${move.to}, state_changed_at = ${now}` : sql``}
+      ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
       ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation} and d.state = ${dock.state}
         and not ${input.unless ?? sql<boolean>`false`}
       returning d.*)`,
+    sql`ended as (${input.removesDisk ? endWaitingRecovery(operation, now) : sql`select 1 where false`})`,
+    // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.
     sql`intent as (${insertOperation(operation, input.lease, now, {
-      from: sql`moved`,
+      from: sql`moved, (select count(*) from ended) as given_way`,
       ...(placement ? { host: sql`moved.host_id` } : {}),
     })})`,
     ...(placement
@@ -228,9 +235,7 @@ export const claimDock = async (
             where hosts.id = c.id and exists (select 1 from moved))`,
         ]
       : []),
-    ...(move
-      ? [sql`changes as (${insertChanges(sql`moved`, checkedMoves([move]), { by, through }, now)})`]
-      : []),
+    ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, { by, through }, now)})`] : []),
     ...(input.also ?? []),
   ]
   try {

@@ -31,7 +31,8 @@ export const claimDelete = async (
   const claimed = await claimDock(db, {
     dock,
     operation,
-    move: null,
+    moves: [],
+    removesDisk: true,
     unless: frozenAsTemplate(id),
     lease: runner.lease(),
     now: clock.now(),

@@ -96,7 +96,7 @@ const claimResume = async (
     claimDock(tx, {
       dock,
       operation,
-      move: { from: 'archived', to: 'provisioning', why: 'resume' },
+      moves: [{ from: 'archived', to: 'provisioning', why: 'resume' }],
       set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
         kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
         kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},

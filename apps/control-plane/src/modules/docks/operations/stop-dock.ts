@@ -6,6 +6,7 @@ import { type Cause, type OperationRow, unblockDock } from '../../../engine/inde
 import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
+import { releaseHost } from '../dock-commit.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { stoppableStates } from '../dock-state.ts'
 import { dockCaptures, dueDocks } from '../dock-store.ts'
@@ -82,15 +83,18 @@ const claimStop = async (
     if (await unblockDock(db, id, 'stop', now)) runner.wake()
     return { id, state }
   }
-  if (state === 'provisioning' || state === 'provisioned' || state === 'cloning')
-    throw new ServiceError('dock_busy')
-  const stoppable = stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
+  const removesDisk = force || wipes
+  const starts = state === 'provisioning' || state === 'provisioned' || state === 'cloning'
+  // What starts it holds it, but for a recovery that waits: it is given up where there is nothing to save.
+  if (starts && !removesDisk) throw new ServiceError('dock_busy')
+  const stoppable = starts || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
   if (!stoppable || hostId === null) throw new ServiceError('conflict')
 
   const { organizationId, generation } = dock
-  const snapshotId = force || wipes ? null : newUuid()
+  const snapshotId = removesDisk ? null : newUuid()
+  const previous = starts ? 'error' : state
   const data: StopData = {
-    ...{ hostId, snapshotId, previous: state, name: dock.name },
+    ...{ hostId, snapshotId, previous, name: dock.name },
     ...(wipes ? { wiped: await dockCaptures(db, organizationId, id) } : {}),
   }
   const operation = newDockOperation({
@@ -105,16 +109,23 @@ const claimStop = async (
   const claimed = await claimDock(db, {
     dock,
     operation,
-    move: { from: state, to: 'archiving', why: cause.why === 'ttl' ? 'ttl' : 'stop' },
-    also:
-      snapshotId === null
+    moves: [
+      ...(starts ? [{ from: state, to: previous, why: 'lost_for_good' } as const] : []),
+      { from: previous, to: 'archiving', why: cause.why === 'ttl' ? 'ttl' : 'stop' },
+    ],
+    removesDisk,
+    ...(starts ? { set: sql`placed = false` } : {}),
+    also: [
+      ...(starts ? [releaseHost(id)] : []),
+      ...(snapshotId === null
         ? []
         : [
             sql`saving as (insert into snapshots
               (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
               select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib,
                 ${now}::timestamptz from moved)`,
-          ],
+          ]),
+    ],
     lease: runner.lease(),
     now,
   })

@@ -102,7 +102,7 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
   const claimed = await claimDock(db, {
     dock,
     operation,
-    move: { from: dock.state, to: 'provisioning', why: 'runtime_lost' },
+    moves: [{ from: dock.state, to: 'provisioning', why: 'runtime_lost' }],
     set: sql`generation = ${generation}, ip = null ${died ? counted : sql``}`,
     lease: runner.lease(),
     now,

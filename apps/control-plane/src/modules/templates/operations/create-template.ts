@@ -80,7 +80,7 @@ export const createTemplate = async (
     return claimDock(tx, {
       dock,
       operation,
-      move: null,
+      moves: [],
       lease: runner.lease(),
       now,
       also: live ? [saving, template] : [template],
