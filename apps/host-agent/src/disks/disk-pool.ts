@@ -19,7 +19,7 @@ import type { DiskSystem } from './disk-system.ts'
 import { layEntries } from './lay-entries.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
-import { readPoolRoom } from './pool-room.ts'
+import { createPoolRoom } from './pool-room.ts'
 import { preparePool } from './prepare-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
@@ -55,7 +55,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
   const capturePath = (id: string) => join(capturesDir, checked(id))
   const mountPath = (id: string) => join(mountsDir, checked(id))
 
-  const room = () => readPoolRoom(poolDir, reserveBytes)
+  const room = createPoolRoom(poolDir, reserveBytes)
 
   const mounted = async (dockId: string) => (await readMountTable()).get(mountPath(dockId))
 

@@ -1,4 +1,5 @@
 /** The mounts of this process's mount namespace, by mount point. */
+import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
 /** `device`: the kernel's name of the block device (`loop7`) when the source is one. */
@@ -7,10 +8,11 @@ export type Mounted = { device: string; type: string }
 const unescapeOctal = (text: string): string =>
   text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)))
 
-/** Reads /proc/self/mountinfo afresh. */
-export const readMountTable = async (): Promise<Map<string, Mounted>> => {
+const mountInfo = '/proc/self/mountinfo'
+
+const parseMountTable = (text: string): Map<string, Mounted> => {
   const table = new Map<string, Mounted>()
-  for (const line of (await readFile('/proc/self/mountinfo', 'utf8')).split('\n')) {
+  for (const line of text.split('\n')) {
     const [left, right] = line.split(' - ')
     const path = left?.split(' ')[4]
     const [type, source] = right?.split(' ') ?? []
@@ -19,3 +21,10 @@ export const readMountTable = async (): Promise<Map<string, Mounted>> => {
   }
   return table
 }
+
+/** Reads /proc/self/mountinfo afresh. */
+export const readMountTable = async (): Promise<Map<string, Mounted>> =>
+  parseMountTable(await readFile(mountInfo, 'utf8'))
+
+/** The same without a wait. */
+export const readMountTableNow = (): Map<string, Mounted> => parseMountTable(readFileSync(mountInfo, 'utf8'))

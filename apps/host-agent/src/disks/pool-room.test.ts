@@ -1,0 +1,36 @@
+/** On a real btrfs pool in a loop file; needs root and a kernel with btrfs. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, open, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createPoolRoom } from './pool-room.ts'
+import { preparePool } from './prepare-pool.ts'
+
+const mebibyte = 2 ** 20
+const reserveBytes = 16 * mebibyte
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+let host: string
+let poolDir: string
+
+beforeEach(async () => {
+  host = await mkdtemp(join(tmpdir(), 'dock-room-'))
+  poolDir = await preparePool(host, { sizeBytes: 2 ** 30 })
+})
+
+afterEach(async () => {
+  run('umount', poolDir)
+  await rm(host, { recursive: true })
+})
+
+it('counts what was written a moment ago, before the filesystem has booked it', async () => {
+  const room = createPoolRoom(poolDir, reserveBytes)
+  const before = room().freeBytes
+  const file = await open(join(poolDir, 'file'), 'w')
+  try {
+    for (let at = 0; at < 200; at++) await file.write(Buffer.alloc(mebibyte, at), 0, mebibyte, at * mebibyte)
+    expect(before - room().freeBytes).toBeGreaterThanOrEqual(200 * mebibyte)
+  } finally {
+    await file.close()
+  }
+})
