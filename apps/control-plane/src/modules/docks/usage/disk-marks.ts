@@ -38,22 +38,28 @@ export const createDiskMarks = (options: { db: Db; clock: Clock }): DiskMarks =>
     await saveDiskMark(db, before, reached?.alert ?? null, alert ? [alertStatement(alert)] : [])
   }
 
+  const settle = async (hostId: string, samples: readonly UsageSample[]): Promise<void> => {
+    if (samples.length === 0) return
+    const rows = await readDiskMarks(
+      db,
+      hostId,
+      samples.map((sample) => sample.dockId),
+    )
+    const byId = new Map(rows.map((row) => [row.dockId, row]))
+    for (const sample of samples) {
+      const before = byId.get(sample.dockId)
+      if (before && height(before.alert) !== heightOf(sample)) await change(before, sample)
+    }
+  }
+
   return {
     watch: async (hostId, samples) => {
       const known = heights.get(hostId)
       const changed = samples.filter((sample) => known?.get(sample.dockId) !== heightOf(sample))
+      // Nothing is known before all is saved: after a failure the next samples are compared with the rows again.
+      heights.delete(hostId)
+      await settle(hostId, changed)
       heights.set(hostId, new Map(samples.map((sample) => [sample.dockId, heightOf(sample)])))
-      if (changed.length === 0) return
-      const rows = await readDiskMarks(
-        db,
-        hostId,
-        changed.map((sample) => sample.dockId),
-      )
-      const byId = new Map(rows.map((row) => [row.dockId, row]))
-      for (const sample of changed) {
-        const before = byId.get(sample.dockId)
-        if (before && height(before.alert) !== heightOf(sample)) await change(before, sample)
-      }
     },
   }
 }

@@ -34,6 +34,10 @@ const report = (...samples: UsageSample[]) =>
   world.modules.hostEvents.handle(world.hostId, { type: 'samples', samples })
 const stats = (id: string, window?: '1h' | '24h') =>
   readDockStats(world.modules.context, world.caller, id, { window })
+const told = async (): Promise<string[]> =>
+  (
+    await sql<{ type: string }>`select type from notifications order by occurred_at`.execute(world.db)
+  ).rows.map((row) => row.type)
 const rows = async (): Promise<number> =>
   (await sql<{ n: number }>`select count(*)::int as n from dock_usage`.execute(world.db)).rows[0]!.n
 
@@ -142,10 +146,6 @@ it('tells once of a disk that fills, and again after it fell below the mark', as
   const other = await world.create()
   const used = (percent: number) =>
     report(sampleOf(id, { diskBytes: (gib * percent) / 100 }), sampleOf(other.id))
-  const told = async () =>
-    (
-      await sql<{ type: string }>`select type from notifications order by occurred_at`.execute(world.db)
-    ).rows.map((row) => row.type)
   const steps: [number, string[]][] = [
     [89, []],
     [91, ['disk_warning']],
@@ -166,6 +166,22 @@ it('tells once of a disk that fills, and again after it fell below the mark', as
   await world.another().hostEvents.handle(world.hostId, { type: 'samples', samples })
   expect(await told()).toHaveLength(4)
 })
+
+it.each(['docks', 'notifications'])(
+  'tells once with the next sample when the %s are out of reach for the one that passes a mark',
+  async (table) => {
+    const { id } = await world.create()
+    const used = (percent: number) => report(sampleOf(id, { diskBytes: (gib * percent) / 100 }))
+    await used(50)
+    await sql`alter table ${sql.table(table)} rename to away`.execute(world.db)
+    await expect(used(91)).rejects.toThrow(`"${table}" does not exist`)
+    await sql`alter table away rename to ${sql.table(table)}`.execute(world.db)
+    expect(await told()).toEqual([])
+    await used(91)
+    await used(91)
+    expect(await told()).toEqual(['disk_warning'])
+  },
+)
 
 it('tells a stranger nothing', async () => {
   const { id } = await world.create()
