@@ -3,7 +3,7 @@
  * of capabilities in their bounding set that mean nothing in a sandbox. The variable is found on what `sudo` runs as
  * well, though not on a process that cleared its environment; nobody but root can take the pattern off.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { type Capability, capabilitiesOf, maskOf } from './capabilities.ts'
 
 /** Name of the environment variable. `sudo` of the images passes it on. */
@@ -30,10 +30,20 @@ const places: readonly Capability[] = [
   'CHECKPOINT_RESTORE',
 ]
 
-/** A mark that no other command has. It begins with the number of its pattern, never 0. */
-export const newExecMark = (): string => {
-  const pattern = 1 + (randomBytes(4).readUInt32LE() % (2 ** places.length - 1))
-  return `${pattern.toString(16).padStart(5, '0')}${randomBytes(10).toString('hex')}`
+const patternsMax = 2 ** places.length - 1
+
+/** Gives the commands of one sandbox their marks. */
+export class ExecMarks {
+  #pattern = randomInt(patternsMax)
+
+  /**
+   * A mark that no other command has. It begins with the number of its pattern, never 0. Patterns follow each other:
+   * drawn by chance, two commands could have the same, and the end of one would be that of the other.
+   */
+  next(): string {
+    this.#pattern = 1 + (this.#pattern % patternsMax)
+    return `${this.#pattern.toString(16).padStart(5, '0')}${randomBytes(10).toString('hex')}`
+  }
 }
 
 /** The capabilities that mark a command's processes in their bounding set. */

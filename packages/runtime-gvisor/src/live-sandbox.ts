@@ -1,6 +1,7 @@
 /** A sandbox as this driver holds it: its process on the host, and the ways to it, each found when it is first needed. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { ExecMarks } from './exec-mark.ts'
 import { FirstMoments } from './first-moments.ts'
 import { type HostProcess, isAlive } from './host-process.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
@@ -17,6 +18,7 @@ const blindPollMs = 250
 export class LiveSandbox {
   readonly id: string
   readonly process: HostProcess | undefined
+  readonly marks = new ExecMarks()
   readonly firstMoments = new FirstMoments((isPatient) => {
     for (const thread of this.cgroup.threads()) setPatience(thread, isPatient)
   })

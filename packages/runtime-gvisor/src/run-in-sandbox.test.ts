@@ -1,5 +1,6 @@
 import { ExecRefused, type ExecRequest } from '@dock/runtime'
 import { expect, test } from 'vitest'
+import { ExecMarks } from './exec-mark.ts'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 
@@ -25,7 +26,7 @@ const transportOf = (
   start: (_, command) => (command.argv[0] === '/bin/wanted' ? wanted(command) : ending(command)),
 })
 
-const sandbox = { id: 'sandbox', isAlive: true }
+const sandbox = { id: 'sandbox', isAlive: true, marks: new ExecMarks() }
 
 test('a command of which nobody knows whether it runs is ended', async () => {
   const { promise: ended, resolve } = Promise.withResolvers<Command>()

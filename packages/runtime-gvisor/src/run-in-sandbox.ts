@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused, type ExecRequest, type ExecResult } from '@dock/runtime'
 import { endTree } from './end-tree.ts'
-import { markCapabilities, markVariable, newExecMark } from './exec-mark.ts'
+import { type ExecMarks, markCapabilities, markVariable } from './exec-mark.ts'
 import type { ExecTransport } from './exec-transport.ts'
 import { runToEnd } from './run-to-end.ts'
 
@@ -17,11 +17,11 @@ const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undef
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
 export const runInSandbox = async (
   transport: ExecTransport,
-  sandbox: { id: string; isAlive: boolean },
+  sandbox: { id: string; isAlive: boolean; marks: ExecMarks },
   request: ExecRequest,
 ): Promise<ExecResult> => {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
-  const mark = newExecMark()
+  const mark = sandbox.marks.next()
   const command = {
     ...{ argv, cwd, uid, gid },
     env: { ...request.env, [markVariable]: mark },
