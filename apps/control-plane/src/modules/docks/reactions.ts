@@ -1,5 +1,5 @@
 /** What happens to Docks when their host speaks, falls silent, comes back, or has lost a runtime. */
-import type { DockReactions } from '../hosts/index.ts'
+import type { DockReactions, LostRuntime } from '../hosts/index.ts'
 import type { DockContext } from './dock-context.ts'
 import { hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
@@ -7,12 +7,13 @@ import { createDiskMarks } from './usage/disk-marks.ts'
 
 export const createDockReactions = (context: DockContext): DockReactions => {
   const diskMarks = createDiskMarks(context)
-  /** Generations that were lost while an operation held their Dock, by Dock. */
-  const held = new Map<string, { generation: number; died: boolean }>()
-  const recover: DockReactions['recover'] = async (dockId, generation, died) => {
-    const outcome = await recoverDock(context, dockId, generation, died)
-    if (outcome.held) held.set(dockId, { generation, died })
-    else held.delete(dockId)
+  /** Runtimes that were lost while an operation held their Dock, by Dock. */
+  const held = new Map<string, { lost: LostRuntime; died: boolean }>()
+  const recover: DockReactions['recover'] = async (lost, died) => {
+    const { dockId, hostId } = lost
+    const outcome = await recoverDock(context, lost, died)
+    if (outcome.held) held.set(dockId, { lost, died })
+    else if (held.get(dockId)?.lost.hostId === hostId) held.delete(dockId)
   }
   return {
     hostsSilent: () => hostsSilent(context),
@@ -21,8 +22,8 @@ export const createDockReactions = (context: DockContext): DockReactions => {
     recoverHeld: async () => {
       if (held.size === 0) return
       for (const dockId of await heldByNone(context, [...held.keys()])) {
-        const lost = held.get(dockId)
-        if (lost) await recover(dockId, lost.generation, lost.died)
+        const known = held.get(dockId)
+        if (known) await recover(known.lost, known.died)
       }
     },
     sampled: async (hostId, samples) => {

@@ -1,12 +1,15 @@
 /** The seam through which hosts tell the Docks' module what became of Docks. */
 import type { UsageSample } from '@dock/host-protocol'
 
+/** A runtime that is gone, and the host that says so: it is believed of the Docks that it has. */
+export type LostRuntime = { hostId: string; dockId: string; generation: number }
+
 export type DockReactions = {
   /** Docks of hosts that are offline turn unreachable, unless an operation holds them. */
   hostsSilent(): Promise<void>
   hostBack(dockId: string): Promise<void>
   /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
-  recover(dockId: string, generation: number, died: boolean): Promise<void>
+  recover(lost: LostRuntime, died: boolean): Promise<void>
   /** The same for those that an operation held when they were lost. */
   recoverHeld(): Promise<void>
   sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>

@@ -43,7 +43,7 @@ export const createHostEvents = (
           return gateway.disconnect(hostId, 'silent for too long')
         }
         case 'dock.died':
-          return reactions.recover(event.dockId, event.generation, true)
+          return reactions.recover({ hostId, dockId: event.dockId, generation: event.generation }, true)
         case 'pool.ready':
           return pools.add(hostId, event.dock)
         case 'pool.gone':

@@ -16,7 +16,7 @@ export type {
 } from '@dock/host-protocol'
 export { diskBytesOf, parseByteRange, placeByteRange } from '@dock/host-protocol'
 export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
-export type { DockReactions } from './dock-reactions.ts'
+export type { DockReactions, LostRuntime } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'

@@ -83,8 +83,10 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     )
     for (const finding of findings) {
       if (finding.kind === 'back') await reactions.hostBack(finding.dock.id)
-      if (finding.kind === 'lost')
-        await reactions.recover(finding.dock.id, finding.dock.generation, finding.died)
+      if (finding.kind === 'lost') {
+        const { id: dockId, generation } = finding.dock
+        await reactions.recover({ hostId, dockId, generation }, finding.died)
+      }
     }
     await unblockHost(db, hostId, now)
     const captures = await unknownCaptures(db, hostId, event.captures)

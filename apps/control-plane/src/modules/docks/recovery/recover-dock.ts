@@ -5,6 +5,7 @@
  */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
+import type { LostRuntime } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { commitDock } from '../dock-commit.ts'
@@ -27,20 +28,19 @@ export const heldByNone = async ({ db }: DockContext, dockIds: readonly string[]
   ).rows.map(({ id }) => id)
 
 /**
- * Boots it again, or gives it up, if the generation that is gone is still the Dock's. Doing it twice is harmless. Answers
- * whether an operation holds the Dock, or has just changed it, so that it must be asked again.
+ * Boots it again, or gives it up, if the Dock is still on that host at the generation that is gone. Doing it twice is
+ * harmless. Answers whether an operation holds the Dock, or has just changed it, so that it must be asked again.
  */
 export const recoverDock = async (
   context: DockContext,
-  dockId: string,
-  generation: number,
+  { hostId, dockId, generation }: LostRuntime,
   died: boolean,
 ): Promise<{ held: boolean }> => {
   const { rows } = await sql<DockRow>`select ${dockColumns} from docks d where d.id = ${dockId}`.execute(
     context.db,
   )
   const dock = rows[0]
-  if (!dock || dock.generation !== generation || dock.hostId === null) return { held: false }
+  if (dock?.hostId !== hostId || dock.generation !== generation) return { held: false }
   // If its stop is refused, it boots again.
   if (dock.state === 'archiving') return { held: true }
   if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return { held: false }

@@ -1,0 +1,42 @@
+import { newUuid } from '@dock/foundation'
+import { expect, it } from 'vitest'
+import { stopDock } from './index.ts'
+import { eachInAWorld, outcomeOf } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const died = (hostId: string, dockId: string) =>
+  world.modules.hostEvents.handle(hostId, { type: 'dock.died', dockId, generation: 1 })
+const settle = async () => {
+  await world.modules.hostEvents.recoverHeld()
+  await world.modules.runner.settled()
+}
+
+it('a Dock is not booted again on the word of a host that it is not on', async () => {
+  const { id } = await world.create()
+  await died(newUuid(), id)
+  await settle()
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1 })
+  await died(world.hostId, id)
+  await settle()
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+})
+
+it('nor is the word of its own host forgotten for that of another', async () => {
+  const { id } = await world.create()
+  const gate = Promise.withResolvers<void>()
+  world.host.gate.set('stop', gate.promise)
+  world.host.failures.set('stop', ['failed'])
+  const stopping = outcomeOf(stopDock(world.modules.context, world.caller, id, { force: false }))
+  await expect.poll(() => world.host.calls.some(({ method }) => method === 'stop')).toBe(true)
+  await died(world.hostId, id)
+  await died(newUuid(), id)
+  gate.resolve()
+  expect(await stopping).toBe('service_unavailable')
+  await settle()
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+})
