@@ -59,7 +59,7 @@ export const createConnectionModules = (options: {
     handlers: { ...terminalHandlers(context), ...portHandlers({ db, clock, domain: portsDomain }) },
     terminals,
     ports,
-    noticeRoute: routes.notice,
+    noticeRoute: (label) => ports?.notice(label),
     close: () => {
       terminals.close()
       ports?.close()

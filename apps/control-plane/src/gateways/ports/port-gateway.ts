@@ -13,6 +13,7 @@ import { type HostConnections, HostRefused, HostUnreachable } from '../../module
 import { type PortRoutes, type PortsDomain, readHost } from '../../modules/ports/index.ts'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 import { DockAgent, hostOf } from './dock-agent.ts'
+import { OpenStreams } from './open-streams.ts'
 import { type Problem, problemAnswer, problems } from './problem-page.ts'
 import { cleanRequestHeaders } from './request-headers.ts'
 import { cleanResponseHeaders } from './response-headers.ts'
@@ -22,6 +23,8 @@ export type PortGateway = {
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
+  /** A notice of the channel `port_routes`. What is open by a label that nobody has any more is cut. */
+  notice(label?: string): void
   /** Cuts every connection. */
   close(): void
 }
@@ -63,6 +66,7 @@ export const createPortGateway = (parts: {
   const counts = new ConnectionCounts()
   const agent = new DockAgent(connect, counts)
   const unkept = new DockAgent(connect, counts, false)
+  const open = new OpenStreams()
   const proxy = createProxyServer()
   /** What is to be done when passing a request on fails before anything was answered. */
   const failures = new WeakMap<object, (error: unknown) => void>()
@@ -79,8 +83,11 @@ export const createPortGateway = (parts: {
     standBack(answer, response, precedence)
   })
   // Before the library's own listeners, which copy the headers.
-  proxy.on('proxyReqWs', (outgoing, request) => {
-    outgoing.once('upgrade', (answer) => {
+  proxy.on('proxyReqWs', (outgoing, request, socket) => {
+    socket.once('close', () => outgoing.destroy())
+    outgoing.once('upgrade', (answer, stream) => {
+      // A client that was cut never ended; the Dock's side would wait for more.
+      socket.once('close', () => void (stream.writableEnded || stream.destroy()))
       answered(request)
       cleanResponseHeaders(answer.headers, true)
     })
@@ -131,13 +138,22 @@ export const createPortGateway = (parts: {
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
+  /** Not knowing whether somebody has the label, it cuts: whoever may, comes back. */
+  const cutIfGone = async (label: string): Promise<void> => {
+    const route = await routes.find(label).catch(() => null)
+    if (!route) open.cut(label)
+  }
+
   return {
     takes: (request) => readHost(domain, request.headers.host) !== undefined,
     handle: async (request, response) => {
       const target = await targetOf(request)
       if ('title' in target) return answerProblem(request, response, target)
+      // The client left meanwhile.
+      if (response.destroyed) return
       clean(request, null)
       const { label, options } = target
+      open.hold(label, response)
       const giveUp = (error: unknown): void => answerProblem(request, response, explain(error, label))
       failures.set(request, (error) => {
         if (isUnconnected(error) || response.headersSent || !mayRepeat(request)) return giveUp(error)
@@ -157,9 +173,15 @@ export const createPortGateway = (parts: {
       }
       const target = request.method === 'GET' ? await targetOf(request) : problems.badRequest
       if ('title' in target) return refuse(target)
+      if (socket.destroyed) return
       clean(request, 'websocket')
+      open.hold(target.label, socket)
       failures.set(request, (error) => refuse(explain(error, target.label)))
       await proxy.ws(request, socket as Parameters<typeof proxy.ws>[1], target.options, head)
+    },
+    notice: (label) => {
+      routes.notice(label)
+      for (const each of open.labels) if (label === undefined || label === each) void cutIfGone(each)
     },
     close: () => {
       agent.destroy()

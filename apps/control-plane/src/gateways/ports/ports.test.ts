@@ -379,6 +379,40 @@ describe('a WebSocket', () => {
     expect(nothing).toEqual([502, expect.stringContaining('Nothing answers')])
   })
 
+  it('ends with its port, as an answer without an end does, and both go on for another port', async () => {
+    const left: (string | undefined)[] = []
+    answer = (incoming, response) => {
+      response.once('close', () => left.push(incoming.headers.host)).write('begin')
+    }
+    sockets.on('connection', (socket, { headers }) => socket.once('close', () => left.push(headers.host)))
+    const other = await listen()
+    other.on('upgrade', (...args) => program.emit('upgrade', ...args))
+    const otherHost = await expose(portOf(other))
+    const enter = async (name: string) => {
+      const client = new WebSocket(`ws://127.0.0.1:${gateway}/`, { headers: { host: name } })
+      client.on('error', () => undefined)
+      await once(client, 'open')
+      const [download] = (await once(open('/', { host: name }).end(), 'response')) as [IncomingMessage]
+      download.on('error', () => undefined).resume()
+      return { client, download }
+    }
+    const cut = await enter(host)
+    const kept = await enter(otherHost)
+    const ended = [cut.client, cut.download].map(
+      (each) => new Promise((resolve) => each.once('close', resolve)),
+    )
+    await server.call('DELETE', `/v1/docks/${dockId}/ports/${portOf(program)}`)
+    await Promise.all(ended)
+    // In the Dock too.
+    await expect.poll(() => left, patiently).toEqual([host, host])
+    kept.client.send('text')
+    expect(String((await once(kept.client, 'message'))[0])).toBe('text')
+    expect(kept.download.destroyed).toBe(false)
+    kept.client.terminate()
+    other.close()
+    other.closeAllConnections()
+  })
+
   it('ends with its other end', async () => {
     const client = new WebSocket(`ws://127.0.0.1:${gateway}/`, { headers: { host } })
     await once(client, 'open')

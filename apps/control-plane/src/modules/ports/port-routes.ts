@@ -11,35 +11,41 @@ const believedMs = 10_000
 const rememberedMax = 10_000
 
 export type PortRoutes = {
-  /** Null for a label that nobody has. */
+  /** Null for a label that nobody has. What is answered, no notice had overtaken. */
   find(label: string): Promise<PortRoute | null>
   /** A notice of the channel `port_routes`. */
   notice(label?: string): void
 }
 
+type Remembered = { route: Promise<PortRoute | null>; until: number; isOvertaken: boolean }
+
 export const createPortRoutes = ({ db, clock }: { db: Db; clock: Clock }): PortRoutes => {
-  const remembered = new Map<string, { route: Promise<PortRoute | null>; until: number }>()
+  const remembered = new Map<string, Remembered>()
+  const find = (label: string): Promise<PortRoute | null> => {
+    const now = clock.now().getTime()
+    const known = remembered.get(label)
+    if (known && known.until > now) return known.route
+    const route = findRoute(db, label).then((found) => (entry.isOvertaken ? find(label) : found))
+    const entry: Remembered = { route, until: now + believedMs, isOvertaken: false }
+    remembered.delete(label)
+    remembered.set(label, entry)
+    route.catch(() => {
+      if (remembered.get(label) === entry) remembered.delete(label)
+    })
+    if (remembered.size > rememberedMax) {
+      const [oldest] = remembered.keys()
+      if (oldest !== undefined) remembered.delete(oldest)
+    }
+    return route
+  }
   return {
-    find: (label) => {
-      const now = clock.now().getTime()
-      const known = remembered.get(label)
-      if (known && known.until > now) return known.route
-      const route = findRoute(db, label)
-      const entry = { route, until: now + believedMs }
-      remembered.delete(label)
-      remembered.set(label, entry)
-      route.catch(() => {
-        if (remembered.get(label) === entry) remembered.delete(label)
-      })
-      if (remembered.size > rememberedMax) {
-        const [oldest] = remembered.keys()
-        if (oldest !== undefined) remembered.delete(oldest)
-      }
-      return route
-    },
+    find,
     notice: (label) => {
-      if (label === undefined) remembered.clear()
-      else remembered.delete(label)
+      for (const each of label === undefined ? [...remembered.keys()] : [label]) {
+        const entry = remembered.get(each)
+        if (entry) entry.isOvertaken = true
+        remembered.delete(each)
+      }
     },
   }
 }
