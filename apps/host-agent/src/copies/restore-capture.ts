@@ -1,14 +1,14 @@
 /** Writes a durable copy back to a disk, each chunk proven to be what its name says. */
-import type { FileHandle } from 'node:fs/promises'
 import { ChunkDamaged, type CopyKeys, chunkBytes, decodeChunks, openChunk } from '@dock/copy-format'
 import { faultPoint } from '@dock/foundation'
+import type { FillingDisk } from '../disks/write-new-disk.ts'
 
 /**
  * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
  * that is not what it should be. Answers which chunk came where.
  */
 export const fillDisk = async (
-  disk: FileHandle,
+  disk: FillingDisk,
   diskBytes: number,
   keys: CopyKeys,
   frames: AsyncIterable<Uint8Array>,
@@ -19,11 +19,7 @@ export const fillDisk = async (
     const at = index * chunkBytes
     if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies behind the disk's end`)
     faultPoint('disk:restore-write')
-    let written = 0
-    while (written < content.length) {
-      const { bytesWritten } = await disk.write(content, written, content.length - written, at + written)
-      written += bytesWritten
-    }
+    await disk.write(content, at)
     filled.push([index, name])
   }
   return filled

@@ -4,7 +4,6 @@ import { existsSync } from 'node:fs'
 import {
   appendFile,
   chmod,
-  type FileHandle,
   mkdir,
   mkdtemp,
   open,
@@ -28,6 +27,7 @@ import type { DiskSystem } from './disk-system.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { preparePool } from './prepare-pool.ts'
 import { DiskTooSmall } from './resize-disk.ts'
+import type { FillingDisk } from './write-new-disk.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 const logger = createLogger('disk-pool-test')
@@ -136,7 +136,7 @@ describe('a version of an image', () => {
     pool.receiveImage('arrived', {
       digest,
       diskBytes: 2 ** 20,
-      fill: async (disk) => void (await disk.write(content)),
+      fill: (disk) => disk.write(Buffer.from(content), 0),
     })
   const content = async () => (await readFile(join(image(), 'disk.raw'))).subarray(0, 5).toString()
   afterEach(async () => {
@@ -155,8 +155,8 @@ describe('a version of an image', () => {
 
   it('that is not what it should be changes nothing', async () => {
     await receive('sha256:1', 'first')
-    const fill = async (disk: FileHandle): Promise<void> => {
-      await disk.write('wrong')
+    const fill = async (disk: FillingDisk): Promise<void> => {
+      await disk.write(Buffer.from('wrong'), 0)
       throw new Error('damaged')
     }
     const arriving = pool.receiveImage('arrived', { digest: 'sha256:2', diskBytes: 2 ** 20, fill })

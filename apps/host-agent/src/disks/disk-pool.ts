@@ -56,6 +56,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
   const mountPath = (id: string) => join(mountsDir, checked(id))
 
   const room = createPoolRoom(poolDir, reserveBytes)
+  const demandRoom = () => requireRoom(room())
 
   const mounted = async (dockId: string) => (await readMountTable()).get(mountPath(dockId))
 
@@ -86,7 +87,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
 
   const makeDisk = async (dockId: string, wanted: Parameters<DiskPool['create']>[1]): Promise<void> => {
     if (await exists(dockPath(dockId))) return
-    requireRoom(room())
+    demandRoom()
     const system = await kernel()
     const { from, diskGiB } = wanted
     const clone = (source: string) => cloneDisk(system, source, docksDir, dockId, diskBytesOf(diskGiB))
@@ -108,7 +109,7 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
 
   const makeCapture = async (dockId: string, target: string): Promise<void> => {
     if (!(await exists(dockPath(dockId)))) throw new NotInPool(`no disk of ${dockId}`)
-    requireRoom(room())
+    demandRoom()
     const system = await kernel()
     const snapshot = () => system.snapshot(dockPath(dockId), target, true)
     if (!(await mounted(dockId))) return await snapshot()
@@ -176,8 +177,8 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
       serial(`capture ${captureId}`, async () => {
         const target = capturePath(captureId)
         if (!(await exists(target))) {
-          requireRoom(room())
-          await restoreDisk(await kernel(), capturesDir, captureId, diskBytes, fill)
+          demandRoom()
+          await restoreDisk(await kernel(), capturesDir, captureId, diskBytes, fill, demandRoom)
         }
         return { sizeBytes: (await stat(join(target, 'disk.raw'))).blocks * 512 }
       }),
@@ -202,8 +203,8 @@ export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: Dis
     },
     receiveImage: (name, arriving) =>
       serial(`arriving ${name}`, async () => {
-        requireRoom(room())
-        await receiveImage(await kernel(), poolDir, name, arriving)
+        demandRoom()
+        await receiveImage(await kernel(), poolDir, name, arriving, demandRoom)
       }),
     room,
     async *walk(captureId) {

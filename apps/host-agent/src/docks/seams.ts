@@ -2,8 +2,8 @@
  * What the Docks ask of the host's disks and networks. Everything here is idempotent: a call that was cut off by a
  * crash is repeated, and a removal of what is absent succeeds.
  */
-import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
+import type { FillDisk } from '../disks/write-new-disk.ts'
 import type { ArrivingImage } from '../images/receive-image.ts'
 
 /** Where a new disk is cloned from. */
@@ -71,11 +71,7 @@ export type DiskPool = {
    * Makes a capture of `diskBytes` whose content `fill` writes to a disk of holes; whole or absent after a crash. One
    * that is there already is kept as it is.
    */
-  restoreCapture(
-    captureId: string,
-    diskBytes: number,
-    fill: (disk: FileHandle) => Promise<unknown>,
-  ): Promise<{ sizeBytes: number }>
+  restoreCapture(captureId: string, diskBytes: number, fill: FillDisk): Promise<{ sizeBytes: number }>
   /** At the agent's start: mounts the pool when it is not, thaws every disk, drops what is half made. */
   recover(): Promise<void>
 }

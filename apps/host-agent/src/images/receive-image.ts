@@ -1,16 +1,16 @@
 /** Takes in a published version of an image: whole and proven before it stands in the place of the one of before. */
-import { type FileHandle, open, rename, writeFile } from 'node:fs/promises'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { runCommand } from '@dock/foundation'
 import { exists, halfMade } from '../disks/clone-disk.ts'
 import type { DiskSystem } from '../disks/disk-system.ts'
+import { type FillDisk, writeNewDisk } from '../disks/write-new-disk.ts'
 import { imagePath, imageVersion, versionFile } from './list-images.ts'
 
 export type ArrivingImage = {
   digest: string
   diskBytes: number
   /** Writes the disk, which is one of holes. Throws when what came is not what the digest says. */
-  fill(disk: FileHandle): Promise<void>
+  fill: FillDisk
 }
 
 /** Docks that were made from the version of before keep their disks. One that is there already is kept. */
@@ -19,6 +19,7 @@ export const receiveImage = async (
   poolDir: string,
   name: string,
   { digest, diskBytes, fill }: ArrivingImage,
+  demandRoom: () => void,
 ): Promise<void> => {
   const image = imagePath(poolDir, name)
   if ((await imageVersion(poolDir, name)) === digest) return
@@ -30,17 +31,7 @@ export const receiveImage = async (
   await drop(arriving)
   await system.createSubvolume(arriving)
   try {
-    const path = join(arriving, 'disk.raw')
-    const disk = await open(path, 'wx', 0o644)
-    try {
-      // Only an empty file can be taken out of copy-on-write.
-      await runCommand('chattr', ['+C', path])
-      await disk.truncate(diskBytes)
-      await fill(disk)
-      await disk.sync()
-    } finally {
-      await disk.close()
-    }
+    await writeNewDisk(join(arriving, 'disk.raw'), diskBytes, fill, demandRoom)
     await writeFile(join(arriving, versionFile), digest)
     await system.sync(folder)
     await drop(former)

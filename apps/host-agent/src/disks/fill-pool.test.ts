@@ -1,0 +1,92 @@
+/** What comes to a real btrfs pool from elsewhere, and finds too little room; needs root and a kernel with btrfs. */
+import { execFileSync } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger } from '@dock/foundation'
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { type DiskPool, NoSpace } from '../docks/seams.ts'
+import { createDiskPool } from './disk-pool.ts'
+import { preparePool } from './prepare-pool.ts'
+import type { FillDisk } from './write-new-disk.ts'
+
+const mebibyte = 2 ** 20
+const chunkBytes = 4 * mebibyte
+const diskBytes = 512 * mebibyte
+const roomBytes = 64 * mebibyte
+const logger = createLogger('fill-pool-test')
+const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
+let host: string
+let poolDir: string
+/** It takes `roomBytes` before the guard's bound. */
+let pool: DiskPool
+let freeBytes: number
+
+const newPool = (reserveBytes: number) =>
+  createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes })
+
+const filling =
+  (bytes: number): FillDisk =>
+  async (disk) => {
+    for (let at = 0; at < bytes; at += chunkBytes) await disk.write(Buffer.alloc(chunkBytes, 1), at)
+  }
+
+const roomIsBack = () =>
+  vi.waitUntil(
+    () => {
+      // The kernel frees a subvolume's space some time after its removal.
+      run('btrfs', 'filesystem', 'sync', poolDir)
+      return pool.room().freeBytes > freeBytes - chunkBytes
+    },
+    { timeout: 60_000 },
+  )
+
+beforeAll(async () => {
+  host = await mkdtemp(join(tmpdir(), 'dock-fill-'))
+  poolDir = await preparePool(host, { sizeBytes: 2 ** 30 })
+  await newPool(mebibyte).recover()
+  run('btrfs', 'filesystem', 'sync', poolDir)
+})
+
+beforeEach(() => {
+  freeBytes = newPool(mebibyte).room().freeBytes
+  pool = newPool((freeBytes - roomBytes) / 2)
+})
+
+afterAll(async () => {
+  run('umount', poolDir)
+  await rm(host, { recursive: true })
+})
+
+it('refuses the rest of a restore at twice the reserve, and gives back what it took', async () => {
+  await expect(pool.restoreCapture('a', diskBytes, filling(2 * roomBytes))).rejects.toThrow(NoSpace)
+  expect(await readdir(join(poolDir, 'captures'))).toEqual([])
+  await roomIsBack()
+})
+
+it('refuses it to restores that have room alone but not together', async () => {
+  const least: number[] = []
+  const watched: FillDisk = (disk) =>
+    filling(0.75 * roomBytes)({
+      write: async (content, at) => {
+        await disk.write(content, at)
+        least.push(pool.room().freeBytes)
+      },
+    })
+  const ends = await Promise.allSettled(['a', 'b'].map((id) => pool.restoreCapture(id, diskBytes, watched)))
+  expect(ends.map(({ status }) => status)).toContain('rejected')
+  expect(Math.min(...least)).toBeGreaterThan(2 * pool.room().reserveBytes - 3 * chunkBytes)
+  for (const id of (await pool.list()).captures) await pool.removeCapture(id)
+  expect(await readdir(join(poolDir, 'captures'))).toEqual([])
+  await roomIsBack()
+})
+
+it('refuses the rest of an image, and keeps the one of before', async () => {
+  const image = (digest: string, bytes: number) => ({ digest, diskBytes, fill: filling(bytes) })
+  await pool.receiveImage('debian', image('sha256:1', chunkBytes))
+  await expect(pool.receiveImage('debian', image('sha256:2', 2 * roomBytes))).rejects.toThrow(NoSpace)
+  expect(await readdir(join(poolDir, 'images'))).toEqual(['debian'])
+  expect((await pool.images()).get('debian')).toBe('sha256:1')
+  freeBytes -= chunkBytes
+  await roomIsBack()
+})

@@ -1,0 +1,39 @@
+/** Writes a disk that comes from elsewhere into a new file, as long as the pool has room. */
+import { open } from 'node:fs/promises'
+import { faultPoint, runCommand } from '@dock/foundation'
+
+/** A disk of holes. A write throws once the pool has no room for it. */
+export type FillingDisk = { write(content: Uint8Array, at: number): Promise<void> }
+export type FillDisk = (disk: FillingDisk) => Promise<unknown>
+
+/**
+ * On return the file's content is on stable storage. `demandRoom` throws when nothing more may be written: it is asked
+ * before each write, for others fill the pool as well, and the guard stops Docks but not the agent.
+ */
+export const writeNewDisk = async (
+  path: string,
+  diskBytes: number,
+  fill: FillDisk,
+  demandRoom: () => void,
+): Promise<void> => {
+  const file = await open(path, 'wx', 0o644)
+  try {
+    // Only an empty file can be taken out of copy-on-write.
+    await runCommand('chattr', ['+C', path])
+    await file.truncate(diskBytes)
+    await fill({
+      async write(content, at) {
+        demandRoom()
+        let written = 0
+        while (written < content.length) {
+          const { bytesWritten } = await file.write(content, written, content.length - written, at + written)
+          written += bytesWritten
+        }
+      },
+    })
+    faultPoint('disk:restore-sync')
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
