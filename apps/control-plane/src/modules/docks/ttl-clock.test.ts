@@ -136,6 +136,19 @@ describe('a Dock', () => {
     await archived(dock.id)
   })
 
+  it('is stopped at its second also when its host was silent until just before', async () => {
+    const dock = await world.create({ ttlSeconds: 100 })
+    await world.beSilent(95_000)
+    expect(await stateOf(dock.id)).toBe('unreachable')
+    await world.report()
+    await pass(1)
+    await pass(3)
+    expect(await stateOf(dock.id)).toBe('ready')
+    world.clock.advance(1_000)
+    await expect.poll(() => stateOf(dock.id), { timeout: 20_000 }).not.toBe('ready')
+    await archived(dock.id)
+  })
+
   it('is stopped although the process that made it ready is gone', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await world.modules.stop()

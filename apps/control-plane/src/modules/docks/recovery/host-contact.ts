@@ -37,17 +37,23 @@ export const hostsSilent = async ({ db, clock }: Context): Promise<void> => {
 }
 
 /** The Dock still runs as it did: it is what it was before, idle or ready; what is active in it shows by itself. */
-export const hostBack = async ({ db, clock }: Context, dockId: string): Promise<void> => {
+export const hostBack = async (
+  { db, clock, ttl }: Context & Pick<DockContext, 'ttl'>,
+  dockId: string,
+): Promise<void> => {
   const { rows } = await sql<{ generation: number; before: string | null }>`
     select d.generation, (select c.from_state from dock_state_changes c where c.dock_id = d.id order by c.id desc limit 1)
       as before from docks d where d.id = ${dockId} and d.state = 'unreachable'`.execute(db)
   const dock = rows[0]
   if (!dock) return
-  await commitDock(db, {
+  const now = clock.now()
+  const back = await commitDock(db, {
     dockId,
     generation: dock.generation,
     moves: [{ from: 'unreachable', to: dock.before === 'idle' ? 'idle' : 'ready', why: 'host_back' }],
     cause,
-    now: clock.now(),
+    now,
   })
+  // The moment was left out while the Dock could not be reached, and may have passed.
+  if (back && back.ttlSeconds !== null) ttl.note(now)
 }
