@@ -3,12 +3,14 @@
  * to fit into the reserve, and one Dock's writes must not make the others wait.
  */
 import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Logger } from '@dock/foundation'
 
 const mebibyte = 2 ** 20
 const dirtyBytesMax = 256 * mebibyte
 const dirtyBackgroundBytes = 64 * mebibyte
 const deviceDirtyBytesMax = 64 * mebibyte
+const deviceDirtyPercentMax = (100 * deviceDirtyBytesMax) / dirtyBytesMax
 
 /** For the whole machine. An operator's stricter bound is left as it is. */
 export const limitDirtyMemory = async (logger: Logger): Promise<void> => {
@@ -23,11 +25,18 @@ export const limitDirtyMemory = async (logger: Logger): Promise<void> => {
 }
 
 /** For one Dock's device, by its kernel name. */
-export const limitDeviceDirtyMemory = async (device: string, logger: Logger): Promise<void> => {
+export const limitDeviceDirtyMemory = async (
+  device: string,
+  logger: Logger,
+  devices = '/sys/block',
+): Promise<void> => {
+  const set = (setting: string, value: number) =>
+    writeFile(join(devices, device, 'bdi', setting), `${value}`, { flag: 'r+' })
   try {
-    await writeFile(`/sys/block/${device}/bdi/max_bytes`, `${deviceDirtyBytesMax}`)
-    await writeFile(`/sys/block/${device}/bdi/strict_limit`, '1')
+    // Before Linux 6.2 there is only a share, in percent of what the machine may, and nothing makes it strict.
+    await set('max_bytes', deviceDirtyBytesMax).catch(() => set('max_ratio', deviceDirtyPercentMax))
+    await set('strict_limit', 1)
   } catch (error) {
-    logger.debug({ err: error, device }, 'this kernel has no dirty limit for one device')
+    logger.debug({ err: error, device }, 'this kernel has no strict dirty limit for one device')
   }
 }
