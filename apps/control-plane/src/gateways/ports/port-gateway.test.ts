@@ -87,3 +87,12 @@ it('answers at once, with a page, what is beyond the connections that a port may
   streams[0]?.destroy()
   await expect.poll(async () => (await answerOf(open())).statusCode).toBe(200)
 })
+
+it('says, also to a WebSocket, that where the port is cannot be known now', async () => {
+  find = async () => {
+    throw new Error('the database is away')
+  }
+  const page = [502, expect.stringContaining('could not be looked up')]
+  expect(await pageOf(open())).toEqual(page)
+  expect(await pageOf(open({ connection: 'Upgrade', upgrade: 'websocket' }))).toEqual(page)
+})

@@ -103,8 +103,13 @@ export const createPortGateway = (parts: {
     const target = request.url ?? ''
     if (hosts.length !== 1 || !(target.startsWith('/') || target === '*')) return problems.badRequest
     const name = readHost(domain, hosts[0])
-    const route = name && (await routes.find(name.label))
-    if (!name || !route || route.port !== name.port) return problems.unknown
+    if (!name) return problems.unknown
+    const route = await routes.find(name.label).catch((error: unknown) => {
+      logger.warn({ err: error }, 'a hosted port could not be looked up')
+      return problems.notFoundNow
+    })
+    if (route && 'title' in route) return route
+    if (route?.port !== name.port) return problems.unknown
     const { hostId, state, port, label } = route
     if (state === 'unreachable') return problems.unreachable
     if (!isReadyDockState(state) || hostId === null) return problems.stopped

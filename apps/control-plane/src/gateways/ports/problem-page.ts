@@ -22,6 +22,11 @@ export const problems = {
     title: 'The Dock cannot be reached now',
     text: 'The machine it runs on does not answer. Try again in a moment.',
   },
+  notFoundNow: {
+    status: 502,
+    title: 'The Dock cannot be reached now',
+    text: 'Where it runs could not be looked up. Try again in a moment.',
+  },
   notListening: {
     status: 502,
     title: 'Nothing answers on this port',
