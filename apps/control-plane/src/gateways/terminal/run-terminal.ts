@@ -13,7 +13,7 @@ const heldBytesMax = 256 * 1024
 const idleMs = limits.terminal.idleSecondsMax * 1000
 const openMs = limits.terminal.openSecondsMax * 1000
 const pingMs = 20_000
-/** Pings without an answer after which the client is taken for gone. */
+/** Pings without a sign of the client after which it is taken for gone. */
 const unansweredMax = 2
 
 const bytesOf = (data: RawData): Buffer =>
@@ -57,10 +57,15 @@ export const runTerminal = (options: {
     else cancels.set('idle', clock.after(left, watchIdle))
   }
   let unanswered = 0
+  const hear = (): void => {
+    unanswered = 0
+  }
   const ping = (): void => {
-    if (unanswered >= unansweredMax) socket.terminate()
+    // While this service holds back, the answer waits behind the client's input, or the ping behind its output.
+    if (socket.isPaused || socket.bufferedAmount > 0) hear()
+    else unanswered += 1
+    if (unanswered > unansweredMax) socket.terminate()
     else {
-      unanswered += 1
       socket.ping()
       cancels.set('ping', clock.after(pingMs, ping))
     }
@@ -72,11 +77,10 @@ export const runTerminal = (options: {
   cancels.set('ping', clock.after(pingMs, ping))
   watchIdle()
 
-  socket.on('pong', () => {
-    unanswered = 0
-  })
+  socket.on('pong', hear)
   socket.on('message', (data, isBinary) => {
     if (isOver) return
+    hear()
     touch()
     if (isBinary) {
       if (!stream.write(bytesOf(data))) socket.pause()
@@ -90,9 +94,13 @@ export const runTerminal = (options: {
   stream.on('drain', () => socket.resume())
   stream.on('data', (chunk: Buffer) => {
     touch()
-    socket.send(chunk, { binary: true }, () => {
+    let hadToWait = false
+    socket.send(chunk, { binary: true }, (error) => {
+      // What the kernel takes at once tells nothing of the client; what had to wait goes as the client reads.
+      if (hadToWait && !error) hear()
       if (socket.bufferedAmount < heldBytesMax && stream.isPaused()) stream.resume()
     })
+    hadToWait = socket.bufferedAmount > 0
     if (socket.bufferedAmount >= heldBytesMax) stream.pause()
   })
   stream.once('end', () => {

@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { createDrivenClock, type DrivenClock } from '../../modules/docks/test-world.ts'
 import { HostUnreachable } from '../../modules/hosts/index.ts'
@@ -249,26 +249,67 @@ describe('a terminal', () => {
   })
 })
 
-describe('back-pressure', () => {
-  it('holds a shell back whose client does not read, and loses nothing', async () => {
+/** The service pings as often: a client that answers none is gone at the third. */
+const advancePings = (count: number): void => {
+  for (let ping = 0; ping < count; ping += 1) clock.advance(20_000)
+}
+
+describe('a client that answers no ping', () => {
+  it('is gone, though a shell goes on printing', async () => {
     const { client, terminal } = await open()
     client.pause()
-    const chunk = Buffer.alloc(64 * 1024, 'x')
-    const total = 64 * 1024 * 1024
+    for (let ping = 0; ping < 3; ping += 1) {
+      expect([ping, terminal.shell.destroyed]).toEqual([ping, false])
+      await new Promise((resolve) => terminal.shell.write('x', resolve))
+      advancePings(1)
+    }
+    await expect.poll(() => terminal.shell.destroyed, patiently).toBe(true)
+  })
+
+  it('is there as long as it types', async () => {
+    const { client, terminal } = await open()
+    vi.spyOn(client, 'pong').mockReturnValue()
+    for (let ping = 0; ping < 6; ping += 1) {
+      const typed = read(terminal.shell)
+      client.send(Buffer.from('x'))
+      expect([ping, await typed]).toEqual([ping, 'x'])
+      advancePings(1)
+    }
+  })
+})
+
+describe('back-pressure', () => {
+  const chunk = Buffer.alloc(64 * 1024, 'x')
+  const total = 64 * 1024 * 1024
+
+  /** The value once it stands still. */
+  const settled = async (value: () => number): Promise<number> => {
+    let before = -1
+    while (before !== value()) {
+      before = value()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+    }
+    return before
+  }
+  /** Prints as long as it is let; answers how much was printed when it was held back. */
+  const flood = (shell: Duplex): Promise<number> => {
     let sent = 0
     const fill = (): void => {
       while (sent < total) {
         sent += chunk.length
-        if (!terminal.shell.write(chunk)) return void terminal.shell.once('drain', fill)
+        if (!shell.write(chunk)) return void shell.once('drain', fill)
       }
     }
     fill()
-    let before = -1
-    while (before !== sent) {
-      before = sent
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    }
-    expect(sent).toBeLessThan(total / 2)
+    return settled(() => sent)
+  }
+
+  it('holds a shell back whose client does not read, and loses nothing', async () => {
+    const { client, terminal } = await open()
+    client.pause()
+    expect(await flood(terminal.shell)).toBeLessThan(total / 2)
+    // The pings wait behind what the client has yet to read.
+    advancePings(30)
     let received = 0
     client.on('message', (data) => {
       received += (data as Buffer).length
@@ -277,17 +318,23 @@ describe('back-pressure', () => {
     await expect.poll(() => received, patiently).toBe(total)
   })
 
+  it('ends with the thirty idle minutes for a client that reads nothing', async () => {
+    const { client, terminal } = await open()
+    client.pause()
+    await flood(terminal.shell)
+    advancePings(89)
+    expect(await settled(() => terminal.shell.writableLength)).toBeGreaterThan(0)
+    expect(terminal.shell.destroyed).toBe(false)
+    advancePings(1)
+    await expect.poll(() => terminal.shell.destroyed, patiently).toBe(true)
+  })
+
   it('holds a client back whose shell does not read, and loses nothing', async () => {
     const { client, terminal } = await open()
-    const chunk = Buffer.alloc(64 * 1024, 'x')
-    const total = 64 * 1024 * 1024
     for (let sent = 0; sent < total; sent += chunk.length) client.send(chunk)
-    let before = -1
-    while (before !== client.bufferedAmount) {
-      before = client.bufferedAmount
-      await new Promise((resolve) => setTimeout(resolve, 300))
-    }
-    expect(client.bufferedAmount).toBeGreaterThan(total / 2)
+    expect(await settled(() => client.bufferedAmount)).toBeGreaterThan(total / 2)
+    // The client's answers wait behind what the shell has yet to read.
+    advancePings(30)
     let received = 0
     terminal.shell.on('data', (data: Buffer) => {
       received += data.length
