@@ -7,7 +7,8 @@ const encoder = new TextEncoder()
 /** Length of a text in bytes of UTF-8. */
 export const byteLength = (text: string): number => encoder.encode(text).length
 
-export const uuid = z.uuid()
+/** Taken in either case and in lower case from here on (RFC 9562): what is counted or kept by an id has one spelling. */
+export const uuid = z.uuid().toLowerCase()
 /** ISO 8601 in UTC, as the service writes it. */
 export const timestamp = z.iso.datetime()
 export const integer = z.int()

@@ -10,7 +10,7 @@ import { poolReport } from './pool-messages.ts'
 import { credentialAsked } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
-const uuid = z.uuid()
+const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
 const command = { operationId: z.string(), generation }
 

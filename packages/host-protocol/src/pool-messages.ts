@@ -23,7 +23,7 @@ export type KeepPool = z.infer<typeof keepPool>
  * inside. A claim that comes too late, or differs, is an ordinary start: nothing is lost but time.
  */
 export const poolReport = z.strictObject({
-  dockId: z.uuid(),
+  dockId: z.uuid().lowercase(),
   image: z.string(),
   cpus: z.number().int(),
   memoryMiB: z.number().int(),

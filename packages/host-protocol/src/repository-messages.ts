@@ -1,7 +1,7 @@
 /** A Dock's repositories: how they are cloned, and what git in a Dock is told when it asks for a credential. */
 import * as z from 'zod'
 
-const uuid = z.uuid()
+const uuid = z.uuid().lowercase()
 const plain = /^[^\p{Cc}]*$/u
 
 /** What git asks for. The words are a Dock's: bounded, free of control characters, and otherwise not to be trusted. */

@@ -85,7 +85,7 @@ export const answerRoute = async (
     body,
     idempotencyKey,
     range: rangeOf(request.headers),
-    confirmDelete: request.headers.get('x-confirm-delete') ?? undefined,
+    confirmDelete: request.headers.get('x-confirm-delete')?.toLowerCase(),
     requestId: context.get('requestId'),
     clientAddress: context.get('clientAddress'),
   })

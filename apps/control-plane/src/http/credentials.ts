@@ -87,7 +87,7 @@ const checkAccess = (
 ): void => {
   if (found.erasedAt) throw new ServiceError('account_closed', { status: 410 })
   if (found.closedAt && !('closedAccount' in access)) throw new ServiceError('account_closed')
-  if (found.kind === 'dock_key' && !('dockKey' in access && params.id === found.dockId)) {
+  if (found.kind === 'dock_key' && !('dockKey' in access && params.id?.toLowerCase() === found.dockId)) {
     throw new ServiceError('dock_key_forbidden')
   }
   const sessionOnly = access.credentials === 'session' || access.credentials === 'instance-admin-session'

@@ -34,7 +34,7 @@ export type RouteRequest<K extends RouteName> = {
   body: RouteBody<Routes[K]>
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
-  /** Header `x-confirm-delete` as sent. */
+  /** Header `x-confirm-delete`, an id in lower case as all of them are. */
   confirmDelete: string | undefined
   /** Header `range` as sent, where the answer can be a part. */
   range: string | undefined

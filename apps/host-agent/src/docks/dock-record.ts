@@ -27,7 +27,7 @@ export const bootSpecOf = ({ operationId, generation, env, files, ...spec }: Sta
 
 export const dockRecord = z.strictObject({
   version: z.literal(1),
-  dockId: z.uuid(),
+  dockId: z.uuid().lowercase(),
   /** 0 for a sandbox of the warm pool. */
   generation: z.number().int(),
   phase: dockPhase,

@@ -22,7 +22,7 @@ import {
 import { execInDock } from './exec-in-dock.ts'
 import { furnishDock } from './furnish-dock.ts'
 import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
-import { recoverDock } from './recover-dock.ts'
+import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
 import { endInOrder, stopDock } from './stop-dock.ts'
@@ -160,8 +160,8 @@ export class Dock {
     return answer
   }
 
-  /** Takes up what an earlier agent left; answers whether a sandbox was adopted. */
-  recover(): Promise<boolean> {
+  /** Takes up what an earlier agent left. */
+  recover(): Promise<Recovered> {
     return this.#lane.exclusively(() => recoverDock(this.#state))
   }
 

@@ -346,6 +346,24 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual({ ...nothing, disks: [unreadable], networks: [unreadable] })
   })
 
+  test('one Dock that can be neither adopted nor taken back keeps the host from no other', async () => {
+    const other = newUuid()
+    await dock().start(startCommand())
+    await host.agent.docks.commandable(other).start(startCommand())
+    host.driver.killUnseen(dockId)
+    host.disks.failNext('detach', new Error('the disk is held'))
+    host.agent = await host.startAgent()
+    expect(host.agent.docks.reports()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ dockId, state: 'dead', ended: 'died' }),
+        expect.objectContaining({ dockId: other, state: 'running' }),
+      ]),
+    )
+    expect((await host.residue()).disks.sort()).toEqual([dockId, other].sort())
+    await dock().start(startCommand({ generation: 2, source: { kind: 'own' }, newIdentity: false }))
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/2`)
+  })
+
   test('after a clean shutdown boots the Docks from their own disks', async () => {
     await dock().start(startCommand())
     await host.agent.shutdown()

@@ -72,11 +72,12 @@ export class Docks {
   /** At the agent's start: adopts what runs, takes back what is half made, removes what no handle owns. */
   async recover(): Promise<void> {
     const { records, logger, clock } = this.#parts
-    const found = await records.readAll()
+    const kept = await records.readAll()
     const adopted = new Set<string>()
-    for (const dockId of found.unreadable) logger.error({ dockId }, 'the handle file cannot be read')
-    await this.#endUnowned(found.records, new Set(found.unreadable))
-    for (const record of found.records) {
+    const leftAlone = new Set(kept.unreadable)
+    for (const dockId of leftAlone) logger.error({ dockId }, 'the handle file cannot be read')
+    await this.#endUnowned(kept.records, leftAlone)
+    for (const record of kept.records) {
       const { dockId } = record
       const ageMs = clock.now().getTime() - Date.parse(record.changedAt)
       if (record.phase === 'gone' && ageMs > fenceLifeMs) {
@@ -85,10 +86,12 @@ export class Docks {
       }
       const dock = new Dock(dockId, this.#parts, record)
       this.#docks.set(dockId, dock)
-      if (await dock.recover()) adopted.add(dockId)
+      const found = await dock.recover()
+      if (found === 'adopted') adopted.add(dockId)
+      if (found === 'stuck') leftAlone.add(dockId)
       this.#forget(dockId)
     }
-    await this.#removeOrphans(adopted, new Set(found.unreadable))
+    await this.#removeOrphans(adopted, leftAlone)
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
   }
 

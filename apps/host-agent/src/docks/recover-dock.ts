@@ -3,8 +3,22 @@ import type { DockState } from './dock-state.ts'
 import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
 
+/** `adopted`: its sandbox runs on. `stuck`: something of it can be neither adopted nor taken back now. */
+export type Recovered = 'adopted' | 'ended' | 'stuck'
+
+/** One that is stuck counts as dead, so that the next boot tries anew; it must not keep the host from the others. */
+export const recoverDock = async (dock: DockState): Promise<Recovered> => {
+  try {
+    return (await takeUp(dock)) ? 'adopted' : 'ended'
+  } catch (error) {
+    dock.logger.error({ err: error }, 'a Dock could not be taken up')
+    if (dock.record?.phase === 'running') await dock.save({ phase: 'dead', ip: null })
+    return 'stuck'
+  }
+}
+
 /** Answers whether a sandbox was adopted. */
-export const recoverDock = async (dock: DockState): Promise<boolean> => {
+const takeUp = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId } = dock.parts
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false

@@ -38,6 +38,9 @@ test('what is not understood is invalid, and names the field', async () => {
   const { body } = await post(`/docks/${dockId}/start`, { ...startCommand(), generation: 0 })
   expect(body).toMatchObject({ code: 'invalid', message: expect.stringContaining('generation') })
   expect(await post('/docks/not-a-uuid/start', startCommand())).toMatchObject({ status: 400 })
+  // A disk and a record named by it would be another Dock's.
+  const capitals = `/docks/${dockId.toUpperCase()}/start`
+  expect(await post(capitals, startCommand())).toMatchObject({ status: 400 })
   expect(await post('/elsewhere', {})).toMatchObject({ status: 404 })
 })
 

@@ -17,4 +17,7 @@ export const readBody = async <Schema extends z.ZodType>(context: Context, schem
   return parse(schema, value)
 }
 
-export const uuidParameter = (context: Context, name: string) => parse(z.uuid(), context.req.param(name))
+/** In lower case alone: files and disks are named by it. */
+export const parseUuid = (text: unknown): string => parse(z.uuid().lowercase(), text)
+
+export const uuidParameter = (context: Context, name: string): string => parseUuid(context.req.param(name))

@@ -6,7 +6,7 @@ import type { Dock } from '../docks/dock.ts'
 import { carryPort } from '../ports/carry-port.ts'
 import { carryTerminal } from '../terminals/carry-terminal.ts'
 import type { HostView } from './host-view.ts'
-import { parse } from './read-request.ts'
+import { parse, parseUuid } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
 const path = /^\/docks\/([^/]+)\/(terminals|ports)\/([^/]+)$/
@@ -15,7 +15,7 @@ const portNumber = z.coerce.number().int().min(1).max(65_535)
 /** Takes each connection, or refuses it as the protocol has it. */
 export const takeConnections = ({ docks, precedence, logger }: HostView): protocol.ConnectHandler => {
   const known = (dockId: string): Dock => {
-    const dock = docks.known(parse(z.uuid(), dockId))
+    const dock = docks.known(parseUuid(dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return dock
   }
@@ -26,7 +26,7 @@ export const takeConnections = ({ docks, precedence, logger }: HostView): protoc
     name: string,
     query: unknown,
   ): Promise<void> => {
-    const opened = await dock.openTerminal(parse(z.uuid(), name), parse(protocol.openTerminal, query))
+    const opened = await dock.openTerminal(parseUuid(name), parse(protocol.openTerminal, query))
     if (connection.gone.aborted) return opened.terminal.kill()
     let exitCode: number | undefined
     void opened.ended.then((end) => {

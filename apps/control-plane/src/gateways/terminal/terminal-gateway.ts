@@ -41,7 +41,7 @@ export const createTerminalGateway = (options: {
 
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const url = new URL(request.url ?? '/', 'http://localhost')
-    const dockId = path.exec(url.pathname)?.[1] ?? ''
+    const dockId = path.exec(url.pathname)?.[1]?.toLowerCase() ?? ''
     if (!isUuid(dockId)) throw new ServiceError('dock_not_found')
     const ticket = url.searchParams.get('ticket')
     if (!ticket) throw new ServiceError('validation_error', { message: 'ticket: is missing from the query' })
