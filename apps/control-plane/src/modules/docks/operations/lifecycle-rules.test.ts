@@ -1,4 +1,5 @@
 import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
@@ -6,8 +7,9 @@ import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
-  world = fresh
+let database: FreshDatabase
+eachInAWorld((fresh, shared) => {
+  ;[world, database] = [fresh, shared]
 })
 
 const context = () => world.modules.context
@@ -51,6 +53,24 @@ describe('a refused stop', () => {
     expect(await alerts()).toEqual(['stop_refused', 'stop_refused'])
     await stop(dock.id)
     expect(await read(dock.id)).toMatchObject({ state: 'archived', billingPausedAt: null })
+  })
+})
+
+describe('a change in between', () => {
+  it('is kept by a PATCH that does not name what changed', async () => {
+    const { id } = await archivedDock()
+    const change = `update docks set name = 'renamed', cpus = 1 where id = '${id}'`
+    await whileLocked(database, { lock: change, waiting: 1 }, () => update(id, { ttlSeconds: 60 }))
+    expect(await read(id)).toMatchObject({ name: 'renamed', cpus: 1, ttlSeconds: 60 })
+  })
+
+  it('is what a resume starts with', async () => {
+    const { id } = await archivedDock()
+    const change = `update docks set ttl_seconds = null, cpus = 1 where id = '${id}'`
+    await whileLocked(database, { lock: change, waiting: 1 }, () => resume(id))
+    expect(await read(id)).toMatchObject({ state: 'ready', cpus: 1, ttlSeconds: null })
+    const { rows } = await sql`select reserved_cpus from hosts where id = ${world.hostId}`.execute(world.db)
+    expect(rows).toEqual([{ reserved_cpus: 1 }])
   })
 })
 

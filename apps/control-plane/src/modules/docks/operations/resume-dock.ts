@@ -101,7 +101,9 @@ const claimResume = async (
         kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
         kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
         disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound.set}`,
-      unless: bound.unless,
+      unless: sql<boolean>`(${bound.unless} or d.name <> ${dock.name}
+        or d.ttl_seconds is distinct from ${dock.ttlSeconds}::int
+        or (d.cpus, d.memory_mib, d.disk_gib) <> (${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int))`,
       placement: { request, policy: context.policy },
       lease: runner.lease(),
       now: clock.now(),

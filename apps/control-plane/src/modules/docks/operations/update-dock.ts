@@ -30,8 +30,9 @@ export const updateDock = async (
   const now = context.clock.now()
   try {
     const result = await sql<DockRow & { stopAt: Date | null }>`
-      update docks d set updated_at = ${now}, name = ${body.name ?? dock.name}, cpus = ${cpus ?? dock.cpus},
-        memory_mib = ${memoryMiB ?? dock.memoryMiB}, disk_gib = ${diskGiB ?? dock.diskGiB}
+      update docks d set updated_at = ${now}, name = coalesce(${body.name ?? null}::text, d.name),
+        cpus = coalesce(${cpus ?? null}::int, d.cpus), memory_mib = coalesce(${memoryMiB ?? null}::int, d.memory_mib),
+        disk_gib = coalesce(${diskGiB ?? null}::int, d.disk_gib)
         ${
           ttlSeconds === undefined
             ? sql``
