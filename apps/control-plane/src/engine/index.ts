@@ -1,6 +1,6 @@
 /** Public face of the engine: operations, sagas, the runner. */
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
-export { LeaseLost, unblockDock, unblockHost } from './operation-store.ts'
+export { LeaseLost, takeBlocked, unblockDock, unblockHost } from './operation-store.ts'
 export { OperationBlocked, type Saga, type SagaStep } from './saga.ts'
 export { createTimers, type Timers } from './timers.ts'

@@ -1,5 +1,5 @@
 /** The only SQL for the progress and leases of operations. Every write after a claim requires the lease to be held. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { OperationRow } from './operation.ts'
 
@@ -82,4 +82,22 @@ export const unblockDock = async (
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
     where dock_id = ${dockId} and kind = ${kind} and status = 'blocked' returning id`.execute(db)
   return result.rows[0]?.id ?? null
+}
+
+/** Takes the blocked operation that is to do the same, where there is one: the same action was asked for anew. */
+export const takeBlocked = async (
+  db: Db,
+  { organizationId, kind, targetId }: OperationRow,
+  input: { same: RawBuilder<boolean>; lease: { owner: string; until: Date }; now: Date },
+): Promise<OperationRow | null> => {
+  const result = await sql<OperationRow>`
+    update operations o set lease_owner = ${input.lease.owner}, lease_until = ${input.lease.until},
+      status = 'processing', updated_at = ${input.now}
+    where o.id = (
+      select id from operations
+      where organization_id = ${organizationId} and kind = ${kind} and target_id = ${targetId}
+        and status = 'blocked' and ${input.same}
+      order by created_at for update skip locked limit 1)
+    returning ${columns}`.execute(db)
+  return result.rows[0] ?? null
 }

@@ -1,20 +1,23 @@
 /** Begins the move of Docks to the current version of their Environment. */
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
-import type { Cause, OperationRow } from '../../../engine/index.ts'
+import { type Cause, type OperationRow, takeBlocked } from '../../../engine/index.ts'
 import { saveOperation } from '../dock-claim.ts'
 import type { DockContext } from '../dock-context.ts'
 import { answerOperation } from '../operations/answer-operation.ts'
-import { countUsers, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
+import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
-/** Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. */
+/**
+ * Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. Asked
+ * again while blocked, it is taken up anew.
+ */
 export const upgradeDocks = async (
   context: DockContext,
   { organizationId, environmentId, version }: UpgradeTarget,
   dockIds: readonly string[] | undefined,
   cause: Cause,
 ): Promise<Operation> => {
-  const wanted = dockIds ? [...new Set(dockIds.map((id) => id.toLowerCase()))] : null
+  const wanted = dockIds ? [...new Set(dockIds.map((id) => id.toLowerCase()))].toSorted() : null
   const environment = { organizationId, environmentId }
   if (wanted && (await countUsers(context.db, environment, wanted)) < wanted.length)
     throw new ServiceError('dock_not_found')
@@ -35,6 +38,10 @@ export const upgradeDocks = async (
     cause,
     error: null,
   }
+  const { db, clock, runner } = context
+  const same = isSameUpgrade(data)
+  const blocked = await takeBlocked(db, operation, { same, lease: runner.lease(), now: clock.now() })
+  if (blocked) return answerOperation(context, blocked)
   await saveOperation(context, operation)
   return answerOperation(context, operation)
 }

@@ -21,13 +21,17 @@ export type OlderDock = {
 /** What an upgrade keeps in its operation's row. */
 export type UpgradeData = {
   version: number
-  /** Null: every Dock that is pinned to an older version. */
+  /** In order, so that the same choice reads the same. Null: every Dock that is pinned to an older version. */
   dockIds: string[] | null
   /** Docks that may have a part of the version, with the generation that they were given it at. */
   begun?: Record<string, number>
 }
 
 export const upgradeData = (operation: OperationRow): UpgradeData => operation.data as unknown as UpgradeData
+
+/** Of an operation's row: it is to move the same Docks to the same version, however far it has come. */
+export const isSameUpgrade = (data: Omit<UpgradeData, 'begun'>): RawBuilder<boolean> =>
+  sql<boolean>`data - 'begun' = ${JSON.stringify(data)}::jsonb`
 
 /** Of the alias `d`. */
 const isOlder = ({ organizationId, environmentId, version }: UpgradeTarget): RawBuilder<boolean> =>

@@ -195,6 +195,37 @@ it('waits where a delivery was broken off, moves the others, and finishes it whe
   expect(status).toBe('completed')
 })
 
+it('waits as blocked; the same action asked for again takes it up, another version or choice of Docks does not', async () => {
+  const [one, other] = [await world.create(), await world.create()]
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['lost'])
+  const { operation } = await upgrade([one.id, other.id])
+  expect(operation.status).toBe('blocked')
+  world.host.failures.set('furnish', ['lost'])
+  const all = await upgrade()
+  expect(all.operation).toMatchObject({ status: 'blocked' })
+  expect(all.operation.id).not.toBe(operation.id)
+  world.host.failures.set('furnish', ['lost'])
+  expect((await upgrade([other.id, one.id, one.id])).operation).toEqual(operation)
+  expect((await upgrade()).operation).toEqual({ ...all.operation, status: 'completed' })
+  for (const { id } of [one, other]) expect(await rowOf(id)).toMatchObject({ version: 2 })
+  await secret('B', 'y')
+  const next = await upgrade([one.id, other.id])
+  expect(next.operation).toMatchObject({ status: 'completed' })
+  expect(next.operation.id).not.toBe(operation.id)
+  expect((await upgrade([one.id, other.id])).operation.id).not.toBe(next.operation.id)
+})
+
+it('is taken up once where the same action is asked for again twice at once', async () => {
+  await world.create()
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['lost'])
+  const { operation } = await upgrade()
+  const again = await Promise.all([upgrade(), upgrade()])
+  expect(again.map((each) => each.operation.id)).toContain(operation.id)
+  expect(given()).toHaveLength(2)
+})
+
 it.each(['ready', 'unreachable'])(
   'waits for the host of a Dock that is %s where a process was killed after it delivered',
   async (state) => {
