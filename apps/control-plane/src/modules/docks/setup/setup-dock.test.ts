@@ -149,6 +149,20 @@ it('waits for a silent host and joins the run there', async () => {
   expect(setupsOf(dock.id)).toHaveLength(2)
 })
 
+it('waits where the host stands still or shuts down, and runs at its next report', async () => {
+  const dock = await world.create({ setupScript: 'make canary' })
+  world.host.failures.set('setup', ['frozen', 'busy'])
+  await work()
+  for (const tried of [1, 2]) {
+    expect(await read(dock.id)).toMatchObject({ setupStatus: 'running', setupError: null })
+    expect(setupsOf(dock.id)).toHaveLength(tried)
+    await world.report()
+    await work()
+  }
+  expect(await read(dock.id)).toMatchObject({ setupStatus: 'done', setupError: null })
+  expect(setupsOf(dock.id).at(-1)).toMatchObject({ body: { script: 'make canary' } })
+})
+
 it('brings a Dock’s variables to every boot, those of a branch over its source’s', async () => {
   const envs = (id: string) =>
     world.host.calls

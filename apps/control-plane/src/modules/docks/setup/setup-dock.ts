@@ -14,12 +14,13 @@ import {
   type Saga,
 } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
-import { type HostGateway, HostRefused, HostUnreachable, type SetupOutcome } from '../../hosts/index.ts'
+import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
 import { organizationOwner } from '../sealed-columns.ts'
 import type { SecretsOf } from '../variables/dock-secrets.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
 import { explainFailure } from '../workflows/explain-failure.ts'
+import { passesWithTime } from '../workflows/passes-with-time.ts'
 
 /** A script that has not ended by then is ended. */
 export const setupMinutesMax = 30
@@ -98,8 +99,8 @@ export const createSetupSaga = (parts: SetupParts): Saga => {
       const after = await secretsOf({ organizationId, dockId })
       return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }
     } catch (error) {
-      if (error instanceof HostUnreachable)
-        throw new OperationBlocked(hostId, 'the host is silent', { cause: error })
+      if (passesWithTime(error))
+        throw new OperationBlocked(hostId, 'the host cannot run it now', { cause: error })
       if (!(error instanceof HostRefused)) throw error
       const isGone = ['not_running', 'not_found', 'stale_generation'].includes(error.code)
       return { error: isGone ? await explainEnd(operation) : 'The host could not run the setup script.' }
