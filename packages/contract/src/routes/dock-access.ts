@@ -85,7 +85,14 @@ export const dockAccessRoutes = {
     query: z.object({ ticket: z.string().min(1) }),
     response: z.string().meta({ description: 'Frames of the terminal: bytes binary, control as JSON text.' }),
     responseKind: 'websocket',
-    errors: ['validation_error', 'unauthorized', 'dock_not_found', 'dock_not_running', 'exec_unavailable'],
+    errors: [
+      'validation_error',
+      'unauthorized',
+      'dock_not_found',
+      'environment_secrets_admin_only',
+      'dock_not_running',
+      'exec_unavailable',
+    ],
     notFound: 'dock_not_found',
   }),
   listPorts: route({

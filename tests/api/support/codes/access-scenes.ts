@@ -7,6 +7,8 @@ import {
   isAbsent,
   isBarred,
   nobody,
+  passSecret,
+  setSecretsAccess,
   stop,
   withoutTerminals,
   withTicket,
@@ -70,6 +72,11 @@ export const accessScenes: Scenes<
     validation_error: async (stage) => stage.upgrade(`/v1/docks/${await dock(stage)}/terminal?ticket=`),
     unauthorized: async (stage) => stage.upgrade(`/v1/docks/${await dock(stage)}/terminal?ticket=x`),
     dock_not_found: async (stage) => stage.upgrade(`/v1/docks/nonsense/terminal?ticket=x`),
+    environment_secrets_admin_only: async (stage) => {
+      await passSecret(stage)
+      await setSecretsAccess(stage, 'members')
+      return withTicket(stage, () => setSecretsAccess(stage, 'admins'), stage.member)
+    },
     dock_not_running: (stage) => withTicket(stage, (id) => stop(stage, id)),
     exec_unavailable: withoutTerminals,
   },

@@ -101,6 +101,8 @@ export const passSecret = (stage: Stage): Promise<Reply> =>
     key: 'SECRET',
     value: 'for-admins',
   })
+export const setSecretsAccess = (stage: Stage, secretsAccess: 'members' | 'admins'): Promise<Reply> =>
+  stage.ask('PATCH', `/v1/environments/default?organizationId=${stage.organizationId}`, { secretsAccess })
 /** A Dock that has a secret, which a member may not look into. */
 export const barred = async (stage: Stage): Promise<string> => {
   await passSecret(stage)
@@ -145,9 +147,13 @@ export const isAbsent =
     stage.ask(method, `/v1/docks/${nobody}${rest}`, body)
 
 /** Uses a ticket after something has happened. */
-export const withTicket = async (stage: Stage, then: (id: string) => Promise<unknown>): Promise<Reply> => {
+export const withTicket = async (
+  stage: Stage,
+  then: (id: string) => Promise<unknown>,
+  as?: TestPerson,
+): Promise<Reply> => {
   const id = await dock(stage)
-  const { data } = await stage.ask('POST', `/v1/docks/${id}/terminal`)
+  const { data } = await stage.ask('POST', `/v1/docks/${id}/terminal`, undefined, { as })
   await then(id)
   return stage.upgrade(`/v1/docks/${id}/terminal?ticket=${(data as { ticket: string }).ticket}`)
 }

@@ -39,6 +39,12 @@ afterEach(async () => {
   await Promise.all(closed)
 })
 
+/** As when an Environment for admins has put files on its disk. */
+const barMembers = (id = dockId) =>
+  sql`update docks set marks = array[${newUuid()}::uuid] where id = ${id}`.execute(server.database.db)
+const demote = ({ userId }: TestPerson) =>
+  sql`update memberships set role = 'member' where user_id = ${userId}`.execute(server.database.db)
+const addAdmin = () => addPerson(server, { role: 'admin', organizationId: server.admin.organizationId })
 const addMember = () => addPerson(server, { role: 'member', organizationId: server.admin.organizationId })
 
 /** A busy machine takes its time. */
@@ -105,6 +111,20 @@ describe('a ticket', () => {
     const theirs = await ticketFor(dockId, person.apiKey)
     await server.database.db.deleteFrom('memberships').where('user_id', '=', person.userId).execute()
     expect(await connect(theirs)).toEqual({ status: 404, code: 'dock_not_found' })
+  })
+
+  it('opens nothing once the secrets of its Dock are kept from its person', async () => {
+    const admins = [await addAdmin(), await addAdmin()] as const
+    const theirs = await ticketFor()
+    await barMembers()
+    expect(await connect(theirs)).toEqual({ status: 403, code: 'environment_secrets_admin_only' })
+    const [first, second] = [
+      await ticketFor(dockId, admins[0].apiKey),
+      await ticketFor(dockId, admins[1].apiKey),
+    ]
+    await demote(admins[0])
+    expect(await connect(first)).toEqual({ status: 403, code: 'environment_secrets_admin_only' })
+    expect(await connect(second)).toBeInstanceOf(WebSocket)
   })
 
   it('stands in no log line', async () => {

@@ -1,7 +1,7 @@
 /** GET /v1/docks/:id/terminal, the part before the WebSocket: a ticket becomes a terminal, or nothing has happened. */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { findVisibleDock } from '../../docks/index.ts'
+import { findVisibleDock, requireSecretsAccess } from '../../docks/index.ts'
 import {
   HostRefused,
   HostUnreachable,
@@ -33,6 +33,7 @@ export const connectTerminal = async (
   if (!holder) throw badTicket()
   const dock = await findVisibleDock(context.db, holder.userId, dockId)
   if (!dock) throw new ServiceError('dock_not_found')
+  requireSecretsAccess(dock)
   const { hostId, generation } = dock
   if (!isReadyDockState(dock.state) || hostId === null) throw new ServiceError('dock_not_running')
   const close = context.open.add(dockId, holder.userId)
