@@ -1,6 +1,6 @@
 /** On a real btrfs pool in a loop file; needs root and a kernel with btrfs. */
-import { execFileSync } from 'node:child_process'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtemp, open, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -33,4 +33,22 @@ it('counts what was written a moment ago, before the filesystem has booked it', 
   } finally {
     await file.close()
   }
+})
+
+it('has no room where metadata has none, however much is free for data', async () => {
+  const room = createPoolRoom(poolDir, reserveBytes)
+  expect(room().freeBytes).toBeGreaterThan(300 * mebibyte)
+  const ballast: string[] = []
+  const take = (): boolean => {
+    const file = join(poolDir, `ballast${ballast.length}`)
+    ballast.push(file)
+    return spawnSync('fallocate', ['-l', '16M', file]).status === 0
+  }
+  while (take());
+  // Every chunk is data's now, and stays so while some of it is used.
+  for (const [at, file] of ballast.entries()) if (at % 2 === 0) await rm(file)
+  run('btrfs', 'filesystem', 'sync', poolDir)
+  const { bavail, bsize } = await statfs(poolDir)
+  expect(bavail * bsize).toBeGreaterThan(300 * mebibyte)
+  expect(room().freeBytes).toBeLessThan(reserveBytes)
 })
