@@ -14,6 +14,15 @@ test('there are 110 routes, no two alike, all under /v1', () => {
   expect(all.filter((route) => !route.includes(' /v1/'))).toEqual([])
 })
 
+test('an id in a path is the same however its letters are written', () => {
+  const notUuids = ['readOperation', 'removeConnection']
+  for (const [name, { path, params }] of Object.entries(routes) as [string, Route][]) {
+    if (!path.includes('/:id') || notUuids.includes(name)) continue
+    const others = { port: '80', userId: id, invitationId: id }
+    expect(params?.parse({ ...others, id: id.toUpperCase() }), name).toMatchObject({ id })
+  }
+})
+
 test('every body refuses a field that it does not know', () => {
   for (const [name, route] of Object.entries(routes) as [string, Route][]) {
     if (!route.body) continue

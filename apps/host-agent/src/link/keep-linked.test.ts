@@ -106,6 +106,12 @@ it('a reset closes the session at once, and the host enrols again as itself with
   for (const former of [credential, reset.data.credential]) expect(await enrolment.isGood(former)).toBe(false)
 })
 
+it('closes it also when the id was written in capitals', async () => {
+  const { hostId } = await enrol()
+  expect(await resetCredential(hostId.toUpperCase())).toMatchObject({ ok: true, data: { hostId } })
+  expect(linkedNow()).toEqual([])
+})
+
 it('or goes on with the credential that the reset showed, once it is in its file', async () => {
   const { hostId } = await enrol()
   const { data } = await resetCredential(hostId)

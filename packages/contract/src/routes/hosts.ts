@@ -1,8 +1,9 @@
 import * as z from 'zod'
+import * as field from '../fields.ts'
 import { hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
 import { route } from '../route.ts'
 
-const hostParams = z.object({ id: z.string() })
+const hostParams = z.object({ id: field.uuid })
 
 export const hostRoutes = {
   listHosts: route({

@@ -127,6 +127,10 @@ describe('a ticket', () => {
     expect(await connect(second)).toBeInstanceOf(WebSocket)
   })
 
+  it('opens its terminal however the id of the Dock is written', async () => {
+    expect(await connect(await ticketFor(), dockId.toUpperCase())).toBeInstanceOf(WebSocket)
+  })
+
   it('stands in no log line', async () => {
     const ticket = await ticketFor()
     await connect(ticket)

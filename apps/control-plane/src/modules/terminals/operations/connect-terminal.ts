@@ -26,15 +26,15 @@ const firstSize: TerminalSize = { cols: 80, rows: 24 }
 /** Redeems the ticket and opens the terminal. Throws `unauthorized` for a ticket that is not good for this Dock now. */
 export const connectTerminal = async (
   context: TerminalContext,
-  dockId: string,
+  id: string,
   rawTicket: string,
 ): Promise<ConnectedTerminal> => {
-  const holder = await redeemTicket(context.db, rawTicket, dockId, context.clock.now())
+  const holder = await redeemTicket(context.db, rawTicket, id, context.clock.now())
   if (!holder) throw badTicket()
-  const dock = await findVisibleDock(context.db, holder.userId, dockId)
+  const dock = await findVisibleDock(context.db, holder.userId, id)
   if (!dock) throw new ServiceError('dock_not_found')
   requireSecretsAccess(dock)
-  const { hostId, generation } = dock
+  const { id: dockId, hostId, generation } = dock
   if (!isReadyDockState(dock.state) || hostId === null) throw new ServiceError('dock_not_running')
   const close = context.open.add(dockId, holder.userId)
   try {
