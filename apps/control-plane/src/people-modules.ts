@@ -19,6 +19,7 @@ import {
   storeGrant,
 } from './modules/accounts/index.ts'
 import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
+import { refusesSecrets } from './modules/docks/index.ts'
 import { forgetFirstPerson } from './modules/instance/index.ts'
 import { isInvitedAddress } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
@@ -51,7 +52,7 @@ export const createPeopleModules = (options: {
   wakeRemoval(): void
 }): PeopleModules => {
   const { db, clock, logger, config, transport, mailer } = options
-  const accessSignals = createAccessSignals({ db, clock, logger })
+  const accessSignals = createAccessSignals({ db, clock, logger, refusesSecrets })
   const signIn = createSignIn({
     ...config,
     db,

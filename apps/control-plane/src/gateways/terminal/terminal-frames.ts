@@ -29,6 +29,9 @@ export const closings = {
   idle: [4000, 'nothing was typed or shown for 30 minutes'],
   tooLong: [4001, 'it was open for 12 hours'],
   dockStopped: [4002, 'the Dock stopped'],
-  accessLost: [4003, 'the key, session or membership that it was opened with has ended'],
+  accessLost: [
+    4003,
+    'the key, session or membership that it was opened with has ended, or the Dock is for admins now',
+  ],
 } as const satisfies Record<string, readonly [number, string]>
 export type Closing = keyof typeof closings

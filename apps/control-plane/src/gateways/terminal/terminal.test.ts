@@ -236,6 +236,28 @@ describe('a terminal', () => {
     expect(await closedByMembership).toBe(4003)
   })
 
+  it('is closed within seconds once the secrets of its Dock are kept from its person', async () => {
+    const admins = [await addAdmin(), await addAdmin()] as const
+    const theirs = await open()
+    const [demoted, kept] = [await open(dockId, admins[0].apiKey), await open(dockId, admins[1].apiKey)]
+    /** Lets the sweeps go by until it is closed. */
+    const swept = async (client: WebSocket): Promise<number> => {
+      const closed = closing(client)
+      await expect
+        .poll(() => {
+          clock.advance(2_000)
+          return client.readyState
+        }, patiently)
+        .toBe(WebSocket.CLOSED)
+      return closed
+    }
+    await barMembers()
+    expect(await swept(theirs.client)).toBe(4003)
+    await demote(admins[0])
+    expect(await swept(demoted.client)).toBe(4003)
+    expect(kept.client.readyState).toBe(WebSocket.OPEN)
+  })
+
   it('closes after thirty minutes without a byte, and after twelve hours', async () => {
     const quarterMs = 15 * 60_000
     const idle = await open()

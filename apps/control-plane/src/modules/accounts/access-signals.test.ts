@@ -3,6 +3,7 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Listener, listen } from '../../database/listen.ts'
+import { refusesSecrets } from '../docks/index.ts'
 import { createDrivenClock } from '../docks/test-world.ts'
 import { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
 
@@ -10,16 +11,16 @@ let database: FreshDatabase
 let signals: AccessSignals
 let listener: Listener | undefined
 const [userId, sessionId, keyId, organizationId] = [newUuid(), newUuid(), newUuid(), newUuid()]
-const sshKeyId = newUuid()
-const bySession: AccessHold = { userId, credentialId: sessionId, organizationId }
-const byKey: AccessHold = { userId, credentialId: keyId, organizationId }
-const bySshKey: AccessHold = { userId, credentialId: sshKeyId, organizationId }
+const [sshKeyId, dockId] = [newUuid(), newUuid()]
+const bySession: AccessHold = { userId, credentialId: sessionId, organizationId, dockId }
+const byKey: AccessHold = { userId, credentialId: keyId, organizationId, dockId }
+const bySshKey: AccessHold = { userId, credentialId: sshKeyId, organizationId, dockId }
 const logger = createLogger('test')
 logger.level = 'silent'
 
 /** What the composition does, with the id of the connection that listens. */
 const listening = async (clock: Clock): Promise<number> => {
-  signals = createAccessSignals({ db: database.db, clock, logger })
+  signals = createAccessSignals({ db: database.db, clock, logger, refusesSecrets })
   signals.start()
   listener = listen({
     url: database.url,
@@ -97,7 +98,7 @@ describe('told by NOTIFY, with a clock that never sweeps', () => {
 
 it('finds by its sweep what ended by time, and calls once', async () => {
   const clock = createDrivenClock()
-  signals = createAccessSignals({ db: database.db, clock, logger })
+  signals = createAccessSignals({ db: database.db, clock, logger, refusesSecrets })
   signals.start()
   const lost = Promise.withResolvers<void>()
   const onLost = vi.fn(lost.resolve)

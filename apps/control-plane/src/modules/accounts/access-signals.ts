@@ -1,18 +1,19 @@
 /**
- * Tells whoever holds something open for a person (a terminal, a stream) that the credential or the membership it was
- * opened through is gone. A NOTIFY with the id of what was lost wakes the check at once, in every process; a sweep
+ * Tells whoever holds something open in a Dock for a person (a terminal, a stream) that the credential or the membership
+ * it was opened through is gone, or that the Dock's secrets are kept from the person now. A NOTIFY with the id of what was lost wakes the check at once, in every process; a sweep
  * covers what was missed and what ended by time. Either way the truth is read afresh.
  */
 import type { Clock, Logger } from '@dock/foundation'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
 export type AccessHold = {
   userId: string
   /** Id of the session or key that it was opened through. */
   credentialId: string
-  /** Organization that owns what is open. */
+  /** Organization that owns the Dock. */
   organizationId: string
+  dockId: string
 }
 
 export type AccessSignals = {
@@ -28,31 +29,46 @@ type Subscription = AccessHold & { onLost: () => void }
 
 const sweepMs = 2_000
 
-/** Positions, counted from 1, of holds whose credential works and whose person is an open member. */
-const stillHeld = async (db: Db, holds: readonly AccessHold[], now: Date): Promise<Set<number>> => {
+/** Positions, counted from 1, of holds whose credential works and whose person is an open member that may look in. */
+const stillHeld = async (
+  db: Db,
+  holds: readonly AccessHold[],
+  refusesSecrets: RawBuilder<boolean>,
+  now: Date,
+): Promise<Set<number>> => {
   const { rows } = await sql<{ at: number }>`
     select h.at::int as at from unnest(${holds.map((hold) => hold.userId)}::uuid[],
-      ${holds.map((hold) => hold.credentialId)}::uuid[], ${holds.map((hold) => hold.organizationId)}::uuid[])
-      with ordinality as h(user_id, credential_id, organization_id, at)
+      ${holds.map((hold) => hold.credentialId)}::uuid[], ${holds.map((hold) => hold.organizationId)}::uuid[],
+      ${holds.map((hold) => hold.dockId)}::uuid[])
+      with ordinality as h(user_id, credential_id, organization_id, dock_id, at)
     join users u on u.id = h.user_id and u.closed_at is null and u.erased_at is null
     join memberships m on m.user_id = h.user_id and m.organization_id = h.organization_id
-    where exists (select 1 from sessions s
+    where not exists (select 1 from docks d where d.id = h.dock_id and ${refusesSecrets})
+      and (exists (select 1 from sessions s
         where s.id = h.credential_id and s.user_id = h.user_id and s.expires_at > ${now})
       or exists (select 1 from api_keys k where k.id = h.credential_id and k.user_id = h.user_id
         and k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}))
-      or exists (select 1 from ssh_keys k where k.id = h.credential_id and k.user_id = h.user_id)`.execute(db)
+      or exists (select 1 from ssh_keys k where k.id = h.credential_id and k.user_id = h.user_id))`.execute(
+    db,
+  )
   return new Set(rows.map((row) => row.at))
 }
 
-export const createAccessSignals = (options: { db: Db; clock: Clock; logger: Logger }): AccessSignals => {
-  const { db, clock, logger } = options
+export const createAccessSignals = (options: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  /** Whether the secrets of the Dock `d` are kept from the membership `m`. */
+  refusesSecrets: RawBuilder<boolean>
+}): AccessSignals => {
+  const { db, clock, logger, refusesSecrets } = options
   const subscriptions = new Set<Subscription>()
   let cancel: () => void = () => undefined
   let started = false
 
   const check = async (asked: readonly Subscription[]): Promise<void> => {
     if (asked.length === 0) return
-    const held = await stillHeld(db, asked, clock.now())
+    const held = await stillHeld(db, asked, refusesSecrets, clock.now())
     asked.forEach((subscription, index) => {
       if (!held.has(index + 1) && subscriptions.delete(subscription)) subscription.onLost()
     })

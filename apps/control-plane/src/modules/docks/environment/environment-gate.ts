@@ -18,6 +18,9 @@ export const requireSecretsAccess = (dock: { barsMembers: boolean; role: Role })
     throw new ServiceError('environment_secrets_admin_only')
 }
 
+/** Whether {@link requireSecretsAccess} refuses the membership `m` the Dock `d`. */
+export const refusesSecrets: RawBuilder<boolean> = sql<boolean>`(${barsMembers} and m.role = 'member')`
+
 /** The Environment that a Dock is to start with, at its current version. */
 export type Binding = {
   environment: string
