@@ -15,3 +15,6 @@ export const checkedMoves = (moves: readonly DockMove[]): readonly DockMove[] =>
 
 /** States out of which a caller or the ttl may stop a Dock that has a runtime. */
 export const stoppableStates: readonly DockState[] = ['ready', 'idle', 'running']
+
+/** States of a Dock that has no machine. */
+export const standingStates: readonly DockState[] = ['archived', 'error']

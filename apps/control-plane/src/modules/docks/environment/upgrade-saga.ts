@@ -3,7 +3,7 @@
  * next boot. It holds no Dock: one that boots or stops meanwhile, or cannot be reached, keeps the version that it has.
  * Only where a delivery was broken off it waits for the host to finish it: the Dock may have a part.
  */
-import { type DockState, isReadyDockState } from '@dock/contract'
+import { isReadyDockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -17,6 +17,7 @@ import {
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../dock-commit.ts'
+import { standingStates } from '../dock-state.ts'
 import type { DockRepositories } from '../repositories/dock-repositories.ts'
 import type { BootedDock } from '../repositories/passed-repositories.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
@@ -47,7 +48,6 @@ type Options = {
 const atOnce = 8
 /** How often a Dock is read anew that changed between reading and writing. */
 const attempts = 3
-const standing: readonly DockState[] = ['archived', 'error']
 
 /** A Dock that is not to be given anything now. */
 class NotReady extends Error {
@@ -86,7 +86,7 @@ export const createUpgradeSaga = (options: Options): Saga => {
   /** False when the Dock has changed since it was read. */
   const move = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
     const isPinnedOnly = dock.noEnv && isReadyDockState(dock.state)
-    if (isPinnedOnly || standing.includes(dock.state))
+    if (isPinnedOnly || standingStates.includes(dock.state))
       return pinDock(db, target, dock, { isGiven: false, now: clock.now() })
     if (isReadyDockState(dock.state)) return give(operation, target, dock)
     throw new NotReady(`it is ${dock.state}`)

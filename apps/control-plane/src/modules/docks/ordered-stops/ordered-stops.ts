@@ -5,6 +5,7 @@
 import { ServiceError } from '@dock/contract'
 import { createTimers } from '../../../engine/index.ts'
 import type { DockContext } from '../dock-context.ts'
+import { standingStates } from '../dock-state.ts'
 import { beginStop } from '../operations/stop-dock.ts'
 import {
   deleteOrderedStop,
@@ -33,7 +34,7 @@ export const createOrderedStops = (context: DockContext): OrderedStops => {
   const { db, clock, logger } = context
 
   const carryOut = async ({ dock, generation, orderedBy, attempts }: OrderedStop): Promise<void> => {
-    if (dock.generation !== generation || dock.state === 'archived' || dock.state === 'error')
+    if (dock.generation !== generation || standingStates.includes(dock.state))
       return deleteOrderedStop(db, dock.id)
     try {
       const cause = { by: `user:${orderedBy}`, through: 'timer', why: 'account closed' } as const

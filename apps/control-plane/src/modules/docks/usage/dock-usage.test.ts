@@ -1,4 +1,4 @@
-import { ServiceError } from '@dock/contract'
+import { dockStates, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -60,6 +60,32 @@ it('answers the last sample of this boot, and null before one has come', async (
   })
   await stopDock(world.modules.context, world.caller, id, { force: false })
   expect((await stats(id)).sample).toBeNull()
+})
+
+it.each(dockStates)(
+  'answers the last sample of a Dock that is %s if it has a machine then',
+  async (state) => {
+    const { id } = await world.create()
+    await report(sampleOf(id))
+    await sql`update docks set state = ${state} where id = ${id}`.execute(world.db)
+    const hasMachine = state !== 'archived' && state !== 'error'
+    expect(await stats(id)).toMatchObject({
+      state,
+      sample: hasMachine ? { dockId: id, memBytes: 100 } : null,
+    })
+  },
+)
+
+it('keeps the last sample of a Dock whose host is silent while other hosts report', async () => {
+  const { id } = await world.create()
+  await report(sampleOf(id))
+  await world.beSilent()
+  const otherHost = newUuid()
+  for (let minute = 0; minute < 3; minute++) {
+    await world.modules.hostEvents.handle(otherHost, { type: 'samples', samples: [sampleOf(newUuid())] })
+    world.clock.advance(60_000)
+  }
+  expect(await stats(id)).toMatchObject({ state: 'unreachable', sample: { dockId: id } })
 })
 
 it('keeps averages and peaks of an hour and of a day, written a minute at a time', async () => {

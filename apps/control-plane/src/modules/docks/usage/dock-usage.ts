@@ -14,8 +14,8 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 /** How often {@link DockUsage.writeEnded} is to be called. */
 export const usageSweepMs = minuteMs
-/** A sample that nothing has followed for this long says nothing about now. */
-const freshMs = 60_000
+/** A Dock that its host has left out for this long, while it samples others, is there no more. */
+const absentMs = 60_000
 
 export type DockUsage = {
   record(hostId: string, samples: readonly UsageSample[]): Promise<void>
@@ -33,7 +33,7 @@ type HostMinute = { minute: number; totals: Map<string, UsageTotal> }
 
 export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage => {
   const { db, clock } = options
-  const lasts = new Map<string, { sample: UsageSample; at: Date }>()
+  const lasts = new Map<string, { sample: UsageSample; hostId: string; at: Date }>()
   const hosts = new Map<string, HostMinute>()
   let preparedDay: number | undefined
 
@@ -55,8 +55,9 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
 
   const minuteNow = (): number => Math.floor(clock.now().getTime() / minuteMs) * minuteMs
 
-  const forgetStale = (now: Date): void => {
-    for (const [dockId, { at }] of lasts) if (now.getTime() - at.getTime() > freshMs) lasts.delete(dockId)
+  const forgetAbsent = (hostId: string, now: Date): void => {
+    for (const [dockId, last] of lasts)
+      if (last.hostId === hostId && now.getTime() - last.at.getTime() > absentMs) lasts.delete(dockId)
   }
 
   return {
@@ -67,12 +68,12 @@ export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage =>
       const current = before?.minute === minute ? before : { minute, totals: new Map() }
       hosts.set(hostId, current)
       for (const sample of samples) {
-        lasts.set(sample.dockId, { sample, at: now })
+        lasts.set(sample.dockId, { sample, hostId, at: now })
         const total = current.totals.get(sample.dockId) ?? noUsage
         current.totals.set(sample.dockId, addTotals(total, totalOf(sample)))
       }
       if (before === current) return
-      forgetStale(now)
+      forgetAbsent(hostId, now)
       if (before) await write(before)
     },
     last: (dockId, generation) => {
