@@ -1,7 +1,8 @@
 /**
  * Tells whoever holds something open in a Dock for a person (a terminal, a stream) that the credential or the membership
- * it was opened through is gone, or that the Dock's secrets are kept from the person now. A NOTIFY with the id of what was lost wakes the check at once, in every process; a sweep
- * covers what was missed and what ended by time. Either way the truth is read afresh.
+ * it was opened through is gone, or that the Dock's secrets are kept from the person now. A NOTIFY with the id of what
+ * was lost wakes the check at once, in every process; a sweep covers what was missed, what ended by time, and the
+ * secrets. Either way the truth is read afresh.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
