@@ -22,9 +22,24 @@ export const findExecKey = async (db: Db, key: ExecKey): Promise<EarlierExec | n
     )
   ).rows[0] ?? null
 
+/** Not of a Dock that is stopped under zero data retention: the lock puts it before that stop's claim, or behind it. */
 export const keepOutcome = async (db: Db, key: ExecKey, id: string, sealed: string): Promise<void> => {
-  await sql`update exec_keys set outcome_sealed = ${sealed}
-    where id = ${id} and dock_id = ${key.dockId} and organization_id = ${key.organizationId}`.execute(db)
+  await sql`update exec_keys k set outcome_sealed = ${sealed} from (
+      select d.id from docks d join organizations o on o.id = d.organization_id
+      where d.id = ${key.dockId} and not (o.retention_enabled and d.state in ('archiving', 'archived'))
+      for share of d) as keeping
+    where k.id = ${id} and k.dock_id = keeping.id and k.organization_id = ${key.organizationId}`.execute(db)
+}
+
+/** Drops all outcomes of a Dock; its keys stay. */
+export const dropOutcomesOf = async (
+  db: Db,
+  { dockId, organizationId }: Omit<ExecKey, 'key'>,
+): Promise<void> => {
+  await sql`update exec_keys set outcome_sealed = null
+    where dock_id = ${dockId} and organization_id = ${organizationId} and outcome_sealed is not null`.execute(
+    db,
+  )
 }
 
 /** The command is known not to have run: its key is free again. */

@@ -4,8 +4,9 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor } from '../../accounts/index.ts'
 import { createTemplate, wipeTemplates } from '../../templates/index.ts'
-import { eachInAWorld } from '../test-each-world.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import type { TestWorld } from '../test-world.ts'
+import { execInDock } from './exec-dock.ts'
 import { resumeDock } from './resume-dock.ts'
 import { stopDock } from './stop-dock.ts'
 import { wipeArchivedDocks } from './wipe-archived.ts'
@@ -22,6 +23,21 @@ const turnOn = () => sql`update organizations set retention_enabled = true`.exec
 const stop = (id: string, force = false) => stopDock(world.modules.context, world.caller, id, { force })
 const count = async (table: string) =>
   (await sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`.execute(world.db)).rows[0]!.n
+const exec = (id: string) =>
+  outcomeOf(
+    execInDock(
+      world.modules.context,
+      world.caller,
+      id,
+      { command: 'canary', timeoutSeconds: 600, env: {}, cwd: '/' },
+      'key',
+    ),
+  )
+const keptOf = async (id: string) =>
+  (
+    await sql`select d.env_sealed as env, d.setup_error as setup, k.outcome_sealed as outcome
+      from docks d join exec_keys k on k.dock_id = d.id where d.id = ${id}`.execute(world.db)
+  ).rows[0]
 
 it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async () => {
   const dock = await world.create()
@@ -35,6 +51,48 @@ it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async 
   // The row stays, and is not taken for something at rest.
   await wipeArchivedDocks(world.modules.context)
   expect(await count('docks')).toBe(1)
+})
+
+it.each([false, true])(
+  'keeps no variables and no output of a Dock that is stopped, forced: %s',
+  async (force) => {
+    world.host.setupOutcome = { exitCode: 1, output: 'canary', timedOut: false }
+    const dock = await world.create({ env: { TOKEN: 'canary' }, setupScript: 'false' })
+    await world.modules.runner.sweep()
+    await world.modules.runner.settled()
+    expect(await exec(dock.id)).toBe('succeeded')
+    await turnOn()
+    await stop(dock.id, force)
+    expect(await keptOf(dock.id)).toEqual({ env: null, setup: null, outcome: null })
+    expect(await exec(dock.id)).toBe('exec_result_expired')
+  },
+)
+
+it('keeps no outcome of a command that ended after its Dock', async () => {
+  const dock = await world.create()
+  await turnOn()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const asked = world.host.exec
+  world.host.exec = async (...call) => {
+    const outcome = await asked(...call)
+    await promise
+    return outcome
+  }
+  const running = exec(dock.id)
+  await expect.poll(() => world.host.calls.at(-1)?.method).toBe('exec')
+  await stop(dock.id)
+  resolve()
+  expect(await running).toBe('succeeded')
+  expect(await exec(dock.id)).toBe('exec_result_expired')
+})
+
+it('deletes a Dock that kept nothing but its variables when it is turned on', async () => {
+  const dock = await world.create({ env: { TOKEN: 'canary' } })
+  await stop(dock.id, true)
+  await turnOn()
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  expect(await count('docks')).toBe(0)
 })
 
 it('lets only the creator and admins stop, unless the stop is forced', async () => {

@@ -26,8 +26,8 @@ export const stopDock = async (
 ): Promise<DockStateAnswer> => {
   for (let attempt = 1; ; attempt++) {
     const dock = await requireDock(context, caller, id)
-    const wipes = await wipesData(context, dock, body.force)
-    if (wipes && dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
+    const wipes = await wipesData(context, dock)
+    if (wipes && !body.force && dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
       throw new ServiceError('dock_delete_forbidden')
     const claimed = await claimStop(context, dock, { force: body.force, wipes }, causedBy(caller, 'stop'))
     if (claimed !== 'changed') return 'state' in claimed ? claimed : runStop(context, claimed)
@@ -53,7 +53,7 @@ export const beginStop = async (
   dock: DockRow,
   cause: Cause,
 ): Promise<'archived' | 'archiving' | 'changed'> => {
-  const wipes = await wipesData(context, dock, false)
+  const wipes = await wipesData(context, dock)
   const claimed = await claimStop(context, dock, { force: false, wipes }, cause)
   if (claimed === 'changed') return 'changed'
   if ('state' in claimed) return claimed.state === 'archived' ? 'archived' : 'archiving'
@@ -63,9 +63,9 @@ export const beginStop = async (
   return 'archiving'
 }
 
-/** Whether what stops leaves nothing, because the organization keeps no data at rest. A forced stop keeps no more anyway. */
-const wipesData = async ({ db }: DockContext, dock: DockRow, force: boolean): Promise<boolean> =>
-  !force && dock.state !== 'archived' && (await retentionEnabled(db, dock.organizationId))
+/** Whether what stops leaves nothing, because the organization keeps no data at rest. */
+const wipesData = async ({ db }: DockContext, dock: DockRow): Promise<boolean> =>
+  dock.state !== 'archived' && (await retentionEnabled(db, dock.organizationId))
 
 /** The operation that now stops the Dock, the state of one that is stopped already, or `changed`. */
 const claimStop = async (

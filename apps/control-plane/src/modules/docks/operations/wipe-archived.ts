@@ -1,6 +1,6 @@
 /**
- * Zero data retention: what an organization had at rest when it turned the policy on goes, archived Docks with their
- * Snapshots. A reconciler: it looks afresh each time, so it also takes what was archived while it was turned on.
+ * Zero data retention: what an organization had at rest when it turned the policy on goes, archived Docks with all
+ * that is kept of them. A reconciler: it looks afresh each time, so it also takes what was archived while it was turned on.
  */
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
@@ -11,12 +11,14 @@ import { claimDelete } from './delete-dock.ts'
 
 const atOnceMax = 20
 
-/** Archived Docks that still have Snapshots, in organizations under the policy, that no operation holds. */
+/** Archived Docks of which more is left than their rows, in organizations under the policy, that no operation holds. */
 const archivedDocks = async ({ db }: DockContext): Promise<DockRow[]> =>
   (
     await sql<DockRow>`select ${dockColumns} from docks d
       join organizations o on o.id = d.organization_id and o.retention_enabled
-      where d.state = 'archived' and exists (select 1 from snapshots s where s.dock_id = d.id)
+      where d.state = 'archived' and (d.env_sealed is not null or d.setup_error <> 'stopped'
+          or exists (select 1 from snapshots s where s.dock_id = d.id)
+          or exists (select 1 from exec_keys k where k.dock_id = d.id and k.outcome_sealed is not null))
         and not exists (select 1 from operations p where p.dock_id = d.id and p.status <> 'completed')
       limit ${atOnceMax}`.execute(db)
   ).rows

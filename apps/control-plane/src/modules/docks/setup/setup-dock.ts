@@ -45,9 +45,9 @@ export const insertSetup = (cause: Cause, now: Date): RawBuilder<unknown> => sql
   select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending', '{}'::jsonb,
     ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
 
-/** Columns of a Dock whose runtime a stop has ended, and a script that ran in it. */
-export const setupEndedByStop = sql`setup_script_sealed = null,
-  setup_error = case when d.setup_status = 'running' then 'stopped' else d.setup_error end,
+/** Columns of a Dock whose runtime a stop has ended, and a script that ran in it; one that is `wiped` keeps no output. */
+export const setupEndedByStop = (wiped: boolean): RawBuilder<unknown> => sql`setup_script_sealed = null,
+  setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
   setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
 
 /** What went wrong; null when nothing did. Kept out of the operation's row: the output is the tenant's. */

@@ -7,6 +7,7 @@ import { OperationBlocked, type OperationRow, type Saga } from '../../../engine/
 import { type HostGateway, HostUnreachable } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../dock-commit.ts'
+import { dropOutcomesOf } from '../exec/exec-key-store.ts'
 import { setupEndedByStop } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
 import { orBlocked } from './or-blocked.ts'
@@ -80,8 +81,12 @@ export const createStopSaga = (options: {
       {
         name: 'wipe',
         do: async (operation) => {
-          for (const { id, hostId } of stopData(operation).wiped ?? [])
+          const { wiped } = stopData(operation)
+          if (!wiped) return
+          for (const { id, hostId } of wiped)
             await orBlocked(hostId, gateway.destroyCapture(hostId, id, operation.id))
+          const { targetId: dockId, organizationId } = operation
+          await dropOutcomesOf(db, { dockId, organizationId })
         },
       },
     ],
@@ -95,9 +100,9 @@ export const createStopSaga = (options: {
         cause: operation.cause,
         now,
         set: sql`ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
-          billing_paused_at = null, disk_alert = null, ${setupEndedByStop}, ${sizeAfterBoot}
+          billing_paused_at = null, disk_alert = null, ${setupEndedByStop(data.wiped !== undefined)}, ${sizeAfterBoot}
           ${data.snapshotId === null ? sql`` : sql`, last_snapshot_at = ${now}`}
-          ${data.wiped ? sql`, last_snapshot_at = null` : sql``}`,
+          ${data.wiped ? sql`, last_snapshot_at = null, env_sealed = null` : sql``}`,
         event: 'dock.archived',
         release: true,
         complete: { operation, owner, error: null },
