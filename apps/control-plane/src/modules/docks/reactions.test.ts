@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import { expect, it } from 'vitest'
-import { stopDock } from './index.ts'
+import { readDockStats, stopDock } from './index.ts'
 import { eachInAWorld, outcomeOf } from './test-each-world.ts'
 import type { TestWorld } from './test-world.ts'
 
@@ -39,4 +39,23 @@ it('nor is the word of its own host forgotten for that of another', async () => 
   expect(await stopping).toBe('service_unavailable')
   await settle()
   expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
+})
+
+it('nor are its samples taken from another host', async () => {
+  const { id } = await world.create()
+  const sample = {
+    ...{ dockId: id, generation: 1, cpuPercent: 10, memBytes: 100, memLimit: 1000, diskBytes: 5 },
+    ...{ diskLimit: 10, rxBytes: 1, txBytes: 2, at: '2026-01-01T00:00:00.000Z', source: 'host' as const },
+  }
+  const sampled = (hostId: string, memBytes: number) =>
+    world.modules.hostEvents.handle(hostId, { type: 'samples', samples: [{ ...sample, memBytes }] })
+  const stats = () => readDockStats(world.modules.context, world.caller, id, { window: '1h' })
+  await sampled(newUuid(), 999)
+  expect(await stats()).toMatchObject({ sample: null, window: { samples: 0 } })
+  await sampled(world.hostId, 100)
+  await sampled(newUuid(), 999)
+  expect(await stats()).toMatchObject({
+    sample: { memBytes: 100 },
+    window: { samples: 1, peak: { memBytes: 100 } },
+  })
 })

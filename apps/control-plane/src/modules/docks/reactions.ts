@@ -4,9 +4,11 @@ import type { DockContext } from './dock-context.ts'
 import { hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
 import { createDiskMarks } from './usage/disk-marks.ts'
+import { createOwnSamples } from './usage/own-samples.ts'
 
 export const createDockReactions = (context: DockContext): DockReactions => {
   const diskMarks = createDiskMarks(context)
+  const ownSamples = createOwnSamples(context)
   /** Runtimes that were lost while an operation held their Dock, by Dock. */
   const held = new Map<string, { lost: LostRuntime; died: boolean }>()
   const recover: DockReactions['recover'] = async (lost, died) => {
@@ -27,8 +29,9 @@ export const createDockReactions = (context: DockContext): DockReactions => {
       }
     },
     sampled: async (hostId, samples) => {
-      await context.usage.record(hostId, samples)
-      await diskMarks.watch(hostId, samples)
+      const own = await ownSamples(hostId, samples)
+      await context.usage.record(hostId, own)
+      await diskMarks.watch(hostId, own)
     },
   }
 }

@@ -4,6 +4,7 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { UsageSample } from '../../hosts/index.ts'
+import { hostFacts } from '../fake-host.ts'
 import { deleteDock, readDockStats, stopDock } from '../index.ts'
 import { createTestWorld, type TestWorld } from '../test-world.ts'
 
@@ -127,10 +128,13 @@ it('counts the minute that is not written yet only within the window', async () 
 
 it('counts the minute of every host that the Dock was on', async () => {
   const { id } = await world.create()
-  const earlierHost = newUuid()
-  const samples = [sampleOf(id, { memBytes: 400 }), sampleOf(id, { memBytes: 100 })]
-  await world.modules.hostEvents.handle(earlierHost, { type: 'samples', samples })
-  await report(sampleOf(id, { memBytes: 100 }))
+  await report(sampleOf(id, { memBytes: 400 }), sampleOf(id, { memBytes: 100 }))
+  const joinToken = await world.modules.enrolment.issueJoinToken()
+  const facts = hostFacts()
+  const { hostId: laterHost } = await world.modules.enrolment.register({ joinToken, facts }, '127.0.0.1')
+  await sql`update docks set host_id = ${laterHost}, generation = 2 where id = ${id}`.execute(world.db)
+  const samples = [sampleOf(id, { generation: 2, memBytes: 100 })]
+  await world.modules.hostEvents.handle(laterHost, { type: 'samples', samples })
   const hour = (await stats(id, '1h')).window!
   expect(hour).toMatchObject({ samples: 3, avg: { memBytes: 200 }, peak: { memBytes: 400 } })
 })

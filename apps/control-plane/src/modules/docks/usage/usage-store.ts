@@ -69,6 +69,17 @@ export const readUsage = async (db: Db, dockId: string, since: Date): Promise<Us
 export const deleteUsage = (dockId: string): RawBuilder<unknown> =>
   sql`usage as (delete from dock_usage where dock_id = ${dockId})`
 
+/** The generations of those of these Docks that are on the host. */
+export const readGenerations = async (
+  db: Db,
+  hostId: string,
+  dockIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> => {
+  const { rows } = await sql<{ id: string; generation: number }>`select id, generation from docks
+    where host_id = ${hostId} and id = any(${dockIds}::uuid[])`.execute(db)
+  return new Map(rows.map(({ id, generation }) => [id, generation]))
+}
+
 export type DiskAlert = Extract<AlertType, 'disk_warning' | 'disk_full'>
 export type DiskMark = { dockId: string; organizationId: string; name: string; alert: DiskAlert | null }
 
