@@ -7,6 +7,8 @@ import { type ExecRequest, type RuntimeDriver, SandboxGone, type SandboxSpec } f
 import { describeDriver } from '@dock/runtime/conformance'
 import { afterAll, describe, expect, test, vi } from 'vitest'
 import { createGvisorDriver } from './create-gvisor-driver.ts'
+import { Sentry } from './sentry.ts'
+import { SentryRefused } from './sentry-connection.ts'
 
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
@@ -106,6 +108,16 @@ if (runsc && rootfs) {
       await dead
       expect(await driver.recover(handle)).toBe('gone')
       await expect(driver.processes?.(handle)).rejects.toThrow(SandboxGone)
+      await driver.destroy(handle)
+    })
+
+    test(`by ${exec}, processes are listed also where the sentry refuses`, async () => {
+      const driver = makeDriver()
+      const handle = await driver.start({ ...spec, generation: 92 })
+      vi.spyOn(Sentry.prototype, 'processes').mockRejectedValueOnce(new SentryRefused('no such method'))
+      expect(await driver.processes?.(handle)).toContainEqual(
+        expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
+      )
       await driver.destroy(handle)
     })
 

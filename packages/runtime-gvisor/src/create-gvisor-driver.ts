@@ -12,6 +12,7 @@ import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
 import { fingerprintRunsc } from './fingerprint-runsc.ts'
 import { hostProcess } from './host-process.ts'
+import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
@@ -140,7 +141,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     },
     processes: async (handle) => {
       const sandbox = sandboxOf(handle)
-      return sandbox.use(async () => (await sandbox.sentry()).processes())
+      return sandbox.use(() => listProcesses(runsc, sandbox))
     },
     rename: async (handle, hostname) => {
       const sandbox = sandboxOf(handle)
