@@ -20,7 +20,7 @@ const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number
  * written after every Dock was stopped from writing more.
  */
 export const createPoolRoom = (poolDir: string, givenReserve?: number): (() => PoolRoom) => {
-  let readAllotment: ((totalBytes: number) => PoolAllotment) | undefined
+  let readAllotment: (() => PoolAllotment) | undefined
   return () => {
     readAllotment ??= openPoolAllotment(poolDir)
     const pool = statfsSync(poolDir)
@@ -28,7 +28,7 @@ export const createPoolRoom = (poolDir: string, givenReserve?: number): (() => P
     const totalBytes = pool.blocks * pool.bsize
     const reserveBytes = givenReserve ?? Math.max(2 * gibibyte, totalBytes * 0.05)
     // Last: what is booked in between is then missed for a moment; twice counted, it would freeze Docks for nothing.
-    const { unbookedBytes, metadataFreeBytes } = readAllotment(totalBytes)
+    const { unbookedBytes, metadataFreeBytes } = readAllotment()
     const free = [
       pool.bavail * pool.bsize - unbookedBytes,
       // The pool's file is sparse: what is free in it can be used only as far as the disk below has room.
