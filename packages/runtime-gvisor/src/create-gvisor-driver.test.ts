@@ -1,4 +1,6 @@
 /** Needs root, DOCK_TEST_RUNSC (a runsc) and DOCK_TEST_ROOTFS (a root filesystem, copied before use). */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,6 +20,20 @@ const launcher = (path: string): string => `#!/bin/bash
 exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
 mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
 mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} "$@"' runsc "$@"
+`
+
+const request = (script: string): ExecRequest => ({
+  ...{ argv: ['/bin/bash', '-c', script], env: { SECRET: 'hidden-value' }, cwd: '/', uid: 0, gid: 0 },
+  ...{ timeoutMs: 30_000, outputLimitBytes: 1000, input: 'x' },
+})
+
+/** A process of its own that runs one command, to be killed when it says where that runs. */
+const strayCommand = `
+const { createGvisorDriver } = await import('${new URL('create-gvisor-driver.ts', import.meta.url)}')
+const { createLogger } = await import('@dock/foundation')
+const { options, handle, request } = JSON.parse(process.env.STRAY)
+const driver = createGvisorDriver({ ...options, logger: createLogger('test') })
+await driver.exec(handle, { ...request, onStarted: (reference) => console.log(JSON.stringify(reference)) })
 `
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length
@@ -48,11 +64,12 @@ if (runsc && rootfs) {
     const netns = `dockt${process.pid}${controlSocket ? 's' : 'c'}`
     const drivers: RuntimeDriver[] = []
     let spec: SandboxSpec
+    const options = {
+      ...{ runscPath, controlSocket },
+      ...{ rootDir: join(folder, 'root'), stateDir: join(folder, 'state') },
+    }
     const makeDriver = (): RuntimeDriver => {
-      const rootDir = join(folder, 'root')
-      const stateDir = join(folder, 'state')
-      const logger = createLogger('test')
-      const driver = createGvisorDriver({ runscPath, rootDir, stateDir, logger, controlSocket })
+      const driver = createGvisorDriver({ ...options, logger: createLogger('test') })
       drivers.push(driver)
       return driver
     }
@@ -80,10 +97,6 @@ if (runsc && rootfs) {
     test(`by ${exec}, commands leave no descriptor open and show nothing in arguments on the host`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 90 })
-      const request = (script: string): ExecRequest => ({
-        ...{ argv: ['/bin/bash', '-c', script], env: { SECRET: 'hidden-value' }, cwd: '/', uid: 0, gid: 0 },
-        ...{ timeoutMs: 30_000, outputLimitBytes: 1000, input: 'x' },
-      })
       await driver.exec(handle, request('true'))
       const before = openDescriptors()
       const seen: string[] = []
@@ -97,6 +110,32 @@ if (runsc && rootfs) {
       await vi.waitFor(() => expect(openDescriptors()).toBeLessThanOrEqual(before), { timeout: 20_000 })
       expect(seen.join()).toContain(folder)
       expect(seen.join()).not.toContain('hidden-')
+      await driver.destroy(handle)
+    })
+
+    test(`by ${exec}, a command of a process that was killed is found and ended, and what else runs goes on`, async () => {
+      const driver = makeDriver()
+      const handle = await driver.start({ ...spec, generation: 92 })
+      const script = 'sleep 8881 & setsid sleep 8882 & wait'
+      const killed = spawn(process.execPath, ['--input-type=module', '--eval', strayCommand], {
+        env: {
+          ...process.env,
+          STRAY: JSON.stringify({ options, handle, request: request(script) }),
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      const ended = once(killed, 'exit')
+      const reference = JSON.parse(String((await once(killed.stdout, 'data'))[0]))
+      killed.kill('SIGKILL')
+      await ended
+      await driver.exec(handle, request('setsid sleep 8883 &'))
+      const found = await driver.abandonedExecs!(handle)
+      expect(found).toMatchObject([{ mark: reference.mark }])
+      for (const each of found) await driver.endExec?.(handle, each)
+      // The wait that the killed process began has taken the entry out of the sentry.
+      for (const each of found) expect(await driver.waitForExec?.(handle, each)).toBeUndefined()
+      const names = (await driver.exec(handle, request("pgrep -fx 'sleep 888.' -l"))).stdout.toString()
+      expect(names).toMatch(/^\d+ sleep\n$/)
       await driver.destroy(handle)
     })
 

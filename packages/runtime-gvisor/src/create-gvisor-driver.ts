@@ -6,6 +6,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import { abandonedExecs } from './abandoned-execs.ts'
 import { BackgroundBoots } from './background-boots.ts'
 import { bootSandbox } from './boot-sandbox.ts'
 import { chooseTransport } from './choose-transport.ts'
@@ -160,6 +161,13 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
           if (error instanceof SentryRefused) return undefined
           throw error
         })
+      })
+    },
+    abandonedExecs: async (handle) => {
+      const sandbox = sandboxOf(handle)
+      return sandbox.use(async () => {
+        const processes = await (await sandbox.sentry()).processes()
+        return abandonedExecs(transport, sandbox.id, processes, sandbox.underWay)
       })
     },
     endExec: async (handle, { mark }) => {

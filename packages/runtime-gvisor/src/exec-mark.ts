@@ -30,6 +30,9 @@ const places: readonly Capability[] = [
   'CHECKPOINT_RESTORE',
 ]
 
+/** Of a mark, the digits that are the number of its pattern. */
+const patternDigits = 5
+const markForm = /^[0-9a-f]{25}$/
 const patternsMax = 2 ** places.length - 1
 
 /** Gives the commands of one sandbox their marks. */
@@ -42,13 +45,13 @@ export class ExecMarks {
    */
   next(): string {
     this.#pattern = 1 + (this.#pattern % patternsMax)
-    return `${this.#pattern.toString(16).padStart(5, '0')}${randomBytes(10).toString('hex')}`
+    return `${this.#pattern.toString(16).padStart(patternDigits, '0')}${randomBytes(10).toString('hex')}`
   }
 }
 
 /** The capabilities that mark a command's processes in their bounding set. */
 export const markCapabilities = (mark: string): Capability[] => {
-  const pattern = Number.parseInt(mark.slice(0, 5), 16)
+  const pattern = Number.parseInt(mark.slice(0, patternDigits), 16)
   return places.filter((_, place) => (pattern & (1 << place)) !== 0)
 }
 
@@ -57,3 +60,23 @@ export const markedBoundingSet = (mark: string): string =>
   maskOf(capabilitiesOf(0, markCapabilities(mark)).bounding)
     .toString(16)
     .padStart(16, '0')
+
+/**
+ * The mark of a process by its bounding set and the variable in its environment; null when it bears none. Where only the
+ * pattern is left of it, the mark is that much: enough to find the processes again by.
+ */
+export const markOf = (bounding: string, variable: string): string | null => {
+  const held = BigInt(`0x${bounding}`)
+  const number = places.reduce(
+    (sum, each, place) => sum + ((held & BigInt(maskOf([each]))) === 0n ? 0 : 1 << place),
+    0,
+  )
+  const pattern = number.toString(16).padStart(patternDigits, '0')
+  const isMarked = number > 0 && markedBoundingSet(pattern) === bounding
+  if (markForm.test(variable) && (!isMarked || variable.startsWith(pattern))) return variable
+  return isMarked ? pattern : null
+}
+
+/** Whether both may be marks of one command: of either only the pattern may be known. */
+export const isSameMark = (one: string, other: string): boolean =>
+  one.startsWith(other) || other.startsWith(one)

@@ -19,6 +19,8 @@ export class LiveSandbox {
   readonly id: string
   readonly process: HostProcess | undefined
   readonly marks = new ExecMarks()
+  /** Marks of the commands that this process has under way in it. */
+  readonly underWay = new Set<string>()
   readonly firstMoments = new FirstMoments((isPatient) => {
     for (const thread of this.cgroup.threads()) setPatience(thread, isPatient)
   })

@@ -26,7 +26,7 @@ const transportOf = (
   start: (_, command) => (command.argv[0] === '/bin/wanted' ? wanted(command) : ending(command)),
 })
 
-const sandbox = { id: 'sandbox', isAlive: true, marks: new ExecMarks() }
+const sandbox = { id: 'sandbox', isAlive: true, marks: new ExecMarks(), underWay: new Set<string>() }
 
 test('a command of which nobody knows whether it runs is ended', async () => {
   const { promise: ended, resolve } = Promise.withResolvers<Command>()

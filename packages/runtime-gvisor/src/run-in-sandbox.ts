@@ -17,7 +17,7 @@ const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undef
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
 export const runInSandbox = async (
   transport: ExecTransport,
-  sandbox: { id: string; isAlive: boolean; marks: ExecMarks },
+  sandbox: { id: string; isAlive: boolean; marks: ExecMarks; underWay: Set<string> },
   request: ExecRequest,
 ): Promise<ExecResult> => {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
@@ -60,6 +60,7 @@ export const runInSandbox = async (
     if (signal?.aborted) stop()
     started.pid().then((pid) => request.onStarted?.({ pid, mark }))
   }
+  sandbox.underWay.add(mark)
   try {
     const wanted = { input, outputLimitBytes, onOutput, onStarted }
     const ran = await runToEnd(transport, sandbox.id, command, wanted, givenUp)
@@ -74,6 +75,7 @@ export const runInSandbox = async (
     throw error
   } finally {
     isOver(true)
+    sandbox.underWay.delete(mark)
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
   }

@@ -170,6 +170,11 @@ export type RuntimeDriver = {
   openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
   /** Exit code of a command that an earlier agent started; undefined when nobody knows it. Once for each command. */
   waitForExec?(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
+  /**
+   * Commands under way that another instance began, whose process may be gone. Not what ended commands left in the
+   * background, and no terminals. Throws {@link SandboxGone}; must not be called while frozen.
+   */
+  abandonedExecs?(handle: SandboxHandle): Promise<ExecReference[]>
   /** Ends what is left of a command: its whole process tree. */
   endExec?(handle: SandboxHandle, reference: ExecReference): Promise<void>
 }

@@ -117,6 +117,10 @@ export const createFakeDriver = (machine: FakeMachine = new Map()): FakeDriver =
       await awake(handle)
       return undefined
     },
+    abandonedExecs: async (handle) => {
+      await awake(handle)
+      return []
+    },
     endExec: async (handle) => void (await awake(handle)),
     crash: end,
     failNextStart: (error) => {

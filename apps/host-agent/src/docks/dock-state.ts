@@ -65,6 +65,7 @@ export class DockState {
   #uses = 0
   #wasUsed = false
   #restsSince = 0
+  #readyForUse: Promise<unknown> = Promise.resolve()
   #written: Promise<unknown> = Promise.resolve()
   readonly #onDeath: () => void
 
@@ -172,11 +173,17 @@ export class DockState {
     }
     try {
       await freezer.thaw(sandbox, 'idle')
+      await this.#readyForUse
     } catch (error) {
       release()
       throw error
     }
     return { sandbox, release }
+  }
+
+  /** Whoever takes the sandbox into use from now on waits for this, which never rejects. */
+  useAfter(ready: Promise<unknown>): void {
+    this.#readyForUse = ready
   }
 
   /** The sandbox, while it is a Dock's and nobody uses it. */

@@ -1,7 +1,12 @@
 /** Takes up one Dock at the agent's start: a sandbox that still runs is adopted, a half-made start is taken back. */
 import type { DockState } from './dock-state.ts'
+import { endAbandoned } from './end-abandoned.ts'
 import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
+import { within } from './within.ts'
+
+/** How long an adopted Dock's new commands wait for the end of an earlier agent's; the work on it goes on after that. */
+const endingMs = 30_000
 
 /** `adopted`: its sandbox runs on. `stuck`: something of it can be neither adopted nor taken back now. */
 export type Recovered = 'adopted' | 'ended' | 'stuck'
@@ -20,13 +25,14 @@ export const recoverDock = async (dock: DockState): Promise<Recovered> => {
 /** Answers whether a sandbox was adopted. */
 const takeUp = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
-  const { driver, disks, networks, bootId } = dock.parts
+  const { driver, disks, networks, bootId, clock } = dock.parts
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
   // One whose end was ordered may stand still at its capture: what it wrote from now on would be lost.
   if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
       dock.adopt(record.sandbox, { isNew: false })
+      if (!dock.isPooled) dock.useAfter(within(clock, endingMs, endAbandoned(dock, record.sandbox)))
       return true
     }
   }

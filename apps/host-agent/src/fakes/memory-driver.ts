@@ -12,15 +12,27 @@ import {
   type SandboxUsage,
 } from '@dock/runtime'
 
-type Call = 'start' | 'exec' | 'execEnd' | 'waitForExec' | 'destroy' | 'freeze' | 'thaw' | 'processes'
+type Call =
+  | 'start'
+  | 'exec'
+  | 'execEnd'
+  | 'waitForExec'
+  | 'abandonedExecs'
+  | 'destroy'
+  | 'freeze'
+  | 'thaw'
+  | 'processes'
 
 type CanFreeze = Required<
-  Pick<RuntimeDriver, 'freeze' | 'thaw' | 'processes' | 'usage' | 'rename' | 'waitForExec' | 'endExec'>
+  Pick<
+    RuntimeDriver,
+    'freeze' | 'thaw' | 'processes' | 'usage' | 'rename' | 'waitForExec' | 'abandonedExecs' | 'endExec'
+  >
 >
 
 export type MemoryDriver = RuntimeDriver &
   CanFreeze & {
-    /** Commands that were run, oldest first. */
+    /** Commands that were run, oldest first. One of `sleep …` runs until it is ended. */
     readonly executed: readonly ExecRequest[]
     /** Commands of earlier agents that were waited for, and those that were ended, oldest first. */
     readonly rejoined: readonly ExecReference[]
@@ -61,6 +73,7 @@ export const createMemoryDriver = (): MemoryDriver => {
   const executed: ExecRequest[] = []
   const rejoined: ExecReference[] = []
   const ended: ExecReference[] = []
+  const underWay = new Map<string, { key: string; reference: ExecReference; end: () => void }>()
   const started: SandboxSpec[] = []
   const terminals: FakeTerminal[] = []
   const failures = new Map<Call, Error>()
@@ -138,9 +151,14 @@ export const createMemoryDriver = (): MemoryDriver => {
       await Promise.race([step('exec'), find(handle).dead])
       await awake(handle)
       executed.push(request)
-      request.onStarted?.({ pid: executed.length, mark: `mark-${executed.length}` })
+      const reference = { pid: executed.length, mark: `mark-${executed.length}` }
+      const { promise: isEnded, resolve: end } = Promise.withResolvers<void>()
+      underWay.set(reference.mark, { key: keyOf(handle), reference, end })
+      request.onStarted?.(reference)
       await Promise.race([request.input, find(handle).dead])
-      await Promise.race([step('execEnd'), find(handle).dead])
+      const isEndless = request.argv.at(-1)?.startsWith('sleep ')
+      await Promise.race([isEndless ? isEnded : step('execEnd'), find(handle).dead])
+      underWay.delete(reference.mark)
       find(handle)
       const stdout = Buffer.from('out\n')
       return {
@@ -197,9 +215,15 @@ export const createMemoryDriver = (): MemoryDriver => {
       await awake(handle)
       return reference.pid
     },
+    abandonedExecs: async (handle) => {
+      await step('abandonedExecs')
+      await awake(handle)
+      return [...underWay.values()].flatMap(({ key, reference }) => (key === keyOf(handle) ? reference : []))
+    },
     endExec: async (handle, reference) => {
       await awake(handle)
       ended.push(reference)
+      underWay.get(reference.mark)?.end()
     },
     usage: async (handle) => {
       find(handle)

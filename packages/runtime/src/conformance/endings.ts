@@ -1,6 +1,6 @@
 /** How commands end before their time, with everything that they began. */
 import { expect, test } from 'vitest'
-import type { ExecReference } from '../driver.ts'
+import type { ExecReference, ExecRequest } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
 export const describeEndings = (subject: Subject): void => {
@@ -67,4 +67,39 @@ export const describeEndings = (subject: Subject): void => {
     expect([137, undefined]).toContain(await code)
     expect(await other.waitForExec?.(subject.handle, reference)).toBeUndefined()
   })
+
+  test.runIf(subject.hasShell)(
+    'a command under way is abandoned to another instance, and what ended ones left is not',
+    async ({ skip }) => {
+      const { driver, handle } = subject
+      const other = subject.makeDriver()
+      if (!driver.abandonedExecs || !other.abandonedExecs || !other.endExec) return skip()
+      const begin = (script: string, more: Partial<ExecRequest> = {}) => {
+        const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
+        const exitCode = driver
+          .exec(handle, request(script, { ...more, onStarted: resolve }))
+          .then((result) => result.exitCode)
+        return started.then((reference) => ({ reference, exitCode }))
+      }
+      const user = { uid: 1000, gid: 1000 }
+      const env = { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', HOME: '/tmp' }
+      const terminal = await driver.openTerminal?.(handle, { ...user, env, cwd: '/', cols: 80, rows: 24 })
+      terminal?.onData(() => undefined)
+      const [plain, hidden] = [
+        await begin('setsid sleep 7771 & sleep 7772', user),
+        await begin('exec env -i setsid --fork --wait sleep 7773'),
+      ]
+      await expect.poll(left).toEqual(expect.arrayContaining(['sleep 7771', 'sleep 7772', 'sleep 7773']))
+      const found = await other.abandonedExecs(handle)
+      expect(found).toHaveLength(2)
+      expect(found.map(({ mark }) => mark)).toContain(plain.reference.mark)
+      expect(await driver.abandonedExecs(handle)).toEqual([])
+      for (const each of found) await other.endExec(handle, each)
+      expect([await plain.exitCode, await hidden.exitCode]).toEqual([137, 137])
+      expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
+      expect(await other.abandonedExecs(handle)).toEqual([])
+      terminal?.write('exit 5\r')
+      expect(await terminal?.exited).toEqual(terminal && { exitCode: 5 })
+    },
+  )
 }

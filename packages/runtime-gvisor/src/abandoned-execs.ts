@@ -1,0 +1,61 @@
+/**
+ * Commands that run though whoever started them may be gone. What came into a sandbox from outside has no parent there; what
+ * a command leaves behind when it ends is process 1's. So these are the marked processes without a parent.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import type { ExecReference, SandboxProcess } from '@dock/runtime'
+import { isSameMark, markOf, markVariable } from './exec-mark.ts'
+import type { ExecTransport } from './exec-transport.ts'
+import { runToEnd } from './run-to-end.ts'
+
+const readMs = 10_000
+const outputLimitBytes = 256 * 1024
+
+/** Tells of each process in its arguments its bounding set and the mark in its environment, which a tenant may have set. */
+const readMarks = `
+for pid; do
+  lines=() variables=() caps= mark=
+  { mapfile -t lines <"/proc/$pid/status"; mapfile -d '' -t variables <"/proc/$pid/environ"; } 2>/dev/null
+  for line in "\${lines[@]}"; do
+    case $line in CapBnd:*) caps=\${line##*[[:space:]]} ;; esac
+  done
+  for variable in "\${variables[@]}"; do
+    case $variable in "${markVariable}="*) mark=\${variable#*=} ;; esac
+  done
+  case $mark in *[!0-9a-f]*) mark= ;; esac
+  [ -z "$caps" ] || printf '%s %s %s\\n' "$pid" "$caps" "$mark"
+done
+`
+
+/** Those of a sandbox with these processes, but for commands of the marks that are `known`. */
+export const abandonedExecs = async (
+  transport: ExecTransport,
+  sandboxId: string,
+  processes: readonly SandboxProcess[],
+  known: ReadonlySet<string>,
+): Promise<ExecReference[]> => {
+  const fromOutside = processes.filter(({ pid, parentPid }) => parentPid === 0 && pid !== 1)
+  if (fromOutside.length === 0) return []
+  const program = {
+    argv: ['/bin/bash', '-c', readMarks, 'read-marks', ...fromOutside.map(({ pid }) => String(pid))],
+    env: {},
+    ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
+  }
+  const late = new AbortController()
+  const givenUp = delay(readMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const { stdout, exitCode } = await runToEnd(
+    transport,
+    sandboxId,
+    program,
+    { outputLimitBytes },
+    givenUp,
+  ).finally(() => late.abort())
+  if (exitCode !== 0) throw new Error(`the marks of commands could not be read: ${exitCode}`)
+  return [...stdout.toString().matchAll(/^(\d+) ([0-9a-f]{16}) ([0-9a-f]*)$/gm)].flatMap(
+    ([, pid, bounding, variable]) => {
+      const mark = markOf(bounding!, variable!)
+      const isKnown = mark === null || [...known].some((each) => isSameMark(each, mark))
+      return isKnown ? [] : { pid: Number(pid), mark }
+    },
+  )
+}
