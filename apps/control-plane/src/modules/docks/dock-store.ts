@@ -139,6 +139,22 @@ export const readCreateContext = async (
   return { ...row, binding: row.environmentId === null ? null : row }
 }
 
+/** The Dock that this very request made under the key, if the user is a member of its organization. */
+export const findDockOfKey = async (
+  db: Db,
+  input: { userId: string; key: string; keysSince: Date; fingerprint: Buffer },
+): Promise<(VisibleDock & { isBeingMade: boolean }) | null> =>
+  (
+    await sql<VisibleDock & { isBeingMade: boolean }>`
+      select ${dockColumns}, m.role, ${barsMembers} as "barsMembers", o.status <> 'completed' as "isBeingMade"
+      from idempotency_keys k
+      join memberships m on m.organization_id = k.organization_id and m.user_id = ${input.userId}
+      join docks d on d.id = k.dock_id and d.organization_id = k.organization_id
+      join operations o on o.id = k.operation_id
+      where k.key = ${input.key} and k.created_at > ${input.keysSince}
+        and k.fingerprint = ${input.fingerprint}::bytea`.execute(db)
+  ).rows[0] ?? null
+
 /** Every capture that is kept for a Dock, whatever its Snapshot's status. */
 export const dockCaptures = async (
   db: Db,

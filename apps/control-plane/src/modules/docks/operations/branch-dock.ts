@@ -4,8 +4,9 @@ import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
-import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
-import { passingOfDock, readCreateContext } from '../dock-store.ts'
+import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
+import { findDockOfKey, findVisibleDock, passingOfDock, readCreateContext } from '../dock-store.ts'
+import { viewDock } from '../dock-view.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
@@ -22,10 +23,16 @@ export const branchDock = async (
   key: string | undefined,
 ): Promise<Dock> => {
   const { db, sealer } = context
-  const source = await requireDock(context, caller, sourceId)
-  requireSecretsAccess(source)
-  const { organizationId, workspaceId, generation } = source
   const since = keysSince(context.clock.now())
+  const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
+  const found = await findVisibleDock(db, caller.userId, sourceId)
+  if (!found && key !== undefined) {
+    // The copy may outlive its source: the fingerprint, which holds the source's id, tells whose key it is.
+    const copy = await findDockOfKey(db, { userId: caller.userId, key, keysSince: since, fingerprint })
+    return answerOnceMade(caller.admit(copy))
+  }
+  const source = caller.admit(found)
+  const { organizationId, workspaceId, generation } = source
   const lookup = () =>
     readCreateContext(db, {
       userId: caller.userId,
@@ -34,10 +41,10 @@ export const branchDock = async (
       key: key ?? null,
       keysSince: since,
     })
-  const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
   const known = await lookup()
   if (!known) throw new ServiceError('dock_not_found')
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
+    requireSecretsAccess(source)
     const { binding } = known
     if (binding === null) throw new ServiceError('environment_not_found')
     const noEnv = body.noEnv ?? source.noEnv
@@ -125,6 +132,11 @@ export const branchDock = async (
       }
     })
   })
+}
+
+const answerOnceMade = (copy: DockRow & { isBeingMade: boolean }): Dock => {
+  if (copy.isBeingMade) throw new ServiceError('idempotency_in_progress')
+  return viewDock(copy)
 }
 
 const requireSameImage = async (context: DockContext, source: DockRow, image: string | undefined) => {
