@@ -2,6 +2,7 @@ import { createLogger } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readDock, resumeDock, stopDock, updateDock } from './index.ts'
+import { outcomeOf } from './test-each-world.ts'
 import { createDrivenClock, createTestWorld, type TestWorld } from './test-world.ts'
 import { createTtlClock } from './ttl-clock.ts'
 
@@ -107,14 +108,14 @@ describe('a Dock', () => {
     await world.modules.runner.settled()
   }
   /** The timer's work is not ours to wait for: the clock ticks on until it is done. */
-  const archived = (id: string) =>
+  const archived = (id: string, timeout = 60_000) =>
     expect
       .poll(
         async () => {
           world.clock.advance(20)
           return stateOf(id)
         },
-        { timeout: 60_000 },
+        { timeout },
       )
       .toBe('archived')
 
@@ -171,6 +172,22 @@ describe('a Dock', () => {
     expect(await stateOf(dock.id)).toBe('ready')
     await pass(1)
     await archived(dock.id)
+  })
+
+  it('is stopped at once when its ttl ran out during a stop that was refused', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('stop', promise)
+    world.host.failures.set('stop', ['failed'])
+    const refused = outcomeOf(stopDock(world.modules.context, world.caller, dock.id, { force: false }))
+    await expect.poll(() => stateOf(dock.id)).toBe('archiving')
+    for (const seconds of [20, 20, 21]) {
+      world.clock.advance(seconds * 1_000)
+      await world.report()
+    }
+    resolve()
+    expect(await refused).toBe('service_unavailable')
+    await archived(dock.id, 10_000)
   })
 
   it('is tried again ten minutes after its capture was refused', async () => {

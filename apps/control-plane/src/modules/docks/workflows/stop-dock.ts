@@ -124,16 +124,18 @@ export const createStopSaga = (options: {
         moves: [{ from: 'archiving', to: data.previous, why: 'capture_failed' }],
         cause: operation.cause,
         now,
-        // A ttl that could not stop it tries again, but not each second.
+        // A ttl that could not stop it tries again, but not each second; one that ran out meanwhile has not tried yet.
         set: sql`billing_paused_at = coalesce(d.billing_paused_at, ${now}),
-          stop_at = case when d.stop_at <= ${now} then ${tryAgainAt} else d.stop_at end`,
+          stop_at = case when ${operation.cause.why === 'ttl'} and d.stop_at <= ${now} then ${tryAgainAt}
+            else d.stop_at end`,
         complete: { operation, owner, error },
         also: [
           sql`snap as (update snapshots set status = 'failed' where id = ${data.snapshotId}::uuid)`,
           stopRefused(operation, data.name, now),
         ],
       })
-      ttl.note(tryAgainAt)
+      // Whichever moment the row has now, it may have passed meanwhile.
+      ttl.note(now)
     },
   }
 }
