@@ -154,10 +154,14 @@ type SourceDisk = Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'> & {
   bytes: number | null
 }
 
-const diskOf = async ({ db }: DockContext, source: DockRow): Promise<SourceDisk> => {
+const diskOf = async ({ db, usage }: DockContext, source: DockRow): Promise<SourceDisk> => {
   const live = isReadyDockState(source.state)
   const { hostId, runtime } = source
-  if (live && hostId !== null) return { hostId, runtime, copied: false, live, snapshotId: null, bytes: null }
+  if (live && hostId !== null) {
+    // As last heard: what it wrote since then the host finds out.
+    const bytes = usage.last(source.id, source.generation)?.diskBytes ?? null
+    return { hostId, runtime, copied: false, live, snapshotId: null, bytes }
+  }
   const kept = source.state === 'archived' ? await latestSnapshot(db, source.organizationId, source.id) : null
   if (!kept) throw new ServiceError('conflict')
   return { ...kept, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }

@@ -1,8 +1,7 @@
-import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { branchDock, deleteDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
+import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
@@ -207,68 +206,6 @@ describe('update', () => {
     expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(1)
     expect(answers.filter((answer) => answer === 'dock_name_taken')).toHaveLength(4)
     expect(await outcomeOf(world.create({ name: 'wanted' }))).toBe('dock_name_taken')
-  })
-})
-
-describe('branch', () => {
-  it('has its source’s size, image and Environment where nothing else is said', async () => {
-    await addEnvironment('other')
-    const source = await world.create({ cpus: 2, environment: 'other', ttlSeconds: 600, diskGiB: 2 })
-    const { cpus, memoryMiB, diskGiB, image, environment } = source
-    const copy = await branch(source.id)
-    expect(copy).toMatchObject({ cpus, memoryMiB, diskGiB, image, environment, ttlSeconds: null })
-    expect(copy.name).toMatch(/^[a-z]+-[a-z]+/)
-    expect(await branch(source.id, { cpus: 1, environment: 'default', image })).toMatchObject({
-      cpus: 1,
-      environment: 'default',
-    })
-    expect(await outcomeOf(branch(source.id, { image: 'ubuntu-24.04' }))).toBe('validation_error')
-    expect(await outcomeOf(branch(source.id, { image: 'nothing' }))).toBe('image_unknown')
-    expect(await outcomeOf(branch(newUuid()))).toBe('dock_not_found')
-  })
-})
-
-describe('a retry of a branch with its key', () => {
-  const retry = (id: string, over: { caller?: TestWorld['caller']; name?: string; key?: string } = {}) =>
-    branchDock(
-      context(),
-      over.caller ?? world.caller,
-      id,
-      { ttlSeconds: null, name: over.name ?? 'copy' },
-      over.key ?? 'key',
-    )
-
-  it('answers the copy also after its source is deleted, to its organization alone', async () => {
-    const source = await world.create()
-    const copy = await retry(source.id)
-    await deleteDock(context(), world.caller, source.id, source.id)
-    expect(await retry(source.id)).toEqual(copy)
-    const others = [{ caller: world.stranger }, { name: 'other' }, { key: 'other' }]
-    for (const other of others) expect(await outcomeOf(retry(source.id, other))).toBe('dock_not_found')
-    world.clock.advance(24 * 3600_000)
-    expect(await outcomeOf(retry(source.id))).toBe('dock_not_found')
-  })
-
-  it('that is still being made is told so when its source is deleted meanwhile', async () => {
-    const source = await world.create()
-    const { promise, resolve } = Promise.withResolvers<void>()
-    world.host.gate.set('start', promise)
-    const first = outcomeOf(retry(source.id))
-    await expect.poll(() => world.host.calls.filter((call) => call.method === 'start').length).toBe(2)
-    await deleteDock(context(), world.caller, source.id, source.id)
-    expect(await outcomeOf(retry(source.id))).toBe('idempotency_in_progress')
-    resolve()
-    await first
-  })
-
-  it('answers the copy also when its source has come to bar members', async () => {
-    const source = await world.create()
-    const copy = await retry(source.id)
-    await sql`update docks set marks = array[${newUuid()}::uuid] where id = ${source.id}`.execute(world.db)
-    expect(await retry(source.id)).toEqual(copy)
-    expect(await outcomeOf(retry(source.id, { name: 'next', key: 'next' }))).toBe(
-      'environment_secrets_admin_only',
-    )
   })
 })
 
