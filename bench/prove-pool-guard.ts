@@ -3,7 +3,6 @@
  * left. Every Dock must stand still in time, go on when the hog is deleted, and hold every byte that it wrote, read back
  * from the disk. Run by script/prove pool-guard [rounds].
  */
-import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
 import { createDock, deleteDock, exec, run } from '../tests/e2e/support/dock.ts'
 import { freePort, removeDataDir, startServer } from '../tests/e2e/support/server.ts'
@@ -84,20 +83,23 @@ const afterLastFlush = async (): Promise<number> => {
   }
 }
 
-/** What the hog before it held is free again a moment after it is gone. */
-const newHog = async (deadline = Date.now() + flushDeadlineMs): Promise<Dock> => {
+/** What a hog held is free again a moment after it is gone: until then new machines are refused. */
+const onceThereIsRoom = async <T>(
+  work: () => Promise<T>,
+  deadline = Date.now() + flushDeadlineMs,
+): Promise<T> => {
   try {
-    return await createDock(server, { ...small, diskGiB: 20 })
+    return await work()
   } catch (error) {
     const isFull = error instanceof DockApiError && error.code === 'capacity_exhausted'
     if (!isFull || Date.now() > deadline) throw error
     await pause(500)
-    return newHog(deadline)
+    return onceThereIsRoom(work, deadline)
   }
 }
 
 const round = async (ids: readonly string[]): Promise<void> => {
-  const hog = await newHog()
+  const hog = await onceThereIsRoom(() => createDock(server, { ...small, diskGiB: 20 }))
   const begin = performance.now()
   await run(server, hog.id, 'setsid head -c 20G /dev/zero > big 2>/dev/null & echo started')
   await until(ids[0] ?? '', 'exec_busy')
@@ -138,7 +140,7 @@ try {
     await run(server, id, 'touch stop; while [ ! -e stopped ]; do sleep 0.1; done; sync')
     // From the disk alone: nothing of the sandbox or of the kernel's memory of its files is left after this.
     await server.client.call('stopDock', { params: { id }, body: {} })
-    await server.client.call('resumeDock', { params: { id }, body: {} })
+    await onceThereIsRoom(() => server.client.call('resumeDock', { params: { id }, body: {} }))
     const found = await run(server, id, `cat > check.py <<'END'\n${checking}END\npython3 check.py`)
     const [written, bad] = found.split(' ').map(Number)
     expect((written ?? 0) > 0 && bad === 0, `Dock ${id}: ${written} files written, ${bad} of them wrong`)
