@@ -13,9 +13,9 @@ import { Sentry } from '../packages/runtime-gvisor/src/sentry.ts'
 import { type Figure, sample } from './figures.ts'
 import { untilIdle } from './parts/until-idle.ts'
 
-const [imageDisk, runsc, scratchParent, countText] = process.argv.slice(2)
+const [imageDisk, runsc, scratchParent, countText, largeText] = process.argv.slice(2)
 if (!imageDisk || !runsc || !scratchParent)
-  throw new Error('usage: raw-machine IMAGE_DISK RUNSC SCRATCH [COUNT]')
+  throw new Error('usage: raw-machine IMAGE_DISK RUNSC SCRATCH [COUNT [large]]')
 const count = Number(countText ?? '20')
 
 const scratch = await mkdtemp(join(scratchParent, 'dock-raw-'))
@@ -67,6 +67,8 @@ const create = async (bundle: string, id: string): Promise<void> => {
   if (code !== 0) throw new Error(`runsc create: exit ${code}`)
 }
 
+const alive = new Set<Machine>()
+
 const boot = async (id: string, from: string): Promise<Machine> => {
   const disk = join(pool, id)
   const mount = join(scratch, `m-${id}`)
@@ -84,11 +86,19 @@ const boot = async (id: string, from: string): Promise<Machine> => {
   await writeFile(join(bundle, 'config.json'), JSON.stringify(ociConfig(mount, id, netns)))
   await create(bundle, id)
   await runCommand(runsc, [...runscFlags, 'start', id])
-  return { id, disk, mount, device, bundle, netns }
+  const machine = { id, disk, mount, device, bundle, netns }
+  alive.add(machine)
+  return machine
 }
 
 const execIn = ({ id }: Machine, command: string): Promise<string> =>
   runCommand(runsc, [...runscFlags, 'exec', '--user', '1000:1000', id, '/bin/bash', '-lc', command])
+
+const bootToReady = async (id: string, from: string): Promise<Machine> => {
+  const machine = await boot(id, from)
+  await execIn(machine, 'echo ready')
+  return machine
+}
 
 /** The bare calls that make a process and wait for it: no marks, no limits, no output. */
 const sentryOf = async ({ id }: Machine): Promise<Sentry> => {
@@ -123,6 +133,7 @@ const captureOf = (machine: Machine, name: string): Promise<string> =>
   runCommand('btrfs', ['subvolume', 'snapshot', '-r', machine.disk, join(pool, name)])
 
 const drop = async (machine: Machine): Promise<void> => {
+  alive.delete(machine)
   await runCommand('ip', ['netns', 'del', machine.netns])
   await runCommand('btrfs', ['subvolume', 'delete', machine.disk])
   await Promise.all([rm(machine.bundle, { recursive: true }), rm(machine.mount, { recursive: true })])
@@ -148,40 +159,82 @@ const makePool = async (): Promise<string> => {
   return image
 }
 
-/** Times `work` on a machine that is made before and ended after each sample, neither of them counted. */
-const sampleOn = async (
-  name: string,
-  image: string,
-  prepare: (machine: Machine) => Promise<unknown>,
-  work: (machine: Machine, index: number) => Promise<void>,
-  cleanUp: (machine: Machine, index: number) => Promise<void>,
-): Promise<Figure> => {
-  const samplesMs: number[] = []
-  for (let index = 0; index < count; index++) {
-    const machine = await boot(`${name.slice(0, 3)}${index}`, image)
-    await prepare(machine)
-    const begin = performance.now()
-    await work(machine, index)
-    samplesMs.push(performance.now() - begin)
-    await cleanUp(machine, index)
-  }
-  return { name, samplesMs }
+const timed = async <T>(work: () => Promise<T>): Promise<{ ms: number; result: T }> => {
+  const begin = performance.now()
+  const result = await work()
+  return { ms: performance.now() - begin, result }
+}
+
+/** What machines are born from, and what their figures are called besides. */
+type Kind = { suffix: string; from: string }
+
+/** The image and, where asked for, a disk of it with 5 GB besides. */
+const kinds = async (image: string): Promise<Kind[]> => {
+  const plain = { suffix: '', from: image }
+  if (largeText !== 'large') return [plain]
+  const machine = await boot('large', image)
+  await execIn(machine, `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > ~/more && sync ~/more`)
+  await endSandbox(machine)
+  await detach(machine)
+  await captureOf(machine, 'with-5-GB')
+  await drop(machine)
+  return [plain, { suffix: ', 5 GB', from: join(pool, 'with-5-GB') }]
 }
 
 const write50 = (machine: Machine): Promise<string> =>
   execIn(machine, 'head -c 50000000 /dev/urandom > ~/data')
 
+/** Stop, resume of what was stopped, and branch: each by turns on disks of every kind. */
+const timeLives = async (born: readonly Kind[]): Promise<Figure[]> => {
+  const figures: Figure[] = []
+  const time = async (name: string, once: (from: string, id: string) => Promise<number>): Promise<void> => {
+    const ofLife = born.map((kind) => ({ ...kind, samplesMs: [] as number[] }))
+    for (let index = 0; index < count; index++)
+      for (const [nth, { from, samplesMs }] of ofLife.entries())
+        samplesMs.push(await once(from, `${nth}x${index}`))
+    figures.push(...ofLife.map(({ suffix, samplesMs }) => ({ name: `${name}${suffix}`, samplesMs })))
+  }
+  await time('stop', async (from, id) => {
+    const machine = await boot(`stop${id}`, from)
+    await write50(machine)
+    const { ms } = await timed(async () => {
+      await endSandbox(machine)
+      await detach(machine)
+      await captureOf(machine, `stopped${id}`)
+    })
+    await drop(machine)
+    return ms
+  })
+  await time('resume', async (_from, id) => {
+    const { ms, result } = await timed(() => bootToReady(`resume${id}`, join(pool, `stopped${id}`)))
+    await end(result)
+    return ms
+  })
+  await time('branch', async (from, id) => {
+    const machine = await boot(`branch${id}`, from)
+    await write50(machine)
+    const { ms, result } = await timed(async () => {
+      await runCommand('sync', ['-f', machine.mount])
+      await runCommand('fsfreeze', ['-f', machine.mount])
+      await captureOf(machine, `branched${id}`)
+      await runCommand('fsfreeze', ['-u', machine.mount])
+      return bootToReady(`copy${id}`, join(pool, `branched${id}`))
+    })
+    await end(machine)
+    await end(result)
+    return ms
+  })
+  return figures
+}
+
 const measure = async (): Promise<Figure[]> => {
   const image = await makePool()
-  const born: Machine[] = []
   const figures: Figure[] = []
   const tti: Figure = { name: 'tti', samplesMs: [] }
   for (let index = 0; index < count; index++) {
-    const begin = performance.now()
-    const machine = await boot(`tti${index}`, image)
-    await execIn(machine, 'echo ready')
-    tti.samplesMs.push(performance.now() - begin)
-    await end(machine)
+    const { ms, result } = await timed(() => bootToReady(`tti${index}`, image))
+    tti.samplesMs.push(ms)
+    await end(result)
   }
   figures.push(tti)
   const steady = await boot('steady', image)
@@ -200,49 +253,7 @@ const measure = async (): Promise<Figure[]> => {
   )
   sentry.close()
   await end(steady)
-  figures.push(
-    await sampleOn(
-      'stop',
-      image,
-      write50,
-      async (machine, index) => {
-        await endSandbox(machine)
-        await detach(machine)
-        await captureOf(machine, `stopped${index}`)
-      },
-      drop,
-    ),
-  )
-  const resume: Figure = { name: 'resume', samplesMs: [] }
-  for (let index = 0; index < count; index++) {
-    const begin = performance.now()
-    const machine = await boot(`res${index}`, join(pool, `stopped${index}`))
-    await execIn(machine, 'echo ready')
-    resume.samplesMs.push(performance.now() - begin)
-    await end(machine)
-  }
-  figures.push(resume)
-  figures.push(
-    await sampleOn(
-      'branch',
-      image,
-      write50,
-      async (machine, index) => {
-        await runCommand('sync', ['-f', machine.mount])
-        await runCommand('fsfreeze', ['-f', machine.mount])
-        await captureOf(machine, `branched${index}`)
-        await runCommand('fsfreeze', ['-u', machine.mount])
-        const copy = await boot(`copy${index}`, join(pool, `branched${index}`))
-        await execIn(copy, 'echo ready')
-        born.push(copy)
-      },
-      async (machine) => {
-        await end(machine)
-        for (const copy of born.splice(0)) await end(copy)
-      },
-    ),
-  )
-  return figures
+  return [...figures, ...(await timeLives(await kinds(image)))]
 }
 
 try {
