@@ -34,6 +34,9 @@ export type AgentParts = Omit<
 /** Sandboxes that boot at once: more are slower for all. */
 const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
+/** A copy of a host that is never at rest still goes on, by 4 MiB a second. */
+const copyWaitsAtMostMs = 1_000
+
 /** The agent without its link: its Docks and its paths. */
 export const createAgent = (agentParts: AgentParts) => {
   const { driver, disks, networks, bootId, logger } = agentParts
@@ -69,17 +72,21 @@ export const createAgent = (agentParts: AgentParts) => {
       })
     }
   }
+  const precedence = new Precedence()
   const facts = () => readHostFacts(driver, disks, bootId)
   const view: HostView = {
     docks,
     disks,
-    copyPace: agentParts.copyPace ?? defaultCopyPace,
+    copyPace: {
+      ...(agentParts.copyPace ?? defaultCopyPace),
+      giveWay: () => precedence.untilFree(copyWaitsAtMostMs),
+    },
     warmPool: watches.warmPool,
     events: parts.events,
     facts,
     pressure: () => readPressure(disks),
     questions,
-    precedence: new Precedence(),
+    precedence,
     logger,
   }
   return {

@@ -48,6 +48,45 @@ test('a large stream goes slowly for a moment after a work began, and then as be
   end()
 })
 
+test('is taken by a work until it has ended, well or not, and for a moment more', async () => {
+  let nowMs = 0
+  const precedence = new Precedence(() => nowMs)
+  let end = (): void => undefined
+  const work = precedence.during(() => new Promise<void>((resolve) => (end = resolve)))
+  const failing = precedence.during(() => Promise.reject(new Error('no')))
+  nowMs = 10_000
+  expect(precedence.isTaken).toBe(true)
+  await expect(failing).rejects.toThrow('no')
+  nowMs = 20_000
+  expect(precedence.isTaken).toBe(true)
+  end()
+  await work
+  nowMs = 20_249
+  expect(precedence.isTaken).toBe(true)
+  nowMs = 20_250
+  expect(precedence.isTaken).toBe(false)
+})
+
+test('who waits until it is free goes on then, or when the time that was given is over', async () => {
+  let nowMs = 0
+  const precedence = new Precedence(() => nowMs)
+  await precedence.untilFree(1_000)
+  precedence.take()
+  let isOver = false
+  const waited = precedence.untilFree(1_000).then(() => {
+    isOver = true
+  })
+  await delay(60)
+  expect(isOver).toBe(false)
+  nowMs = 250
+  await waited
+  void precedence.during(() => new Promise(() => undefined))
+  const givenUp = precedence.untilFree(1_000)
+  nowMs = 1_250
+  await givenUp
+  expect(precedence.isTaken).toBe(true)
+})
+
 test('a small exchange waits for nothing', async () => {
   const precedence = new Precedence()
   precedence.take()

@@ -4,8 +4,10 @@
  */
 import { availableParallelism } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
+import { setTimeout as delay } from 'node:timers/promises'
 
 const slowMs = 250
+const lookMs = 25
 /** Between two chunks (64 KiB, as Node reads them) of a stream that goes slowly: the fewer processors, the longer. */
 const pauseMs = Math.floor(12 / availableParallelism())
 /** What a stream carries without being a large one, and how soon that is forgotten. */
@@ -15,6 +17,7 @@ const forgottenBytesPerMs = 8 * 1024
 export class Precedence {
   readonly #nowMs: () => number
   #until = 0
+  #underWay = 0
 
   constructor(nowMs = () => performance.now()) {
     this.#nowMs = nowMs
@@ -25,9 +28,26 @@ export class Precedence {
     this.#until = this.#nowMs() + slowMs
   }
 
+  /** A work that counts as short until it ends, and for a moment more: somebody goes on with what it made. */
+  async during<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+    this.#underWay += 1
+    try {
+      return await work()
+    } finally {
+      this.#underWay -= 1
+      this.take()
+    }
+  }
+
   /** Whether large streams go slowly now. */
   get isTaken(): boolean {
-    return this.#nowMs() < this.#until
+    return this.#underWay > 0 || this.#nowMs() < this.#until
+  }
+
+  /** Resolves when it is not taken, after `atMostMs` in any case: nothing stands still for good. */
+  async untilFree(atMostMs: number): Promise<void> {
+    const giveUp = this.#nowMs() + atMostMs
+    while (this.isTaken && this.#nowMs() < giveUp) await delay(lookMs)
   }
 }
 

@@ -86,6 +86,26 @@ it('comes back byte for byte on a disk that stays sparse and whole', async () =>
   run('e2fsck', '-f', '-n', after)
 })
 
+it('waits before each chunk for what goes first, and reads every one', async () => {
+  const file = await pool.captureFile('first')
+  const allowed: (() => void)[] = []
+  const giveWay = () => new Promise<void>((resolve) => allowed.push(resolve))
+  const names = nameChunks(file, keys, { ...pace, giveWay })
+  expect(await names.next()).toMatchObject({ value: { diskBytes: diskBytesOf(1) } })
+  const read: unknown[] = []
+  const all = (async () => {
+    for await (const each of names) read.push(each)
+  })()
+  for (const chunk of [1, 2, 3]) {
+    await expect.poll(() => allowed.length).toBe(chunk)
+    expect(read.length).toBeLessThan(chunk)
+    allowed.at(-1)?.()
+  }
+  const goOn = setInterval(() => allowed.at(-1)?.())
+  await all.finally(() => clearInterval(goOn))
+  expect(read).toEqual(await namesOf('first'))
+})
+
 it('names only what changed anew', async () => {
   const first = new Set((await namesOf('first')).map(({ name }) => name))
   const fresh = (await namesOf('second')).filter(({ name }) => !first.has(name))

@@ -1,6 +1,12 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { chunkBytes, newCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
 import { newUuid } from '@dock/foundation'
 import { hostEvent } from '@dock/host-protocol'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
@@ -74,6 +80,31 @@ test('a capture can be listed and read', async () => {
   expect(await part('2-1')).toEqual([400, null, ''])
   expect((await post(`/captures/${captureId}/destroy`, { operationId: 'op_3' })).body).toEqual({})
   expect((await host.agent.app.request(`/captures/${captureId}/tree`)).status).toBe(404)
+})
+
+test('a copy gives way to a start, for a second at most', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-app-'))
+  const disk = join(folder, 'disk.raw')
+  await writeFile(disk, randomBytes(chunkBytes))
+  host.disks.captureFile = async () => disk
+  const copy = async (): Promise<number> => {
+    const body = JSON.stringify({ keys: serialiseCopyKeys(newCopyKeys()) })
+    const path = `/captures/${newUuid()}/chunk-names`
+    const answer = await host.agent.app.request(path, { method: 'POST', body })
+    // The size of the disk, the chunk, the end.
+    return (await answer.text()).trim().split('\n').length
+  }
+  const release = host.driver.hold('start')
+  const started = post(`/docks/${newUuid()}/start`, startCommand())
+  const isDone = vi.fn()
+  const copied = copy()
+  void copied.then(isDone)
+  await delay(500)
+  expect(isDone).not.toHaveBeenCalled()
+  expect(await copied).toBe(3)
+  release()
+  expect(await started).toMatchObject({ status: 200 })
+  await rm(folder, { recursive: true })
 })
 
 test('the event stream begins with the inventory and tells of a death at once', async () => {

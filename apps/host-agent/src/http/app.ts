@@ -29,6 +29,9 @@ export const createAgentApp = (view: HostView): Hono => {
   addImageRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))
 
+  for (const order of ['start', 'stop', 'capture', 'destroy'])
+    app.use(`/docks/:dockId/${order}`, (_context, next) => precedence.during(next))
+
   app.post('/docks/:dockId/start', async (context) => {
     const command = await readBody(context, protocol.startDock)
     return context.json(await docks.commandable(uuidParameter(context, 'dockId')).start(command))

@@ -14,7 +14,7 @@ export type HostView = {
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents
-  /** Commands go before large transfers. */
+  /** Commands go before large transfers and copies. */
   precedence: Precedence
   facts(): Promise<HostFacts>
   pressure(): Pressure
