@@ -89,7 +89,9 @@ export const describeEndings = (subject: Subject): void => {
         await begin('setsid sleep 7771 & sleep 7772', user),
         await begin('exec env -i setsid --fork --wait sleep 7773'),
       ]
-      await expect.poll(left).toEqual(expect.arrayContaining(['sleep 7771', 'sleep 7772', 'sleep 7773']))
+      await expect
+        .poll(left, { timeout: 30_000 })
+        .toEqual(expect.arrayContaining(['sleep 7771', 'sleep 7772', 'sleep 7773']))
       const found = await other.abandonedExecs(handle)
       expect(found).toHaveLength(2)
       expect(found.map(({ mark }) => mark)).toContain(plain.reference.mark)
