@@ -34,8 +34,8 @@ export type AgentParts = Omit<
 /** Sandboxes that boot at once: more are slower for all. */
 const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
-/** A copy of a host that is never at rest still goes on, by 4 MiB a second. */
-const copyWaitsAtMostMs = 1_000
+/** A copy of a host that is never at rest still goes on: by 2 MiB a second for each processor, as far as its pace. */
+const copyWaitsAtMostMs = 2_000 / availableParallelism()
 
 /** The agent without its link: its Docks and its paths. */
 export const createAgent = (agentParts: AgentParts) => {
