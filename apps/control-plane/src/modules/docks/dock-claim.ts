@@ -121,7 +121,7 @@ const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> =>
   return sql`placed.image_versions ->> ${dock.image}::text`
 }
 
-/** A live Dock can be copied whether it is used at that moment or not, and turns from one to the other at any time. */
+/** A live Dock turns from used to unused and back at any time: what changes no state takes it as either. */
 const statesAlike = (state: DockRow['state']): readonly DockRow['state'][] =>
   isReadyDockState(state) ? readyDockStates : [state]
 
@@ -220,8 +220,8 @@ export const claimDock = async (
     sql`moved as (update docks d set updated_at = ${now}
       ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
       ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
-      from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation} and d.state = ${dock.state}
-        and not ${input.unless ?? sql<boolean>`false`}
+      from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
+        and d.state in (${sql.join(last ? [dock.state] : statesAlike(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
       returning d.*)`,
     sql`ended as (${input.removesDisk ? endWaitingRecovery(operation, now) : sql`select 1 where false`})`,
     // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.

@@ -1,7 +1,7 @@
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
-import { branchDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
+import { branchDock, deleteDock, listDocks, readDock, resumeDock, stopDock, updateDock } from '../index.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
@@ -70,6 +70,17 @@ describe('a change in between', () => {
     expect(await read(id)).toMatchObject({ state: 'ready', cpus: 1, ttlSeconds: null })
     const { rows } = await sql`select reserved_cpus from hosts where id = ${world.hostId}`.execute(world.db)
     expect(rows).toEqual([{ reserved_cpus: 1 }])
+  })
+})
+
+describe('a Dock that is used this moment', () => {
+  it('is deleted all the same', async () => {
+    const { id } = await world.create()
+    const change = `update docks set state = 'running' where id = '${id}'`
+    await whileLocked(database, { lock: change, waiting: 1 }, () =>
+      deleteDock(context(), world.caller, id, id),
+    )
+    await expect.poll(() => outcomeOf(read(id))).toBe('dock_not_found')
   })
 })
 
