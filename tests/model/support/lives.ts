@@ -74,7 +74,8 @@ const drop = (body: { index: number; failure: Failure }): Command =>
         [code, status === 'completed'],
         ['done', false],
       ]
-    if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
+    // A stop that waits gives way.
+    if (dock.pending === 'snapshot-delete') return [actual, ['dock_busy', undefined]]
     const waits = model.online
       ? onHost && failure !== null
       : onHost || dock.snapshots > 0 || dock.captureFailed

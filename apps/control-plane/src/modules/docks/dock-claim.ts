@@ -17,7 +17,7 @@ import {
 import type { DockRow } from './dock.ts'
 import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
-import { endWaitingRecovery } from './recovery/give-way.ts'
+import { endGivingWay } from './give-way.ts'
 
 export type Lease = { owner: string; until: Date }
 
@@ -195,7 +195,7 @@ export type ExistingDockClaim = {
   /** What must not hold while the Dock is claimed. */
   unless?: RawBuilder<boolean>
   also?: readonly RawBuilder<unknown>[]
-  /** The Dock's disk goes, so that a recovery that waits for its host gives way. */
+  /** The Dock's disk goes, so that what waits for its host gives way. */
   removesDisk?: boolean
   /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
   placement?: { request: PlacementRequest; policy: PlacementPolicy }
@@ -223,7 +223,7 @@ export const claimDock = async (
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
         and d.state in (${sql.join(last ? [dock.state] : statesAlike(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
       returning d.*)`,
-    sql`ended as (${input.removesDisk ? endWaitingRecovery(operation, now) : sql`select 1 where false`})`,
+    sql`ended as (${input.removesDisk ? endGivingWay(operation, now) : sql`select 1 where false`})`,
     // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.
     sql`intent as (${insertOperation(operation, input.lease, now, {
       from: sql`moved, (select count(*) from ended) as given_way`,

@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { DockRow, VisibleDock } from './dock.ts'
 import { type Binding, barsMembers, bindingColumns } from './environment/environment-gate.ts'
-import { isWaitingRecovery } from './recovery/give-way.ts'
+import { givesWay } from './give-way.ts'
 
 /** Columns of a {@link DockRow}, of the table or alias `d`. */
 export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "organizationId",
@@ -62,7 +62,7 @@ export const docksOfOrganization = async (
   limit: number,
 ): Promise<{ count: number; free: DockRow[] }> => {
   const active = sql`exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed'
-    and not ${isWaitingRecovery})`
+    and not ${givesWay})`
   const counted = await sql<{ count: number; held: number }>`
     select count(*)::int as count, (count(*) filter (where ${active}))::int as held from docks d
     where d.organization_id = ${organizationId}`.execute(db)

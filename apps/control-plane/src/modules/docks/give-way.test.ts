@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { unblockHost } from '../../../engine/index.ts'
-import { deleteDock, readDock, removeDocks, stopDock } from '../index.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import type { TestWorld } from '../test-world.ts'
+import { unblockHost } from '../../engine/index.ts'
+import { deleteDock, readDock, removeDocks, stopDock } from './index.ts'
+import { eachInAWorld, outcomeOf } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
 
 let world: TestWorld
 eachInAWorld((fresh) => {
@@ -119,5 +119,46 @@ describe('a recovery that waits for a full pool to have room', () => {
     gate.resolve()
     await world.modules.runner.settled()
     expect(await stateOf(id)).toBe('ready')
+  })
+})
+
+describe('a stop that waits for a silent host', () => {
+  let id: string
+  beforeEach(async () => {
+    id = (await world.create()).id
+    world.host.failures.set('stop', ['lost-after'])
+    expect(await stop(id, false)).toEqual({ id, state: 'archiving' })
+    expect(await operationsOf(id)).toEqual([{ kind: 'stop', status: 'blocked' }])
+    expect(world.host.captures.size).toBe(1)
+  })
+
+  it('gives way to a delete, which takes what it may have captured', async () => {
+    const { operation } = await remove(id)
+    expect(operation.status).toBe('completed')
+    expect(await outcomeOf(stateOf(id))).toBe('dock_not_found')
+    expect(world.host.sandboxes.has(id)).toBe(false)
+    expect(world.host.captures.size).toBe(0)
+    expect(await operationsOf(id)).toEqual([
+      { kind: 'stop', status: 'completed' },
+      { kind: 'delete', status: 'completed' },
+    ])
+    await reportAndSweep()
+    expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+  })
+
+  it('gives way to the removal of its organization', async () => {
+    expect(await removeDocks(context(), world.organizationId)).toBe(1)
+    await world.modules.runner.settled()
+    expect(await removeDocks(context(), world.organizationId)).toBe(0)
+    expect(world.host.captures.size).toBe(0)
+  })
+
+  it('leaves the delete to wait in its place while the host stays silent', async () => {
+    world.host.online = false
+    expect((await remove(id)).operation.status).toBe('blocked')
+    world.host.online = true
+    await reportAndSweep()
+    expect(await outcomeOf(stateOf(id))).toBe('dock_not_found')
+    expect(world.host.captures.size).toBe(0)
   })
 })
