@@ -35,7 +35,7 @@ export type AgentParts = Omit<
 const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
 /** A copy of a host that is never at rest still goes on: by 2 MiB a second for each processor, as far as its pace. */
-const copyWaitsAtMostMs = 2_000 / availableParallelism()
+export const copyWaitsAtMostMs = 2_000 / availableParallelism()
 
 /** The agent without its link: its Docks and its paths. */
 export const createAgent = (agentParts: AgentParts) => {
