@@ -31,6 +31,7 @@ export { createDockRepositories, type DockRepositories } from './repositories/do
 export type { BootedDock } from './repositories/passed-repositories.ts'
 export { dockSealedColumns } from './sealed-columns.ts'
 export { createSetupSaga } from './setup/setup-dock.ts'
+export { bootsUnderWay } from './snapshot-hold.ts'
 export { createTtlClock } from './ttl-clock.ts'
 export { createDockUsage, usageSweepMs } from './usage/dock-usage.ts'
 export { createSecretsOf } from './variables/dock-secrets.ts'

@@ -3,7 +3,7 @@ import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
-import { barsMembers } from '../docks/index.ts'
+import { barsMembers, bootsUnderWay } from '../docks/index.ts'
 
 export type SnapshotRow = {
   id: string
@@ -73,8 +73,7 @@ export const holdUnusedSnapshot = async (tx: Db, organizationId: string, id: str
     select s.id from snapshots s
     where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving' and s.restoring_to is null
       and not exists (select 1 from templates t where t.snapshot_id = s.id and t.status <> 'failed')
-      and not exists (select 1 from operations o where o.status <> 'completed'
-        and o.organization_id = ${organizationId} and o.data #>> '{command,source,captureId}' = ${id})
+      and not ${bootsUnderWay}
     for update`.execute(tx)
   return result.rows.length === 1
 }

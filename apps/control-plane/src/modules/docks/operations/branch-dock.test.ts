@@ -80,16 +80,18 @@ describe('a retry of a branch with its key', () => {
     expect(await outcomeOf(retry(source.id))).toBe('dock_not_found')
   })
 
-  it('that is still being made is told so when its source is deleted meanwhile', async () => {
+  it('that is still being made is told so, and its source stays until it boots', async () => {
     const source = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('start', promise)
     const first = outcomeOf(retry(source.id))
     await expect.poll(() => world.host.calls.filter((call) => call.method === 'start').length).toBe(2)
-    await deleteDock(context(), world.caller, source.id, source.id)
+    const removal = () => outcomeOf(deleteDock(context(), world.caller, source.id, source.id))
+    expect(await removal()).toBe('dock_busy')
     expect(await outcomeOf(retry(source.id))).toBe('idempotency_in_progress')
     resolve()
-    await first
+    expect(await first).toBe('succeeded')
+    expect(await removal()).toBe('succeeded')
   })
 
   it('answers the copy also when its source has come to bar members', async () => {

@@ -1,12 +1,13 @@
 /** DELETE /v1/docks/:id */
 import { type Operation, roleReaches, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { dockCaptures, findVisibleOperation } from '../dock-store.ts'
-import { frozenAsTemplate, isFrozenAsTemplate } from '../template-hold.ts'
+import { frozenAsTemplate, isBeingCopied, isFrozenAsTemplate } from '../snapshot-hold.ts'
 import type { DeleteData } from '../workflows/delete-dock.ts'
 import { answerOperation } from './answer-operation.ts'
 
@@ -33,7 +34,7 @@ export const claimDelete = async (
     operation,
     moves: [],
     removesDisk: true,
-    unless: frozenAsTemplate(id),
+    unless: sql<boolean>`(${frozenAsTemplate(id)} or ${isBeingCopied(id)})`,
     lease: runner.lease(),
     now: clock.now(),
   })
