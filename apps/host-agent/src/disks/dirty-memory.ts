@@ -8,7 +8,8 @@ import type { Logger } from '@dock/foundation'
 
 const mebibyte = 2 ** 20
 const dirtyBytesMax = 256 * mebibyte
-const dirtyBackgroundBytes = 64 * mebibyte
+/** Little, since a capture waits for what is not written yet. */
+const dirtyBackgroundBytes = 4 * mebibyte
 const deviceDirtyBytesMax = 64 * mebibyte
 const deviceDirtyPercentMax = (100 * deviceDirtyBytesMax) / dirtyBytesMax
 
