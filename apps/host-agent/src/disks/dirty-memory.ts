@@ -17,7 +17,7 @@ const deviceDirtyPercentMax = (100 * deviceDirtyBytesMax) / dirtyBytesMax
 export const limitDirtyMemory = async (logger: Logger): Promise<void> => {
   try {
     const present = Number(await readFile('/proc/sys/vm/dirty_bytes', 'utf8'))
-    if (present > 0 && present <= dirtyBytesMax) return
+    if (present > 0 && present < dirtyBytesMax) return
     await writeFile('/proc/sys/vm/dirty_background_bytes', `${dirtyBackgroundBytes}`)
     await writeFile('/proc/sys/vm/dirty_bytes', `${dirtyBytesMax}`)
   } catch (error) {
