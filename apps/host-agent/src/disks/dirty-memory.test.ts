@@ -3,23 +3,44 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '@dock/foundation'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { limitDeviceDirtyMemory } from './dirty-memory.ts'
+import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
-let devices: string
+let folder: string
 beforeEach(async () => {
-  devices = await mkdtemp(join(tmpdir(), 'dock-devices-'))
+  folder = await mkdtemp(join(tmpdir(), 'dock-dirty-'))
 })
-afterEach(() => rm(devices, { recursive: true }))
+afterEach(() => rm(folder, { recursive: true }))
+
+/** The machine's bounds, once those that stood there are limited. */
+const machineLimited = async (background: number, all: number): Promise<[string, string]> => {
+  const [backgroundFile, allFile] = [join(folder, 'dirty_background_bytes'), join(folder, 'dirty_bytes')]
+  await writeFile(backgroundFile, `${background}\n`)
+  await writeFile(allFile, `${all}\n`)
+  await limitDirtyMemory(logger, folder)
+  return [(await readFile(backgroundFile, 'utf8')).trim(), (await readFile(allFile, 'utf8')).trim()]
+}
+
+test('the machine is limited where only a share of its memory was the bound, or a wider one', async () => {
+  expect(await machineLimited(0, 0)).toEqual(['4194304', '268435456'])
+  expect(await machineLimited(2 ** 26, 2 ** 28)).toEqual(['4194304', '268435456'])
+  expect(await machineLimited(2 ** 30, 2 ** 31)).toEqual(['4194304', '268435456'])
+})
+
+test("an operator's stricter bound stays, each on its own", async () => {
+  expect(await machineLimited(2 ** 20, 2 ** 24)).toEqual(['1048576', '16777216'])
+  expect(await machineLimited(2 ** 20, 0)).toEqual(['1048576', '268435456'])
+  expect(await machineLimited(2 ** 23, 2 ** 24)).toEqual(['4194304', '16777216'])
+})
 
 /** What stands in the settings that a kernel has, once a device is limited. */
 const limited = async (...settings: string[]): Promise<Record<string, string>> => {
-  const folder = join(devices, 'loop7', 'bdi')
-  await mkdir(folder, { recursive: true })
-  for (const name of settings) await writeFile(join(folder, name), '')
-  await limitDeviceDirtyMemory('loop7', logger, devices)
-  const texts = settings.map(async (name) => [name, await readFile(join(folder, name), 'utf8')])
+  const device = join(folder, 'loop7', 'bdi')
+  await mkdir(device, { recursive: true })
+  for (const name of settings) await writeFile(join(device, name), '')
+  await limitDeviceDirtyMemory('loop7', logger, folder)
+  const texts = settings.map(async (name) => [name, await readFile(join(device, name), 'utf8')])
   return Object.fromEntries(await Promise.all(texts))
 }
 

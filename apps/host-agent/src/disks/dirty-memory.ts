@@ -13,13 +13,16 @@ const dirtyBackgroundBytes = 4 * mebibyte
 const deviceDirtyBytesMax = 64 * mebibyte
 const deviceDirtyPercentMax = (100 * deviceDirtyBytesMax) / dirtyBytesMax
 
-/** For the whole machine. An operator's stricter bound is left as it is. */
-export const limitDirtyMemory = async (logger: Logger): Promise<void> => {
+/** For the whole machine. A bound that is stricter already, an operator's, is left as it is. */
+export const limitDirtyMemory = async (logger: Logger, machine = '/proc/sys/vm'): Promise<void> => {
+  const tighten = async (setting: string, bytes: number) => {
+    const present = Number(await readFile(join(machine, setting), 'utf8'))
+    // Zero says that a share of the machine's memory is the bound instead.
+    if (present === 0 || present > bytes) await writeFile(join(machine, setting), `${bytes}`)
+  }
   try {
-    const present = Number(await readFile('/proc/sys/vm/dirty_bytes', 'utf8'))
-    if (present > 0 && present < dirtyBytesMax) return
-    await writeFile('/proc/sys/vm/dirty_background_bytes', `${dirtyBackgroundBytes}`)
-    await writeFile('/proc/sys/vm/dirty_bytes', `${dirtyBytesMax}`)
+    await tighten('dirty_background_bytes', dirtyBackgroundBytes)
+    await tighten('dirty_bytes', dirtyBytesMax)
   } catch (error) {
     logger.warn({ err: error }, 'dirty memory could not be bounded')
   }
