@@ -47,7 +47,7 @@ describe('the pool', () => {
     expect(told.map((event) => event.type)).toEqual(['pool.ready', 'pool.ready'])
   })
 
-  test('waits while a Dock boots', async () => {
+  test('waits while a Dock boots, and for its first command', async () => {
     const release = host.driver.hold('start')
     const start = host.agent.docks.commandable(newUuid()).start(startCommand())
     await expect.poll(async () => (await host.residue()).attached.length).toBe(1)
@@ -56,6 +56,9 @@ describe('the pool', () => {
     expect((await host.disks.list()).disks).toHaveLength(1)
     release()
     await start
+    await host.clock.pass(99)
+    expect((await host.disks.list()).disks).toHaveLength(1)
+    await host.clock.pass(1)
     await expect.poll(() => pool().length).toBe(2)
   })
 

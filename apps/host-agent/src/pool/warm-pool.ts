@@ -12,13 +12,18 @@ import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
 import type { PoolKind } from '../docks/pool-boot.ts'
 import type { PoolRoom } from '../docks/seams.ts'
+import { Rest } from './rest.ts'
 
 const bootsAtOnceMax = 2
 const tickMs = 1_000
 const pauseMinMs = 2_000
 const pauseMaxMs = 60_000
-/** A Dock's first commands have the machine to themselves, as long as enough sandboxes wait for those that come next. */
-const restMs = 400
+/**
+ * A Dock's first commands have the machine to themselves: those after a boot in any case, those after a claim as long as
+ * enough sandboxes wait for the creates that come next.
+ */
+const restAfterBootMs = 100
+const restAfterClaimMs = 400
 const enough = 0.5
 /** Shares of the machine's memory that must be available: to make another sandbox, and to keep those there are. */
 const roomyMemory = 0.25
@@ -49,22 +54,26 @@ export class WarmPool {
   readonly #ready = new Map<string, PoolReport>()
   /** Undefined until the control plane has said what to keep: what is there stays until then. */
   #kind: PoolKind | null | undefined
-  #making = 0
+  readonly #restAfterBoot: Rest
+  readonly #restAfterClaim: Rest
+  readonly #pause: Rest
   #pauseMs = 0
-  #pausedUntil = 0
-  #restsUntil = 0
-  #cancelRest = (): void => undefined
+  #making = 0
   #isRunning = false
 
   constructor(parts: WarmPoolParts) {
     this.#parts = parts
+    const rest = () => new Rest(parts.clock, () => this.#fill())
+    this.#restAfterBoot = rest()
+    this.#restAfterClaim = rest()
+    this.#pause = rest()
     parts.losses.listen(({ dockId, isClaimed }) => {
       if (!this.#ready.delete(dockId)) return
-      if (isClaimed) this.#rest()
+      if (isClaimed) this.#restAfterClaim.begin(restAfterClaimMs)
       else parts.events.emit({ type: 'pool.gone', dockId })
       this.#fill()
     })
-    parts.turns.onCalm(() => this.#fill())
+    parts.turns.onCalm(() => this.#restAfterBoot.begin(restAfterBootMs))
   }
 
   /** What can be claimed now. */
@@ -86,7 +95,6 @@ export class WarmPool {
     again()
     return () => {
       this.#isRunning = false
-      this.#cancelRest()
       cancel()
     }
   }
@@ -100,13 +108,6 @@ export class WarmPool {
     this.#fill()
   }
 
-  #rest(): void {
-    const { clock } = this.#parts
-    this.#restsUntil = clock.now().getTime() + restMs
-    this.#cancelRest()
-    this.#cancelRest = clock.after(restMs, () => this.#fill())
-  }
-
   #fill(): void {
     while (this.#mayMake()) {
       this.#making += 1
@@ -118,19 +119,19 @@ export class WarmPool {
   }
 
   #mayMake(): boolean {
-    const { size, turns, clock, room, memoryAvailable } = this.#parts
+    const { size, turns, room, memoryAvailable } = this.#parts
     if (!this.#isRunning || !this.#kind || !turns.isCalm) return false
     if (this.#making >= bootsAtOnceMax || this.#ready.size + this.#making >= size) return false
-    const now = clock.now().getTime()
-    if (now < this.#restsUntil && this.#ready.size > size * enough) return false
-    if (now < this.#pausedUntil || memoryAvailable() < roomyMemory) return false
+    const isEnough = this.#ready.size > size * enough
+    if (this.#pause.isOn || this.#restAfterBoot.isOn || (this.#restAfterClaim.isOn && isEnough)) return false
+    if (memoryAvailable() < roomyMemory) return false
     const { freeBytes, reserveBytes } = room()
     return freeBytes >= 3 * reserveBytes
   }
 
   /** Never rejects: after a failure the next one waits, longer each time. */
   async #make(): Promise<void> {
-    const { docks, clock, events, logger } = this.#parts
+    const { docks, events, logger } = this.#parts
     const kind = this.#kind
     if (!kind) return
     const dockId = newUuid()
@@ -138,7 +139,7 @@ export class WarmPool {
       await docks.bootForPool(dockId, kind, spokenName())
     } catch (error) {
       this.#pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#pauseMs * 2))
-      this.#pausedUntil = clock.now().getTime() + this.#pauseMs
+      this.#pause.begin(this.#pauseMs)
       logger.warn({ err: error, pauseMs: this.#pauseMs }, 'no sandbox for the warm pool')
       return
     }
