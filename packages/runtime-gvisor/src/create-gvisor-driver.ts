@@ -21,7 +21,7 @@ import { renameSandbox } from './rename-sandbox.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 import { createRunsc } from './runsc.ts'
 import { createRunscTransport } from './runsc-transport.ts'
-import { readCgroupMounts, SandboxCgroup } from './sandbox-cgroup.ts'
+import { readCgroupMounts, requireCgroups, SandboxCgroup } from './sandbox-cgroup.ts'
 import { parseSandboxId, sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import type { Sentry } from './sentry.ts'
@@ -80,6 +80,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
   return {
     name: 'gvisor',
     fingerprint: async () => {
+      requireCgroups(mounts)
       const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
       const detail = { platform: 'systrap', exec: transport.name, netCoreHidden: String(netCoreHidden) }
       return { driver: 'gvisor', version, detail }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type CgroupMount, SandboxCgroup, untilFrozen } from './sandbox-cgroup.ts'
+import { type CgroupMount, requireCgroups, SandboxCgroup, untilFrozen } from './sandbox-cgroup.ts'
 
 let folder: string
 beforeEach(() => {
@@ -44,6 +44,18 @@ test('version 1: each controller has its own hierarchy', async () => {
   cgroup.shareEqually()
   expect(read('cpu/dock/id/cpu.shares')).toBe('1024')
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
+})
+
+test('a machine that shows too few of them is refused with what to do, one with all of either version is not', () => {
+  const mounts = ['cpu', 'cpuacct', 'freezer', 'memory'].map(one)
+  expect(() => requireCgroups(mounts)).not.toThrow()
+  expect(() =>
+    requireCgroups([{ version: 2, controllers: [], root: '/', path: '/sys/fs/cgroup' }]),
+  ).not.toThrow()
+  expect(() => requireCgroups(mounts.slice(0, 2))).toThrow(
+    'no control groups for freezer, memory are mounted',
+  )
+  expect(() => requireCgroups([])).toThrow('nsenter')
 })
 
 test('version 2: one hierarchy, here seen from a folder in it', async () => {

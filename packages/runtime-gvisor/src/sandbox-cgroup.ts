@@ -31,6 +31,20 @@ export const readCgroupMounts = (): CgroupMount[] =>
       return [{ version: type === 'cgroup' ? 1 : 2, controllers: options?.split(',') ?? [], root, path }]
     })
 
+const controllersNeeded = ['cpu', 'cpuacct', 'freezer', 'memory']
+
+/** Throws with what to do where a sandbox could not be limited, frozen and measured. */
+export const requireCgroups = (mounts: readonly CgroupMount[]): void => {
+  const missing = controllersNeeded.filter(
+    (each) => !mounts.some(({ version, controllers }) => version === 2 || controllers.includes(each)),
+  )
+  if (missing.length === 0) return
+  throw new Error(
+    `no control groups for ${missing.join(', ')} are mounted here: mount them, or start where they are seen ` +
+      '(`ip netns exec` hides them, `nsenter --net` does not)',
+  )
+}
+
 export class SandboxCgroup {
   readonly #mounts: readonly CgroupMount[]
   readonly #lines: string[]
