@@ -1,0 +1,40 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+
+const pinFile = join(dirname(import.meta.dirname), 'pin.sh')
+const run = promisify(execFile)
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dock-pin-'))
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+/** Says of the folder which program is to be run in the new namespace, from a namespace that one processor made on another. */
+const pinned = (made: number, pinning: number, program: string) => {
+  const script = `. "$PIN"; taskset -cp ${pinning} $$ >/dev/null; code=0; pin_namespace ${program} || code=$?
+    is_pinned && echo pinned; remove_pin; exit $code`
+  const within = ['--mount', '--propagation', 'private', 'bash', '-uc', script]
+  return run('taskset', ['-c', String(made), 'unshare', ...within], {
+    env: { ...process.env, DOCK_HOST_DIR: folder, PIN: pinFile },
+  })
+}
+
+const processors = [0, availableParallelism() - 1]
+const pairs = processors.flatMap((made) => processors.map((pinning) => [made, pinning] as const))
+test.each(pairs)(
+  'is pinned from a namespace made on processor %i, on processor %i',
+  async (made, pinning) => {
+    expect((await pinned(made, pinning, 'touch "$DOCK_HOST_DIR/prepared"')).stdout).toBe('pinned\n')
+  },
+)
+
+test('is not, when its preparation fails, which is said once', async () => {
+  const { code, stdout, stderr } = await pinned(0, 0, 'cat /nowhere').catch((error) => error)
+  expect(code).toBe(1)
+  expect(stdout).toBe('')
+  expect(stderr).toBe('cat: /nowhere: No such file or directory\n')
+})
