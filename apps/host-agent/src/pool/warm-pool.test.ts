@@ -62,6 +62,21 @@ describe('the pool', () => {
     await expect.poll(() => pool().length).toBe(2)
   })
 
+  test('is not passed over for good by Docks that boot one right behind the other', async () => {
+    const bootMeanwhile = async (meanwhile: () => void | Promise<void>) => {
+      const { attached } = await host.residue()
+      const release = host.driver.hold('start')
+      const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+      await expect.poll(async () => (await host.residue()).attached.length).toBe(attached.length + 1)
+      await meanwhile()
+      release()
+      await start
+    }
+    await bootMeanwhile(() => host.agent.warmPool.keep(kind))
+    await bootMeanwhile(() => host.clock.pass(500))
+    await expect.poll(() => pool().length).toBe(2)
+  })
+
   test('keeps no Dock from its boot', async () => {
     const release = host.driver.hold('start')
     host.agent.warmPool.keep(kind)

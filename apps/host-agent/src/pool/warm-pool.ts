@@ -19,8 +19,8 @@ const tickMs = 1_000
 const pauseMinMs = 2_000
 const pauseMaxMs = 60_000
 /**
- * A Dock's first commands have the machine to themselves: those after a boot in any case, those after a claim as long as
- * enough sandboxes wait for the creates that come next.
+ * A Dock's first commands have the machine to themselves: those after a claim as long as enough sandboxes wait for the
+ * creates that come next, those after a boot however few do.
  */
 const restAfterBootMs = 100
 const restAfterClaimMs = 400
@@ -58,6 +58,8 @@ export class WarmPool {
   readonly #restAfterClaim: Rest
   readonly #pause: Rest
   #pauseMs = 0
+  /** Since the last sandbox was begun: it rests once, so that Docks that boot one right behind the other leave it a turn. */
+  #hasRested = false
   #making = 0
   #isRunning = false
 
@@ -73,7 +75,11 @@ export class WarmPool {
       else parts.events.emit({ type: 'pool.gone', dockId })
       this.#fill()
     })
-    parts.turns.onCalm(() => this.#restAfterBoot.begin(restAfterBootMs))
+    parts.turns.onCalm(() => {
+      if (!this.#hasRested) this.#restAfterBoot.begin(restAfterBootMs)
+      this.#hasRested = true
+      this.#fill()
+    })
   }
 
   /** What can be claimed now. */
@@ -110,6 +116,7 @@ export class WarmPool {
 
   #fill(): void {
     while (this.#mayMake()) {
+      this.#hasRested = false
       this.#making += 1
       void this.#make().finally(() => {
         this.#making -= 1
