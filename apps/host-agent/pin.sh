@@ -31,3 +31,15 @@ remove_pin() {
   if mountpoint -q "$pin_folder"; then umount "$pin_folder"; fi
   rm -rf --one-file-system "$pin_folder"
 }
+
+# A new mount namespace holds a copy of every mount, so that a Dock's disk mounted outside could never be detached there.
+# Run inside a new namespace: unmounts the disks of Docks that are not below DOCK_HOST_DIR.
+release_foreign_disks() {
+  local point device fields
+  while read -r _ _ _ _ point fields; do
+    device=${fields##* - ext4 }
+    device=${device%% *}
+    [[ $device == /dev/loop* && $point != "$DOCK_HOST_DIR"/* ]] || continue
+    [[ $(cat "/sys/block/${device#/dev/}/loop/backing_file" 2>/dev/null) != */disk.raw ]] || umount -l "$point"
+  done </proc/self/mountinfo
+}

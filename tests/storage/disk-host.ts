@@ -12,6 +12,8 @@ import { type KeptProcess, keepProcess } from './kept-process.ts'
 
 const run = promisify(execFile)
 const program = join(import.meta.dirname, 'disk-agent.ts')
+/** Shell functions of the agent's launcher. */
+const pinFile = join(import.meta.dirname, '../../apps/host-agent/pin.sh')
 const poolBytes = 24 * 2 ** 30
 
 export type DiskHost = KeptProcess & {
@@ -51,9 +53,11 @@ export const removePools = async (folder: string): Promise<void> => {
 }
 
 /** A process that holds a mount namespace open: mounts made in it end with it, and no other namespace copies them. */
-const holdNamespace = async (): Promise<ChildProcess & { pid: number }> => {
-  const holder = spawn('unshare', ['--mount', '--', 'sh', '-c', 'echo ready; exec sleep infinity'], {
+const holdNamespace = async (hostDir: string): Promise<ChildProcess & { pid: number }> => {
+  const script = '. "$PIN"; release_foreign_disks; echo ready; exec sleep infinity'
+  const holder = spawn('unshare', ['--mount', '--', 'bash', '-euc', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, DOCK_HOST_DIR: hostDir, PIN: pinFile },
   })
   await once(holder.stdout, 'data')
   return holder as ChildProcess & { pid: number }
@@ -70,7 +74,7 @@ export const startDiskHost = async (options: {
   const { hostDir, url, joinTokenFile, image } = options
   await mkdir(hostDir, { recursive: true, mode: 0o700 })
   await run('umount', ['-l', await preparePoolWithImage(hostDir, image)])
-  const holder = await holdNamespace()
+  const holder = await holdNamespace(hostDir)
   const seen = `/proc/${holder.pid}/root${hostDir}`
   const logFile = join(hostDir, 'agent.log')
   const places = { DOCK_CONTROL_URL: url, DOCK_HOST_DIR: hostDir, DOCK_JOIN_TOKEN_FILE: joinTokenFile }

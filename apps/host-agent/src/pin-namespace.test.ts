@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -37,4 +37,25 @@ test('is not, when its preparation fails, which is said once', async () => {
   expect(code).toBe(1)
   expect(stdout).toBe('')
   expect(stderr).toBe('cat: /nowhere: No such file or directory\n')
+})
+
+test('a new namespace holds no disk of a Dock of another host folder', async () => {
+  // In a namespace of its own, so that no other test copies the mount. The copy is made by the inner unshare.
+  const script = `cd "$DOCK_HOST_DIR"; truncate -s 16M disk.raw; mkfs.ext4 -q -F disk.raw; mkdir mine other
+    mount -o loop disk.raw other; device=$(findmnt -no SOURCE other); name=\${device#/dev/}
+    export DOCK_HOST_DIR=$DOCK_HOST_DIR/mine
+    coproc unshare --mount bash -uc '. "$PIN"; "$@"; echo ready; exec cat' inner "$1"
+    read -r <&"\${COPROC[0]}"
+    umount other
+    for _ in {1..100}; do [ -e /sys/fs/ext4/$name ] || break; sleep 0.02; done
+    [ -e /sys/fs/ext4/$name ] && echo held || echo released
+    kill "$COPROC_PID"`
+  const inside = (prepare: string) =>
+    run('unshare', ['--mount', '--propagation', 'private', 'bash', '-uc', script, 'outer', prepare], {
+      env: { ...process.env, DOCK_HOST_DIR: folder, PIN: pinFile },
+    })
+  expect((await inside('release_foreign_disks')).stdout).toBe('released\n')
+  await rm(folder, { recursive: true })
+  await mkdir(folder)
+  expect((await inside('true')).stdout).toBe('held\n')
 })

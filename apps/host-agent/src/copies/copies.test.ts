@@ -16,6 +16,9 @@ import type { DiskPool } from '../docks/seams.ts'
 import { nameChunks, sealChunks } from './copy-capture.ts'
 import { fillDisk } from './restore-capture.ts'
 
+/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+const releaseDeadlineMs = 60_000
+
 const keys = newCopyKeys()
 const pace = { bytesPerSecond: 2 ** 40 }
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
@@ -52,7 +55,13 @@ beforeAll(async () => {
   run('chattr', '+C', disk)
   run('truncate', '-s', String(diskBytesOf(1)), disk)
   run('mkfs.ext4', '-q', '-F', '-m', '0', '-J', 'size=8', disk)
-  pool = createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes: 2 ** 20 })
+  pool = createDiskPool({
+    poolDir,
+    mountsDir: join(host, 'mounts'),
+    logger,
+    reserveBytes: 2 ** 20,
+    releaseDeadlineMs,
+  })
   await pool.recover()
   await pool.create('a', { from: { image: 'small' }, diskGiB: 1 })
   const { rootPath } = await pool.attach('a')

@@ -29,6 +29,9 @@ import { preparePool } from './prepare-pool.ts'
 import { DiskTooSmall } from './resize-disk.ts'
 import type { FillingDisk } from './write-new-disk.ts'
 
+/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+const releaseDeadlineMs = 60_000
+
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 const logger = createLogger('disk-pool-test')
 let host: string
@@ -50,7 +53,8 @@ const makeImage = async (): Promise<void> => {
   run('mkfs.ext4', '-q', '-F', '-m', '0', '-J', 'size=8', '-d', tree, disk)
 }
 
-const newPool = (reserveBytes = 2 ** 20) => createDiskPool({ poolDir, mountsDir, logger, reserveBytes })
+const newPool = (reserveBytes = 2 ** 20) =>
+  createDiskPool({ poolDir, mountsDir, logger, reserveBytes, releaseDeadlineMs })
 
 const dock = async (id: string, diskGiB = 1): Promise<string> => {
   await pool.create(id, { from: { image: 'small' }, diskGiB })

@@ -32,9 +32,9 @@ export type DiskPoolOptions = {
   logger: Logger
   /** Room that is kept free. Default max(2 GiB, 5 %). */
   reserveBytes?: number
+  /** How long a detach waits for other mount namespaces to release the disk. Default 10 s. */
+  releaseDeadlineMs?: number
 }
-
-const releaseDeadlineMs = 10_000
 
 const checked = (id: string): string => {
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(id)) throw new Error(`not an id: ${id}`)
@@ -42,7 +42,8 @@ const checked = (id: string): string => {
 }
 
 /** The pool at `poolDir`. `recover` must have run once before anything else is asked of it. */
-export const createDiskPool = ({ poolDir, mountsDir, logger, reserveBytes }: DiskPoolOptions): DiskPool => {
+export const createDiskPool = (options: DiskPoolOptions): DiskPool => {
+  const { poolDir, mountsDir, logger, reserveBytes, releaseDeadlineMs = 10_000 } = options
   let opened: Promise<DiskSystem> | undefined
   const kernel = (): Promise<DiskSystem> => {
     opened ??= openDiskSystem(logger)

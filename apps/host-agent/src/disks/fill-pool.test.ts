@@ -10,6 +10,9 @@ import { createDiskPool } from './disk-pool.ts'
 import { preparePool } from './prepare-pool.ts'
 import type { FillDisk } from './write-new-disk.ts'
 
+/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+const releaseDeadlineMs = 60_000
+
 const mebibyte = 2 ** 20
 const chunkBytes = 4 * mebibyte
 const diskBytes = 512 * mebibyte
@@ -23,7 +26,7 @@ let pool: DiskPool
 let freeBytes: number
 
 const newPool = (reserveBytes: number) =>
-  createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes })
+  createDiskPool({ poolDir, mountsDir: join(host, 'mounts'), logger, reserveBytes, releaseDeadlineMs })
 
 const filling =
   (bytes: number): FillDisk =>
