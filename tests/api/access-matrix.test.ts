@@ -12,7 +12,6 @@ import {
   routes,
 } from '@dock/contract'
 import { insertApiKey } from '@dock/control-plane/keys'
-import { newUuid } from '@dock/foundation'
 import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -62,7 +61,7 @@ beforeAll(async () => {
   revokedKey = await keyOf(tenant.owner, { revoked_at: new Date() })
   expiredKey = await keyOf(tenant.owner, { expires_at: new Date(Date.now() - 1000) })
   dockKey = await keyOf(tenant.owner, { dock_id: tenant.dockId })
-  otherDockKey = await keyOf(tenant.owner, { dock_id: newUuid() })
+  otherDockKey = await keyOf(tenant.owner, { dock_id: stranger.dockId })
 })
 afterAll(() => server.stop())
 

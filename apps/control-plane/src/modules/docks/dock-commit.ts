@@ -1,12 +1,13 @@
 /**
  * Changes of a Dock's state, each one SQL statement and so one transaction: the row, the cause of each move, the event,
- * the host's reservation and the operation change together or not at all.
+ * the host's reservation, the end of the Dock's keys and the operation change together or not at all.
  */
 import type { WebhookEventType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { type Cause, LeaseLost, type OperationError, type OperationRow } from '../../engine/index.ts'
+import { endDockKeys } from '../keys/index.ts'
 import type { DockRow } from './dock.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { dockColumns } from './dock-store.ts'
@@ -99,6 +100,9 @@ export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | 
             select ${newUuid()}::uuid, ${change.event}::text, id, state, organization_id, workspace_id,
               ${now}::timestamptz from moved)`,
         ]
+      : []),
+    ...(last === 'archived' || last === 'error'
+      ? [sql`keys as (${endDockKeys(change.dockId, sql<boolean>`exists (select 1 from moved)`)})`]
       : []),
     ...(change.also ?? []),
   ]

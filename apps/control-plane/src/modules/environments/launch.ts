@@ -1,9 +1,9 @@
 /**
  * What an Environment passes on to one Dock. Posture decides: `safeForThirdParties` withholds all of it; a Dock's own key
- * is new at each delivery, and the one of before is revoked: here for a boot, after it for a Dock that runs.
+ * is new at each delivery. Earlier keys end whatever is passed: here for a boot, after the delivery for a running Dock.
  */
 import { sql } from 'kysely'
-import { issueDockKey, openProviderKeys, revokeDockKeys } from '../keys/index.ts'
+import { endDockKeys, issueDockKey, openProviderKeys } from '../keys/index.ts'
 import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { Posture } from './environment-store.ts'
@@ -19,12 +19,15 @@ type Pinned = Posture & {
   isMarked: boolean
 }
 
+/** `endsKeys`: the Dock's keys of before end with the same statement, whatever the version passes. */
 const pinnedVersion = async (
   { db }: Pick<EnvironmentContext, 'db'>,
   { organizationId, dockId, liveVersion }: Target,
+  endsKeys: boolean,
 ): Promise<Pinned | null> =>
   (
     await sql<Pinned>`
+      with ended as (${endDockKeys(dockId, sql<boolean>`${endsKeys}::boolean`)})
       select v.id as "versionId", v.bundle_sealed as sealed, d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
         v.safe_for_third_parties or d.no_env as "safeForThirdParties", v.pass_github as "passGithub",
         v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
@@ -64,12 +67,13 @@ const openPassed = async (
 export const launchEnvironment = async (context: EnvironmentContext, target: Target): Promise<Launched> => {
   const { db, clock } = context
   const { dockId } = target
-  const pinned = await pinnedVersion(context, target)
+  const pinned = await pinnedVersion(context, target, target.liveVersion === undefined)
   if (!pinned) return { env: {} }
   const { env, files } = await openPassed(context, target, pinned)
   if (pinned.passDockCredentials && !pinned.safeForThirdParties) {
-    if (target.liveVersion === undefined) await revokeDockKeys(db, dockId, clock.now())
-    env.DOCK_API_KEY = await issueDockKey(db, { dockId, userId: pinned.createdBy, now: clock.now() })
+    const { organizationId } = target
+    const key = await issueDockKey(db, { dockId, organizationId, userId: pinned.createdBy, now: clock.now() })
+    if (key !== null) env.DOCK_API_KEY = key
   }
   return files.length > 0 || pinned.isMarked ? { env, files } : { env }
 }
@@ -79,7 +83,7 @@ export const passedSecrets = async (
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   target: Target,
 ): Promise<{ variables: string[]; files: string[] }> => {
-  const pinned = await pinnedVersion(context, target)
+  const pinned = await pinnedVersion(context, target, false)
   if (!pinned) return { variables: [], files: [] }
   const { env, files } = await openPassed(context, target, pinned)
   return { variables: Object.values(env), files: files.map(({ contents }) => contents) }

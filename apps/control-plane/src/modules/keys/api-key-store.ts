@@ -10,7 +10,7 @@ export type ApiKeyRow = Selectable<ApiKeysTable>
 /** Saves a new key of a person and answers it with its raw value, which is known from then on to nobody else. */
 export const insertApiKey = async (
   db: Db,
-  key: { userId: string; name: string; expiresAt: Date | null; dockId?: string; now: Date },
+  key: { userId: string; name: string; expiresAt: Date | null; now: Date },
 ): Promise<{ row: ApiKeyRow; raw: string }> => {
   const raw = newRawApiKey()
   const row = await db
@@ -21,7 +21,6 @@ export const insertApiKey = async (
       name: key.name,
       key_prefix: prefixOfApiKey(raw),
       key_hash: hashApiKey(raw),
-      dock_id: key.dockId ?? null,
       expires_at: key.expiresAt,
       created_at: key.now,
     })

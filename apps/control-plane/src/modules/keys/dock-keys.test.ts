@@ -1,7 +1,8 @@
 import { newUuid } from '@dock/foundation'
 import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { issueDockKey, revokeDockKeys } from './dock-keys.ts'
+import { issueDockKey, liveDockKeys, revokeDockKeys } from './dock-keys.ts'
 
 let server: TestControlPlane
 beforeAll(async () => {
@@ -9,12 +10,28 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
+const addDock = async (organizationId: string): Promise<string> => {
+  const id = newUuid()
+  await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
+      state, state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, created_by, created_at,
+      updated_at)
+    select ${id}, ${organizationId}, w.id, ${id}, 'debian-13', 1, 512, 1, 'gvisor', 'ready', now(), 1,
+      'default', false, false, false, 'done', 'somebody', now(), now()
+    from workspaces w where w.organization_id = ${organizationId} limit 1`.execute(server.database.db)
+  return id
+}
+
 it('reach their own Dock alone, are not listed, and end when they are revoked', async () => {
   const { db } = server.database
   const person = await addPerson(server, { role: 'member' })
-  const [dockId, otherDock, now] = [newUuid(), newUuid(), new Date()]
-  const key = await issueDockKey(db, { dockId, userId: person.userId, now })
-  const other = await issueDockKey(db, { dockId: otherDock, userId: person.userId, now })
+  const { userId } = person
+  const made = await server.call('POST', '/v1/organizations', { name: 'Keys' }, person.apiKey)
+  const { id: organizationId } = made.body.data as { id: string }
+  const [dockId, otherDock, now] = [await addDock(organizationId), await addDock(organizationId), new Date()]
+  const issue = async (id: string) =>
+    (await issueDockKey(db, { dockId: id, organizationId, userId, now })) ?? 'none'
+  const key = await issue(dockId)
+  const other = await issue(otherDock)
   const codeOf = async (method: string, path: string, as = key) =>
     (await server.call(method, path, undefined, as)).body.code
 
@@ -35,8 +52,11 @@ it('reach their own Dock alone, are not listed, and end when they are revoked', 
   const listed = await server.call('GET', '/v1/api-keys', undefined, person.apiKey)
   expect(listed.body.data).toHaveLength(1)
 
-  await revokeDockKeys(db, dockId, now)
-  await revokeDockKeys(db, dockId, now)
+  const ended = await liveDockKeys(db, dockId)
+  await revokeDockKeys(db, dockId, ended)
+  await revokeDockKeys(db, dockId, ended)
   expect(await codeOf('GET', `/v1/docks/${dockId}`)).toBe('unauthorized')
-  expect(await codeOf('GET', `/v1/docks/${otherDock}`, other)).toBe('dock_not_found')
+  expect(await codeOf('GET', `/v1/docks/${otherDock}`, other)).toBeUndefined()
+  await sql`delete from docks where id = ${otherDock}`.execute(db)
+  expect(await codeOf('GET', `/v1/docks/${otherDock}`, other)).toBe('unauthorized')
 })

@@ -1,12 +1,28 @@
-/** Keys that are issued to one Dock: they act as its person and reach that Dock alone. */
+/** Keys that are issued to one Dock: they act as its person, reach that Dock alone, and last for one boot. */
+import { newUuid } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { insertApiKey } from './api-key-store.ts'
+import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 
-/** Issues a key to a Dock and answers its raw value, which is kept nowhere. It ends with {@link revokeDockKeys}. */
-export const issueDockKey = async (
-  db: Db,
-  key: { dockId: string; userId: string; now: Date },
-): Promise<string> => (await insertApiKey(db, { ...key, name: `dock ${key.dockId}`, expiresAt: null })).raw
+type NewDockKey = { dockId: string; organizationId: string; userId: string; now: Date }
+
+/**
+ * Issues a key to a Dock and returns its raw value, which is kept nowhere. Returns null when the person is erased, has
+ * closed their account or has left the organization: the Dock then runs without a key.
+ */
+export const issueDockKey = async (db: Db, key: NewDockKey): Promise<string | null> => {
+  const raw = newRawApiKey()
+  // The lock waits for a closing account, so that no key is made behind its back.
+  const { rows } = await sql`
+    with person as (select u.id from users u join memberships m on m.user_id = u.id
+      where u.id = ${key.userId} and m.organization_id = ${key.organizationId} and u.closed_at is null for share of u, m)
+    insert into api_keys (id, user_id, name, key_prefix, key_hash, dock_id, created_at)
+    select ${newUuid()}::uuid, person.id, ${`dock ${key.dockId}`}::text, ${prefixOfApiKey(raw)}::text,
+      ${hashApiKey(raw)}::bytea, ${key.dockId}::uuid, ${key.now}::timestamptz from person returning id`.execute(
+    db,
+  )
+  return rows.length > 0 ? raw : null
+}
 
 /** Ids of the keys of a Dock that have not ended. */
 export const liveDockKeys = async (db: Db, dockId: string): Promise<string[]> => {
@@ -19,19 +35,16 @@ export const liveDockKeys = async (db: Db, dockId: string): Promise<string[]> =>
   return keys.map(({ id }) => id)
 }
 
-/** Ends every key that was issued to a Dock, or those of them that are named. Repeating it is harmless. */
-export const revokeDockKeys = async (
-  db: Db,
-  dockId: string,
-  now: Date,
-  only?: readonly string[],
-): Promise<void> => {
-  if (only?.length === 0) return
+/** The statement that ends every key of a Dock, for a `with` of another. An ended key leaves no row. */
+export const endDockKeys = (dockId: string, when: RawBuilder<boolean> = sql`true`): RawBuilder<unknown> =>
+  sql`delete from api_keys where dock_id = ${dockId}::uuid and ${when}`
+
+/** Ends the named keys of a Dock. Repeating it is harmless. */
+export const revokeDockKeys = async (db: Db, dockId: string, ids: readonly string[]): Promise<void> => {
+  if (ids.length === 0) return
   await db
-    .updateTable('api_keys')
-    .set({ revoked_at: now })
+    .deleteFrom('api_keys')
     .where('dock_id', '=', dockId)
-    .where('revoked_at', 'is', null)
-    .$if(only !== undefined, (query) => query.where('id', 'in', [...(only ?? [])]))
+    .where('id', 'in', [...ids])
     .execute()
 }

@@ -1,5 +1,5 @@
 import type { PortEntry } from '@dock/contract'
-import { insertApiKey } from '@dock/control-plane/keys'
+import { issueDockKey } from '@dock/control-plane/keys'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { portUrl, readHost } from './port-domain.ts'
@@ -62,12 +62,14 @@ describe('ports of a Dock', () => {
       role: 'member',
       organizationId: server.admin.organizationId,
     })
-    const key = await insertApiKey(db, { userId, name: 'k', expiresAt: null, dockId, now: new Date() })
-    expect((await expose(3000, key.raw)).status).toBe(201)
-    expect((await server.call('GET', path(), undefined, key.raw)).status).toBe(200)
-    expect((await remove(3000, key.raw)).status).toBe(200)
+    const { organizationId } = server.admin
+    const key = await issueDockKey(db, { dockId, organizationId, userId, now: new Date() })
+    if (key === null) throw new Error('no key was issued')
+    expect((await expose(3000, key)).status).toBe(201)
+    expect((await server.call('GET', path(), undefined, key)).status).toBe(200)
+    expect((await remove(3000, key)).status).toBe(200)
     const other = await server.addDock()
-    const answer = await server.call('POST', `/v1/docks/${other}/ports`, { port: 3000 }, key.raw)
+    const answer = await server.call('POST', `/v1/docks/${other}/ports`, { port: 3000 }, key)
     expect(answer.body.code).toBe('dock_key_forbidden')
   })
 

@@ -1,4 +1,5 @@
 /** Who may look into Docks with secrets, and what Docks are given; against a real database and the fake host. */
+import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
@@ -6,6 +7,7 @@ import { removeVariable, setFile, setVariable, updateEnvironment } from '../../e
 import { readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { createDock } from '../operations/create-dock.ts'
+import { deleteDock } from '../operations/delete-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { readDock } from '../operations/read-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
@@ -122,6 +124,61 @@ it('gives a Dock a key of its own, a new one with every boot', async () => {
   const live = await sql<{ count: number }>`select count(*)::int as count from api_keys
     where dock_id = ${dock.id} and revoked_at is null`.execute(world.db)
   expect(live.rows[0]!.count).toBe(1)
+})
+
+const keysOf = async (dockId: string): Promise<number> =>
+  (await sql`select 1 from api_keys where dock_id = ${dockId}`.execute(world.db)).rows.length
+
+it('ends the keys of a Dock when it stops, when it boots without its Environment, and when it is deleted', async () => {
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
+  await asRole('admin')
+  const dock = await world.create()
+  expect(await keysOf(dock.id)).toBe(1)
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  expect(await keysOf(dock.id)).toBe(0)
+
+  // A key that an earlier boot left behind ends with the next boot, even one that passes nothing.
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  await sql`update docks set state = 'archived' where id = ${dock.id}`.execute(world.db)
+  expect(await keysOf(dock.id)).toBe(1)
+  await resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })
+  expect(world.host.starts.at(-1)?.env).toEqual({})
+  expect(await keysOf(dock.id)).toBe(0)
+
+  const deleted = await world.create()
+  expect(await keysOf(deleted.id)).toBe(1)
+  await deleteDock(world.modules.context, world.caller, deleted.id, deleted.id)
+  expect(await keysOf(deleted.id)).toBe(0)
+})
+
+it('boots a Dock without a key once its creator is erased, closed or no longer a member', async () => {
+  await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
+  await asRole('owner')
+  const dock = await world.create()
+  const colleague = newUuid()
+  await sql`insert into users (id, name, email) values (${colleague}, 'c', 'colleague@example.test')`.execute(
+    world.db,
+  )
+  await sql`insert into memberships (organization_id, user_id, role)
+    values (${world.organizationId}, ${colleague}, 'admin')`.execute(world.db)
+  const asColleague = createVisitor(
+    { ...world.caller, userId: colleague },
+    { role: 'member', outsider: 'dock_not_found' },
+  )
+  const passedAtNextBoot = async () => {
+    await stopDock(world.modules.context, asColleague, dock.id, { force: false })
+    await resumeDock(world.modules.context, asColleague, dock.id, {})
+    return world.host.starts.at(-1)?.env
+  }
+  const creator = world.caller.userId
+  await sql`update users set closed_at = now() where id = ${creator}`.execute(world.db)
+  expect(await passedAtNextBoot()).toEqual({})
+  await sql`update users set closed_at = null where id = ${creator}`.execute(world.db)
+  expect(await passedAtNextBoot()).toHaveProperty('DOCK_API_KEY')
+  await sql`delete from memberships where user_id = ${creator}`.execute(world.db)
+  expect(await passedAtNextBoot()).toEqual({})
+  await sql`delete from users where id = ${creator}`.execute(world.db)
+  expect(await passedAtNextBoot()).toEqual({})
 })
 
 it('keeps a stopped Dock at the version that it is pinned to', async () => {

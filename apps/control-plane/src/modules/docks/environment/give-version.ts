@@ -35,8 +35,9 @@ export type GiveVersion = (
 ) => Promise<boolean>
 
 /**
- * Answers false when the Dock has changed since it was read. Throws when it does not take the version; {@link mayHavePart}
- * then says whether it has the older one whole. Its key of before ends once it has the new one, or no more.
+ * Returns false when the Dock has changed since it was read. Throws when it does not take the version; {@link mayHavePart}
+ * then says whether it has the older one whole. Revokes the Dock's previous keys once the delivery succeeds, whether or
+ * not it contains a new one.
  */
 export const createGiveVersion = ({ db, clock, gateway, owner, furnish }: Options): GiveVersion => {
   const deliver = async (operation: OperationRow, dock: OlderDock, hostId: string, version: number) => {
@@ -46,7 +47,7 @@ export const createGiveVersion = ({ db, clock, gateway, owner, furnish }: Option
     faultPoint('upgrade:deliver:before')
     await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })
     faultPoint('upgrade:deliver:after')
-    await revokeDockKeys(db, dockId, clock.now(), former)
+    await revokeDockKeys(db, dockId, former)
   }
 
   return async (operation, target, dock) => {
