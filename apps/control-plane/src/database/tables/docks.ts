@@ -34,6 +34,14 @@ export type DockTables = {
     created_at: Date
   }
   join_tokens: { hash: Buffer; expires_at: Date; used_at: Date | null; created_at: Date }
+  host_orders: {
+    host_id: string
+    kind: 'dock' | 'capture'
+    thing_id: string
+    generation: Generated<number>
+    epoch: Generated<string>
+    created_at: Date
+  }
   docks: {
     id: string
     organization_id: string

@@ -21,6 +21,7 @@ export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
+export { endHostOrder, type HostOrder, type OrderForHost, saveHostOrders } from './host-orders.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
 export {
   explainNoPlacement,

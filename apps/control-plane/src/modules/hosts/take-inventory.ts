@@ -1,16 +1,23 @@
-/** What follows from a host's full report: Docks come back or boot again, what nobody owns is fenced. */
+/**
+ * What follows from a host's full report: Docks come back or boot again, orders that waited for the host are carried out,
+ * what nobody owns is fenced.
+ */
 import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
-import type { HostGateway } from './host-gateway.ts'
+import { type HostGateway, HostRefused } from './host-gateway.ts'
+import { endHostOrder, type OrderForHost, ordersForHost, stillOrdered } from './host-orders.ts'
 import { expectedDocks, saveInventory, saveOrphans, unknownCaptures } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import type { PoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
+
+/** Orders carried out after one inventory; the next inventory goes on. */
+const ordersAtOnceMax = 200
 
 export type InventoryTaker = {
   /** Settles what the report says; what the host is told because of it goes out beside, so that no heartbeat waits. */
@@ -46,6 +53,34 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     )
   }
 
+  const carryOut = async (order: OrderForHost): Promise<void> => {
+    const { hostId, kind, thingId, generation } = order
+    if (!(await stillOrdered(db, order))) return
+    try {
+      if (kind === 'capture') await gateway.destroyCapture(hostId, thingId, 'order')
+      else await gateway.destroy(hostId, thingId, { operationId: 'order', generation })
+    } catch (error) {
+      // What is not there, or is newer than what was to go, needs nothing more.
+      const settled =
+        error instanceof HostRefused && (error.code === 'not_found' || error.code === 'stale_generation')
+      if (!settled) {
+        logger.warn({ ...order, err: error }, 'order not carried out; the next inventory repeats it')
+        return
+      }
+    }
+    await endHostOrder(db, order)
+    logger.info(order, 'order carried out')
+  }
+
+  const carryOutOrders = async (hostId: string): Promise<void> => {
+    try {
+      for (const order of await ordersForHost(db, hostId, ordersAtOnceMax))
+        await carryOut({ hostId, ...order })
+    } catch (error) {
+      logger.warn({ hostId, err: error }, 'orders not carried out; the next inventory repeats them')
+    }
+  }
+
   /** Hosts that are being told, each what an earlier inventory led to. */
   const telling = new Map<string, Promise<void>>()
 
@@ -58,6 +93,7 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     await gateway
       .keepPool(hostId, { kind })
       .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
+    await carryOutOrders(hostId)
     for (const orphan of orphans) await fence(hostId, orphan)
     for (const captureId of captures)
       await gateway

@@ -1,0 +1,52 @@
+/**
+ * Orders to destroy a Dock or a capture on a host that could not be told at once. An order is written in the transaction
+ * that deletes the thing, and is removed when the host has carried it out. Giving or carrying out an order twice is
+ * harmless. This is the only SQL for `host_orders`.
+ */
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type HostOrder = {
+  kind: 'dock' | 'capture'
+  thingId: string
+  /** Of a Dock: this generation and every older one go. 0 for a capture. */
+  generation: number
+}
+
+export type OrderForHost = HostOrder & { hostId: string }
+
+/** Statement that saves these orders if the query `given` returns a row; usable as a part of a larger statement. */
+export const saveHostOrders = (
+  orders: readonly OrderForHost[],
+  now: Date,
+  given: RawBuilder<unknown> = sql`select 1`,
+): RawBuilder<unknown> => sql`
+  insert into host_orders (host_id, kind, thing_id, generation, created_at)
+  select o."hostId", o.kind, o."thingId", max(o.generation), ${now}::timestamptz
+  from jsonb_to_recordset(${JSON.stringify(orders)}::jsonb)
+    as o("hostId" uuid, kind text, "thingId" uuid, generation integer)
+  where exists (${given}) group by 1, 2, 3
+  on conflict (host_id, kind, thing_id) do update
+    set generation = greatest(host_orders.generation, excluded.generation)`
+
+/** Up to `limit` orders for the host, oldest first. */
+export const ordersForHost = async (db: Db, hostId: string, limit: number): Promise<HostOrder[]> =>
+  (
+    await sql<HostOrder>`
+      select kind, thing_id as "thingId", generation from host_orders
+      where host_id = ${hostId} order by created_at, thing_id limit ${limit}`.execute(db)
+  ).rows
+
+/** True if the order still stands: a restore to the same host takes the order for a capture back. */
+export const stillOrdered = async (db: Db, { hostId, kind, thingId }: OrderForHost): Promise<boolean> =>
+  (
+    await sql`select 1 from host_orders
+      where host_id = ${hostId} and kind = ${kind} and thing_id = ${thingId}`.execute(db)
+  ).rows.length > 0
+
+/** Removes an order that was carried out or taken back; one that names a newer generation by now stays. */
+export const endHostOrder = async (db: Db, order: OrderForHost): Promise<void> => {
+  const { hostId, kind, thingId, generation } = order
+  await sql`delete from host_orders where host_id = ${hostId} and kind = ${kind} and thing_id = ${thingId}
+    and generation <= ${generation}`.execute(db)
+}
