@@ -11,6 +11,7 @@ export { readRetention, retentionEnabled, updateRetention } from './operations/r
 export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
 export {
   findGrants,
+  isLinkedAdmin,
   loginGrantColumn,
   type ProviderGrant,
   replaceGrant,

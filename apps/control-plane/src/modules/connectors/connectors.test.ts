@@ -211,3 +211,35 @@ it('no token stands in a log line, nor in the open in the database', async () =>
   expect(rows.length).toBeGreaterThan(0)
   for (const { sealed } of rows) expect(sealed).not.toContain('canary')
 })
+
+it('makes an Environment one with connectors for members only where a Dock reaches its repositories', async () => {
+  const member = await addPerson(server, { role: 'member' })
+  const launch = async (): Promise<unknown> => {
+    const body = { workspaceId: server.admin.workspaceId, environment: environment.name }
+    const answer = await server.call('POST', '/v1/docks', body, member.apiKey)
+    return answer.body.code ?? answer.status
+  }
+  const connections = async () =>
+    ((await server.call('GET', `/v1/environments/${environment.id}`)).body.data as Environment).connections
+  const none = { github: { connected: false }, gitlab: { connected: false } }
+  await change({ secretsAccess: 'members' })
+  await add(admin, 'acme/app')
+  // Neither a member's link, nor another admin's, nor one to another provider, nor one without tokens reaches it.
+  await link(member)
+  await link(await addPerson(server, { role: 'admin' }))
+  await link(admin, 'gitlab')
+  await sql`insert into login_accounts (user_id, account_id, provider_id)
+    values (${admin.userId}, ${newUuid()}, 'github')`.execute(server.database.db)
+  expect([await launch(), await connections()]).toEqual([201, none])
+  await link(admin)
+  expect(await launch()).toBe('connector_admin_only')
+  expect(await connections()).toEqual({ ...none, github: { connected: true } })
+  const template = { dockId: await start(), name: `from-${environment.name}` }
+  await made('/v1/templates', template)
+  const body = { workspaceId: server.admin.workspaceId, from: template.name, noEnv: true }
+  expect((await server.call('POST', '/v1/docks', body, member.apiKey)).body.code).toBe('connector_admin_only')
+  await sql`update memberships set role = 'member' where user_id = ${admin.userId}`.execute(
+    server.database.db,
+  )
+  expect([await launch(), await connections()]).toEqual([201, none])
+})

@@ -6,7 +6,12 @@ export { claimDock, saveOperation } from './dock-claim.ts'
 export { completeOperation, holdDock } from './dock-commit.ts'
 export { causedBy, type DockContext, newDockOperation, requireDock } from './dock-context.ts'
 export { findVisibleDock, nextStopAt } from './dock-store.ts'
-export { barsMembers, refusesSecrets, requireSecretsAccess } from './environment/environment-gate.ts'
+export {
+  barsMembers,
+  hasConnectors,
+  refusesSecrets,
+  requireSecretsAccess,
+} from './environment/environment-gate.ts'
 export { upgradeDocks } from './environment/upgrade-docks.ts'
 export { createUpgradeSaga } from './environment/upgrade-saga.ts'
 export { dropOldOutcomes } from './exec/exec-once.ts'

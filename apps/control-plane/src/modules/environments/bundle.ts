@@ -1,5 +1,12 @@
 /** What a version of an Environment holds, in the open. Only sealed does it leave the process. */
-import { byteLength, type EnvironmentRepository, limits, ServiceError, variablesBytes } from '@dock/contract'
+import {
+  byteLength,
+  type EnvironmentRepository,
+  type GitProvider,
+  limits,
+  ServiceError,
+  variablesBytes,
+} from '@dock/contract'
 
 export type Repository = Omit<EnvironmentRepository, 'hasSetupScript'> & {
   setupScript: string | null
@@ -41,6 +48,16 @@ export const checkBundle = ({ variables, files }: Bundle): void => {
 export const folderOf = (repository: Pick<Repository, 'fullName'>): string =>
   repository.fullName.slice(repository.fullName.lastIndexOf('/') + 1)
 
+/** A person whose link to a provider lets Docks reach repositories that they added. */
+export type RepositoryAdder = { provider: GitProvider; userId: string }
+
+const addersOf = (repositories: readonly Repository[]): RepositoryAdder[] => {
+  const adders = repositories.flatMap(({ provider, addedBy }) =>
+    addedBy === null ? [] : [{ provider, userId: addedBy }],
+  )
+  return [...new Map(adders.map((adder) => [`${adder.provider} ${adder.userId}`, adder])).values()]
+}
+
 /** What may be known of a bundle without opening it. */
 export const describeBundle = (
   bundle: Bundle,
@@ -48,6 +65,7 @@ export const describeBundle = (
   varNames: string[]
   files: { path: string; size: number }[]
   repositories: EnvironmentRepository[]
+  repositoryAdders: RepositoryAdder[]
 } => ({
   varNames: Object.keys(bundle.variables).sort(),
   files: Object.entries(bundle.files)
@@ -57,4 +75,5 @@ export const describeBundle = (
     ...known,
     hasSetupScript: setupScript !== null,
   })),
+  repositoryAdders: addersOf(bundle.repositories),
 })

@@ -4,6 +4,8 @@ import { isUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import type { SealedColumn } from '../../sealing/index.ts'
+import { isLinkedAdmin } from '../accounts/index.ts'
+import type { RepositoryAdder } from './bundle.ts'
 import type { EnvironmentReference } from './environment-context.ts'
 
 export const environmentSealedColumn: SealedColumn = {
@@ -35,6 +37,8 @@ export type EnvironmentRow = Posture & {
   varNames: string[]
   files: { path: string; size: number }[]
   repositories: EnvironmentRepository[]
+  /** Providers whose repositories Docks reach through the admin who added them. */
+  connected: string[]
   createdAt: Date
   updatedAt: Date
 }
@@ -44,6 +48,9 @@ export type VisibleEnvironment = EnvironmentRow & { role: Role }
 const columns = sql`e.id, e.organization_id as "organizationId", e.name, e.is_default as "isDefault",
   e.secrets_access as "secretsAccess", e.current_version as "currentVersion", v.id as "versionId",
   v.bundle_sealed as sealed, v.var_names as "varNames", v.files, v.repositories,
+  array(select distinct a.provider from jsonb_to_recordset(v.repository_adders) as a(provider text, "userId" uuid)
+    where ${isLinkedAdmin({ organizationId: sql`e.organization_id`, userId: sql`a."userId"`, provider: sql`a.provider` })})
+    as connected,
   v.safe_for_third_parties as "safeForThirdParties", v.pass_github as "passGithub", v.pass_secrets as "passSecrets",
   v.pass_dock_credentials as "passDockCredentials", v.pass_agents_credentials as "passAgentsCredentials",
   e.created_at as "createdAt", e.updated_at as "updatedAt"`
@@ -78,16 +85,6 @@ export const listEnvironmentRows = async (db: Db, organizationId: string): Promi
       where e.organization_id = ${organizationId} order by e.name`.execute(db)
   ).rows
 
-/** Which providers the organization's people have linked, for `connections`. */
-export const linkedProviders = async (db: Db, organizationId: string): Promise<Set<string>> =>
-  new Set(
-    (
-      await sql<{ provider: string }>`select distinct l.provider_id as provider from login_accounts l
-        join memberships m on m.user_id = l.user_id
-        where m.organization_id = ${organizationId} and l.provider_id in ('github', 'gitlab')`.execute(db)
-    ).rows.map(({ provider }) => provider),
-  )
-
 export type NewVersion = Posture & {
   id: string
   environmentId: string
@@ -97,15 +94,16 @@ export type NewVersion = Posture & {
   varNames: readonly string[]
   files: readonly { path: string; size: number }[]
   repositories: readonly EnvironmentRepository[]
+  repositoryAdders: readonly RepositoryAdder[]
   now: Date
 }
 
 export const insertVersion = async (tx: Db, version: NewVersion): Promise<void> => {
   await sql`insert into environment_versions (id, environment_id, organization_id, version, bundle_sealed, var_names,
-      files, repositories, safe_for_third_parties, pass_github, pass_secrets, pass_dock_credentials,
+      files, repositories, repository_adders, safe_for_third_parties, pass_github, pass_secrets, pass_dock_credentials,
       pass_agents_credentials, created_at)
     values (${version.id}, ${version.environmentId}, ${version.organizationId}, ${version.version}, ${version.sealed},
-      ${version.varNames}, ${JSON.stringify(version.files)}, ${JSON.stringify(version.repositories)},
+      ${version.varNames}, ${JSON.stringify(version.files)}, ${JSON.stringify(version.repositories)}, ${JSON.stringify(version.repositoryAdders)},
       ${version.safeForThirdParties}, ${version.passGithub}, ${version.passSecrets}, ${version.passDockCredentials},
       ${version.passAgentsCredentials}, ${version.now})`.execute(tx)
 }

@@ -1,8 +1,8 @@
 import type { Environment } from '@dock/contract'
-import type { Db } from '../../database/database.ts'
-import { type EnvironmentRow, linkedProviders } from './environment-store.ts'
+import type { EnvironmentRow } from './environment-store.ts'
 
-const view = (row: EnvironmentRow, linked: ReadonlySet<string>): Environment => ({
+/** An Environment as callers see it: values of variables and contents of files are never part of it. */
+export const viewEnvironment = (row: EnvironmentRow): Environment => ({
   id: row.id,
   organizationId: row.organizationId,
   name: row.name,
@@ -15,8 +15,8 @@ const view = (row: EnvironmentRow, linked: ReadonlySet<string>): Environment => 
   passDockCredentials: row.passDockCredentials,
   passAgentsCredentials: row.passAgentsCredentials,
   connections: {
-    github: { connected: linked.has('github') },
-    gitlab: { connected: linked.has('gitlab') },
+    github: { connected: row.connected.includes('github') },
+    gitlab: { connected: row.connected.includes('gitlab') },
   },
   varNames: row.varNames,
   files: row.files,
@@ -24,14 +24,3 @@ const view = (row: EnvironmentRow, linked: ReadonlySet<string>): Environment => 
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
 })
-
-/** Environments of one organization as callers see them: values of variables and contents of files are never part of it. */
-export const viewEnvironments = async (db: Db, rows: readonly EnvironmentRow[]): Promise<Environment[]> => {
-  const organizationId = rows[0]?.organizationId
-  if (organizationId === undefined) return []
-  const linked = await linkedProviders(db, organizationId)
-  return rows.map((row) => view(row, linked))
-}
-
-export const viewEnvironment = async (db: Db, row: EnvironmentRow): Promise<Environment> =>
-  view(row, await linkedProviders(db, row.organizationId))

@@ -2,7 +2,7 @@
 import { limits, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { barsMembers } from '../docks/index.ts'
+import { barsMembers, hasConnectors } from '../docks/index.ts'
 
 export type TemplateRow = {
   id: string
@@ -61,16 +61,13 @@ export const wipeTemplates = async (db: Db): Promise<void> => {
     where o.id = t.organization_id and o.retention_enabled and t.status <> 'saving'`.execute(db)
 }
 
-/** Whether the Environment that a Dock started with gives it repositories of a connected provider. */
+/** Whether the Environment that a Dock started with gives it repositories that it can reach. */
 export const dockHasConnectors = async (db: Db, dockId: string): Promise<boolean> =>
   (
     await sql<{ has: boolean }>`select exists (
       select 1 from docks d
       join environment_versions v on v.environment_id = d.environment_id and v.version = d.environment_version
-      join memberships m on m.organization_id = d.organization_id
-      join login_accounts l on l.user_id = m.user_id and l.provider_id in ('github', 'gitlab')
-      where d.id = ${dockId} and not d.no_env and not v.safe_for_third_parties and v.pass_github
-        and v.repositories <> '[]') as has`.execute(db)
+      where d.id = ${dockId} and not d.no_env and ${hasConnectors}) as has`.execute(db)
   ).rows[0]?.has ?? false
 
 /** What a new Dock needs to know of the Template that it starts from. */

@@ -3,7 +3,7 @@
  * The sign-in library never stores one. A token that does not expire is not kept: it could not be taken back.
  */
 import type { GitProvider } from '@dock/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
 import type { SealedColumn, Sealer } from '../../../sealing/index.ts'
@@ -99,6 +99,16 @@ export const findGrants = async (
     }),
   )
 }
+
+/**
+ * SQL predicate: true if the person is an admin of the organization with an open account and a kept grant of the
+ * provider, so that a Dock may reach repositories through them. The parts are columns of the query around it.
+ */
+export const isLinkedAdmin = (of: Record<'organizationId' | 'userId' | 'provider', RawBuilder<unknown>>) =>
+  sql<boolean>`exists (select 1 from login_accounts l join users lu on lu.id = l.user_id and lu.closed_at is null
+    join memberships lm on lm.user_id = l.user_id and lm.role in ('admin', 'owner')
+    where lm.organization_id = ${of.organizationId} and l.user_id = ${of.userId} and l.provider_id = ${of.provider}
+      and l.grant_sealed is not null)`
 
 /** Keeps the renewed grant, or none where null; false when another one is there by now. */
 export const replaceGrant = async (

@@ -4,6 +4,7 @@
  */
 import { type ErrorCode, type Role, roleReaches, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
+import { isLinkedAdmin } from '../../accounts/index.ts'
 
 /** Of the table or alias `d`. An Environment that is deleted stays for admins. */
 export const barsMembers: RawBuilder<boolean> = sql<boolean>`(
@@ -21,6 +22,15 @@ export const requireSecretsAccess = (dock: { barsMembers: boolean; role: Role })
 /** Whether {@link requireSecretsAccess} refuses the membership `m` the Dock `d`. */
 export const refusesSecrets: RawBuilder<boolean> = sql<boolean>`(${barsMembers} and m.role = 'member')`
 
+/**
+ * SQL predicate of the version `v`: true if Docks reach a repository of it through the admin who added it. Links of
+ * anybody else, and of other providers, open nothing.
+ */
+export const hasConnectors: RawBuilder<boolean> = sql<boolean>`(
+  not v.safe_for_third_parties and v.pass_github and v.repositories <> '[]' and exists (
+    select 1 from jsonb_to_recordset(v.repository_adders) as a(provider text, "userId" uuid)
+    where ${isLinkedAdmin({ organizationId: sql`v.organization_id`, userId: sql`a."userId"`, provider: sql`a.provider` })}))`
+
 /** The Environment that a Dock is to start with, at its current version. */
 export type Binding = {
   environment: string
@@ -32,7 +42,7 @@ export type Binding = {
   envMarks: boolean
   /** Members may launch Docks that receive it. */
   forMembers: boolean
-  /** It passes on repositories of a provider that is connected. */
+  /** It passes on repositories that Docks can reach. */
   connectors: boolean
 }
 
@@ -45,9 +55,7 @@ export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.
       select 1 from provider_keys p where p.organization_id = e.organization_id))) as "envPasses",
   not v.safe_for_third_parties and (
     (v.pass_secrets and v.files <> '[]') or (v.pass_github and v.repositories <> '[]')) as "envMarks",
-  not v.safe_for_third_parties and v.pass_github and v.repositories <> '[]' and exists (
-    select 1 from login_accounts l join memberships lm on lm.user_id = l.user_id
-    where lm.organization_id = e.organization_id and l.provider_id in ('github', 'gitlab')) as connectors`
+  ${hasConnectors} as connectors`
 
 /**
  * Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. `forConnectors` is

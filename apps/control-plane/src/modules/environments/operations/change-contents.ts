@@ -16,7 +16,7 @@ const changed = async (
   bundle: (current: Bundle) => Bundle,
 ): Promise<Environment> => {
   const environment = await requireEnvironment(context, caller, reference)
-  return viewEnvironment(context.db, await makeVersion(context, environment, { bundle }))
+  return viewEnvironment(await makeVersion(context, environment, { bundle }))
 }
 
 const without = <Value>(

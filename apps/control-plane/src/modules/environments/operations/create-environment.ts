@@ -4,6 +4,7 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { withTransaction } from '../../../database/database.ts'
 import { isUniqueViolation } from '../../../database/violations.ts'
 import type { Member } from '../../accounts/index.ts'
+import { describeBundle, emptyBundle } from '../bundle.ts'
 import type { EnvironmentContext } from '../environment-context.ts'
 import { insertEnvironment, insertVersion, readEnvironmentRow } from '../environment-store.ts'
 import { viewEnvironment } from '../environment-view.ts'
@@ -37,9 +38,7 @@ export const createEnvironment = async (
         organizationId,
         version: 1,
         sealed: null,
-        varNames: [],
-        files: [],
-        repositories: [],
+        ...describeBundle(emptyBundle),
         safeForThirdParties: false,
         passGithub: true,
         passSecrets: true,
@@ -53,5 +52,5 @@ export const createEnvironment = async (
   }
   const row = await readEnvironmentRow(db, id)
   if (!row) throw new ServiceError('organization_not_found')
-  return viewEnvironment(db, row)
+  return viewEnvironment(row)
 }

@@ -6,19 +6,19 @@ import { openBundle } from '../bundle-sealing.ts'
 import { formatEnv } from '../env-text.ts'
 import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
 import { listEnvironmentRows, listVersionRows } from '../environment-store.ts'
-import { viewEnvironment, viewEnvironments } from '../environment-view.ts'
+import { viewEnvironment } from '../environment-view.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
 type Reader = Pick<EnvironmentContext, 'db'>
 
 export const listEnvironments = async ({ db }: Reader, caller: Member): Promise<Environment[]> =>
-  viewEnvironments(db, await listEnvironmentRows(db, caller.organizationId))
+  (await listEnvironmentRows(db, caller.organizationId)).map(viewEnvironment)
 
 export const readEnvironment = async (
   context: Reader,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<Environment> => viewEnvironment(context.db, await requireEnvironment(context, caller, reference))
+): Promise<Environment> => viewEnvironment(await requireEnvironment(context, caller, reference))
 
 export const listRepositories = async (
   context: Reader,

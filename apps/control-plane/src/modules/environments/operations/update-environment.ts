@@ -38,7 +38,7 @@ export const updateEnvironment = async (
         if (name !== undefined) await renameDocks(tx, environment.id, name)
       },
     })
-    return await viewEnvironment(context.db, after)
+    return viewEnvironment(after)
   } catch (error) {
     throw environmentError(error)
   }
