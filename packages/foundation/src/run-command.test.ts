@@ -18,6 +18,13 @@ describe('a host program', () => {
     await expect(runCommand('sh', ['-c', 'echo why >&2; exit 1'])).rejects.toThrow(/exit 1: why/)
   })
 
+  it('is killed when it prints more than it may', async () => {
+    const { code, stdout, stderr } = await tryCommand('yes', [], { outputBytesMax: 1_000_000 })
+    expect(code).toBe(128)
+    expect(stdout.length).toBeLessThanOrEqual(1_000_000)
+    expect(stderr).toContain('SIGKILL')
+  })
+
   it('rejects when the program is not there', async () => {
     await expect(runCommand('/no/such/program', [])).rejects.toThrow(/ENOENT/)
   })

@@ -15,7 +15,14 @@ export class CommandFailed extends Error {
   }
 }
 
-export type CommandOptions = { input?: string; env?: NodeJS.ProcessEnv; cwd?: string; timeoutMs?: number }
+export type CommandOptions = {
+  input?: string
+  env?: NodeJS.ProcessEnv
+  cwd?: string
+  timeoutMs?: number
+  /** A program that prints more is killed. */
+  outputBytesMax?: number
+}
 
 /** Runs to the end and answers the result, whatever the exit code. Rejects when the program cannot be started. */
 export const tryCommand = (
@@ -32,11 +39,19 @@ export const tryCommand = (
     })
     let stdout = ''
     let stderr = ''
+    let printedBytes = 0
+    /** What is kept of a piece of output; nothing of one that is beyond the limit. */
+    const within = (text: string): string => {
+      printedBytes += Buffer.byteLength(text)
+      if (printedBytes <= (options.outputBytesMax ?? Number.POSITIVE_INFINITY)) return text
+      child.kill('SIGKILL')
+      return ''
+    }
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
-      stdout += text
+      stdout += within(text)
     })
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      stderr += text
+      stderr += within(text)
     })
     child.stdin.on('error', () => undefined)
     child.stdin.end(options.input ?? '')

@@ -65,7 +65,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     if (!sandbox) throw new Error(`sandbox ${id} is not held`)
     return sandbox.sentry()
   }
-  const byCommand = createRunscTransport(runsc, join('/dev/shm', `dock-exec-${process.pid}`))
+  const byCommand = createRunscTransport(runsc, stateDir)
   const transport =
     options.controlSocket === false
       ? byCommand

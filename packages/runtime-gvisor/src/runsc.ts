@@ -11,6 +11,9 @@ export type Runsc = {
   run(args: readonly string[], timeoutMs?: number): Promise<CommandResult>
 }
 
+/** What a sandbox's own sentry makes it print may be without end. */
+const outputBytesMax = 8 * 2 ** 20
+
 /** `rootDir` is where runsc keeps what it knows of its sandboxes; `panicLog` a file for the last words of a sentry. */
 export const createRunsc = (path: string, rootDir: string, panicLog: string): Runsc => {
   const flags = [
@@ -26,6 +29,6 @@ export const createRunsc = (path: string, rootDir: string, panicLog: string): Ru
     path,
     rootDir,
     args,
-    run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs }),
+    run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs, outputBytesMax }),
   }
 }

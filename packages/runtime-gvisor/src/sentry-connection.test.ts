@@ -84,6 +84,45 @@ test('a request larger than the socket takes at once arrives whole, descriptors 
   connection.close()
 })
 
+test('braces in strings and inner objects do not end an answer, wherever it is cut', async () => {
+  const connection = new SentryConnection(path)
+  const result = { text: '}]"\\{', list: [{ a: [1, '}'] }, []] }
+  const bytes = JSON.stringify({ success: true, result })
+  respond = async (_, socket) => {
+    for (const byte of bytes) await new Promise<void>((resolve) => socket.write(byte, () => resolve()))
+  }
+  expect(await connection.call('method', null)).toEqual(result)
+  expect(connection.isFree).toBe(true)
+  connection.close()
+})
+
+test('a sentry that answers without end is cut off', async () => {
+  const connection = new SentryConnection(path)
+  let sent = 0
+  // Each piece ends with a brace, and none of them ends the answer.
+  const piece = Buffer.from(`"${'x'.repeat(65_529)}":{},{}`.slice(-65_536))
+  respond = (_, socket) => {
+    socket.write('{')
+    const more = (): void => {
+      while (!socket.destroyed && socket.write(piece)) sent += piece.length
+    }
+    socket.on('drain', more)
+    more()
+  }
+  await expect(connection.call('method', null)).rejects.toThrow('longer than')
+  expect(connection.isFree).toBe(false)
+  expect(sent).toBeLessThan(64 * 2 ** 20)
+})
+
+test('bytes behind an answer, or none that begins one, end the connection', async () => {
+  for (const bytes of ['{"success":true,"result":1}{', 'null{}', '}']) {
+    const connection = new SentryConnection(path)
+    respond = (_, socket) => socket.write(bytes)
+    await expect(connection.call('method', null)).rejects.toThrow('something else')
+    expect(connection.isFree).toBe(false)
+  }
+})
+
 test('nobody at the path is an error at once', () => {
   expect(() => new SentryConnection(join(folder, 'nobody'))).toThrow('connect')
 })

@@ -3,6 +3,7 @@
  * length or end mark, one call at a time; descriptors ride on a request's first byte.
  */
 import { Socket } from 'node:net'
+import { ObjectEnd } from './object-end.ts'
 import { connectUnixSocket, sendDescriptors } from './system-calls.ts'
 
 /** The sentry was reached and would not do it; the message is its own. */
@@ -19,10 +20,15 @@ type Call = {
   resolve: (result: unknown) => void
   reject: (error: Error) => void
   answer: Buffer[]
+  answerBytes: number
+  end: ObjectEnd
   timer: NodeJS.Timeout | undefined
 }
 
-const closingBrace = 0x7d
+/** A list of every process inside is the longest answer, at about 150 bytes a process. */
+const answerBytesMax = 8 * 2 ** 20
+/** A sentry sends an answer in one write; one byte at a time would cost a hundred times its size. */
+const answerPiecesMax = 4096
 
 export class SentryConnection {
   readonly #fd: number
@@ -55,7 +61,7 @@ export class SentryConnection {
     return new Promise((resolve, reject) => {
       const silent = (): void => this.#end(new SentrySilent(`no answer to ${method} in ${deadlineMs} ms`))
       const timer = deadlineMs === undefined ? undefined : setTimeout(silent, deadlineMs)
-      this.#call = { resolve, reject, answer: [], timer }
+      this.#call = { resolve, reject, answer: [], answerBytes: 0, end: new ObjectEnd(), timer }
       try {
         this.#send(Buffer.from(JSON.stringify({ method, arg: argument })), descriptors)
       } catch (error) {
@@ -80,13 +86,20 @@ export class SentryConnection {
       this.#end(new SentrySilent('the sentry answered what was not asked'))
       return
     }
+    call.answerBytes += chunk.length
+    if (call.answerBytes > answerBytesMax || call.answer.length >= answerPiecesMax) {
+      this.#end(new SentrySilent("the sentry's answer is longer than any can be"))
+      return
+    }
     call.answer.push(chunk)
-    if (chunk.at(-1) !== closingBrace) return
+    const end = call.end.feed(chunk)
+    if (end === 'open') return
     let answer: { success?: boolean; err?: string; result?: unknown }
     try {
+      if (end === 'excess') throw new Error('excess bytes')
       answer = JSON.parse(Buffer.concat(call.answer).toString('utf8'))
     } catch {
-      // The brace closed an inner value: the rest is on its way.
+      this.#end(new SentrySilent('the sentry sent something else than one JSON object'))
       return
     }
     clearTimeout(call.timer)

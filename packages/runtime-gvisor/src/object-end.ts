@@ -1,0 +1,31 @@
+/** Finds the end of one JSON object that arrives in pieces. It looks at each byte once, however the bytes are cut. */
+
+const [quote, backslash] = [0x22, 0x5c]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+export class ObjectEnd {
+  #depth = 0
+  #inString = false
+  #isEscaped = false
+
+  /** `closed`: the object ends with the last byte of `chunk`. `excess`: bytes follow its end, or none begins. */
+  feed(chunk: Buffer): 'open' | 'closed' | 'excess' {
+    for (let index = 0; index < chunk.length; index++) {
+      const byte = chunk[index]
+      if (this.#inString) {
+        if (this.#isEscaped) this.#isEscaped = false
+        else if (byte === backslash) this.#isEscaped = true
+        else if (byte === quote) this.#inString = false
+        continue
+      }
+      if (byte === quote) this.#inString = true
+      else if (byte === openBrace || byte === openBracket) this.#depth += 1
+      else if (byte === closeBrace || byte === closeBracket) {
+        this.#depth -= 1
+        if (this.#depth === 0) return index === chunk.length - 1 ? 'closed' : 'excess'
+      }
+      if (this.#depth <= 0) return 'excess'
+    }
+    return 'open'
+  }
+}

@@ -1,0 +1,46 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createRunsc } from './runsc.ts'
+import { createRunscTransport } from './runsc-transport.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dock-requests-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const command = { argv: ['/bin/true'], env: { SECRET: 'x' }, cwd: '/', uid: 0, gid: 0, alsoBounding: [] }
+
+test('requests lie in a folder that nobody else may enter, and those of a killed process go', async () => {
+  const seen = join(folder, 'seen')
+  const program = join(folder, 'runsc')
+  writeFileSync(
+    program,
+    `#!/bin/sh\nfor word; do case $word in --process=*) echo "\${word#--process=}" >${seen} ;; esac; done\n`,
+  )
+  chmodSync(program, 0o700)
+  const stateDir = join(folder, 'state')
+  mkdirSync(join(stateDir, 'exec-1073741824'), { recursive: true })
+  writeFileSync(join(stateDir, 'exec-1073741824/left.json'), '{}')
+  utimesSync(join(stateDir, 'exec-1073741824'), 1, 1)
+
+  const transport = createRunscTransport(createRunsc(program, folder, join(folder, 'panic')), stateDir)
+  const { ended } = await transport.start('id', command, [0, 1, 2])
+  expect(await ended).toBe(0)
+  const request = readFileSync(seen, 'utf8').trim()
+  expect(request.startsWith(`${stateDir}/`)).toBe(true)
+  expect(statSync(dirname(request)).mode & 0o777).toBe(0o700)
+  expect([existsSync(request), existsSync(join(stateDir, 'exec-1073741824'))]).toEqual([false, false])
+})
