@@ -4,7 +4,7 @@ import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 
 const environment = z.object({
-  DOCK_CONTROL_URL: z.url().default('http://127.0.0.1:8080'),
+  DOCK_CONTROL_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
   DOCK_HOST_DIR: z.string().min(1).default('.dock/host'),
   DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
   DOCK_RUNSC: z.string().min(1).optional(),
@@ -13,7 +13,20 @@ const environment = z.object({
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(200).default(16),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
+  DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
 })
+
+/** Whether what is sent to the address stays on this machine. */
+const isLoopback = ({ hostname }: URL): boolean =>
+  hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+
+const requireSafeAddress = (address: string, isPlainAllowed: boolean): void => {
+  const url = new URL(address)
+  if (url.protocol === 'https:' || isLoopback(url) || isPlainAllowed) return
+  throw new Error(
+    `DOCK_CONTROL_URL is ${url.origin}: over plain http whoever is on the way can command this host as root. Give Dock an https address, or set DOCK_PLAIN_HTTP=on where nobody else is on the network.`,
+  )
+}
 
 export type AgentSettings = {
   controlUrl: string
@@ -37,6 +50,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
   const parsed = environment.safeParse(variables)
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error))
   const { data } = parsed
+  requireSafeAddress(data.DOCK_CONTROL_URL, data.DOCK_PLAIN_HTTP === 'on')
   const hostFolder = resolve(data.DOCK_HOST_DIR)
   return {
     controlUrl: data.DOCK_CONTROL_URL,

@@ -44,7 +44,12 @@ export const createMachine = async (number: number): Promise<Machine> => {
       [`--net=/run/netns/${name}`, '--', join(checkout, 'script/host'), url],
       {
         cwd: checkout,
-        env: { ...process.env, DOCK_DATA_DIR: dataDir, ...(token ? { DOCK_JOIN_TOKEN: token } : {}) },
+        env: {
+          ...process.env,
+          DOCK_PLAIN_HTTP: 'on',
+          DOCK_DATA_DIR: dataDir,
+          ...(token ? { DOCK_JOIN_TOKEN: token } : {}),
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
         detached: true,
       },
