@@ -137,7 +137,7 @@ export const createDockModules = (options: {
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   }
   const copies = createCopies(copyContext)
-  const imageVersions = createImageVersions(copyContext)
+  const imageVersions = createImageVersions(copyContext, options.catalog)
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const secretsOf = createSecretsOf({
     ...{ db, sealer },

@@ -3,4 +3,7 @@ import { systemClock } from '@dock/foundation'
 import { createEnrolment } from './modules/hosts/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
 
-await runOnDatabase('host-token', (db) => createEnrolment({ db, clock: systemClock }).issueJoinToken())
+const isForBuilder = process.argv[2] === '--builder'
+await runOnDatabase('host-token', (db) =>
+  createEnrolment({ db, clock: systemClock }).issueJoinToken({ isForBuilder }),
+)

@@ -21,6 +21,7 @@ export type DockTables = {
     max_docks: number
     images: string[]
     image_versions: Generated<unknown>
+    is_builder: Generated<boolean>
     state: 'online' | 'offline'
     mem_available_bytes: Generated<string>
     disk_free_bytes: Generated<string>
@@ -33,7 +34,13 @@ export type DockTables = {
     last_heartbeat_at: Date | null
     created_at: Date
   }
-  join_tokens: { hash: Buffer; expires_at: Date; used_at: Date | null; created_at: Date }
+  join_tokens: {
+    hash: Buffer
+    expires_at: Date
+    used_at: Date | null
+    for_builder: Generated<boolean>
+    created_at: Date
+  }
   host_orders: {
     host_id: string
     kind: 'dock' | 'capture'

@@ -21,8 +21,8 @@ const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).d
 const newSecret = (prefix: string): string => `${prefix}_${toBase62(randomBytes(32))}`
 
 export type Enrolment = {
-  /** A fresh join token; only its hash is kept. */
-  issueJoinToken(): Promise<string>
+  /** A fresh join token; only its hash is kept. A host that registers with a builder's token may publish images. */
+  issueJoinToken(options?: { isForBuilder?: boolean }): Promise<string>
   /**
    * Spends a token. Throws `unauthorized` when it is unknown, used or over an hour old, or when the machine names a host
    * that it cannot prove to have been: a token alone lets nobody take over another host with its Docks.
@@ -34,7 +34,7 @@ export type Enrolment = {
   isGood(credential: string): Promise<boolean>
   /** Replaces a host's credential. Throws `host_not_found`. */
   resetCredential(hostId: string): Promise<RegisteredHost>
-  /** Writes a fresh token for the embedded agent to `path`, now, each half hour and whenever it was used. */
+  /** Writes a fresh token for the embedded agent, which is a builder, to `path`, now, each half hour and whenever it was used. */
   maintainTokenFile(path: string): Promise<() => void>
 }
 
@@ -42,10 +42,11 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
   const { db, clock } = options
   const used = new Set<() => Promise<void>>()
 
-  const issueJoinToken = async (): Promise<string> => {
+  const issueJoinToken: Enrolment['issueJoinToken'] = async ({ isForBuilder = false } = {}) => {
     const token = newSecret('join')
     const now = clock.now()
-    await insertJoinToken(db, hashOf(token), now, new Date(now.getTime() + joinTokenMs))
+    const expiresAt = new Date(now.getTime() + joinTokenMs)
+    await insertJoinToken(db, { hash: hashOf(token), isForBuilder, expiresAt }, now)
     return token
   }
 
@@ -56,7 +57,8 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
       const credential = newSecret('host')
       const now = clock.now()
       await withTransaction(db, async (tx) => {
-        if (!(await spendJoinToken(tx, hashOf(request.joinToken), now)))
+        const token = await spendJoinToken(tx, hashOf(request.joinToken), now)
+        if (!token)
           throw new ServiceError('unauthorized', { message: 'Join token unknown, used or expired.' })
         const former = request.formerCredential
         const saved = await saveHost(tx, {
@@ -65,6 +67,7 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
           credentialHash: hashOf(credential),
           formerHash: former === undefined ? null : hashOf(former),
           facts: request.facts,
+          isBuilder: token.isForBuilder,
           now,
         })
         if (!saved)
@@ -86,7 +89,7 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
     maintainTokenFile: async (path) => {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 })
       const write = async (): Promise<void> => {
-        await writeFileDurably(path, await issueJoinToken())
+        await writeFileDurably(path, await issueJoinToken({ isForBuilder: true }))
         await chmod(path, 0o600)
       }
       await write()

@@ -51,21 +51,39 @@ export const holdCredential = async (
       where credential_hash = ${credentialHash} returning id`.execute(db)
   ).rows[0]?.id ?? null
 
-export const insertJoinToken = async (db: Db, hash: Buffer, now: Date, expiresAt: Date): Promise<void> => {
+export type JoinToken = { hash: Buffer; isForBuilder: boolean; expiresAt: Date }
+
+export const insertJoinToken = async (db: Db, token: JoinToken, now: Date): Promise<void> => {
   await sql`delete from join_tokens where expires_at < ${now}`.execute(db)
-  await sql`insert into join_tokens (hash, expires_at, created_at) values (${hash}, ${expiresAt}, ${now})`.execute(
-    db,
-  )
+  await sql`insert into join_tokens (hash, for_builder, expires_at, created_at)
+    values (${token.hash}, ${token.isForBuilder}, ${token.expiresAt}, ${now})`.execute(db)
 }
 
-/** Spends a token; answers whether it was still worth something. */
-export const spendJoinToken = async (db: Db, hash: Buffer, now: Date): Promise<boolean> => {
-  const result = await sql`
-    update join_tokens set used_at = ${now} where hash = ${hash} and used_at is null and expires_at > ${now}`.execute(
-    db,
-  )
+/** Spends a token. Returns null when it is unknown, used or expired. */
+export const spendJoinToken = async (
+  db: Db,
+  hash: Buffer,
+  now: Date,
+): Promise<{ isForBuilder: boolean } | null> => {
+  const { rows } = await sql<{ isForBuilder: boolean }>`
+    update join_tokens set used_at = ${now} where hash = ${hash} and used_at is null and expires_at > ${now}
+    returning for_builder as "isForBuilder"`.execute(db)
+  return rows[0] ?? null
+}
+
+/** Marks a host as a builder, or takes the mark away. Returns whether the host exists. */
+export const markBuilder = async (db: Db, id: string, isBuilder: boolean): Promise<boolean> => {
+  const result = await sql`update hosts set is_builder = ${isBuilder} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
 }
+
+export type BuilderMark = { id: string; address: string; state: string; isBuilder: boolean }
+
+export const listBuilderMarks = async (db: Db): Promise<BuilderMark[]> =>
+  (
+    await sql<BuilderMark>`select id, address, state, is_builder as "isBuilder" from hosts
+      order by created_at, id`.execute(db)
+  ).rows
 
 /** A new host, or one that enrols again under its id, which `formerHash` proves; answers false when it does not. */
 export const saveHost = async (
@@ -76,17 +94,20 @@ export const saveHost = async (
     credentialHash: Buffer
     formerHash: Buffer | null
     facts: HostFacts
+    /** It registers with a builder's token. A host that has the mark keeps it, whatever its next token is. */
+    isBuilder: boolean
     now: Date
   },
 ): Promise<boolean> => {
   const { facts, formerHash } = input
   const result = await sql`
     insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
-      mem_total_bytes, disk_total_bytes, max_docks, images, state, created_at)
+      mem_total_bytes, disk_total_bytes, max_docks, images, is_builder, state, created_at)
     values (${input.id}, ${input.address}, ${input.credentialHash}, ${facts.runtime}, ${facts.cpuFamily},
       ${facts.kernel}, ${facts.kernelRelease}, ${facts.bootId}, ${facts.vcpuTotal}, ${facts.memTotalBytes},
-      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${facts.images}, 'offline', ${input.now})
-    on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash
+      ${facts.diskTotalBytes}, ${facts.maxDocks}, ${facts.images}, ${input.isBuilder}, 'offline', ${input.now})
+    on conflict (id) do update set address = excluded.address, credential_hash = excluded.credential_hash,
+      is_builder = hosts.is_builder or excluded.is_builder
       where ${formerHash}::bytea in (hosts.credential_hash, hosts.held_hash)`.execute(db)
   return result.numAffectedRows === 1n
 }

@@ -22,6 +22,7 @@ export type { HostConnections, TerminalConnection, TerminalSize } from './host-c
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
 export { endHostOrder, type HostOrder, type OrderForHost, saveHostOrders } from './host-orders.ts'
+export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
 export {
   explainNoPlacement,

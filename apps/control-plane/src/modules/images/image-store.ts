@@ -4,12 +4,13 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
 export type ImageVersion = { id: string; name: string; builtAs: string; digest: string | null }
-export type HostImages = { id: string; versions: Readonly<Record<string, string>> }
+export type HostImages = { id: string; isBuilder: boolean; versions: Readonly<Record<string, string>> }
 
 /** Of these hosts those that are online, each with the versions of its images by name. */
 export const hostImages = async (db: Db, hosts: readonly string[]): Promise<HostImages[]> =>
   (
-    await sql<HostImages>`select id, image_versions as versions from hosts
+    await sql<HostImages>`select id, is_builder as "isBuilder", image_versions as versions
+      from hosts
       where state = 'online' and id = any(${hosts}::uuid[]) order by created_at, id`.execute(db)
   ).rows
 

@@ -10,6 +10,7 @@ import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { type CopyContext, copyKeysColumn, sweepCopies, usualCopySettings } from '../copies/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { markBuilder } from '../hosts/index.ts'
 import { versionGraceMs } from './image-versions.ts'
 import { createImageVersions, type ImageVersions } from './index.ts'
 
@@ -47,7 +48,8 @@ beforeEach(async () => {
     owner: 'test',
     settings: usualCopySettings,
   }
-  images = createImageVersions(context)
+  images = createImageVersions(context, ['debian-13', 'ubuntu-24.04'])
+  await markBuilder(db, builder, true)
   host.images.set(builder, new Map([['debian-13', 'disk one']]))
   await builtAs('built:one')
 })
@@ -59,7 +61,7 @@ const builtAs = (version: string) =>
 /** A host that has no image of its own. */
 const addSecond = () =>
   sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${second}::text,
-    'credential_hash', '\\x01', 'images', '{}'::text[], 'image_versions', '{}'::jsonb))).*
+    'credential_hash', '\\x01', 'images', '{}'::text[], 'image_versions', '{}'::jsonb, 'is_builder', false))).*
     from hosts h where h.id = ${builder}`.execute(world.db)
 const onSecond = async (): Promise<{
   disk: string | undefined
@@ -169,4 +171,52 @@ it('stays while a Dock goes back to it or a host has it, and goes with its objec
   await sweep()
   expect((await versions()).map((each) => each.builtAs)).toEqual(['built:two'])
   expect(await chunkFiles()).toHaveLength(1)
+})
+
+it('is published by nobody but a builder', async () => {
+  await addSecond()
+  await images.run()
+  const published = await onSecond()
+  // The second host says that it built a newer one.
+  world.host.images.set(second, new Map([['debian-13', 'evil disk']]))
+  await sql`update hosts set image_versions = '{"debian-13": "built:evil"}' where id = ${second}`.execute(
+    world.db,
+  )
+  const third = newUuid()
+  await sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${third}::text,
+    'credential_hash', '\\x02', 'images', '{}'::text[], 'image_versions', '{}'::jsonb))).*
+    from hosts h where h.id = ${second}`.execute(world.db)
+  context.gateway.linked = () => [builder, second, third]
+  await images.run()
+  expect(await versions()).toHaveLength(1)
+  expect(world.host.images.get(third)?.get('debian-13')).toBe('disk one')
+  // The positive control: as a builder its image would be everybody's.
+  await markBuilder(world.db, second, true)
+  world.clock.advance(1000)
+  await images.run()
+  expect(world.host.images.get(third)?.get('debian-13')).toBe('evil disk')
+  expect(published.disk).toBe('disk one')
+})
+
+it('is published under names of the catalog only', async () => {
+  await addSecond()
+  world.host.images.get(builder)!.set('evil', 'evil disk')
+  await sql`update hosts set image_versions = '{"evil": "built:evil"}' where id = ${builder}`.execute(
+    world.db,
+  )
+  await images.run()
+  expect(await versions()).toEqual([])
+  expect(world.host.images.get(second)).toBeUndefined()
+})
+
+it('keeps the digest that it was published with', async () => {
+  await addSecond()
+  await images.run()
+  const [first] = await versions()
+  world.host.images.set(builder, new Map([['debian-13', 'other disk']]))
+  world.host.images.delete(second)
+  await sql`update hosts set image_versions = '{}' where id = ${second}`.execute(world.db)
+  await images.run()
+  expect(await versions()).toEqual([first])
+  expect((await onSecond()).disk).toBe('disk one')
 })

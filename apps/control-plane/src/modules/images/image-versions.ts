@@ -1,7 +1,9 @@
 /**
  * An image is built on one host and published from there, as soon as another host needs it: its disk is copied as a
- * Snapshot's is, under keys of the instance, and known by its digest. Hosts that did not build it are given the current
- * version. Everything is read afresh each time; doing it twice is harmless.
+ * Snapshot's is, under keys of the instance, and known by its digest, which a version keeps. Hosts that did not build it
+ * are given the current version. Only hosts that an operator marked as builders publish, and only images of the catalog:
+ * any other host could put a disk of its own in the place of everybody's. Everything is read afresh each time; doing it
+ * twice is harmless.
  */
 
 import { ServiceError } from '@dock/contract'
@@ -42,8 +44,11 @@ export type ImageVersions = {
 
 const isBuild = (version: string | undefined): version is string => version?.startsWith('built:') ?? false
 
-export const createImageVersions = (context: CopyContext): ImageVersions => {
+/** `catalog`: the images that this service knows. */
+export const createImageVersions = (context: CopyContext, catalog: readonly string[]): ImageVersions => {
   const { db, clock, gateway, logger } = context
+  /** Builds of other hosts that were warned about. */
+  const warned = new Set<string>()
 
   /** The version that hosts are given, or undefined while none is published. */
   const currentOf = (versions: readonly ImageVersion[], name: string): ImageVersion | undefined =>
@@ -80,15 +85,30 @@ export const createImageVersions = (context: CopyContext): ImageVersions => {
     logger.info({ image: name, digest, hostId, ms }, 'image delivered')
   }
 
+  /** Told once each: the operator may want that host to be a builder, or to know what it says. */
+  const warnOf = (hostId: string, name: string): void => {
+    if (warned.has(`${hostId} ${name}`)) return
+    warned.add(`${hostId} ${name}`)
+    logger.warn(
+      { hostId, image: name },
+      'a host that is no builder has an image that others lack; it is not published (script/builders)',
+    )
+  }
+
   /** Builds that no version is of, and that some host lacks. */
   const unpublished = (hosts: readonly HostImages[], versions: readonly ImageVersion[]) => {
     const found = new Map<string, { hostId: string; name: string; builtAs: string }>()
-    for (const { id, versions: had } of hosts)
-      for (const [name, builtAs] of Object.entries(had)) {
+    for (const { id, isBuilder, versions: had } of hosts)
+      for (const name of catalog) {
+        const builtAs = had[name]
         if (!isBuild(builtAs)) continue
-        const isKnown = versions.some((each) => each.builtAs === builtAs && each.digest !== null)
+        const isKnown = versions.some(
+          (each) => each.name === name && each.builtAs === builtAs && each.digest !== null,
+        )
         const isNeeded = hosts.some((host) => !isBuild(host.versions[name]))
-        if (!isKnown && isNeeded) found.set(`${name} ${builtAs}`, { hostId: id, name, builtAs })
+        if (isKnown || !isNeeded) continue
+        if (isBuilder) found.set(`${name} ${builtAs}`, { hostId: id, name, builtAs })
+        else if (!currentOf(versions, name)) warnOf(id, name)
       }
     return [...found.values()]
   }
@@ -105,7 +125,7 @@ export const createImageVersions = (context: CopyContext): ImageVersions => {
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
     const versions = await listVersions(db)
     for (const { id: hostId, versions: had } of hosts)
-      for (const name of new Set(versions.map((version) => version.name))) {
+      for (const name of catalog) {
         const current = currentOf(versions, name)
         if (!current || isBuild(had[name]) || had[name] === current.digest) continue
         await attempt(deliver(hostId, current), { image: name, hostId })
