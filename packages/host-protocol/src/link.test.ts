@@ -2,6 +2,8 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { createLogger } from '@dock/foundation'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { WebSocketServer } from 'ws'
@@ -308,4 +310,34 @@ test('a refused credential ends the dialling, a failing server does not', async 
   stop.abort()
   expect(await dialled).toBe('stopped')
   await link.closed
+})
+
+test('a handler that keeps only the signal hears of a caller that left, whatever is collected meanwhile', async () => {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const calls = 50
+  let begun = 0
+  let left = 0
+  void dial(({ signal }) => {
+    begun += 1
+    return new Promise((resolve) => {
+      signal.addEventListener('abort', () => {
+        left += 1
+        resolve(new Response())
+      })
+    })
+  })
+  const { link } = await arrival(0)
+  const gone = new AbortController()
+  const answers = Promise.allSettled(
+    Array.from({ length: calls }, () => link.request('GET', '/waits', { signal: gone.signal })),
+  )
+  await expect.poll(() => begun).toBe(calls)
+  collectGarbage()
+  // What a first collection finds unreachable goes with its weak references in the next.
+  await new Promise((resolve) => setImmediate(resolve))
+  collectGarbage()
+  gone.abort()
+  await answers
+  await expect.poll(() => left).toBe(calls)
 })

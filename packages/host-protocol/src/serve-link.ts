@@ -113,13 +113,16 @@ const serveStream = async (
   handler: LinkHandler,
 ): Promise<void> => {
   const gone = new AbortController()
+  // A Request hears its signal only while it exists itself: the stream holds it for handlers that keep the signal alone.
+  let request: Request | null = requestOf(stream, head, gone.signal)
   let isAnswered = false
   stream.on('error', () => undefined)
   stream.once('close', () => {
     if (!isAnswered) gone.abort(new Error('the caller went away'))
+    request = null
   })
   try {
-    await respond(stream, await handler(requestOf(stream, head, gone.signal)))
+    await respond(stream, await handler(request))
     isAnswered = true
     // What the handler left unread would keep the stream open.
     stream.resume()
