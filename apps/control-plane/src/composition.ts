@@ -91,6 +91,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     snapshotFileBytesMax: config.snapshotFileBytesMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),
     billing: config.billing,
+    limits: config.limits.organization,
     gitServers: config.gitServers,
     answerCredential: createAnswerCredential({ db, sealer, logger }, config.gitServers, connector),
     store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
@@ -111,6 +112,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     rateLimits,
     appUrl: config.appUrl,
     chatgpt: config.chatgpt,
+    limits: config.limits,
     wakeMailer: mailer.wake,
     // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects.
     things: [

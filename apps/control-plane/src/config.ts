@@ -7,9 +7,11 @@ import { type CopySettings, parseCopySettings } from './modules/copies/index.ts'
 import type { GitServers } from './modules/environments/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
+import { type InstanceLimits, usualLimits } from './modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
+const limit = (usual: number) => z.coerce.number().int().min(0).max(2_147_483_647).default(usual)
 const overcommit = z.coerce.number().min(1)
 const commaList = z.string().transform((text) =>
   text
@@ -69,6 +71,16 @@ const schema = z.object({
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
   DOCK_SNAPSHOT_FILE_MAX_MIB: z.coerce.number().positive().default(1024),
   DOCK_BILLING: z.enum(['on', 'off']).default('off'),
+  DOCK_LIMIT_DOCKS: limit(usualLimits.organization.docks),
+  DOCK_LIMIT_CPUS: limit(usualLimits.organization.cpus),
+  DOCK_LIMIT_MEMORY_MIB: limit(usualLimits.organization.memoryMiB),
+  DOCK_LIMIT_DISK_GIB: limit(usualLimits.organization.diskGiB),
+  DOCK_LIMIT_STORED_GIB: limit(usualLimits.organization.storedGiB),
+  DOCK_LIMIT_SNAPSHOTS: limit(usualLimits.organization.snapshots),
+  DOCK_LIMIT_ENVIRONMENTS: limit(usualLimits.organization.environments),
+  DOCK_LIMIT_REPOSITORIES: limit(usualLimits.organization.repositories),
+  DOCK_LIMIT_TEMPLATES: limit(usualLimits.organization.templates),
+  DOCK_LIMIT_ORGANIZATIONS: limit(usualLimits.organizationsPerPerson),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
   DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),
 })
@@ -116,6 +128,8 @@ export type Config = {
   snapshotFileBytesMax: number
   /** Organizations start compute as their plan allows; otherwise there are no plans. */
   billing: boolean
+  /** What an organization and a person may use of the instance. */
+  limits: InstanceLimits
   placement: { cpuOvercommit: number; memoryOvercommit: number }
 }
 
@@ -163,6 +177,21 @@ const deviceFlow = (values: z.output<typeof schema>): DeviceFlowSettings | undef
   return undefined
 }
 
+const instanceLimits = (values: z.output<typeof schema>): InstanceLimits => ({
+  organization: {
+    docks: values.DOCK_LIMIT_DOCKS,
+    cpus: values.DOCK_LIMIT_CPUS,
+    memoryMiB: values.DOCK_LIMIT_MEMORY_MIB,
+    diskGiB: values.DOCK_LIMIT_DISK_GIB,
+    storedGiB: values.DOCK_LIMIT_STORED_GIB,
+    snapshots: values.DOCK_LIMIT_SNAPSHOTS,
+    environments: values.DOCK_LIMIT_ENVIRONMENTS,
+    repositories: values.DOCK_LIMIT_REPOSITORIES,
+    templates: values.DOCK_LIMIT_TEMPLATES,
+  },
+  organizationsPerPerson: values.DOCK_LIMIT_ORGANIZATIONS,
+})
+
 /** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
 export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
@@ -204,6 +233,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,
     snapshotFileBytesMax: values.DOCK_SNAPSHOT_FILE_MAX_MIB * 2 ** 20,
     billing: values.DOCK_BILLING === 'on',
+    limits: instanceLimits(values),
     placement: {
       cpuOvercommit: values.DOCK_CPU_OVERCOMMIT,
       memoryOvercommit: values.DOCK_MEMORY_OVERCOMMIT,

@@ -61,6 +61,7 @@ import {
   servedImages,
 } from './modules/hosts/index.ts'
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
+import type { Limits } from './modules/limits/index.ts'
 import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
@@ -110,6 +111,8 @@ export const createDockModules = (options: {
   snapshotFileBytesMax: number
   fingerprintKey: Buffer
   billing: boolean
+  /** What an organization may have that has no limits of its own. */
+  limits: Limits
   /** Where repositories are cloned from, and what git in a Dock may have for one. */
   gitServers: GitServers
   answerCredential: AnswerQuestion
@@ -196,6 +199,7 @@ export const createDockModules = (options: {
     snapshotFileBytesMax: options.snapshotFileBytesMax,
     fingerprintKey: options.fingerprintKey,
     billing: options.billing,
+    limits: options.limits,
   }
   const enrolment = createEnrolment({ db, clock })
   const reactions = createDockReactions(context)

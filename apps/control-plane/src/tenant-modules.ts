@@ -4,8 +4,10 @@ import type { Db } from './database/database.ts'
 import type { Handlers } from './http/handler.ts'
 import { environmentHandlers } from './http/routes/environments.ts'
 import { assistantHandlers, keyHandlers, providerKeyHandlers } from './http/routes/keys.ts'
+import { limitHandlers } from './http/routes/limits.ts'
 import { invitationHandlers, organizationHandlers, workspaceHandlers } from './http/routes/organizations.ts'
 import { createDeviceFlow, type DeviceFlowSettings, type KeysContext } from './modules/keys/index.ts'
+import type { InstanceLimits } from './modules/limits/index.ts'
 import {
   createOrganizationRemoval,
   type OrganizationContext,
@@ -34,6 +36,7 @@ export const createTenantModules = (options: {
   appUrl: string
   /** Undefined: no sign-in with the hosted assistant's provider. */
   chatgpt: DeviceFlowSettings | undefined
+  limits: InstanceLimits
   wakeMailer(): void
   /** What an organization owns beyond rows that a cascade takes. */
   things: readonly OrganizationThing[]
@@ -53,6 +56,7 @@ export const createTenantModules = (options: {
     clock,
     rateLimits,
     appUrl,
+    organizationsPerPerson: options.limits.organizationsPerPerson,
     wakeMailer,
     wakeRemoval: removal.wake,
   }
@@ -68,7 +72,8 @@ export const createTenantModules = (options: {
       ...organizationHandlers(organizations),
       ...invitationHandlers(organizations),
       ...workspaceHandlers(organizations),
-      ...environmentHandlers({ db, clock, sealer }),
+      ...limitHandlers({ db, defaults: options.limits.organization }),
+      ...environmentHandlers({ db, clock, sealer, limits: options.limits.organization }),
       ...keyHandlers(keys),
       ...providerKeyHandlers(keys),
       ...assistantHandlers(keys),

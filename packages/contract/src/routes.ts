@@ -9,6 +9,7 @@ import { imageRoutes } from './routes/images.ts'
 import { instanceRoutes } from './routes/instance.ts'
 import { invitationRoutes } from './routes/invitations.ts'
 import { keyRoutes } from './routes/keys.ts'
+import { limitRoutes } from './routes/limits.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { operationRoutes } from './routes/operations.ts'
 import { organizationRoutes } from './routes/organizations.ts'
@@ -28,6 +29,7 @@ export const routes = {
   ...environmentRoutes,
   ...environmentContentsRoutes,
   ...organizationRoutes,
+  ...limitRoutes,
   ...invitationRoutes,
   ...workspaceRoutes,
   ...instanceRoutes,

@@ -13,13 +13,26 @@ export type ControlPlaneWithHost = TestControlPlane & {
   addDock(): Promise<string>
 }
 
+/** No test is about the limits of organizations unless it sets them. */
+const roomForAll = {
+  DOCK_LIMIT_DOCKS: '10000',
+  DOCK_LIMIT_CPUS: '1000000',
+  DOCK_LIMIT_MEMORY_MIB: '1000000000',
+  DOCK_LIMIT_DISK_GIB: '1000000000',
+  DOCK_LIMIT_ENVIRONMENTS: '10000',
+}
+
 /** Ends with `stop`, as {@link testControlPlane}. */
 export const controlPlaneWithHost = async (
   options: Omit<TestControlPlaneOptions, 'hostGateway'> = {},
 ): Promise<ControlPlaneWithHost> => {
   const hostId = newUuid()
   const host = createFakeHost(hostId)
-  const server = await testControlPlane({ ...options, hostGateway: host })
+  const server = await testControlPlane({
+    ...options,
+    environment: { ...roomForAll, ...options.environment },
+    hostGateway: host,
+  })
   const { enrolment, hostEvents } = server.controlPlane.docks
   const facts = hostFacts({
     maxDocks: 10_000,

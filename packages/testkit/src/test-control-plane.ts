@@ -59,6 +59,7 @@ export const testControlPlane = async (options: TestControlPlaneOptions = {}): P
     DOCK_ADMIN_PASSWORD: testPassword,
     DOCK_EMBEDDED_HOST: 'off',
     DEFAULT_IMAGE: 'debian-13',
+    DOCK_LIMIT_ORGANIZATIONS: '10000',
     ...options.environment,
   })
   const clock = options.clock ?? systemClock

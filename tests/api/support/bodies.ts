@@ -15,6 +15,7 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
   setEnvironmentVariable: () => ({ key: 'KEY', value: 'value' }),
   upgradeEnvironment: ({ dockId }) => ({ dockIds: [dockId] }),
   setEnvironmentFile: () => ({ path: 'a/file', contents: 'text' }),
+  changeOrganizationLimits: () => ({ docks: 1000 }),
   createOrganization: () => ({ name: 'Another' }),
   inviteMember: () => ({ email: 'invited@example.test' }),
   changeMemberRole: () => ({ role: 'member' }),

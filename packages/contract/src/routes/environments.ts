@@ -39,7 +39,7 @@ export const environmentRoutes = {
       secretsAccess: secretsAccess.default('admins'),
     }),
     response: environment,
-    errors: ['validation_error', 'organization_not_found', 'environment_name_taken', 'forbidden'],
+    errors: ['validation_error', 'organization_not_found', 'environment_name_taken', 'forbidden', 'conflict'],
   }),
   readEnvironment: route({
     method: 'GET',

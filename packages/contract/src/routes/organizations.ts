@@ -25,7 +25,7 @@ export const organizationRoutes = {
       seats: seats.default(limits.seats.default),
     }),
     response: organization,
-    errors: ['validation_error', 'slug_taken'],
+    errors: ['validation_error', 'slug_taken', 'conflict'],
   }),
   listOrganizations: route({
     method: 'GET',

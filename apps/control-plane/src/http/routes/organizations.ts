@@ -26,7 +26,7 @@ import {
 import type { Handlers } from '../handler.ts'
 
 export const organizationHandlers = (context: OrganizationContext): Handlers => ({
-  createOrganization: ({ caller, body }) => createOrganization(context.db, caller, body),
+  createOrganization: ({ caller, body }) => createOrganization(context, caller, body),
   listOrganizations: ({ caller }) => listOrganizations(context.db, caller),
   readOrganization: ({ caller }) => readOrganization(context.db, caller),
   updateOrganization: ({ caller, body }) => updateOrganization(context, caller, body),

@@ -14,6 +14,7 @@ import {
   reserveSize,
   type StartDock,
 } from '../hosts/index.ts'
+import { type Quota, type QuotaRefusal, quotaError, quotaPart } from '../limits/index.ts'
 import type { DockRow } from './dock.ts'
 import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
@@ -95,6 +96,7 @@ export type NewDock = {
   key: { key: string; fingerprint: Buffer; keysSince: Date } | null
   placement: PlacementRequest
   policy: PlacementPolicy
+  quota: Quota
   lease: Lease
   now: Date
   /** The operation that holds a branch's source, and the Snapshot that it makes of it. */
@@ -125,7 +127,13 @@ const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> =>
 const statesAlike = (state: DockRow['state']): readonly DockRow['state'][] =>
   isReadyDockState(state) ? readyDockStates : [state]
 
-/** Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, for a branch `dock_busy`. */
+/** True once the quota was looked at and nothing is refused: a host's row is locked only then. */
+const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quota) = 0`
+
+/**
+ * Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, what a plan or a limit
+ * refuses, and for a branch `dock_busy`.
+ */
 export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
   const { dock, operation, key, now, source } = input
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }
@@ -135,7 +143,12 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
       ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
           and state in (${sql.join(statesAlike(source.state))}) and generation = ${source.operation.generation} for update)`
       : sql`held as (select 1 as id)`,
-    sql`candidate as (${hostCandidate(input.placement, input.policy, sql<boolean>`exists (select 1 from held)`)})`,
+    quotaPart(input.quota, dock, sql<boolean>`exists (select 1 from held)`),
+    sql`candidate as (${hostCandidate(
+      input.placement,
+      input.policy,
+      sql<boolean>`(exists (select 1 from held) and ${withinQuota})`,
+    )})`,
     key
       ? sql`claim as (
           insert into idempotency_keys as k (organization_id, key, fingerprint, dock_id, operation_id, created_at)
@@ -172,13 +185,15 @@ export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome
           ${snapshot.runtime}, ${snapshot.hostId}::uuid, ${snapshot.diskGiB}::int, ${now}::timestamptz from born)`)
   }
   try {
-    const result = await sql<{ held: number; candidate: string | null; placed: string | null }>`
+    const result = await sql<
+      { held: number; candidate: string | null; placed: string | null } & (QuotaRefusal | { refused: null })
+    >`
       with ${sql.join(parts, sql`, `)}
-      select (select count(*) from held)::int as held, (select id from candidate) as candidate, (select id from placed) as placed`.execute(
-      db,
-    )
+      select (select count(*) from held)::int as held, (select id from candidate) as candidate,
+        (select id from placed) as placed, q.* from (values (1)) as one left join quota q on true`.execute(db)
     const row = result.rows[0]!
     if (row.held === 0) return { kind: 'source_changed' }
+    if (row.refused !== null) throw quotaError(row)
     if (row.candidate === null) return { kind: 'no_host' }
     return row.placed === null ? { kind: 'key_taken' } : { kind: 'claimed', hostId: row.placed }
   } catch (error) {
@@ -198,12 +213,15 @@ export type ExistingDockClaim = {
   /** The Dock's disk goes, so that what waits for its host gives way. */
   removesDisk?: boolean
   /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
-  placement?: { request: PlacementRequest; policy: PlacementPolicy }
+  placement?: { request: PlacementRequest; policy: PlacementPolicy; quota: Quota }
   lease: Lease
   now: Date
 }
 
-/** Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it. */
+/**
+ * Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it, and with a
+ * placement what a plan or a limit refuses.
+ */
 export const claimDock = async (
   db: Db,
   input: ExistingDockClaim,
@@ -214,9 +232,15 @@ export const claimDock = async (
   const last = moves.at(-1)
   const parts = [
     holdDock(dock.id),
-    placement
-      ? sql`candidate as (${hostCandidate(placement.request, placement.policy, afterHeld)})`
-      : sql`candidate as (select null::uuid as id, null::text as runtime)`,
+    ...(placement
+      ? [
+          quotaPart(placement.quota, placement.request, afterHeld),
+          sql`candidate as (${hostCandidate(placement.request, placement.policy, withinQuota)})`,
+        ]
+      : [
+          sql`quota as (select null as refused, 0 as allowed, 0 as used where false)`,
+          sql`candidate as (select null::uuid as id, null::text as runtime)`,
+        ]),
     sql`moved as (update docks d set updated_at = ${now}
       ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
       ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
@@ -239,11 +263,16 @@ export const claimDock = async (
     ...(input.also ?? []),
   ]
   try {
-    const result = await sql<{ candidates: number; moved: number; hostId: string | null }>`
+    const result = await sql<
+      { candidates: number; moved: number; hostId: string | null } & (QuotaRefusal | { refused: null })
+    >`
       with ${sql.join(parts, sql`, `)}
       select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved,
-        (select host_id from moved) as "hostId"`.execute(db)
+        (select host_id from moved) as "hostId", q.* from (values (1)) as one left join quota q on true`.execute(
+      db,
+    )
     const row = result.rows[0]!
+    if (row.refused !== null) throw quotaError(row)
     if (row.candidates === 0) return 'no_host'
     if (placement) operation.hostId = row.hostId
     return row.moved === 0 ? 'changed' : 'claimed'

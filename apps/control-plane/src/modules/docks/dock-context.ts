@@ -8,6 +8,7 @@ import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
 import type { CaptureFile, ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
+import type { Limits, Quota } from '../limits/index.ts'
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './dock.ts'
 import { findVisibleDock } from './dock-store.ts'
@@ -51,7 +52,15 @@ export type DockContext = {
   fingerprintKey: Buffer
   /** Plans of organizations limit what they start. */
   billing: boolean
+  /** What an organization may have that has no limits of its own. */
+  limits: Limits
 }
+
+/** What the organization may start. */
+export const quotaOf = (
+  { billing, limits }: Pick<DockContext, 'billing' | 'limits'>,
+  organizationId: string,
+): Quota => ({ organizationId, billing, defaults: limits })
 
 /** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */
 export const requireDock = async (

@@ -49,10 +49,21 @@ export const makeDockOnce = async (
     if (!dock) throw new ServiceError('dock_not_found')
     return viewDock(dock)
   }
-  const made = (await replay(request.known)) ?? (await make())
+  const replayOther = async (): Promise<Dock | null> => {
+    const taken = await request.lookup()
+    return taken && replay(taken)
+  }
+  let made = await replay(request.known)
+  try {
+    made ??= await make()
+  } catch (error) {
+    // The Dock that fills the organization's limit may be the one that another call with the key has just claimed.
+    const full = error instanceof ServiceError && error.code === 'concurrency_exceeded'
+    made = full ? await replayOther() : null
+    if (!made) throw error
+  }
   if (made) return made
-  const taken = await request.lookup()
-  const first = taken && (await replay(taken))
+  const first = await replayOther()
   if (!first) throw new ServiceError('idempotency_in_progress')
   return first
 }

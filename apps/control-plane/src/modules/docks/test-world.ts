@@ -12,6 +12,7 @@ import { sealedColumns } from '../../sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { usualCopySettings } from '../copies/index.ts'
+import { generousLimits, type Limits } from '../limits/index.ts'
 import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
 
@@ -87,7 +88,10 @@ const callerOf = (userId: string): Visitor =>
     { role: 'member', outsider: 'dock_not_found' },
   )
 
-export const createTestWorld = async (db: Db, options: { billing?: boolean } = {}): Promise<TestWorld> => {
+export const createTestWorld = async (
+  db: Db,
+  options: { billing?: boolean; limits?: Partial<Limits> } = {},
+): Promise<TestWorld> => {
   const clock = createDrivenClock()
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -111,6 +115,7 @@ export const createTestWorld = async (db: Db, options: { billing?: boolean } = {
       snapshotFileBytesMax: 2 ** 30,
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
+      limits: { ...generousLimits.organization, ...options.limits },
       gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
       answerCredential: async () => null,
       store,

@@ -2,8 +2,15 @@
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Sealer } from '../../sealing/index.ts'
+import type { Limits } from '../limits/index.ts'
 
-export type EnvironmentContext = { db: Db; clock: Clock; sealer: Sealer }
+export type EnvironmentContext = {
+  db: Db
+  clock: Clock
+  sealer: Sealer
+  /** What an organization may have that has no limits of its own. */
+  limits: Limits
+}
 
 /** How a path names an Environment: by id, or by name beside the organization. */
 export type EnvironmentReference = { ref: string; organizationId: string | undefined }

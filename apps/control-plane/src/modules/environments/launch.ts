@@ -64,7 +64,10 @@ const openPassed = async (
 }
 
 /** `files` is left out where the Dock neither gets any nor may have some of before. */
-export const launchEnvironment = async (context: EnvironmentContext, target: Target): Promise<Launched> => {
+export const launchEnvironment = async (
+  context: Pick<EnvironmentContext, 'db' | 'clock' | 'sealer'>,
+  target: Target,
+): Promise<Launched> => {
   const { db, clock } = context
   const { dockId } = target
   const pinned = await pinnedVersion(context, target, target.liveVersion === undefined)

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Tx, withTransaction } from '../../database/database.ts'
+import { requireRoomForRepositories } from '../limits/index.ts'
 import { type Bundle, checkBundle, describeBundle } from './bundle.ts'
 import { openBundle, sealBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
@@ -49,10 +50,13 @@ export const makeVersion = async (
   const posture = { ...postureOf(environment), ...change.posture }
   const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, postureOf(environment))
   checkBundle(bundle)
+  const moreRepositories = bundle.repositories.length > before.repositories.length
   const versionId = newUuid()
   const sealed = isSame ? null : await sealBundle(sealer, { organizationId, versionId }, bundle)
   const now = clock.now()
   await withTransaction(db, async (tx) => {
+    if (moreRepositories)
+      await requireRoomForRepositories(tx, organizationId, context.limits, bundle.repositories.length)
     if (!isSame) {
       if (!(await takeNextVersion(tx, environment, now)))
         throw new ServiceError('conflict', {

@@ -7,6 +7,8 @@ export type OrganizationContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
+  /** How many organizations one person may own. */
+  organizationsPerPerson: number
   /** Where links in mails lead. */
   appUrl: string
   /** A mail was saved. */

@@ -1,8 +1,9 @@
 /** The only SQL for Templates; every query takes the tenant. */
 import { limits, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 import { barsMembers, hasConnectors } from '../docks/index.ts'
+import { type Limits, requireRoomForTemplate } from '../limits/index.ts'
 
 export type TemplateRow = {
   id: string
@@ -103,11 +104,15 @@ export const templateForCreate = async (
       where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
   ).rows[0] ?? null
 
-/** Why a name cannot be saved now, judged under a lock on the organization; null when it can. */
+/**
+ * Why a name cannot be saved now, judged under a lock on the organization; null when it can. Throws `conflict` with its
+ * own sentence at a limit of the organization.
+ */
 export const savingRefusal = async (
-  tx: Db,
+  tx: Tx,
   organizationId: string,
   name: string,
+  defaults: Limits,
 ): Promise<'conflict' | 'template_limit_reached' | null> => {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
   const result = await sql<{ saving: boolean; others: number }>`
@@ -116,7 +121,9 @@ export const savingRefusal = async (
     from templates where organization_id = ${organizationId}`.execute(tx)
   const { saving, others } = result.rows[0]!
   if (saving) return 'conflict'
-  return others >= limits.template.perOrganizationMax ? 'template_limit_reached' : null
+  if (others >= limits.template.perOrganizationMax) return 'template_limit_reached'
+  await requireRoomForTemplate(tx, organizationId, defaults, others)
+  return null
 }
 
 export type NewTemplate = {

@@ -5,13 +5,12 @@ import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf, explainNoPlacement } from '../../hosts/index.ts'
 import { claimDock } from '../dock-claim.ts'
-import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
+import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
 import { findDock } from '../dock-store.ts'
 import { requireSecretsAccess } from '../environment/environment-gate.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
 import { latestSnapshot, placedWith } from '../kept-snapshot.ts'
-import { withinPlan } from '../plans/plan-gate.ts'
 import type { StartData } from '../workflows/start-dock.ts'
 import type { DockStateAnswer } from './stop-dock.ts'
 
@@ -92,23 +91,21 @@ const claimResume = async (
     data,
   })
   const request = { ...size, ...placedWith(snapshot), linked: context.gateway.linked() }
-  const claimed = await withinPlan(context, organizationId, (tx) =>
-    claimDock(tx, {
-      dock,
-      operation,
-      moves: [{ from: 'archived', to: 'provisioning', why: 'resume' }],
-      set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    moves: [{ from: 'archived', to: 'provisioning', why: 'resume' }],
+    set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
         kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
         kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
         disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound.set}`,
-      unless: sql<boolean>`(${bound.unless} or d.name <> ${dock.name}
+    unless: sql<boolean>`(${bound.unless} or d.name <> ${dock.name}
         or d.ttl_seconds is distinct from ${dock.ttlSeconds}::int
         or (d.cpus, d.memory_mib, d.disk_gib) <> (${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int))`,
-      placement: { request, policy: context.policy },
-      lease: runner.lease(),
-      now: clock.now(),
-    }),
-  )
+    placement: { request, policy: context.policy, quota: quotaOf(context, organizationId) },
+    lease: runner.lease(),
+    now: clock.now(),
+  })
   if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
   return claimed === 'claimed' ? operation : null
 }

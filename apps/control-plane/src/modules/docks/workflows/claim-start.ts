@@ -4,15 +4,14 @@ import { newUuid } from '@dock/foundation'
 import { explainNoPlacement, type PoolKind, type WarmDock } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../dock-claim.ts'
-import type { DockContext } from '../dock-context.ts'
+import { type DockContext, quotaOf } from '../dock-context.ts'
 import { generateName, hostnameOf } from '../dock-name.ts'
 import { viewDock } from '../dock-view.ts'
-import { withinPlan } from '../plans/plan-gate.ts'
 import { startData } from './start-dock.ts'
 
 const nameAttempts = 6
 
-export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'now' | 'dock' | 'origin'> & {
+export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin'> & {
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
@@ -62,17 +61,16 @@ const claimNamed = async (
     const { command } = startData(request.operation)
     command.hostname = hostnameOf(name)
     try {
-      return await withinPlan(context, request.dock.organizationId, (db) =>
-        claimNewDock(db, {
-          ...request,
-          dock: { ...request.dock, name },
-          origin: command.source,
-          placement: waiting ? { ...placement, only: waiting.hostId } : placement,
-          lease: context.runner.lease(),
-          policy: context.policy,
-          now: context.clock.now(),
-        }),
-      )
+      return await claimNewDock(context.db, {
+        ...request,
+        dock: { ...request.dock, name },
+        origin: command.source,
+        placement: waiting ? { ...placement, only: waiting.hostId } : placement,
+        lease: context.runner.lease(),
+        policy: context.policy,
+        quota: quotaOf(context, request.dock.organizationId),
+        now: context.clock.now(),
+      })
     } catch (error) {
       const taken = error instanceof ServiceError && error.code === 'dock_name_taken'
       if (!taken || request.dock.name !== null || attempt + 1 >= nameAttempts) throw error

@@ -4,6 +4,7 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { withTransaction } from '../../../database/database.ts'
 import { isUniqueViolation } from '../../../database/violations.ts'
 import type { Member } from '../../accounts/index.ts'
+import { requireRoomForEnvironment } from '../../limits/index.ts'
 import { describeBundle, emptyBundle } from '../bundle.ts'
 import type { EnvironmentContext } from '../environment-context.ts'
 import { insertEnvironment, insertVersion, readEnvironmentRow } from '../environment-store.ts'
@@ -19,9 +20,9 @@ export const checkName = (name: string | undefined): void => {
 export const environmentError = (error: unknown): unknown =>
   isUniqueViolation(error, 'environments_name') ? new ServiceError('environment_name_taken') : error
 
-/** Makes an Environment, empty at version 1. Throws `environment_name_taken`. */
+/** Makes an Environment, empty at version 1. Throws `environment_name_taken`, and `conflict` for one more than there may be. */
 export const createEnvironment = async (
-  { db, clock }: EnvironmentContext,
+  { db, clock, limits }: EnvironmentContext,
   caller: Member,
   body: RouteBody<(typeof routes)['createEnvironment']>,
 ): Promise<Environment> => {
@@ -31,6 +32,7 @@ export const createEnvironment = async (
   const { name, secretsAccess } = body
   try {
     await withTransaction(db, async (tx) => {
+      await requireRoomForEnvironment(tx, organizationId, limits)
       await insertEnvironment(tx, { id, organizationId, name, secretsAccess, now })
       await insertVersion(tx, {
         id: newUuid(),

@@ -1,6 +1,8 @@
 import { type Organization, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
+import { type Tx, withTransaction } from '../../../database/database.ts'
+import { requireRoomForOrganization } from '../../limits/index.ts'
+import type { OrganizationContext } from '../organization-context.ts'
 import { slugCandidates } from '../organization-slug.ts'
 import { insertOrganizationRow, type OrganizationRow } from '../organization-store.ts'
 import { organizationWithRole } from '../organization-view.ts'
@@ -43,12 +45,15 @@ export const insertWholeOrganization = async (
   return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
 }
 
-/** Makes an organization that the caller owns. Throws `slug_taken`. */
+/** Makes an organization that the caller owns. Throws `slug_taken`, and `conflict` for one more than a person may own. */
 export const createOrganization = async (
-  db: Db,
+  { db, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'organizationsPerPerson'>,
   caller: { userId: string },
   wanted: NewOrganization,
 ): Promise<Organization> => {
-  const made = await withTransaction(db, (tx) => insertWholeOrganization(tx, caller.userId, wanted))
+  const made = await withTransaction(db, async (tx) => {
+    await requireRoomForOrganization(tx, caller.userId, organizationsPerPerson)
+    return insertWholeOrganization(tx, caller.userId, wanted)
+  })
   return made.organization
 }

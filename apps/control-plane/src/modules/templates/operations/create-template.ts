@@ -75,7 +75,7 @@ export const createTemplate = async (
       (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
     select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib, ${now}::timestamptz from moved)`
   const claimed = await withTransaction(db, async (tx) => {
-    const refusal = await savingRefusal(tx, organizationId, body.name)
+    const refusal = await savingRefusal(tx, organizationId, body.name, context.limits)
     if (refusal) throw new ServiceError(refusal)
     return claimDock(tx, {
       dock,

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { branchDock, resumeDock, stopDock } from '../index.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
+import { branchDock, resumeDock, stopDock } from '../docks/index.ts'
+import { eachInAWorld, outcomeOf } from '../docks/test-each-world.ts'
+import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 
 let world: TestWorld
 eachInAWorld(

@@ -1,0 +1,9 @@
+/** Routes of organizations' limits; that only instance admins change them, the HTTP layer has checked. */
+import type { Db } from '../../database/database.ts'
+import { changeOrganizationLimits, type Limits, readOrganizationLimits } from '../../modules/limits/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export const limitHandlers = (context: { db: Db; defaults: Limits }): Handlers => ({
+  readOrganizationLimits: ({ caller }) => readOrganizationLimits(context, caller.organizationId),
+  changeOrganizationLimits: ({ params, body }) => changeOrganizationLimits(context, params.id, body),
+})

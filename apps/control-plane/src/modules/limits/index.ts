@@ -1,0 +1,19 @@
+/** Public face of limits: what one organization, and one person, may use of the instance. */
+export { readOwnLimits, readUsage } from './limit-store.ts'
+export { changeOrganizationLimits } from './operations/change-limits.ts'
+export { readOrganizationLimits } from './operations/read-limits.ts'
+export { setLimits } from './operations/set-limits.ts'
+export {
+  generousLimits,
+  type InstanceLimits,
+  type LimitName,
+  type Limits,
+  usualLimits,
+} from './organization-limits.ts'
+export { type Quota, type QuotaRefusal, quotaError, quotaPart } from './quota.ts'
+export {
+  requireRoomForEnvironment,
+  requireRoomForOrganization,
+  requireRoomForRepositories,
+  requireRoomForTemplate,
+} from './require-room.ts'

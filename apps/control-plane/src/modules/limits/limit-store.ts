@@ -1,0 +1,97 @@
+/** The only SQL for the limits that are set for organizations, and for what is counted against them. */
+import type { OrganizationLimitsChange } from '@dock/contract'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { LimitName, Limits } from './organization-limits.ts'
+
+const columnOf: Record<LimitName, string> = {
+  docks: 'docks',
+  cpus: 'cpus',
+  memoryMiB: 'memory_mib',
+  diskGiB: 'disk_gib',
+  storedGiB: 'stored_gib',
+  snapshots: 'snapshots',
+  environments: 'environments',
+  repositories: 'repositories',
+  templates: 'templates',
+}
+const names = Object.keys(columnOf) as LimitName[]
+
+/** The organization with this slug or id; null when there is none. */
+export const findOrganizationId = async (db: Db, slugOrId: string): Promise<string | null> =>
+  (
+    await sql<{ id: string }>`select id from organizations
+      where (slug = ${slugOrId} or id::text = ${slugOrId}) and deleted_at is null`.execute(db)
+  ).rows[0]?.id ?? null
+
+/** What is set for the organization; null for each limit that is left to the instance's default. */
+export const readOwnLimits = async (
+  db: Db,
+  organizationId: string,
+): Promise<Record<LimitName, number | null>> => {
+  const columns = names.map((name) => sql`${sql.ref(columnOf[name])} as ${sql.ref(name)}`)
+  const result = await sql<Record<LimitName, number | null>>`select ${sql.join(columns)}
+    from organization_limits where organization_id = ${organizationId}`.execute(db)
+  return result.rows[0] ?? (Object.fromEntries(names.map((name) => [name, null])) as Record<LimitName, null>)
+}
+
+/** The limits that hold. */
+export const readLimits = async (db: Db, organizationId: string, defaults: Limits): Promise<Limits> => {
+  const own = await readOwnLimits(db, organizationId)
+  return Object.fromEntries(names.map((name) => [name, own[name] ?? defaults[name]])) as Limits
+}
+
+/** Sets limits of an organization that exists; false when there is none. */
+export const changeOwnLimits = async (
+  db: Db,
+  organizationId: string,
+  change: OrganizationLimitsChange,
+): Promise<boolean> => {
+  const set: RawBuilder<unknown>[] = []
+  for (const name of names)
+    if (change[name] !== undefined) set.push(sql`${sql.ref(columnOf[name])} = ${change[name]}`)
+  const made = await sql`insert into organization_limits (organization_id)
+    select id from organizations where id = ${organizationId} and deleted_at is null
+    on conflict (organization_id) do update set organization_id = excluded.organization_id`.execute(db)
+  if (made.numAffectedRows !== 1n) return false
+  if (set.length > 0)
+    await sql`update organization_limits set ${sql.join(set)} where organization_id = ${organizationId}`.execute(
+      db,
+    )
+  return true
+}
+
+/** What the organization uses; `repositories` is that of the Environment with the most. */
+export const readUsage = async (db: Db, organizationId: string): Promise<Limits> => {
+  const result = await sql<Limits>`
+    select d.*, coalesce(s.stored_bytes, 0) / 1073741824::float8 as "storedGiB", coalesce(s.snapshots, 0) as snapshots,
+      (select count(*) from environments e where e.organization_id = o.id)::int as environments,
+      coalesce((select max(jsonb_array_length(v.repositories)) from environments e
+        join environment_versions v on v.environment_id = e.id and v.version = e.current_version
+        where e.organization_id = o.id), 0) as repositories,
+      (select count(distinct t.name) from templates t where t.organization_id = o.id and t.status <> 'failed')::int
+        as templates
+    from (values (${organizationId}::uuid)) as o(id)
+    left join organization_storage s on s.organization_id = o.id
+    cross join lateral (select count(*)::int as docks, coalesce(sum(cpus), 0) as cpus,
+      coalesce(sum(memory_mib), 0) as "memoryMiB", coalesce(sum(disk_gib), 0) as "diskGiB"
+      from docks where organization_id = o.id and placed) as d`.execute(db)
+  const usage = result.rows[0]!
+  return { ...usage, storedGiB: Math.round(usage.storedGiB * 1000) / 1000 }
+}
+
+/** Organizations that the person owns, counted with the person held against another count. */
+export const countOwnedOrganizations = async (tx: Db, userId: string): Promise<number> => {
+  await sql`select id from users where id = ${userId} for no key update`.execute(tx)
+  const result = await sql<{ n: number }>`select count(*)::int as n from memberships
+    where user_id = ${userId} and role = 'owner'`.execute(tx)
+  return result.rows[0]!.n
+}
+
+/** Environments of the organization, counted with the organization held against another count. */
+export const countEnvironments = async (tx: Db, organizationId: string): Promise<number> => {
+  await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
+  const result = await sql<{ n: number }>`select count(*)::int as n from environments
+    where organization_id = ${organizationId}`.execute(tx)
+  return result.rows[0]!.n
+}

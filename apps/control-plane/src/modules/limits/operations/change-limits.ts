@@ -1,0 +1,17 @@
+/** PATCH /v1/organizations/:id/limits, for instance admins */
+import { type OrganizationLimits, type OrganizationLimitsChange, ServiceError } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import { changeOwnLimits } from '../limit-store.ts'
+import type { Limits } from '../organization-limits.ts'
+import { readOrganizationLimits } from './read-limits.ts'
+
+/** Sets limits of an organization; they hold for the next thing that is started. Throws `organization_not_found`. */
+export const changeOrganizationLimits = async (
+  context: { db: Db; defaults: Limits },
+  organizationId: string,
+  change: OrganizationLimitsChange,
+): Promise<OrganizationLimits> => {
+  if (!(await changeOwnLimits(context.db, organizationId, change)))
+    throw new ServiceError('organization_not_found')
+  return readOrganizationLimits(context, organizationId)
+}

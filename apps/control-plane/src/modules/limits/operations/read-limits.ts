@@ -1,0 +1,14 @@
+/** GET /v1/organizations/:id/limits */
+import type { OrganizationLimits } from '@dock/contract'
+import type { Db } from '../../../database/database.ts'
+import { readLimits, readUsage } from '../limit-store.ts'
+import type { Limits } from '../organization-limits.ts'
+
+/** The organization's limits and what it uses of them. */
+export const readOrganizationLimits = async (
+  context: { db: Db; defaults: Limits },
+  organizationId: string,
+): Promise<OrganizationLimits> => ({
+  limits: await readLimits(context.db, organizationId, context.defaults),
+  usage: await readUsage(context.db, organizationId),
+})

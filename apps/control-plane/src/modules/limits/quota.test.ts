@@ -1,0 +1,114 @@
+import { type ErrorCode, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { branchDock, resumeDock, stopDock, updateDock } from '../docks/index.ts'
+import { eachInAWorld, outcomeOf } from '../docks/test-each-world.ts'
+import type { TestWorld } from '../docks/test-world.ts'
+import { changeOrganizationLimits, generousLimits, type Limits, readOrganizationLimits } from './index.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const defaults = generousLimits.organization
+const limit = (change: Partial<Limits>) =>
+  changeOrganizationLimits({ db: world.db, defaults }, world.organizationId, change)
+const read = () => readOrganizationLimits({ db: world.db, defaults }, world.organizationId)
+const branch = (id: string) =>
+  branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
+const resume = (id: string, body = {}) => resumeDock(world.modules.context, world.caller, id, body)
+const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
+const refusalOf = async (work: Promise<unknown>): Promise<{ code: ErrorCode; message: string }> => {
+  const error = await work.then(
+    () => undefined,
+    (failure: unknown) => failure,
+  )
+  if (!(error instanceof ServiceError)) throw new Error(`not refused: ${error}`)
+  return { code: error.code, message: error.message }
+}
+
+it('never lets ten creates at once pass the limit', async () => {
+  await limit({ docks: 4 })
+  const outcomes = await Promise.all(Array.from({ length: 10 }, () => outcomeOf(world.create())))
+  expect(outcomes.filter((outcome) => outcome === 'succeeded')).toHaveLength(4)
+  expect(outcomes.filter((outcome) => outcome === 'concurrency_exceeded')).toHaveLength(6)
+  expect(await world.reserved()).toMatchObject({ slots: 4, recounted: 4 })
+})
+
+it('refuses create, branch and resume with the name of the limit, its number and what to do', async () => {
+  const dock = await world.create()
+  const archived = await world.create()
+  await stop(archived.id)
+  await limit({ docks: 1 })
+  for (const work of [() => world.create(), () => branch(dock.id), () => resume(archived.id)])
+    expect(await refusalOf(work())).toEqual({
+      code: 'concurrency_exceeded',
+      message:
+        "The organization may have 1 live Docks at once. Stop one, or ask the instance's operator to raise the limit.",
+    })
+  await stop(dock.id)
+  expect(await outcomeOf(resume(archived.id))).toBe('succeeded')
+})
+
+it.each([
+  ['cpus', { cpus: 5 }, { cpus: 3 }],
+  ['memoryMiB', { memoryMiB: 1535 }, { memoryMiB: 512 }],
+  ['diskGiB', { diskGiB: 5 }, { diskGiB: 3 }],
+] as const)('counts the %s of all live Docks together', async (name, limits, size) => {
+  await limit(limits)
+  const first = { cpus: 3, memoryMiB: 1024, diskGiB: 3, ...size }
+  const dock = await world.create(first)
+  const refusal = await refusalOf(world.create({ ...first, memoryMiB: 1024 }))
+  expect(refusal.code).toBe('concurrency_exceeded')
+  expect(refusal.message).toContain(name)
+  expect(refusal.message).toContain(String(limits[name as never]))
+  await stop(dock.id)
+  expect(await outcomeOf(world.create({ ...first, memoryMiB: 1024 }))).toBe('succeeded')
+})
+
+it('starts nothing once as much is stored, or as many Snapshots are kept, as may be', async () => {
+  const dock = await world.create()
+  await sql`insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
+    select ${world.organizationId}, n::text, n::text, 1073741824, now() from generate_series(1, 2) n`.execute(
+    world.db,
+  )
+  await limit({ storedGiB: 2 })
+  expect((await refusalOf(world.create())).message).toContain('2 GiB of Snapshots and Templates (storedGiB)')
+  await sql`delete from copy_chunks where name = '1'`.execute(world.db)
+  expect(await outcomeOf(world.create())).toBe('succeeded')
+  await limit({ snapshots: 1 })
+  await stop(dock.id)
+  expect((await refusalOf(resume(dock.id))).message).toContain('1 Snapshots')
+  expect(await read()).toMatchObject({ usage: { storedGiB: 1, snapshots: 1, docks: 1 } })
+  await sql`delete from snapshots where dock_id = ${dock.id}`.execute(world.db)
+  expect((await read()).usage.snapshots).toBe(0)
+})
+
+it('refuses neither stop nor ttl nor a capture, whatever is over', async () => {
+  const dock = await world.create()
+  await limit({ docks: 0, cpus: 0, memoryMiB: 0, diskGiB: 0, storedGiB: 0, snapshots: 0 })
+  const { context } = world.modules
+  expect(await outcomeOf(updateDock(context, world.caller, dock.id, { ttlSeconds: 60 }))).toBe('succeeded')
+  expect(await outcomeOf(stop(dock.id))).toBe('succeeded')
+  expect((await read()).usage).toMatchObject({ docks: 0, snapshots: 1 })
+})
+
+it('answers a repeated create with its Dock, though that one filled the limit', async () => {
+  await limit({ docks: 1 })
+  const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcomeOf(world.create({}, 'key'))))
+  expect(outcomes).toContain('succeeded')
+  expect(outcomes).not.toContain('concurrency_exceeded')
+})
+
+it('returns to the default with null, and knows no organization that there is not', async () => {
+  await limit({ docks: 3, cpus: 4 })
+  expect((await limit({})).limits).toMatchObject({ docks: 3, cpus: 4, snapshots: 2_147_483_647 })
+  const back = await changeOrganizationLimits({ db: world.db, defaults }, world.organizationId, {
+    docks: null,
+  })
+  expect(back.limits).toMatchObject({ docks: 2_147_483_647, cpus: 4 })
+  const nobody = changeOrganizationLimits({ db: world.db, defaults }, newUuid(), { docks: 1 })
+  expect(await outcomeOf(nobody)).toBe('organization_not_found')
+})

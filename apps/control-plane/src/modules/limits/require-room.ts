@@ -1,0 +1,46 @@
+/** Refusals of one Environment, repository, Template or organization more. Each is judged inside the transaction that makes it. */
+import { ServiceError } from '@dock/contract'
+import type { Tx } from '../../database/database.ts'
+import { countEnvironments, countOwnedOrganizations, readLimits } from './limit-store.ts'
+import { type Limits, limitRefusal } from './organization-limits.ts'
+
+/** Throws `conflict` when the organization has as many Environments as it may. Holds the organization's row. */
+export const requireRoomForEnvironment = async (
+  tx: Tx,
+  organizationId: string,
+  defaults: Limits,
+): Promise<void> => {
+  const used = await countEnvironments(tx, organizationId)
+  const { environments } = await readLimits(tx, organizationId, defaults)
+  if (used >= environments) throw limitRefusal('conflict', 'environments', environments, used)
+}
+
+/** Throws `conflict` when an Environment would have more repositories than it may. */
+export const requireRoomForRepositories = async (
+  tx: Tx,
+  organizationId: string,
+  defaults: Limits,
+  wanted: number,
+): Promise<void> => {
+  const { repositories } = await readLimits(tx, organizationId, defaults)
+  if (wanted > repositories) throw limitRefusal('conflict', 'repositories', repositories, wanted - 1)
+}
+
+/** Throws `conflict` when the organization keeps `used` other Templates and may have no more. */
+export const requireRoomForTemplate = async (
+  tx: Tx,
+  organizationId: string,
+  defaults: Limits,
+  used: number,
+): Promise<void> => {
+  const { templates } = await readLimits(tx, organizationId, defaults)
+  if (used >= templates) throw limitRefusal('conflict', 'templates', templates, used)
+}
+
+/** Throws `conflict` when the person owns as many organizations as one may. Holds the person's row. */
+export const requireRoomForOrganization = async (tx: Tx, userId: string, most: number): Promise<void> => {
+  if ((await countOwnedOrganizations(tx, userId)) >= most)
+    throw new ServiceError('conflict', {
+      message: `One person may own ${most} organizations. Delete one, or ask the instance's operator to raise the limit.`,
+    })
+}

@@ -1,0 +1,6 @@
+/** Shows or sets the limits of one organization, straight in the database: run by script/limits, needs no server. */
+import { setLimits } from './modules/limits/index.ts'
+import { runOnDatabase } from './run-on-database.ts'
+
+const [organization = '', ...changes] = process.argv.slice(2)
+await runOnDatabase('limits', (db) => setLimits(db, organization, changes))

@@ -1,0 +1,36 @@
+/** Extensions, not part of the specification: what an organization may use of the instance. */
+import { organizationLimits, organizationLimitsChange } from '../objects/limits.ts'
+import { route } from '../route.ts'
+import { organizationParams } from './organizations.ts'
+
+export const limitRoutes = {
+  readOrganizationLimits: route({
+    method: 'GET',
+    path: '/v1/organizations/:id/limits',
+    summary: 'Extension: read the limits of an organization and what it uses of them',
+    tag: 'Organizations',
+    access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
+    params: organizationParams,
+    response: organizationLimits,
+    errors: ['organization_not_found'],
+    notFound: 'organization_not_found',
+  }),
+  changeOrganizationLimits: route({
+    method: 'PATCH',
+    path: '/v1/organizations/:id/limits',
+    summary:
+      'Extension: set limits of any organization, as an instance admin; null returns one to the default',
+    tag: 'Organizations',
+    access: { credentials: 'instance-admin' },
+    params: organizationParams,
+    body: organizationLimitsChange,
+    response: organizationLimits,
+    errors: [
+      'validation_error',
+      'organization_not_found',
+      'instance_admin_required',
+      'email_verification_required',
+    ],
+    notFound: 'organization_not_found',
+  }),
+} as const
