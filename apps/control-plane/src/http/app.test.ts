@@ -1,13 +1,14 @@
 import { errorCodes, type Route, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 
 /** Routes of the contract that nothing answers yet. It only falls. */
 const routesNotBuilt = 8
 
 let server: TestControlPlane
+afterEach(() => void vi.restoreAllMocks())
 beforeAll(async () => {
   server = await testControlPlane()
 })
@@ -204,7 +205,7 @@ describe('the instance', () => {
     const { pool } = server.database
     const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const original = pool.connect.bind(pool)
-    const connect = vi.spyOn(pool, 'connect').mockImplementation(async () => {
+    vi.spyOn(pool, 'connect').mockImplementation(async () => {
       reached.resolve()
       await released.promise
       return original()
@@ -215,7 +216,6 @@ describe('the instance', () => {
     released.resolve()
     expect((await underWay).status).toBe(200)
     await drained
-    connect.mockRestore()
     await expect(fetch(`${base}/health`)).rejects.toThrow()
     const text = await server.controlPlane.metrics.registry.metrics()
     expect(text).toContain(

@@ -80,6 +80,12 @@ describe('a body', () => {
   })
 })
 
+it('headers that are too large are refused with 431, also when the client sends on', async () => {
+  const head = 'GET /v1/config HTTP/1.1\r\nHost: x\r\n'
+  const large = Array.from({ length: 64 }, () => `x-large: ${'x'.repeat(16_000)}\r\n`)
+  for (let i = 0; i < 20; i++) expect(statusOf(await exchange(head, ...large))).toBe('431')
+})
+
 describe('a slow client', () => {
   it('that does not end its headers is cut off', async () => {
     expect(statusOf(await exchangeSlowly('GET /v1/config HTTP/1.1\r\nHost: x\r\nX-Slow: '))).toBe('408')

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { Precedence } from '@dock/foundation'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
+import { refuseBrokenRequest } from './refuse-broken-request.ts'
 
 /** Bytes of all headers of a request. */
 const headerBytesMax = 16 * 1024
@@ -110,6 +111,7 @@ export const serveHttp = async (options: {
       response.destroy()
     })
   })
+  server.on('clientError', refuseBrokenRequest)
   server.on('upgrade', (request, socket: Socket, head) => {
     // What it becomes has its own rules of when silence ends it.
     socket.setTimeout(0)

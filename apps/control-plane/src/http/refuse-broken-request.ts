@@ -1,0 +1,29 @@
+import type { Duplex } from 'node:stream'
+
+/** How long the refused client's remaining bytes are read and thrown away. */
+const lingerMs = 1_000
+
+/** Sockets that were refused. The parser reports an error again for each further piece that it reads. */
+const refused = new WeakSet<Duplex>()
+
+const statusOf = (code: string | undefined): string => {
+  if (code === 'HPE_HEADER_OVERFLOW') return '431 Request Header Fields Too Large'
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return '408 Request Timeout'
+  return '400 Bad Request'
+}
+
+/**
+ * Handles `clientError` of an HTTP server: a request that its parser refused. Node's own handler closes the socket
+ * with bytes unread, so that the kernel resets the connection and the client may never see the status. This handler
+ * sends the status, ends its side, and reads on for a moment (RFC 9112, section 9.6).
+ */
+export const refuseBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+  if (refused.has(socket)) return
+  refused.add(socket)
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()
+  socket.on('error', () => socket.destroy())
+  socket.end(`HTTP/1.1 ${statusOf(error.code)}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
+  socket.resume()
+  const timer = setTimeout(() => socket.destroy(), lingerMs)
+  socket.once('close', () => clearTimeout(timer))
+}
