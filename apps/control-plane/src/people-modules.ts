@@ -21,6 +21,7 @@ import {
 import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
 import { forgetFirstPerson } from './modules/instance/index.ts'
+import { dropKeys } from './modules/keys/index.ts'
 import { isInvitedAddress } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { Sealer } from './sealing/index.ts'
@@ -60,7 +61,8 @@ export const createPeopleModules = (options: {
     logger,
     rateLimits: options.rateLimits,
     secret: options.authSecret,
-    isInvited: (email) => isInvitedAddress(db, email, clock.now()),
+    isInvited: (email, token) => isInvitedAddress(db, email, token, clock.now()),
+    dropKeys: (tx, userId) => dropKeys(tx, userId, clock.now()),
     keepGrant: (login, grant) => storeGrant({ db, sealer: options.sealer }, login, grant),
     sendMail: async (mail) => {
       await saveMail(db, mail)

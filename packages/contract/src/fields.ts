@@ -22,8 +22,21 @@ export const textOfBytes = (min: number, max: number) =>
     .max(max)
     .refine((text) => byteLength(text) <= max, `must be at most ${max} bytes`)
 
-/** Whether a text is one line that every program can print: no control characters, no halves of surrogate pairs. */
-export const isPlainText = (text: string): boolean => /^[^\p{Cc}\p{Cs}]*$/u.test(text)
+/**
+ * Whether a text is one line that every program shows as it is: no control characters, no halves of surrogate pairs, no
+ * line separators, and no marks that turn the direction of what follows.
+ */
+export const isPlainText = (text: string): boolean =>
+  /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u.test(text)
+
+/** A name that people read in lists, titles and mails: one line that is not blank. */
+const shownName = (min: number, max: number) =>
+  z
+    .string()
+    .min(min)
+    .max(max)
+    .refine((text) => text.trim() !== '', 'must not be blank')
+    .refine(isPlainText, 'must be one line, without control characters or marks of direction')
 
 export const cpus = z.int().min(limits.cpus.min).max(limits.cpus.max)
 export const memoryMiB = z.int().min(limits.memoryMiB.min).max(limits.memoryMiB.max)
@@ -31,8 +44,14 @@ export const diskGiB = z.int().min(limits.diskGiB.min).max(limits.diskGiB.max)
 /** Seconds from ready until the automatic stop; null for none. */
 export const ttlSeconds = z.int().min(limits.ttlSeconds.min).max(limits.ttlSeconds.max).nullable()
 
-export const displayableName = z.string().min(limits.nameLength.min).max(limits.nameLength.max)
-export const dockName = z.string().min(1).max(limits.dockNameLengthMax)
+export const displayableName = shownName(limits.nameLength.min, limits.nameLength.max)
+export const dockName = shownName(1, limits.dockNameLengthMax)
+export const profileName = shownName(limits.displayNameLength.min, limits.displayNameLength.max)
+/** Shown as an image to others, so no scheme that could run a script. */
+export const avatarUrl = z
+  .url({ protocol: /^https?$/ })
+  .max(limits.avatarUrlLengthMax)
+  .refine(isPlainText)
 /** Name or id of an Environment, where a Dock names the one it starts with. */
 export const environmentReference = z.string().min(1).max(limits.environmentReferenceLengthMax)
 export const environmentName = z

@@ -3,9 +3,11 @@ export * from './dock-state.ts'
 export { type ErrorCode, errorCodes, ServiceError } from './errors.ts'
 export * from './events.ts'
 export {
+  avatarUrl,
   byteLength,
   environmentName,
   idempotencyKey,
+  isPlainText,
   secretFilePath,
   slug,
   templateName,

@@ -45,6 +45,7 @@ export const limits = {
   sshPublicKeyLength: { min: 1, max: 16_384 },
   providerKeyLength: { min: 1, max: 512 },
   displayNameLength: { min: 1, max: 60 },
+  avatarUrlLengthMax: 2000,
   bioLengthMax: 280,
   contact: { emailLengthMax: 254, companyLengthMax: 120, messageLength: { min: 1, max: 4000 } },
   page: { min: 1, max: 100, default: 50 },

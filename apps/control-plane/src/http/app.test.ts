@@ -85,8 +85,11 @@ describe('credentials', () => {
         headers: { cookie, ...headers },
         body: JSON.stringify({ name: 'Mine' }),
       })
-    expect((await write({})).status).toBe(403)
     expect((await write({ origin: 'https://evil.test' })).status).toBe(403)
+    expect((await write({ origin: 'null' })).status).toBe(403)
+    expect((await write({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
+    // No browser: a script that was given the cookie.
+    expect((await write({})).status).toBe(201)
     expect((await write({ 'sec-fetch-site': 'same-site', origin: server.config.apiUrl })).status).toBe(403)
     expect((await write({ origin: server.config.apiUrl })).status).toBe(201)
     expect((await write({ 'sec-fetch-site': 'same-origin' })).status).toBe(201)

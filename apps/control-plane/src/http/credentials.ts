@@ -34,12 +34,15 @@ const readCookie = (header: string | null, name: string): string | undefined => 
   return undefined
 }
 
-/** Browsers send one of the two headers with every write; a page of another site cannot choose what they say. */
-const isSameOrigin = (request: Request, origins: readonly string[]): boolean => {
+/**
+ * Browsers send at least one of the two headers with every write, and a page of another site cannot choose what they
+ * say. A request with neither comes from a script that was given the cookie.
+ */
+const isFromOwnSite = (request: Request, origins: readonly string[]): boolean => {
   const site = request.headers.get('sec-fetch-site')
   if (site !== null) return site === 'same-origin'
   const origin = request.headers.get('origin')
-  if (origin === null) return false
+  if (origin === null) return true
   const host = request.headers.get('host')
   return origins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)
 }
@@ -54,7 +57,7 @@ export const createCredentials = (options: CredentialOptions): Credentials => {
     const cookie = readCookie(request.headers.get('cookie'), options.cookieName)
     if (cookie === undefined) return undefined
     const session = await options.authenticateSession(cookie)
-    if (session && !readMethods.has(request.method) && !isSameOrigin(request, options.origins)) {
+    if (session && !readMethods.has(request.method) && !isFromOwnSite(request, options.origins)) {
       throw new ServiceError('forbidden', { message: 'A session may write from its own site only.' })
     }
     return session

@@ -41,7 +41,11 @@ it('writes the verification mail of a new person as a file, and its link verifie
   const link = /http:\/\/\S+\/api\/auth\/verify-email\?token=\S+/.exec(mail)?.[0]
   expect(link).toBeDefined()
   const { pathname, search } = new URL(link!)
-  await server.fetch(pathname + search)
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ')
+  await server.fetch(pathname + search, { headers: { cookie }, redirect: 'manual' })
   const row = await server.database.db
     .selectFrom('users')
     .select('email_verified')

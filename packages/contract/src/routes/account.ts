@@ -37,9 +37,8 @@ export const accountRoutes = {
     tag: 'Account',
     access: { credentials: 'caller', scope: 'person' },
     body: z.strictObject({
-      displayName: z.string().min(limits.displayNameLength.min).max(limits.displayNameLength.max).optional(),
-      // Shown as an image to others, so no scheme that could run a script.
-      avatarUrl: z.url({ protocol: /^https?$/ }).optional(),
+      displayName: field.profileName.optional(),
+      avatarUrl: field.avatarUrl.optional(),
       bio: z.string().max(limits.bioLengthMax).optional(),
     }),
     response: profile,

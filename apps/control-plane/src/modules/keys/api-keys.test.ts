@@ -1,8 +1,12 @@
 import { type CreatedApiKey, routes } from '@dock/contract'
-import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import { newUuid, systemClock } from '@dock/foundation'
+import { addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { createRateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Caller } from '../accounts/index.ts'
+import { addSshKey } from './operations/add-ssh-key.ts'
+import { createApiKey } from './operations/create-api-key.ts'
 
 let server: TestControlPlane
 beforeEach(async () => {
@@ -100,14 +104,30 @@ it('notes the use of a key, at most once a minute', async () => {
   expect(await lastUsed()).toEqual(first)
 })
 
-it('lets a key issued to a Dock reach that Dock alone', async () => {
-  const key = await made()
-  const dockId = newUuid()
-  await sql`update api_keys set dock_id = ${dockId} where id = ${key.id}`.execute(server.database.db)
-  const codeOf = async (path: string): Promise<string | undefined> =>
-    (await server.call('GET', path, undefined, key.apiKey)).body.code
-  expect(await codeOf('/v1/me')).toBe('dock_key_forbidden')
-  expect(await codeOf('/v1/docks')).toBe('dock_key_forbidden')
-  expect(await codeOf(`/v1/docks/${newUuid()}`)).toBe('dock_key_forbidden')
-  expect(await codeOf(`/v1/docks/${dockId}`)).toBe('dock_not_found')
+it('are not made once the account closes, even by a request that came before', async () => {
+  const { db } = server.database
+  const { userId } = await addPerson(server)
+  const caller: Caller = {
+    kind: 'session',
+    userId,
+    email: 'a@example.test',
+    emailVerified: true,
+    credentialId: newUuid(),
+    instanceAdmin: false,
+  }
+  const rateLimits = createRateLimits()
+  const context = { db, clock: systemClock, rateLimits, sealer: server.controlPlane.sealer, deviceFlow: null }
+  const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'
+  const codes = async () => {
+    const made = [
+      createApiKey(context, caller, { name: 'k' }),
+      addSshKey(context, caller, { name: 'k', publicKey }),
+    ]
+    const settled = await Promise.allSettled(made)
+    return settled.map((each) => (each.status === 'rejected' ? each.reason.code : each.status))
+  }
+  await db.updateTable('users').set({ closed_at: new Date() }).where('id', '=', userId).execute()
+  expect(await codes()).toEqual(['account_closed', 'account_closed'])
+  await db.updateTable('users').set({ closed_at: null }).where('id', '=', userId).execute()
+  expect(await codes()).toEqual(['fulfilled', 'fulfilled'])
 })

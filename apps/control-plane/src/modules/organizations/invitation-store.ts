@@ -118,9 +118,19 @@ export const deleteInvitation = async (db: Db, organizationId: string, id: strin
   return result.numDeletedRows > 0n
 }
 
-/** Whether somebody was invited at this address and can still accept: such a person may make an account. */
-export const isInvitedAddress = async (db: Db, email: string, now: Date): Promise<boolean> =>
-  (await addressedTo(db, email, now).limit(1).executeTakeFirst()) !== undefined
+/** Whether somebody was invited at this address and can still accept; with a token, by the mail that carried it. */
+export const isInvitedAddress = async (
+  db: Db,
+  email: string,
+  token: string | null,
+  now: Date,
+): Promise<boolean> => {
+  const found =
+    token === null
+      ? await addressedTo(db, email, now).limit(1).executeTakeFirst()
+      : await findAddressedInvitation(db, email, { token }, now)
+  return found !== undefined
+}
 
 /** Closes everything that is open for an address whose owner is erased. */
 export const forgetAddress = async (tx: Tx, email: string): Promise<void> => {

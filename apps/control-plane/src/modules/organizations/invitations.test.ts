@@ -212,21 +212,23 @@ describe('an invitation', () => {
   })
 
   it('lets its address make an account while others may not, and until it is taken back', async () => {
-    const signUp = async (email: string): Promise<number> => {
+    const signUp = async (email: string, invitationToken: string): Promise<number> => {
       const response = await server.fetch('/api/auth/sign-up/email', {
         method: 'POST',
         headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
-        body: JSON.stringify({ email, password: 'a long password', name: 'A Person' }),
+        body: JSON.stringify({ email, password: 'a long password', name: 'A Person', invitationToken }),
       })
       return response.status
     }
     await invite()
     await invite({ email: `revoked-${address}` })
+    const [token] = await tokensFor(address, 1)
+    const [revokedToken] = await tokensFor(`revoked-${address}`, 1)
     const revoked = (await list()).find(({ email }) => email.startsWith('revoked-'))
     await server.call('DELETE', path(`/invitations/${revoked?.id}`))
-    expect(await signUp(`revoked-${address}`)).toBe(403)
-    expect(await signUp(`other-${address}`)).toBe(403)
-    expect(await signUp(address)).toBe(200)
+    expect(await signUp(`revoked-${address}`, revokedToken!)).toBe(403)
+    expect(await signUp(`other-${address}`, token!)).toBe(403)
+    expect(await signUp(address, token!)).toBe(200)
   })
 
   it('is not sent by one person without end', async () => {

@@ -1,4 +1,5 @@
 /** The sign-in library as this instance uses it: our tables, our mails, our rules of who may join. */
+import { avatarUrl, isPlainText, limits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { betterAuth } from 'better-auth'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
@@ -7,7 +8,7 @@ import type { Mail } from '../../../mail/outbox.ts'
 import { grantHooks, type KeepGrant } from './provider-grants.ts'
 import { cookiePrefix } from './session-cookie.ts'
 import { signInTables } from './sign-in-tables.ts'
-import { refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
+import { type IsInvited, refuseSignUp, type SignUpPolicy } from './sign-up-policy.ts'
 import { type SocialLogins, socialProviders } from './social-providers.ts'
 
 export type LibraryOptions = {
@@ -17,14 +18,28 @@ export type LibraryOptions = {
   secret: string
   signUp: SignUpPolicy
   social: SocialLogins
-  /** Whether an invitation to this address is open. */
-  isInvited(email: string): Promise<boolean>
+  isInvited: IsInvited
+  /** The person has set a password through a mailed link. */
+  onPasswordReset(userId: string): Promise<void>
   sendMail(mail: Mail): Promise<void>
   /** Called when a login was made or renewed. */
   keepGrant: KeepGrant
 }
 
-const nameLengthMax = 60
+const { max: nameLengthMax } = limits.displayNameLength
+
+/** A name that a provider or a form gave, as one line; empty if nothing of it can be shown. */
+const shownName = (text: string): string =>
+  [...text]
+    .filter((character) => isPlainText(character))
+    .join('')
+    .trim()
+    .slice(0, nameLengthMax)
+
+const textIn = (body: unknown, field: string): string | null => {
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : null
+  return typeof value === 'string' ? value : null
+}
 
 /** Header in which the peer's address reaches the library; what callers send under it is dropped. */
 export const clientAddressHeader = 'x-dock-client-address'
@@ -58,8 +73,10 @@ export const createLibrary = (options: LibraryOptions) => {
       user: {
         create: {
           before: async (user) => {
-            const name = user.name.trim().slice(0, nameLengthMax)
-            return { data: { ...user, name: name || user.email.split('@')[0]!.slice(0, nameLengthMax) } }
+            const name = shownName(user.name) || user.email.split('@')[0]!.slice(0, nameLengthMax)
+            // Only what a profile takes; the form of sign-up would store any text.
+            const image = avatarUrl.safeParse(user.image).data ?? null
+            return { data: { ...user, name, image } }
           },
         },
       },
@@ -71,6 +88,7 @@ export const createLibrary = (options: LibraryOptions) => {
     emailAndPassword: {
       enabled: true,
       revokeSessionsOnPasswordReset: true,
+      onPasswordReset: ({ user }) => options.onPasswordReset(user.id),
       sendResetPassword: ({ user, token }) =>
         options.sendMail({
           recipient: user.email,
@@ -89,10 +107,12 @@ export const createLibrary = (options: LibraryOptions) => {
     },
     user: {
       ...signInTables.user,
-      validateUserInfo: async ({ user, source }) => {
+      validateUserInfo: async ({ user, source }, context) => {
         if (source.action !== 'create-user') return
         const provider = source.method === 'oauth' ? { emailVerified: user.emailVerified === true } : null
-        return refuseSignUp(options.signUp, options.isInvited, { email: user.email ?? '', provider })
+        const invitationToken = textIn(context.body, 'invitationToken')
+        const account = { email: user.email ?? '', invitationToken, provider }
+        return refuseSignUp(options.signUp, options.isInvited, account)
       },
     },
     session: signInTables.session,

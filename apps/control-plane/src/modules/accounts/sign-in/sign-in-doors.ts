@@ -8,6 +8,10 @@ export type SignInDoor = {
   perAccount?: RateLimitName
   /** For who is signed in, and so not for closed accounts. */
   signedIn?: true
+  /** For a person whose address is verified: a way in that would outlive its owner's claim. */
+  verified?: true
+  /** Set in the body whatever the caller sends. */
+  with?: Readonly<Record<string, unknown>>
   /** Answered at once and always alike; the work is done afterwards, so that neither body nor time tells anything. */
   blind?: true
 }
@@ -29,8 +33,9 @@ const doors: Record<string, SignInDoor> = {
   'GET /list-sessions': { signedIn: true },
   'POST /revoke-session': { signedIn: true },
   'POST /revoke-other-sessions': { signedIn: true },
-  'POST /link-social': { ...attempt, signedIn: true },
-  'POST /change-password': { ...attempt, signedIn: true },
+  'POST /link-social': { ...attempt, signedIn: true, verified: true },
+  // A password is changed because somebody else may know it.
+  'POST /change-password': { ...attempt, signedIn: true, with: { revokeOtherSessions: true } },
   'POST /send-verification-email': mail,
   'GET /verify-email': {},
   'POST /request-password-reset': mail,

@@ -1,8 +1,10 @@
 import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { rateLimits } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
+import { insertApiKey } from '../../keys/index.ts'
 
 let server: TestControlPlane
 afterEach(() => server.stop())
@@ -23,8 +25,13 @@ const post = async (path: string, body: unknown, headers: Record<string, string>
     headers: response.headers,
   }
 }
-const signUp = (email: string) =>
-  post('/sign-up/email', { email, password: 'a long password', name: ' A Person ' })
+const signUp = (email: string, more: object = {}) =>
+  post('/sign-up/email', { email, password: 'a long password', name: ' A Person ', ...more })
+const cookieOf = ({ headers }: { headers: Headers }): string =>
+  headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ')
 const wrong = (email: string) => post('/sign-in/email', { email, password: 'wrong password' })
 const mailTo = (recipient: string) =>
   server.database.db.selectFrom('outbox_mails').select('subject').where('recipient', '=', recipient).execute()
@@ -160,12 +167,23 @@ it('lets nobody join by default, and nobody at all when closed', async () => {
   expect(people).toEqual([{ email: server.admin.email }])
 })
 
-it('lets in who was invited, in any spelling of the address, who then accepts with it verified', async () => {
+it('lets in who was invited and has the mail, in any spelling of the address, who then accepts with it verified', async () => {
   await start()
+  await server.controlPlane.stop()
   const path = `/v1/organizations/${server.admin.organizationId}/members`
-  expect((await server.call('POST', path, { email: 'invited@example.test' })).status).toBe(201)
-  expect((await signUp('other@example.test')).status).toBe(403)
-  expect((await signUp('Invited@Example.test')).status).toBe(200)
+  const invite = async (email: string): Promise<string> => {
+    expect((await server.call('POST', path, { email })).status).toBe(201)
+    return /invitations\/(\S+)/.exec(await bodyOf(email))![1]!
+  }
+  const invitationToken = await invite('invited@example.test')
+  const another = await invite('another@example.test')
+  for (const proof of [{}, { invitationToken: another }, { invitationToken: '' }, { invitationToken: [] }])
+    expect(await signUp('invited@example.test', proof)).toMatchObject({
+      status: 403,
+      body: { code: 'SIGN_UP_BY_INVITATION' },
+    })
+  expect((await signUp('other@example.test', { invitationToken })).status).toBe(403)
+  expect((await signUp('Invited@Example.test', { invitationToken })).status).toBe(200)
   await server.database.db.updateTable('users').set({ email_verified: true }).execute()
   const headers = await server.signIn('invited@example.test', 'a long password')
   const own = await server.fetch('/v1/me/invitations', { headers })
@@ -193,4 +211,133 @@ it('lets anybody join when open, in a session over https that is bound to the ho
     .where('email', '=', 'new@example.test')
     .executeTakeFirst()
   expect(person?.name).toBe('A Person')
+})
+
+const personAt = (email: string) =>
+  server.database.db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirstOrThrow()
+
+it('verifies an address in a session of its account, and asks everybody else to sign in first', async () => {
+  await start({ DOCK_SIGNUP: 'open' })
+  await server.controlPlane.stop()
+  const email = 'squatted@example.test'
+  const squatter = await signUp(email)
+  const link = /http\S+(\/api\/auth\/verify-email\?token=\S+)/.exec(await bodyOf(email))![1]!
+  const open = (path: string, cookie?: string) =>
+    server.fetch(path, { redirect: 'manual', headers: cookie === undefined ? {} : { cookie } })
+  const byOwner = await open(link)
+  expect(byOwner.status).toBe(302)
+  const next = new URLSearchParams({ next: link })
+  expect(byOwner.headers.get('location')).toBe(`${server.config.appUrl}/sign-in?${next}`)
+  const bySomebody = await open(link.replace(/&callbackURL=.*/, ''), (await server.signIn()).cookie)
+  expect([bySomebody.status, await bySomebody.json()]).toMatchObject([401, { code: 'SIGN_IN_FIRST' }])
+  expect((await personAt(email)).email_verified).toBe(false)
+  // Broken tokens are the library's to refuse.
+  for (const token of ['', 'x', 'a.b.c', 'a.e30.c'])
+    expect((await open(`/api/auth/verify-email?token=${token}`)).status).toBe(401)
+
+  expect((await open(link, cookieOf(squatter))).status).toBe(302)
+  expect((await personAt(email)).email_verified).toBe(true)
+})
+
+it('gives no key and no further login to an address that is not verified', async () => {
+  await start({ DOCK_SIGNUP: 'open', GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' })
+  const cookie = cookieOf(await signUp('new@example.test'))
+  const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'
+  const write = async (path: string, body: object) => {
+    const response = await server.fetch(path, {
+      method: 'POST',
+      headers: { cookie, origin: server.config.apiUrl, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return [response.status, ((await response.json()) as { code?: string }).code]
+  }
+  const writes = () =>
+    Promise.all([
+      write('/v1/api-keys', { name: 'k' }),
+      write('/v1/ssh-keys', { name: 'k', publicKey }),
+      write('/api/auth/link-social', { provider: 'github', callbackURL: '/' }),
+    ])
+  const refused = [403, 'email_verification_required']
+  expect(await writes()).toEqual([refused, refused, refused])
+  await server.database.db.updateTable('users').set({ email_verified: true }).execute()
+  expect((await writes()).map(([status]) => status)).toEqual([201, 201, 200])
+})
+
+it('ends what was made before for an address that nobody had verified, as its owner sets a password', async () => {
+  await start({ DOCK_SIGNUP: 'open' })
+  await server.controlPlane.stop()
+  const { db } = server.database
+  const email = 'squatted@example.test'
+  const squatter = { cookie: cookieOf(await signUp(email)) }
+  const { id } = await personAt(email)
+  // Made before keys asked for a verified address.
+  const { raw } = await insertApiKey(db, { userId: id, name: 'k', expiresAt: null, now: new Date() })
+  const key = {
+    public_key: 'ssh-ed25519 x',
+    fingerprint: 'SHA256:x',
+    last_used_at: null,
+    created_at: new Date(),
+  }
+  await db
+    .insertInto('ssh_keys')
+    .values({ id: newUuid(), user_id: id, name: 'k', ...key })
+    .execute()
+  await db
+    .insertInto('login_accounts')
+    .values({ user_id: id, provider_id: 'github', account_id: '1' })
+    .execute()
+  const statuses = async () => [
+    (await server.fetch('/v1/me', { headers: squatter })).status,
+    (await server.call('GET', '/v1/me', undefined, raw)).status,
+    (await db.selectFrom('ssh_keys').select('id').execute()).length,
+    (await db.selectFrom('login_accounts').select('id').where('user_id', '=', id).execute()).length,
+  ]
+  expect(await statuses()).toEqual([200, 200, 1, 2])
+
+  const reset = async (newPassword: string) => {
+    await db.deleteFrom('outbox_mails').execute()
+    await post('/request-password-reset', { email })
+    await vi.waitFor(async () => expect(await mailTo(email)).toHaveLength(1), { timeout: 60_000 })
+    const token = /reset-password\?token=(\S+)/.exec(await bodyOf(email))![1]
+    expect((await post('/reset-password', { token, newPassword })).status).toBe(200)
+  }
+  await reset('of the owner')
+  expect(await statuses()).toEqual([401, 401, 0, 1])
+  expect((await personAt(email)).email_verified).toBe(true)
+
+  // From then on the keys are the owner's, and stay.
+  const owner = await server.signIn(email, 'of the owner')
+  const made = await server.fetch('/v1/api-keys', {
+    method: 'POST',
+    headers: { ...owner, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'k' }),
+  })
+  const { apiKey } = ((await made.json()) as { data: { apiKey: string } }).data
+  await reset('forgotten')
+  expect((await server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
+})
+
+it('ends every other session when the password is changed', async () => {
+  await start()
+  const [here, elsewhere] = [await server.signIn(), await server.signIn()]
+  const change = { currentPassword: server.admin.password, newPassword: 'another password' }
+  const changed = await post('/change-password', { ...change, revokeOtherSessions: false }, here)
+  expect(changed.status).toBe(200)
+  const statusOf = async (cookie: string) => (await server.fetch('/v1/me', { headers: { cookie } })).status
+  expect(await statusOf(elsewhere.cookie)).toBe(401)
+  expect(await statusOf(cookieOf(changed))).toBe(200)
+})
+
+it('keeps of a new person only a name and a picture that can be shown', async () => {
+  await start({ DOCK_SIGNUP: 'open' })
+  const bidi = '\u202e'
+  const nameOf = async (name: string, image?: string) => {
+    const email = `${newUuid()}@example.test`
+    expect((await signUp(email, { name, image })).status).toBe(200)
+    const person = await personAt(email)
+    return [person.name === email.split('@')[0]!.slice(0, 60) ? 'the address' : person.name, person.image]
+  }
+  expect(await nameOf(`A\nB${bidi}C`, 'javascript:alert(1)')).toEqual(['ABC', null])
+  expect(await nameOf(`${bidi} `, `https://a.test/${'x'.repeat(2000)}`)).toEqual(['the address', null])
+  expect(await nameOf('Ada', 'https://a.test/ada.png')).toEqual(['Ada', 'https://a.test/ada.png'])
 })

@@ -5,7 +5,9 @@ import type { Logger } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
 import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
+import { claimAddress, type DropKeys } from './claim-address.ts'
 import { type SignInDoor, signInDoor } from './sign-in-doors.ts'
+import { askForSignIn } from './verify-address.ts'
 
 export type SignInRequest = {
   method: string
@@ -26,7 +28,13 @@ export type SignIn = {
   settled(): Promise<void>
 }
 
-export type SignInOptions = LibraryOptions & { db: Db; rateLimits: RateLimits; logger: Logger }
+export type SignInOptions = Omit<LibraryOptions, 'onPasswordReset'> & {
+  db: Db
+  rateLimits: RateLimits
+  logger: Logger
+  /** Ends a person's API keys and SSH keys. */
+  dropKeys: DropKeys
+}
 
 const asRecord = (body: unknown): Record<string, unknown> =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
@@ -54,7 +62,10 @@ const checkSearch = (search: string): void => {
 
 export const createSignIn = (options: SignInOptions): SignIn => {
   const { db, rateLimits, logger } = options
-  const library = createLibrary(options)
+  const library = createLibrary({
+    ...options,
+    onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
+  })
   const afterwards = new Set<Promise<void>>()
 
   const forward = (request: SignInRequest): Promise<Response> => {
@@ -75,16 +86,19 @@ export const createSignIn = (options: SignInOptions): SignIn => {
     await rateLimits.take(door.perAccount, accountSubject(email))
   }
 
-  const refuseClosed = async (headers: Headers): Promise<void> => {
-    const found = await library.api.getSession({ headers, query: { disableRefresh: true } })
+  const sessionOf = (headers: Headers) => library.api.getSession({ headers, query: { disableRefresh: true } })
+
+  const checkPerson = async (door: SignInDoor, headers: Headers): Promise<void> => {
+    const found = await sessionOf(headers)
     if (!found) return
     const person = await db
       .selectFrom('users')
-      .select(['closed_at', 'erased_at'])
+      .select(['closed_at', 'erased_at', 'email_verified'])
       .where('id', '=', found.user.id)
       .executeTakeFirst()
     if (person?.erased_at) throw new ServiceError('account_closed', { status: 410 })
     if (person?.closed_at) throw new ServiceError('account_closed')
+    if (door.verified && !person?.email_verified) throw new ServiceError('email_verification_required')
   }
 
   const doAfterwards = (request: SignInRequest): void => {
@@ -103,8 +117,17 @@ export const createSignIn = (options: SignInOptions): SignIn => {
       if (!door) throw new ServiceError('not_found')
       checkSearch(request.search)
       await checkLimits(door, request)
-      if (door.signedIn) await refuseClosed(request.headers)
-      if (!door.blind) return forward(request)
+      if (door.signedIn) await checkPerson(door, request.headers)
+      if (request.path === '/verify-email') {
+        const session = await sessionOf(request.headers)
+        const first = askForSignIn(request.search, session?.user.email, options.appUrl)
+        if (first) return first
+      }
+      if (!door.blind)
+        return forward({
+          ...request,
+          body: door.with ? { ...asRecord(request.body), ...door.with } : request.body,
+        })
       doAfterwards(request)
       return Response.json({ status: true }, { headers: { 'cache-control': 'no-store' } })
     },

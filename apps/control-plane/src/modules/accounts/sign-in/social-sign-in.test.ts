@@ -161,6 +161,7 @@ it('links a provider to who is signed in, whatever its address, but to nobody el
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ email: 'b@example.test', password: 'a long password', name: 'B' }),
   })
+  await server.database.db.updateTable('users').set({ email_verified: true }).execute()
   const other = await server.signIn('b@example.test', 'a long password')
   expect((await through('github', 'link-social', other.cookie)).location).toContain('error=')
   expect(await me(other.cookie)).toMatchObject({ providers: ['credential'] })

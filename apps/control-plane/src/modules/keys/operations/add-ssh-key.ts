@@ -2,7 +2,7 @@ import { limits, ServiceError, type SshKey } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
 import type { KeysContext } from '../keys-context.ts'
-import { lockPerson } from '../lock-person.ts'
+import { lockKeyOwner } from '../lock-key-owner.ts'
 import { insertSshKey, listSshKeyRows } from '../ssh-key-store.ts'
 import { sshKeyView } from '../ssh-key-view.ts'
 import { parseSshPublicKey } from '../ssh-public-key.ts'
@@ -17,7 +17,7 @@ export const addSshKey = async (
   const key = parseSshPublicKey(body.publicKey)
   await context.rateLimits.take('sshKeyAdditions', userId)
   return withTransaction(context.db, async (tx) => {
-    await lockPerson(tx, userId)
+    await lockKeyOwner(tx, userId)
     const present = await listSshKeyRows(tx, userId)
     if (present.some(({ fingerprint }) => fingerprint === key.fingerprint))
       throw new ServiceError('ssh_key_exists')

@@ -4,7 +4,7 @@ import type { Caller } from '../../accounts/index.ts'
 import { countActiveApiKeys, insertApiKey } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
-import { lockPerson } from '../lock-person.ts'
+import { lockKeyOwner } from '../lock-key-owner.ts'
 
 /** Makes a key that acts as the caller. The raw value is in this answer and nowhere else. */
 export const createApiKey = async (
@@ -19,7 +19,7 @@ export const createApiKey = async (
   }
   await context.rateLimits.take('apiKeyCreations', caller.userId)
   return withTransaction(context.db, async (tx) => {
-    await lockPerson(tx, caller.userId)
+    await lockKeyOwner(tx, caller.userId)
     const active = await countActiveApiKeys(tx, caller.userId, now)
     if (active >= limits.apiKeysPerUserMax) throw new ServiceError('api_key_limit_reached')
     const { row, raw } = await insertApiKey(tx, { userId: caller.userId, name: body.name, expiresAt, now })
