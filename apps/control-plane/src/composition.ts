@@ -83,6 +83,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     clock,
     logger,
     policy: config.placement,
+    hostLostAfterMs: config.hostLostAfterMs,
     defaultImage: config.defaultImage,
     catalog: imageCatalog,
     rateLimits,

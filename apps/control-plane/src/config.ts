@@ -81,6 +81,7 @@ const schema = z.object({
   DOCK_LIMIT_REPOSITORIES: limit(usualLimits.organization.repositories),
   DOCK_LIMIT_TEMPLATES: limit(usualLimits.organization.templates),
   DOCK_LIMIT_ORGANIZATIONS: limit(usualLimits.organizationsPerPerson),
+  DOCK_HOST_LOST_AFTER_SECONDS: z.coerce.number().int().min(60).max(86_400).default(300),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
   DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),
 })
@@ -130,6 +131,8 @@ export type Config = {
   billing: boolean
   /** What an organization and a person may use of the instance. */
   limits: InstanceLimits
+  /** Silence after which a host counts as lost: deletes and forced stops then go on without it. */
+  hostLostAfterMs: number
   placement: { cpuOvercommit: number; memoryOvercommit: number }
 }
 
@@ -234,6 +237,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     snapshotFileBytesMax: values.DOCK_SNAPSHOT_FILE_MAX_MIB * 2 ** 20,
     billing: values.DOCK_BILLING === 'on',
     limits: instanceLimits(values),
+    hostLostAfterMs: values.DOCK_HOST_LOST_AFTER_SECONDS * 1000,
     placement: {
       cpuOvercommit: values.DOCK_CPU_OVERCOMMIT,
       memoryOvercommit: values.DOCK_MEMORY_OVERCOMMIT,

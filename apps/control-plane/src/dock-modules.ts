@@ -113,6 +113,8 @@ export const createDockModules = (options: {
   billing: boolean
   /** What an organization may have that has no limits of its own. */
   limits: Limits
+  /** Silence after which a host counts as lost. */
+  hostLostAfterMs: number
   /** Where repositories are cloned from, and what git in a Dock may have for one. */
   gitServers: GitServers
   answerCredential: AnswerQuestion
@@ -212,6 +214,7 @@ export const createDockModules = (options: {
   const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
   const hostEvents = createHostEvents({
     ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
+    lostAfterMs: options.hostLostAfterMs,
     reported: imageVersions.look,
   })
   const fleet = createFleetServer({
@@ -240,7 +243,7 @@ export const createDockModules = (options: {
   return {
     handlers: {
       ...dockHandlers(context),
-      ...hostHandlers({ db, enrolment, disconnect: gateway.disconnect }),
+      ...hostHandlers({ db, clock, enrolment, disconnect: gateway.disconnect }),
       ...snapshotHandlers(context),
       ...environmentUpgradeHandlers(context),
       ...templateHandlers(context, {

@@ -21,12 +21,13 @@ test('every cause moves something', () => {
   expect([...new Set(used)].toSorted()).toEqual([...dockCauses].toSorted())
 })
 
-test('a Dock is stopped from ready, idle, running and error only', () => {
+test('a Dock is stopped from ready, idle, running, error, and by force from unreachable', () => {
   expect(dockStates.filter((state) => canMoveDock(state, 'archiving', 'stop'))).toEqual([
     'ready',
     'idle',
     'running',
     'error',
+    'unreachable',
   ])
 })
 

@@ -119,6 +119,8 @@ export const dockTransitions = {
     ready: ['host_back'],
     idle: ['host_back'],
     running: ['host_back'],
+    // By force, once the host counts as lost.
+    archiving: ['stop'],
     provisioning: ['runtime_lost'],
     error: ['lost_for_good'],
   },

@@ -35,6 +35,9 @@ export type Dock = z.output<typeof dock>
 /** What stop and resume answer. */
 export const dockStateAnswer = z.strictObject({ id: uuid, state: dockState })
 
+/** What resume answers. `message` (extension): a newer Snapshot was lost with its host, so an older one was used. */
+export const resumeAnswer = dockStateAnswer.extend({ message: z.string().optional() })
+
 export const execResult = z.strictObject({
   exitCode: integer,
   stdout: z.string(),

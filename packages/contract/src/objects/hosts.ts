@@ -48,5 +48,15 @@ export const hostDetail = hostSummary.extend({
 })
 export type HostDetail = z.output<typeof hostDetail>
 
+/** Extension: what the declaration that a host is lost has changed. */
+export const declaredLost = z.strictObject({
+  hostId: z.string(),
+  /** Docks that were on the host. */
+  docks: count,
+  /** Snapshots that had no copy: they read `failed` now. */
+  failedSnapshots: count,
+})
+export type DeclaredLost = z.output<typeof declaredLost>
+
 export const hostCredential = z.strictObject({ hostId: z.string(), credential: z.string() })
 export type HostCredential = z.output<typeof hostCredential>

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
 import { limits } from '../limits.ts'
-import { dock, dockStateAnswer } from '../objects/docks.ts'
+import { dock, dockStateAnswer, resumeAnswer } from '../objects/docks.ts'
 import { operationAnswer } from '../objects/operations.ts'
 import { route } from '../route.ts'
 import { variables } from '../variables.ts'
@@ -159,7 +159,7 @@ export const dockRoutes = {
       environment: field.environmentReference.optional(),
       noEnv: z.boolean().optional(),
     }),
-    response: dockStateAnswer,
+    response: resumeAnswer,
     errors: [
       'validation_error',
       'dock_not_found',

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import * as field from '../fields.ts'
-import { hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
+import { declaredLost, hostCredential, hostDetail, hostSummary } from '../objects/hosts.ts'
 import { route } from '../route.ts'
 
 const hostParams = z.object({ id: field.uuid })
@@ -37,5 +37,23 @@ export const hostRoutes = {
     errors: ['session_required', 'host_not_found', 'instance_admin_required', 'email_verification_required'],
     notFound: 'host_not_found',
     noStore: true,
+  }),
+  /** Extension. */
+  declareHostLost: route({
+    method: 'POST',
+    path: '/v1/hosts/:id/declare-lost',
+    summary: 'Declare a silent host lost, so that nothing waits for it any more (extension)',
+    tag: 'Hosts',
+    access: { credentials: 'instance-admin-session' },
+    params: hostParams,
+    response: declaredLost,
+    errors: [
+      'session_required',
+      'host_not_found',
+      'conflict',
+      'instance_admin_required',
+      'email_verification_required',
+    ],
+    notFound: 'host_not_found',
   }),
 } as const

@@ -1,10 +1,13 @@
 /** Routes of hosts, for instance admins; the HTTP layer has checked that they are. */
+import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import { declareLost } from '../../modules/docks/index.ts'
 import { type Enrolment, listHosts, readHost } from '../../modules/hosts/index.ts'
 import type { Handlers } from '../handler.ts'
 
 export const hostHandlers = (options: {
   db: Db
+  clock: Clock
   enrolment: Enrolment
   /** Closes the live session of a host whose credential was replaced. */
   disconnect(hostId: string, reason: string): void
@@ -16,4 +19,5 @@ export const hostHandlers = (options: {
     options.disconnect(params.id, 'credential replaced')
     return fresh
   },
+  declareHostLost: ({ params }) => declareLost(options, params.id),
 })

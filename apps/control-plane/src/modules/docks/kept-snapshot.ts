@@ -13,6 +13,8 @@ export type KeptSnapshot = {
   /** Whether a verified copy exists: until then no other host will do. */
   copied: boolean
   runtime: string
+  /** When a newer one was made that was lost with its host, or null. */
+  newerLostFrom: Date | null
 }
 
 /** A ready Template, as its module tells of it. */
@@ -38,9 +40,12 @@ export const latestSnapshot = async (
 ): Promise<KeptSnapshot | null> =>
   (
     await sql<KeptSnapshot>`
-      select id, host_id as "hostId", disk_gib as "diskGiB", size_bytes as "sizeBytes", copied_at is not null as copied, runtime from snapshots
-      where dock_id = ${dockId} and organization_id = ${organizationId} and status = 'completed'
-      order by created_at desc, id desc limit 1`.execute(db)
+      select s.id, s.host_id as "hostId", s.disk_gib as "diskGiB", s.size_bytes as "sizeBytes",
+        s.copied_at is not null as copied, s.runtime, (select max(l.created_at) from snapshots l
+          where l.dock_id = s.dock_id and l.lost_at is not null and l.number > s.number) as "newerLostFrom"
+      from snapshots s
+      where s.dock_id = ${dockId} and s.organization_id = ${organizationId} and s.status = 'completed'
+      order by s.number desc limit 1`.execute(db)
   ).rows[0] ?? null
 
 /** What placement is asked for a disk that comes from the Snapshot. */

@@ -1,6 +1,7 @@
 /** What happens to Docks when their host speaks, falls silent, comes back, or has lost a runtime. */
 import type { DockReactions, LostRuntime } from '../hosts/index.ts'
 import type { DockContext } from './dock-context.ts'
+import { reviveSnapshots } from './recovery/declare-lost.ts'
 import { hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
 import { createDiskMarks } from './usage/disk-marks.ts'
@@ -28,6 +29,7 @@ export const createDockReactions = (context: DockContext): DockReactions => {
         if (known) await recover(known.lost, known.died)
       }
     },
+    capturesFound: (hostId, captures) => reviveSnapshots(context.db, hostId, captures),
     sampled: async (hostId, samples) => {
       const own = await ownSamples(hostId, samples)
       await context.usage.record(hostId, own)

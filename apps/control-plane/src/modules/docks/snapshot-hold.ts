@@ -11,9 +11,9 @@ export const isFrozenAsTemplate = async (db: Db, dockId: string): Promise<boolea
   (await sql<{ held: boolean }>`select ${frozenAsTemplate(dockId)} as held`.execute(db)).rows[0]?.held ??
   false
 
-/** Whether an operation under way boots a Dock from the Snapshot `s`. */
+/** Whether an operation under way boots a Dock from the Snapshot `s`. One that is blocked has booted it already. */
 export const bootsUnderWay: RawBuilder<boolean> = sql<boolean>`exists (
-  select 1 from operations o where o.status <> 'completed' and o.organization_id = s.organization_id
+  select 1 from operations o where o.status in ('pending', 'processing') and o.organization_id = s.organization_id
     and o.data #>> '{command,source,captureId}' = s.id::text)`
 
 /** Whether another Dock is being made of a Snapshot of the Dock: by a branch, that is, for Templates hold it anyway. */

@@ -116,6 +116,7 @@ export const createTestWorld = async (
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
       limits: { ...generousLimits.organization, ...options.limits },
+      hostLostAfterMs: 300_000,
       gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
       answerCredential: async () => null,
       store,

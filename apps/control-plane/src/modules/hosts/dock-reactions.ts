@@ -12,5 +12,7 @@ export type DockReactions = {
   recover(lost: LostRuntime, died: boolean): Promise<void>
   /** The same for those that an operation held when they were lost. */
   recoverHeld(): Promise<void>
+  /** These captures are on the host: Snapshots that were lost with it are found again. */
+  capturesFound(hostId: string, captures: readonly string[]): Promise<void>
   sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }

@@ -1,7 +1,9 @@
 /** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
 import type { HostEvent } from '@dock/host-protocol'
+import { unblockHost } from '../../engine/index.ts'
 import type { CredentialAnswers } from './credential-answers.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
+import { markLostHosts } from './lost-hosts.ts'
 import { createInventoryTaker, type InventoryParts } from './take-inventory.ts'
 
 const silenceMs = 30_000
@@ -10,7 +12,10 @@ const deafMs = 10_000
 
 export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
-  /** Hosts without a word for 30 s, while this process could hear them, turn offline and their Docks unreachable. */
+  /**
+   * Hosts without a word for 30 s, while this process could hear them, turn offline and their Docks unreachable. Those
+   * without one for longer than the instance waits count as lost: what waited for them goes on.
+   */
   noticeSilence(): Promise<void>
   /** Docks that an operation held when their runtime was lost boot again once it is over. */
   recoverHeld(): Promise<void>
@@ -21,11 +26,13 @@ export type HostEvents = {
 export const createHostEvents = (
   parts: InventoryParts & {
     credentials: CredentialAnswers
+    /** Silence after which a host counts as lost. */
+    lostAfterMs: number
     /** Called when a host's full report is settled. */
     reported(): void
   },
 ): HostEvents => {
-  const { db, clock, logger, gateway, reactions, pools, credentials } = parts
+  const { db, clock, logger, gateway, reactions, pools, credentials, lostAfterMs } = parts
   let listeningSince = clock.now()
   let lookedAt = listeningSince
   const inventories = createInventoryTaker(parts)
@@ -66,6 +73,11 @@ export const createHostEvents = (
         logger.warn({ hostId }, 'host is silent')
       // Hosts may be offline still from before, and about to link again.
       if (listeningSince < before) await reactions.hostsSilent()
+      const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, silenceMs))
+      for (const hostId of await markLostHosts(db, { before: lostBefore, listeningSince, now })) {
+        logger.error({ hostId }, 'host is lost: silent for too long')
+        await unblockHost(db, hostId, now)
+      }
       lookedAt = now
     },
   }

@@ -29,6 +29,12 @@ export const saveHostOrders = (
   on conflict (host_id, kind, thing_id) do update
     set generation = greatest(host_orders.generation, excluded.generation)`
 
+/** Statement that orders captures removed; `captures` is a query or table of `id` and `host_id`. */
+export const saveCaptureOrders = (captures: RawBuilder<unknown>, now: Date): RawBuilder<unknown> => sql`
+  insert into host_orders (host_id, kind, thing_id, created_at)
+  select c.host_id, 'capture', c.id, ${now}::timestamptz from ${captures} c where c.host_id is not null
+  on conflict do nothing`
+
 /** Up to `limit` orders for the host, oldest first. */
 export const ordersForHost = async (db: Db, hostId: string, limit: number): Promise<HostOrder[]> =>
   (

@@ -146,7 +146,8 @@ export const saveInventory = async (
       kernel_release = ${facts.kernelRelease}, boot_id = ${facts.bootId}, vcpu_total = ${facts.vcpuTotal},
       mem_total_bytes = ${facts.memTotalBytes}, disk_total_bytes = ${facts.diskTotalBytes},
       max_docks = ${facts.maxDocks}, images = ${facts.images},
-      image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', running_docks = ${input.running},
+      image_versions = ${JSON.stringify(facts.imageVersions)}::jsonb, state = 'online', lost_at = null,
+      declared_lost_at = null, running_docks = ${input.running},
       mem_available_bytes = ${pressure.memAvailableBytes}, disk_free_bytes = ${pressure.diskFreeBytes},
       last_heartbeat_at = ${input.now}
     from (select id, boot_id from hosts where id = ${input.id} for update) old
@@ -214,7 +215,7 @@ export const unknownCaptures = async (
   (
     await sql<{ id: string }>`
       select c.id::text from unnest(${captures}::uuid[]) as c(id)
-      where not exists (select 1 from snapshots s where s.id = c.id and s.status <> 'failed'
+      where not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
         and (s.host_id = ${hostId} or s.restoring_to = ${hostId}))`.execute(db)
   ).rows.map((row) => row.id)
 

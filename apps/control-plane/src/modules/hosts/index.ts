@@ -21,9 +21,16 @@ export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
-export { endHostOrder, type HostOrder, type OrderForHost, saveHostOrders } from './host-orders.ts'
+export {
+  endHostOrder,
+  type HostOrder,
+  type OrderForHost,
+  saveCaptureOrders,
+  saveHostOrders,
+} from './host-orders.ts'
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
+export { declareHostLost, isHostLost } from './lost-hosts.ts'
 export {
   explainNoPlacement,
   hostCandidate,

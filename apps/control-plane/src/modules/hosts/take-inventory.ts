@@ -125,6 +125,7 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
       }
     }
     await unblockHost(db, hostId, now)
+    await reactions.capturesFound(hostId, event.captures)
     const captures = await unknownCaptures(db, hostId, event.captures)
     // A host that is still being told is told the rest after its next inventory.
     if (!telling.has(hostId)) {

@@ -95,15 +95,23 @@ it('is in use while a Template boots from it', async () => {
   expect(await outcomeOf(remove(oldest))).toBe('succeeded')
 })
 
-it('waits as blocked for a silent host; the same action asked for again takes it up', async () => {
+it('does not wait for a silent host, which removes the capture when it is back', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   world.host.failures.set('destroyCapture', ['lost'])
   const { operation } = await remove(newest)
-  expect(operation.status).toBe('blocked')
-  expect(await outcomeOf(remove(oldest))).toBe('snapshot_in_use')
-  expect(await outcomeOf(resumeDock(context(), world.caller, dockId, {}))).toBe('dock_busy')
-  const again = await remove(newest)
-  expect(again.operation.id).toBe(operation.id)
-  await world.modules.runner.sweep()
-  await expect.poll(() => snapshotsOf(dockId)).toEqual([oldest])
+  expect(operation.status).toBe('completed')
+  expect(await snapshotsOf(dockId)).toEqual([oldest])
+  expect(world.host.captures.has(newest)).toBe(true)
+  expect(await outcomeOf(resumeDock(context(), world.caller, dockId, {}))).toBe('succeeded')
+  await world.report()
+  expect([...world.host.captures]).toEqual([oldest])
+})
+
+it('resumes from the Snapshot that was made last, whatever the clock says', async () => {
+  const { dockId, newest } = await stoppedTwice()
+  await sql`update snapshots set created_at = created_at - interval '1 day' where id = ${newest}`.execute(
+    world.db,
+  )
+  await resumeDock(context(), world.caller, dockId, {})
+  expect(world.host.starts.at(-1)?.source).toEqual({ kind: 'capture', captureId: newest })
 })

@@ -12,10 +12,10 @@ import {
   type DockContext,
   explainFailure,
   holdDock,
-  orBlocked,
+  removeCapture,
   saveOperation,
 } from '../docks/index.ts'
-import type { HostGateway } from '../hosts/index.ts'
+import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
 import {
   findActiveOperation,
   findSnapshotRow,
@@ -95,20 +95,25 @@ export const createSnapshotDeleteSaga = (options: {
     steps: [
       {
         name: 'capture',
-        do: async ({ id, hostId, targetId }) => {
-          if (hostId !== null) await orBlocked(hostId, gateway.destroyCapture(hostId, targetId, id))
+        do: async (operation) => {
+          const { id: operationId, hostId, targetId: id } = operation
+          if (hostId !== null)
+            operation.data['orders'] = await removeCapture(gateway, { id, hostId }, operationId)
         },
       },
     ],
     finish: async (operation) => {
       const { dockId, targetId, organizationId } = operation
+      const now = clock.now()
+      const orders = (operation.data['orders'] ?? []) as OrderForHost[]
       const result = await sql<{ id: string }>`
-        with ${holdDock(dockId)}, gate as (${completeOperation(operation, owner, null, clock.now())}),
+        with ${holdDock(dockId)}, gate as (${completeOperation(operation, owner, null, now)}),
         gone as (delete from snapshots where id = ${targetId} and organization_id = ${organizationId}
           and exists (select 1 from gate) returning id),
         changed as (update docks set last_snapshot_at = (select max(s.created_at) from snapshots s
             where s.dock_id = ${dockId} and s.status = 'completed' and s.id <> ${targetId})
-          where id = ${dockId} and organization_id = ${organizationId} and exists (select 1 from gone))
+          where id = ${dockId} and organization_id = ${organizationId} and exists (select 1 from gone)),
+        ordered as (${saveHostOrders(orders, now, sql`select 1 from gone`)})
         select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)
     },

@@ -60,7 +60,7 @@ export const latestSnapshotRow = async (
     await sql<SnapshotRow>`select ${columns} from snapshots s
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.dock_id = ${dockId} and s.status = 'completed'
-      order by s.created_at desc, s.id desc limit 1`.execute(db)
+      order by s.number desc limit 1`.execute(db)
   ).rows[0] ?? null
 
 /**

@@ -2,9 +2,9 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { LeaseLost, OperationBlocked, type OperationRow, type Saga } from '../../engine/index.ts'
-import { completeOperation, explainFailure, holdDock } from '../docks/index.ts'
-import { type HostGateway, HostUnreachable } from '../hosts/index.ts'
+import { LeaseLost, type OperationRow, type Saga } from '../../engine/index.ts'
+import { completeOperation, explainFailure, holdDock, whileHostReturns } from '../docks/index.ts'
+import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
 import { failTemplate, publishTemplate } from './template-store.ts'
 
 type SaveData = {
@@ -34,13 +34,9 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
         if (!data.live || operation.hostId === null) return
         const { id: operationId, generation, dockId, hostId } = operation
         const command = { operationId, generation, captureId: data.snapshotId }
-        try {
-          data.sizeBytes = (await gateway.capture(hostId, dockId ?? '', command)).sizeBytes
-        } catch (error) {
-          if (error instanceof HostUnreachable)
-            throw new OperationBlocked(hostId, 'the host is silent', { cause: error })
-          throw error
-        }
+        // A host that stays silent fails the save: waiting for it would hold the Dock.
+        const capture = () => gateway.capture(hostId, dockId ?? '', command)
+        data.sizeBytes = (await whileHostReturns(gateway, hostId, capture)).sizeBytes
       },
     },
   ],
@@ -64,12 +60,18 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
   fail: async (operation, error) => {
     const data = saveData(operation)
     const now = clock.now()
+    // A capture that failed may be there all the same.
+    const leftovers: OrderForHost[] =
+      data.live && operation.hostId !== null
+        ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]
+        : []
     const parts = [
       holdDock(operation.dockId),
       sql`gate as (${completeOperation(operation, owner, error, now)})`,
       sql`snap as (update snapshots set status = 'failed'
         where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
       failTemplate(data.templateId, now),
+      sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
     ]
     await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
   },

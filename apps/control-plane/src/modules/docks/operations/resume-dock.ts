@@ -1,5 +1,5 @@
 /** POST /v1/docks/:id/resume */
-import { type ErrorCode, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { type ErrorCode, type RouteBody, type RouteResponse, type routes, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
@@ -10,14 +10,15 @@ import { hostnameOf } from '../dock-name.ts'
 import { findDock } from '../dock-store.ts'
 import { requireSecretsAccess } from '../environment/environment-gate.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
-import { latestSnapshot, placedWith } from '../kept-snapshot.ts'
+import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import type { StartData } from '../workflows/start-dock.ts'
-import type { DockStateAnswer } from './stop-dock.ts'
 
 const answerWithinMs = 30_000
 
 /** How often a Dock is read anew that changed between reading and claiming, as by an upgrade of its Environment. */
 const attempts = 3
+
+type ResumeAnswer = RouteResponse<(typeof routes)['resumeDock']>
 
 type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
 
@@ -27,10 +28,12 @@ export const resumeDock = async (
   caller: Visitor,
   id: string,
   body: ResumeBody,
-): Promise<DockStateAnswer> => {
+): Promise<ResumeAnswer> => {
   for (let attempt = 0; attempt < attempts; attempt++) {
-    const operation = await claimResume(context, caller, id, body)
-    if (operation) return answerInTime(context, operation)
+    const claimed = await claimResume(context, caller, id, body)
+    if (!claimed) continue
+    const answer = await answerInTime(context, claimed.operation)
+    return claimed.message === null ? answer : { ...answer, message: claimed.message }
   }
   throw new ServiceError('dock_busy')
 }
@@ -41,7 +44,7 @@ const claimResume = async (
   caller: Visitor,
   id: string,
   body: ResumeBody,
-): Promise<OperationRow | null> => {
+): Promise<{ operation: OperationRow; message: string | null } | null> => {
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   const { organizationId } = dock
@@ -107,10 +110,15 @@ const claimResume = async (
     now: clock.now(),
   })
   if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
-  return claimed === 'claimed' ? operation : null
+  return claimed === 'claimed' ? { operation, message: explainOlder(snapshot) } : null
 }
 
-const answerInTime = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
+/** Says so where the Dock's latest state was lost with its host. */
+const explainOlder = ({ newerLostFrom, id }: KeptSnapshot): string | null =>
+  newerLostFrom &&
+  `The Snapshot of ${newerLostFrom.toISOString()} was lost with its host. The Dock starts from Snapshot ${id}, the one before it.`
+
+const answerInTime = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
   const { db, clock, runner } = context
   const { organizationId, targetId: id } = operation
   let cancel: () => void = () => undefined

@@ -4,6 +4,7 @@ import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
 import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
+import { isHostLost, saveCaptureOrders } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { releaseHost } from '../dock-commit.ts'
@@ -47,14 +48,15 @@ export const stopDueDocks = async (context: DockContext): Promise<void> => {
   }
 }
 
-/** Begins to stop a Dock for the platform itself, and answers what the Dock does then. */
+/** Begins to stop a Dock for the platform itself, and returns what the Dock does then. */
 export const beginStop = async (
   context: DockContext,
   dock: DockRow,
   cause: Cause,
+  force = false,
 ): Promise<'archived' | 'archiving' | 'changed'> => {
   const wipes = await wipesData(context, dock)
-  const claimed = await claimStop(context, dock, { force: false, wipes }, cause)
+  const claimed = await claimStop(context, dock, { force, wipes }, cause)
   if (claimed === 'changed') return 'changed'
   if ('state' in claimed) return claimed.state === 'archived' ? 'archived' : 'archiving'
   runStop(context, claimed).catch((error: unknown) =>
@@ -78,21 +80,29 @@ const claimStop = async (
   const { clock, runner, db } = context
   const now = clock.now()
   if (state === 'archived') return { id, state }
-  if (state === 'archiving') {
+  const removesDisk = force || wipes
+  const abandons = removesDisk && hostId !== null && (await mayAbandon(context, dock))
+  if (state === 'archiving' && !abandons) {
     // Asked for anew, a stop that waits for its host is tried at once.
     if (await unblockDock(db, id, 'stop', now)) runner.wake()
     return { id, state }
   }
-  const removesDisk = force || wipes
   const starts = state === 'provisioning' || state === 'provisioned' || state === 'cloning'
   // What starts it holds it, but for a recovery that waits: it is given up where there is nothing to save.
   if (starts && !removesDisk) throw new ServiceError('dock_busy')
-  const stoppable = starts || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
+  if (state === 'unreachable' && !abandons)
+    throw new ServiceError('conflict', {
+      message: removesDisk
+        ? 'The host of the Dock is silent, and may be back any moment. Force the stop again in some minutes.'
+        : 'The host of the Dock is silent. Wait for it, or force the stop in some minutes and lose what has changed since the latest Snapshot.',
+    })
+  const stoppable =
+    starts || abandons || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
   if (!stoppable || hostId === null) throw new ServiceError('conflict')
 
   const { organizationId, generation } = dock
   const snapshotId = removesDisk ? null : newUuid()
-  const previous = starts ? 'error' : state
+  const previous = starts || state === 'archiving' ? 'error' : state === 'unreachable' ? 'ready' : state
   const data: StopData = {
     ...{ hostId, snapshotId, previous, name: dock.name },
     ...(wipes ? { wiped: await dockCaptures(db, organizationId, id) } : {}),
@@ -111,12 +121,28 @@ const claimStop = async (
     operation,
     moves: [
       ...(starts ? [{ from: state, to: previous, why: 'lost_for_good' } as const] : []),
-      { from: previous, to: 'archiving', why: cause.why === 'ttl' ? 'ttl' : 'stop' },
+      ...(state === 'archiving'
+        ? []
+        : [
+            {
+              from: starts ? previous : state,
+              to: 'archiving',
+              why: cause.why === 'ttl' ? 'ttl' : 'stop',
+            } as const,
+          ]),
     ],
     removesDisk,
     ...(starts ? { set: sql`placed = false` } : {}),
     also: [
       ...(starts ? [releaseHost(id)] : []),
+      // Of the stop that gives way: what it may have captured is on the lost host.
+      ...(state === 'archiving'
+        ? [
+            sql`unsaved as (update snapshots set status = 'failed'
+              where dock_id = ${id} and status = 'saving' and exists (select 1 from moved) returning id, host_id)`,
+            sql`unkept as (${saveCaptureOrders(sql`unsaved`, now)})`,
+          ]
+        : []),
       ...(snapshotId === null
         ? []
         : [
@@ -131,6 +157,10 @@ const claimStop = async (
   })
   return claimed === 'claimed' ? operation : 'changed'
 }
+
+/** Whether a stop that keeps nothing may give up what the host has: nothing can be asked of a lost host. */
+const mayAbandon = async ({ db }: DockContext, { state, hostId }: DockRow): Promise<boolean> =>
+  (state === 'unreachable' || state === 'archiving') && hostId !== null && (await isHostLost(db, hostId))
 
 const runStop = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
   const error = await context.runner.run(operation)

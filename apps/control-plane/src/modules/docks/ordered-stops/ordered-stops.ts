@@ -4,6 +4,7 @@
  */
 import { ServiceError } from '@dock/contract'
 import { createTimers } from '../../../engine/index.ts'
+import { isHostLost } from '../../hosts/index.ts'
 import type { DockContext } from '../dock-context.ts'
 import { standingStates } from '../dock-state.ts'
 import { beginStop } from '../operations/stop-dock.ts'
@@ -38,7 +39,9 @@ export const createOrderedStops = (context: DockContext): OrderedStops => {
       return deleteOrderedStop(db, dock.id)
     try {
       const cause = { by: `user:${orderedBy}`, through: 'timer', why: 'account closed' } as const
-      const begun = await beginStop(context, dock, cause)
+      // Nobody is left who could wait for a lost host, or give up what is on it.
+      const isLost = dock.hostId !== null && (await isHostLost(db, dock.hostId))
+      const begun = await beginStop(context, dock, cause, isLost)
       if (begun === 'archived') return deleteOrderedStop(db, dock.id)
       if (begun === 'changed') return
       const pauseMs = Math.min(firstPauseMs * 2 ** attempts, longestPauseMs)

@@ -1,15 +1,23 @@
-/** Removes a Dock for good: sandbox, disk and captures on their hosts, then its rows. What fails is tried again. */
+/**
+ * Removes a Dock for good: sandbox, disk and captures on their hosts, then its rows. What a host cannot do now is left to
+ * it as an order.
+ */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, type OperationRow, type Saga } from '../../../engine/index.ts'
-import type { HostGateway } from '../../hosts/index.ts'
+import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { completeOperation, holdDock, releaseHost } from '../dock-commit.ts'
 import { deleteUsage } from '../usage/usage-store.ts'
 import { explainFailure } from './explain-failure.ts'
-import { orBlocked } from './or-blocked.ts'
+import { removeCapture, removeDockDisk } from './remove-from-host.ts'
 
-export type DeleteData = { hostId: string | null; captures: { id: string; hostId: string }[] }
+export type DeleteData = {
+  hostId: string | null
+  captures: { id: string; hostId: string }[]
+  /** What the hosts could not do. */
+  orders?: OrderForHost[]
+}
 
 const deleteData = (operation: OperationRow): DeleteData => operation.data as unknown as DeleteData
 
@@ -27,24 +35,35 @@ export const createDeleteSaga = (options: {
       {
         name: 'disk',
         do: async (operation) => {
-          const { hostId } = deleteData(operation)
-          const body = { operationId: operation.id, generation: operation.generation }
-          if (hostId !== null) await orBlocked(hostId, gateway.destroy(hostId, operation.targetId, body))
+          const data = deleteData(operation)
+          const { targetId: id, generation } = operation
+          if (data.hostId !== null)
+            data.orders = await removeDockDisk(
+              { gateway, db },
+              { id, hostId: data.hostId, generation },
+              operation.id,
+            )
         },
       },
       {
         name: 'captures',
         do: async (operation) => {
-          for (const capture of deleteData(operation).captures)
-            await orBlocked(capture.hostId, gateway.destroyCapture(capture.hostId, capture.id, operation.id))
+          const data = deleteData(operation)
+          const orders = [...(data.orders ?? [])]
+          for (const capture of data.captures)
+            orders.push(...(await removeCapture(gateway, capture, operation.id)))
+          data.orders = orders
         },
       },
     ],
     finish: async (operation) => {
+      const now = clock.now()
+      const orders = deleteData(operation).orders ?? []
       const result = await sql<{ id: string }>`
-        with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, null, clock.now())}),
+        with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, null, now)}),
         moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) returning id),
-        ${releaseHost(operation.targetId)}, ${deleteUsage(operation.targetId)}
+        ${releaseHost(operation.targetId)}, ${deleteUsage(operation.targetId)},
+        ordered as (${saveHostOrders(orders, now, sql`select 1 from gate`)})
         select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)
     },

@@ -8,7 +8,14 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
-import { type HostGateway, HostRefused, HostUnreachable, type StartDock } from '../../hosts/index.ts'
+import {
+  type HostGateway,
+  HostRefused,
+  HostUnreachable,
+  type OrderForHost,
+  type StartDock,
+  saveHostOrders,
+} from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
@@ -61,6 +68,8 @@ export type StartData = {
     sizeBytes?: number
   }
   ip?: string
+  /** What hosts could not be told of a start that is undone. */
+  orders?: OrderForHost[]
 }
 
 /** The host that placement chose: only the row knows it from the first moment. */
@@ -87,10 +96,16 @@ type Options = {
   repositories: DockRepositories
 }
 
-const ignoreUnreachable = (error: unknown): void => {
-  // What is left there belongs to no current generation: the fence removes it when the host is back.
-  if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused && error.code === 'not_found'))
+/** Whether the undo of a start reached its host; what is not there is undone. */
+const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof HostUnreachable) return false
+    if (error instanceof HostRefused && error.code === 'not_found') return true
     throw error
+  }
 }
 
 export const createStartSagas = (options: Options): Saga[] => {
@@ -125,12 +140,18 @@ export const createStartSagas = (options: Options): Saga[] => {
     if (!source) return
     const now = clock.now()
     const size = source.sizeBytes ?? 0
+    // A capture that failed may be there all the same.
+    const leftovers: OrderForHost[] =
+      failure && source.live && operation.hostId !== null
+        ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
+        : []
     await sql`
       with ${holdDock(source.dockId)}, done as (update operations set status = 'completed', updated_at = ${now},
         error = ${failure && JSON.stringify(failure)}::jsonb
         where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
-        where id = ${source.snapshotId} and status = 'saving'),
+        where id = ${source.snapshotId} and status = 'saving' returning id),
+      ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
       -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
       marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
         where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
@@ -173,12 +194,12 @@ export const createStartSagas = (options: Options): Saga[] => {
     undo: async (operation) => {
       const hostId = hostOf(operation)
       const body = { operationId: operation.id, generation: operation.generation }
-      // A recovery's disk is the only one there is: it is kept.
-      const undone =
-        operation.kind === 'recover'
-          ? gateway.stop(hostId, operation.targetId, { ...body, captureId: null })
-          : gateway.destroy(hostId, operation.targetId, body)
-      await undone.then(() => undefined, ignoreUnreachable)
+      const { targetId, generation } = operation
+      // A recovery's disk is the only one there is: it is kept. A host that returns with its runtime is told to end it.
+      if (operation.kind === 'recover')
+        await isUndone(gateway.stop(hostId, targetId, { ...body, captureId: null }))
+      else if (!(await isUndone(gateway.destroy(hostId, targetId, body))))
+        startData(operation).orders = [{ hostId, kind: 'dock', thingId: targetId, generation }]
     },
   }
 
@@ -239,7 +260,10 @@ export const createStartSagas = (options: Options): Saga[] => {
       moves: [move],
       cause: operation.cause,
       now,
-      also: heldAlerts(operation, recovery, now),
+      also: [
+        ...heldAlerts(operation, recovery, now),
+        sql`ordered as (${saveHostOrders(startData(operation).orders ?? [], now, sql`select 1 from gate`)})`,
+      ],
       set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore ?? sql``}`,
       release: true,
       ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),

@@ -4,13 +4,19 @@ import { type Clock, newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
-import { type HostGateway, HostUnreachable } from '../../hosts/index.ts'
+import {
+  type HostGateway,
+  HostUnreachable,
+  isHostLost,
+  type OrderForHost,
+  saveHostOrders,
+} from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../dock-commit.ts'
 import { dropOutcomesOf } from '../exec/exec-key-store.ts'
 import { setupEndedByStop } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
-import { orBlocked } from './or-blocked.ts'
+import { removeCapture } from './remove-from-host.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 export type StopData = {
@@ -23,6 +29,10 @@ export type StopData = {
   sizeBytes?: number
   /** Under zero data retention: the captures of earlier Snapshots, which go with the stop. */
   wiped?: { id: string; hostId: string }[]
+  /** The host was lost: it may still run this generation, so the Dock goes on with the next. */
+  gaveUp?: boolean
+  /** What the hosts could not do. */
+  orders?: OrderForHost[]
 }
 
 const refusedTtlRetryMs = 10 * 60_000
@@ -41,6 +51,10 @@ const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuild
     },
     sql<boolean>`exists (select 1 from moved where billing_paused_at = ${now}::timestamptz)`,
   )
+
+/** What a capture that failed may have left on the host. */
+const capturesOf = ({ hostId, snapshotId }: StopData): OrderForHost[] =>
+  snapshotId === null ? [] : [{ hostId, kind: 'capture', thingId: snapshotId, generation: 0 }]
 
 const stopData = (operation: OperationRow): StopData => operation.data as unknown as StopData
 
@@ -71,20 +85,25 @@ export const createStopSaga = (options: {
               data.sizeBytes = capture.sizeBytes
             }
           } catch (error) {
+            if (!(error instanceof HostUnreachable)) throw error
             // Whether it was done is unknown; the command is repeated when the host is back.
-            if (error instanceof HostUnreachable)
+            if (data.snapshotId !== null || !(await isHostLost(db, data.hostId)))
               throw new OperationBlocked(data.hostId, 'the host is silent', { cause: error })
-            throw error
+            const { targetId: thingId, generation } = operation
+            data.gaveUp = true
+            data.orders = [{ hostId: data.hostId, kind: 'dock', thingId, generation }]
           }
         },
       },
       {
         name: 'wipe',
         do: async (operation) => {
-          const { wiped } = stopData(operation)
-          if (!wiped) return
-          for (const { id, hostId } of wiped)
-            await orBlocked(hostId, gateway.destroyCapture(hostId, id, operation.id))
+          const data = stopData(operation)
+          if (!data.wiped) return
+          const orders = [...(data.orders ?? [])]
+          for (const capture of data.wiped)
+            orders.push(...(await removeCapture(gateway, capture, operation.id)))
+          data.orders = orders
           const { targetId: dockId, organizationId } = operation
           await dropOutcomesOf(db, { dockId, organizationId })
         },
@@ -99,7 +118,7 @@ export const createStopSaga = (options: {
         moves: [{ from: 'archiving', to: 'archived', why: 'stopped' }],
         cause: operation.cause,
         now,
-        set: sql`ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
+        set: sql`generation = d.generation + ${data.gaveUp ? 1 : 0}, ip = null, host_id = null, has_disk = false, stop_at = null, ready_at = null, active_at = null,
           billing_paused_at = null, disk_alert = null, ${setupEndedByStop(data.wiped !== undefined)}, ${sizeAfterBoot}
           ${data.snapshotId === null ? sql`` : sql`, last_snapshot_at = ${now}`}
           ${data.wiped ? sql`, last_snapshot_at = null, env_sealed = null` : sql``}`,
@@ -111,6 +130,7 @@ export const createStopSaga = (options: {
             where id = ${data.snapshotId}::uuid and exists (select 1 from moved))`,
           sql`wiped as (delete from snapshots where dock_id = ${operation.targetId} and ${data.wiped !== undefined}
             and exists (select 1 from moved))`,
+          sql`ordered as (${saveHostOrders(data.orders ?? [], now, sql`select 1 from moved`)})`,
         ],
       })
     },
@@ -131,6 +151,7 @@ export const createStopSaga = (options: {
         complete: { operation, owner, error },
         also: [
           sql`snap as (update snapshots set status = 'failed' where id = ${data.snapshotId}::uuid)`,
+          sql`ordered as (${saveHostOrders(capturesOf(data), now)})`,
           stopRefused(operation, data.name, now),
         ],
       })

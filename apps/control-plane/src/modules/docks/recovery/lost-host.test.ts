@@ -1,0 +1,254 @@
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { hostFacts } from '../fake-host.ts'
+import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
+import { latestSnapshot } from '../kept-snapshot.ts'
+import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const context = () => world.modules.context
+const read = (id: string) => readDock(context(), world.caller, id)
+const stop = (id: string, force = false) => stopDock(context(), world.caller, id, { force })
+const resume = (id: string) => resumeDock(context(), world.caller, id, {})
+const remove = async (id: string) => (await deleteDock(context(), world.caller, id, id)).operation.status
+const declare = (hostId = world.hostId) => declareLost(world, hostId)
+const settle = async () => {
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+}
+const latest = async (dockId: string) =>
+  (await latestSnapshot(world.db, world.organizationId, dockId))?.id ?? null
+const statusOf = async (snapshotId: string | null) =>
+  (await sql<{ status: string }>`select status from snapshots where id = ${snapshotId}`.execute(world.db))
+    .rows[0]?.status
+const orders = async () =>
+  (
+    await sql<{ kind: string; thing_id: string; generation: number }>`
+      select kind, thing_id, generation from host_orders
+      where host_id = ${world.hostId} order by kind, created_at`.execute(world.db)
+  ).rows
+/** As if the copier had made a verified copy. */
+const copied = (snapshotId: string | null) =>
+  sql`update snapshots set copied_at = now() where id = ${snapshotId}`.execute(world.db)
+/** Falls silent without a chance to be heard again. */
+const vanish = async (ms?: number) => {
+  world.host.online = false
+  await world.beSilent(ms)
+}
+const secondHost = async (): Promise<string> => {
+  const second = newUuid()
+  const joinToken = await world.modules.enrolment.issueJoinToken()
+  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  await world.modules.hostEvents.handle(second, {
+    type: 'inventory',
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+    runtimes: [],
+    pool: [],
+    captures: [],
+  })
+  return second
+}
+
+describe('a host that is declared lost', () => {
+  it('must be silent, and known', async () => {
+    expect(await outcomeOf(declare())).toBe('conflict')
+    expect(await outcomeOf(declare(newUuid()))).toBe('host_not_found')
+    await vanish()
+    expect(await declare()).toEqual({ hostId: world.hostId, docks: 0, failedSnapshots: 0 })
+    expect(await declare()).toEqual({ hostId: world.hostId, docks: 0, failedSnapshots: 0 })
+  })
+
+  it('lets the delete of a Dock go on, and removes it when it is back', async () => {
+    const { id } = await world.create()
+    await vanish()
+    expect(await remove(id)).toBe('blocked')
+    await declare()
+    await settle()
+    expect(await outcomeOf(read(id))).toBe('dock_not_found')
+    expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+    expect(world.host.sandboxes.has(id)).toBe(true)
+    expect(await orders()).toEqual([{ kind: 'dock', thing_id: id, generation: 1 }])
+    world.host.online = true
+    await world.report()
+    expect(world.host.sandboxes.has(id)).toBe(false)
+    expect(await orders()).toEqual([])
+  })
+
+  it('lets an organization be removed', async () => {
+    const { id } = await world.create()
+    await stop((await world.create()).id)
+    await vanish()
+    await declare()
+    await removeDocks(context(), world.organizationId)
+    await world.modules.runner.settled()
+    expect(await removeDocks(context(), world.organizationId)).toBe(0)
+    expect((await orders()).map(({ kind }) => kind)).toEqual(['capture', 'dock'])
+    expect(world.host.sandboxes.has(id)).toBe(true)
+  })
+
+  it('lets a Dock be stopped by force only, which then goes on with the next generation', async () => {
+    const { id } = await world.create()
+    await vanish()
+    expect((await read(id)).state).toBe('unreachable')
+    expect(await outcomeOf(stop(id))).toBe('conflict')
+    expect(await outcomeOf(stop(id, true))).toBe('conflict')
+    await declare()
+    expect(await outcomeOf(stop(id))).toBe('conflict')
+    expect(await stop(id, true)).toEqual({ id, state: 'archived' })
+    expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+    const row = await sql`select generation, host_id from docks where id = ${id}`.execute(world.db)
+    expect(row.rows).toEqual([{ generation: 2, host_id: null }])
+    world.host.online = true
+    await world.report()
+    expect(world.host.sandboxes.has(id)).toBe(false)
+    expect((await read(id)).state).toBe('archived')
+  })
+
+  it('is lost no more once it reports', async () => {
+    const { id } = await world.create()
+    await vanish()
+    await declare()
+    world.host.online = true
+    await world.report()
+    expect((await read(id)).state).toBe('ready')
+    await vanish()
+    expect(await outcomeOf(stop(id, true))).toBe('conflict')
+  })
+})
+
+describe('silence for longer than the instance waits', () => {
+  it('is as good as a declaration for what runs there', async () => {
+    const { id } = await world.create()
+    const other = await world.create()
+    await vanish(299_000)
+    expect(await outcomeOf(stop(id, true))).toBe('conflict')
+    expect(await remove(other.id)).toBe('blocked')
+    await world.beSilent(2_000)
+    await settle()
+    expect(await outcomeOf(read(other.id))).toBe('dock_not_found')
+    expect(await stop(id, true)).toEqual({ id, state: 'archived' })
+  })
+
+  it('fails no Snapshot', async () => {
+    const { id } = await world.create()
+    await stop(id)
+    const snapshot = await latest(id)
+    await vanish(400_000)
+    expect(await statusOf(snapshot)).toBe('completed')
+    expect(await outcomeOf(resume(id))).toBe('no_host_capacity')
+  })
+})
+
+describe('a stop that waits for a lost host', () => {
+  let id: string
+  beforeEach(async () => {
+    id = (await world.create()).id
+    world.host.failures.set('stop', ['lost-after'])
+    expect(await stop(id)).toEqual({ id, state: 'archiving' })
+    await vanish()
+  })
+
+  it('gives way to a forced stop', async () => {
+    expect(await stop(id, true)).toEqual({ id, state: 'archiving' })
+    await settle()
+    expect((await read(id)).state).toBe('archiving')
+    await declare()
+    await settle()
+    expect((await read(id)).state).toBe('archiving')
+    expect(await stop(id, true)).toEqual({ id, state: 'archived' })
+    expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+    const saving = await sql`select 1 from snapshots where status <> 'failed' and dock_id = ${id}`.execute(
+      world.db,
+    )
+    expect(saving.rows).toEqual([])
+    world.host.online = true
+    await world.report()
+    expect(world.host.captures.size).toBe(0)
+    expect(world.host.sandboxes.size).toBe(0)
+  })
+
+  it('gives way to a delete', async () => {
+    await declare()
+    await settle()
+    expect(await remove(id)).toBe('completed')
+    expect(await outcomeOf(read(id))).toBe('dock_not_found')
+  })
+})
+
+describe('a recovery that waits for a lost host', () => {
+  it('gives way to a forced stop', async () => {
+    const { id } = await world.create()
+    world.host.failures.set('start', ['no_space', 'no_space'])
+    await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: id, generation: 1 })
+    await world.modules.runner.settled()
+    await vanish()
+    await declare()
+    await settle()
+    expect((await read(id)).state).toBe('provisioning')
+    expect(await stop(id, true)).toEqual({ id, state: 'archived' })
+    expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+  })
+})
+
+describe('Snapshots of a host that is declared lost', () => {
+  let id: string
+  let older: string | null
+  let newer: string | null
+  beforeEach(async () => {
+    id = (await world.create()).id
+    await stop(id)
+    older = await latest(id)
+    await copied(older)
+    await resume(id)
+    await stop(id)
+    newer = await latest(id)
+    expect(newer).not.toBe(older)
+  })
+
+  it('keep resume waiting until then; the one before is used afterwards, and the answer says so', async () => {
+    const second = await secondHost()
+    world.host.linked = () => [second]
+    await vanish()
+    await sql`update hosts set state = 'online', last_heartbeat_at = ${world.clock.now()}
+      where id = ${second}`.execute(world.db)
+    world.host.online = true
+    expect(await outcomeOf(resume(id))).toBe('no_host_capacity')
+    expect(await declare()).toMatchObject({ failedSnapshots: 1 })
+    expect([await statusOf(newer), await statusOf(older)]).toEqual(['failed', 'completed'])
+    // The copy is a stand-in here, so that its capture counts as restored already.
+    await sql`update snapshots set host_id = ${second} where id = ${older}`.execute(world.db)
+    const answer = await resume(id)
+    expect(answer).toMatchObject({ id, state: 'ready', message: expect.stringContaining(String(older)) })
+    expect(world.host.starts.at(-1)?.source).toEqual({ kind: 'capture', captureId: older })
+    expect((await read(id)).hostId).toBe(second)
+  })
+
+  it('are completed again when it returns with them and nothing has happened since', async () => {
+    await vanish()
+    await declare()
+    expect(await latest(id)).toBe(older)
+    world.host.online = true
+    await world.report()
+    expect(await latest(id)).toBe(newer)
+    expect(world.host.captures.has(String(newer))).toBe(true)
+    expect(await resume(id)).toEqual({ id, state: 'ready' })
+  })
+
+  it('stay failed, but kept, where their Dock went on', async () => {
+    await vanish()
+    await declare()
+    await sql`update docks set state_changed_at = ${new Date(world.clock.now().getTime() + 1)}
+      where id = ${id}`.execute(world.db)
+    world.host.online = true
+    await world.report()
+    expect(await latest(id)).toBe(older)
+    expect(world.host.captures.has(String(newer))).toBe(true)
+  })
+})
