@@ -78,8 +78,8 @@ const branch = (body: Branch): Command => {
       if (!model.online) return answered(title, code, 'no_host_capacity')
       const fails = failure !== null && (step === 'start' || live)
       answered(title, code, fails ? 'service_unavailable' : 'done')
-      if (live && fails && step === 'capture') source.captureFailed = true
-      else if (live) Object.assign(source, { snapshots: source.snapshots + 1, billingPaused: false })
+      if (live && !(fails && step === 'capture'))
+        Object.assign(source, { snapshots: source.snapshots + 1, billingPaused: false })
       await adopt(model, system, { key, fingerprint, ttlSeconds: null, fails })
     },
   })

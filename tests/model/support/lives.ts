@@ -1,7 +1,7 @@
 /** What callers do to a Dock: stop, resume, delete, patch, run commands in it, delete its Snapshots. */
 import fc from 'fast-check'
 import { answered, type Command, command, failNext } from './command.ts'
-import { archive, boot, isReady, type Model, type ModelDock, pick, remove, setTtl } from './model.ts'
+import { archive, boot, giveUp, isReady, type Model, type ModelDock, pick, remove, setTtl } from './model.ts'
 import { codeOf, type Failure, type System } from './system.ts'
 
 /** A command on a Dock, where there is one. */
@@ -26,18 +26,27 @@ const stop = (body: { index: number; force: boolean; failure: Failure }): Comman
     const work = system.calls.stop(dock.id, force)
     const code = await codeOf(work.then((answer) => (state = answer.state)))
     const actual = [code, state]
-    if (dock.state === 'archived' || dock.state === 'archiving') return [actual, ['done', dock.state]]
+    const abandoned = model.lost && force
+    if (dock.state === 'archived' || (dock.state === 'archiving' && !abandoned))
+      return [actual, ['done', dock.state]]
+    if (abandoned && (dock.state === 'archiving' || dock.state === 'unreachable')) {
+      giveUp(model, dock)
+      return [actual, ['done', 'archived']]
+    }
     const stoppable = isReady(dock) || (dock.state === 'error' && dock.hasDisk)
     if (!stoppable) return [actual, ['conflict', undefined]]
     if (dock.pending !== null) return [actual, ['dock_busy', undefined]]
     if (model.online && failure === 'failed') {
       dock.billingPaused = true
-      if (!force) dock.captureFailed = true
       if (dock.stopAt !== null && dock.stopAt <= model.now) dock.stopAt = model.now + 600
       return [actual, ['service_unavailable', undefined]]
     }
     if (model.online && failure === null) {
-      archive(dock, force)
+      archive(model, dock, force)
+      return [actual, ['done', 'archived']]
+    }
+    if (abandoned) {
+      giveUp(model, dock)
       return [actual, ['done', 'archived']]
     }
     Object.assign(dock, { state: 'archiving', pending: force ? 'forced-stop' : 'stop' })
@@ -74,18 +83,15 @@ const drop = (body: { index: number; failure: Failure }): Command =>
         [code, status === 'completed'],
         ['done', false],
       ]
-    // A stop that waits gives way.
-    if (dock.pending === 'snapshot-delete') return [actual, ['dock_busy', undefined]]
-    const waits = model.online
-      ? onHost && failure !== null
-      : onHost || dock.snapshots > 0 || dock.captureFailed
+    // A stop that waits gives way. What may run on a silent host is waited for until the host is lost.
+    const waits = onHost && !model.lost && (!model.online || failure !== null)
     if (waits) dock.pending = 'delete'
     else remove(model, dock)
     return [actual, ['done', waits ? 'blocked' : 'completed']]
   })
 
 const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
-  onDock('delete snapshot of', body, async (dock, model, system) => {
+  onDock('delete snapshot of', body, async (dock, _model, system) => {
     const failure = body.failure === 'failed' ? null : body.failure
     const { calls } = system
     const snapshot = await calls.findSnapshot(dock.id)
@@ -93,16 +99,10 @@ const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
     failNext(system, 'destroyCapture', failure)
     let status: string | undefined
     const code = await codeOf(calls.removeSnapshot(snapshot).then((operation) => (status = operation.status)))
-    if (dock.pending === 'snapshot-delete')
-      return [
-        [code, status === 'completed'],
-        ['done', false],
-      ]
     if (dock.pending !== null) return [code, 'snapshot_in_use']
-    const waits = !model.online || failure !== null
-    if (waits) dock.pending = 'snapshot-delete'
-    else dock.snapshots -= 1
-    return [status, waits ? 'blocked' : 'completed']
+    // The host is told when it reports again.
+    dock.snapshots -= 1
+    return [status, 'completed']
   })
 
 const patch = (body: { index: number; ttlSeconds?: number | null; name?: string }): Command =>

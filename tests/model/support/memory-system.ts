@@ -69,7 +69,8 @@ const checkStranger = async ({ world, modules }: MemorySystem, ids: readonly str
 export const newSystem = async (db: Database): Promise<MemorySystem> => {
   await sql`truncate hosts, docks, snapshots, operations, idempotency_keys, exec_keys, dock_state_changes, dock_events,
     dock_usage, users, organizations, environments restart identity cascade`.execute(db)
-  const world = await createTestWorld(db)
+  // Hosts are given up by declaration here, never by silence alone.
+  const world = await createTestWorld(db, { hostLostAfterMs: 10 * 365 * 86_400_000 })
   await sql`update memberships set role = 'admin'`.execute(db)
   const admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
   const base = { world, modules: world.modules, caller: world.caller }

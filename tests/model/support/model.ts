@@ -7,7 +7,7 @@ import { limits } from '@dock/contract'
 export type ModelState = 'ready' | 'idle' | 'archiving' | 'archived' | 'error' | 'unreachable'
 
 /** What waits for a silent host. */
-export type Pending = 'stop' | 'forced-stop' | 'delete' | 'snapshot-delete'
+export type Pending = 'stop' | 'forced-stop' | 'delete'
 
 export type ModelDock = {
   id: string
@@ -16,8 +16,10 @@ export type ModelDock = {
   generation: number
   /** Completed Snapshots. */
   snapshots: number
-  /** A capture of it failed, of which the host may have kept something. */
-  captureFailed: boolean
+  /** For each Snapshot that failed with a host that was declared lost: when. */
+  lost: number[]
+  /** When it was last archived. */
+  archivedAt: number
   /** A disk is kept on the host, with or without a sandbox. */
   hasDisk: boolean
   /** It is counted on the host. */
@@ -44,6 +46,10 @@ export type ModelKey = { fingerprint: string; dockId: string; at: number }
 export type Model = {
   now: number
   online: boolean
+  /** It was silent for so long that it counts as offline. */
+  offline: boolean
+  /** It was declared lost, and has not been heard since. */
+  lost: boolean
   /** When the host was last heard. */
   heardAt: number
   /** Since when the process listens that serves now. */
@@ -55,6 +61,8 @@ export type Model = {
 export const newModel = (): Model => ({
   now: 0,
   online: true,
+  offline: false,
+  lost: false,
   heardAt: 0,
   processAt: 0,
   docks: [],
@@ -78,7 +86,8 @@ export const bear = (
     state: fails ? 'error' : 'ready',
     generation: 1,
     snapshots: 0,
-    captureFailed: false,
+    lost: [],
+    archivedAt: 0,
     hasDisk: !fails,
     placed: !fails,
     readyAt: model.now,
@@ -106,11 +115,31 @@ export const setTtl = (dock: ModelDock, ttlSeconds: number | null): void => {
   if (dock.hasDisk && dock.state !== 'error') countTtl(dock)
 }
 
-export const archive = (dock: ModelDock, forced: boolean): void => {
+export const archive = (model: Model, dock: ModelDock, forced: boolean): void => {
+  dock.archivedAt = model.now
   if (!forced) dock.snapshots += 1
   Object.assign(dock, { state: 'archived', hasDisk: false, placed: false, stopAt: null })
   Object.assign(dock, { pending: null, billingPaused: false })
   dock.events.push('dock.archived')
+}
+
+/** A forced stop without the host: what may still run there has an older generation. */
+export const giveUp = (model: Model, dock: ModelDock): void => {
+  archive(model, dock, true)
+  dock.generation += 1
+}
+
+/** Nobody waits for the host any more. What was on it alone is lost: no Snapshot is copied here. */
+export const loseHost = (model: Model): void => {
+  model.lost = true
+  for (const dock of [...model.docks]) {
+    while (dock.snapshots > 0) {
+      dock.snapshots -= 1
+      dock.lost.push(model.now)
+    }
+    if (dock.pending === 'delete') remove(model, dock)
+    if (dock.pending === 'forced-stop') giveUp(model, dock)
+  }
 }
 
 export const boot = (model: Model, dock: ModelDock): void => {
@@ -140,11 +169,17 @@ export const die = (model: Model, dock: ModelDock): void => {
 /** The host reports: what waited for it is done, and what was out of reach is back. */
 export const hearHost = (model: Model): void => {
   model.heardAt = model.now
+  Object.assign(model, { offline: false, lost: false })
   for (const dock of [...model.docks]) {
+    // Snapshots that failed with the host are back where their Dock has been archived ever since.
+    if (dock.state === 'archived') {
+      const stillLost = dock.lost.filter((at) => at <= dock.archivedAt)
+      dock.snapshots += dock.lost.length - stillLost.length
+      dock.lost = stillLost
+    }
     if (dock.pending === 'stop' || dock.pending === 'forced-stop')
-      archive(dock, dock.pending === 'forced-stop')
+      archive(model, dock, dock.pending === 'forced-stop')
     else if (dock.pending === 'delete') remove(model, dock)
-    else if (dock.pending === 'snapshot-delete') dock.snapshots -= 1
     dock.pending = null
     if (dock.state === 'unreachable') dock.state = dock.before
   }
@@ -153,13 +188,14 @@ export const hearHost = (model: Model): void => {
 /** What the timers do after time has passed. */
 export const tick = (model: Model): void => {
   const silent = !model.online && model.now - Math.max(model.heardAt, model.processAt) > 30
+  if (silent) model.offline = true
   for (const dock of model.docks) {
     if (silent && isReady(dock) && dock.pending === null) {
       dock.before = dock.state as 'ready' | 'idle'
       dock.state = 'unreachable'
     }
     if (isReady(dock) && dock.pending === null && dock.stopAt !== null && dock.stopAt <= model.now) {
-      if (model.online) archive(dock, false)
+      if (model.online) archive(model, dock, false)
       else Object.assign(dock, { state: 'archiving', pending: 'stop' })
     }
     if (isReady(dock)) {

@@ -1,7 +1,7 @@
 /** What happens by itself: time, hosts that fall silent and speak again, deaths, processes that end at a bad moment. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import { resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { declareLost, resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
 import { type Command, command } from './command.ts'
 import {
   type MemorySystem,
@@ -11,7 +11,7 @@ import {
   settle,
   tickTimers,
 } from './memory-system.ts'
-import { archive, boot, die, hearHost, isReady, type Model, type ModelDock, tick } from './model.ts'
+import { archive, boot, die, hearHost, isReady, loseHost, type Model, type ModelDock, tick } from './model.ts'
 
 const pass = (seconds: number): Command<MemorySystem> =>
   command<MemorySystem>({
@@ -35,6 +35,17 @@ const setOnline = (online: boolean): Command<MemorySystem> =>
     run: async (model, system) => {
       model.online = online
       system.world.host.online = online
+    },
+  })
+
+const declare = (): Command<MemorySystem> =>
+  command<MemorySystem>({
+    name: 'the host is declared lost',
+    check: (model) => model.offline && !model.online,
+    run: async (model, system) => {
+      await declareLost(system.world, system.world.hostId)
+      await settle(system)
+      loseHost(model)
     },
   })
 
@@ -110,7 +121,7 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<Memor
       // Its timers stood still as well.
       model.processAt = model.now
       for (const each of model.docks) each.used = false
-      if (body.what === 'stop') archive(dock, false)
+      if (body.what === 'stop') archive(model, dock, false)
       else boot(model, dock)
     },
   })
@@ -129,5 +140,6 @@ export const worldEvents: fc.Arbitrary<Command<MemorySystem>>[] = [
   fc.record({ index }).map(kill),
   fc.record({ index }).map(kill),
   fc.constant(undefined).map(restart),
+  fc.constant(undefined).map(declare),
   fc.record({ index, what: fc.constantFrom('stop' as const, 'resume' as const) }).map(freeze),
 ]

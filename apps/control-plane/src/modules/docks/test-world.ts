@@ -90,7 +90,7 @@ const callerOf = (userId: string): Visitor =>
 
 export const createTestWorld = async (
   db: Db,
-  options: { billing?: boolean; limits?: Partial<Limits> } = {},
+  options: { billing?: boolean; limits?: Partial<Limits>; hostLostAfterMs?: number } = {},
 ): Promise<TestWorld> => {
   const clock = createDrivenClock()
   const logger = createLogger('test')
@@ -116,7 +116,7 @@ export const createTestWorld = async (
       fingerprintKey: Buffer.alloc(32, 7),
       billing: options.billing ?? false,
       limits: { ...generousLimits.organization, ...options.limits },
-      hostLostAfterMs: 300_000,
+      hostLostAfterMs: options.hostLostAfterMs ?? 300_000,
       gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
       answerCredential: async () => null,
       store,

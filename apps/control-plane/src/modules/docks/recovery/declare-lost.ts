@@ -52,7 +52,7 @@ export const reviveSnapshots = async (db: Db, hostId: string, captures: readonly
     const revived = await sql<{ dockId: string }>`
       update snapshots s set status = 'completed', lost_at = null from docks d
       where s.id = any(${captures}::uuid[]) and s.host_id = ${hostId} and s.lost_at is not null
-        and d.id = s.dock_id and d.state = 'archived' and d.state_changed_at <= s.lost_at
+        and d.id = s.dock_id and d.state = 'archived' and d.state_changed_at < s.lost_at
       returning s.dock_id as "dockId"`.execute(tx)
     if (revived.rows.length > 0)
       await retellLastSnapshots(
