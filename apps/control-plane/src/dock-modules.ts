@@ -46,6 +46,7 @@ import {
   type GitServers,
   launchEnvironment,
   passedSecrets,
+  pruneVersions,
   repositoriesToClone,
 } from './modules/environments/index.ts'
 import {
@@ -233,6 +234,7 @@ export const createDockModules = (options: {
       { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
       { name: 'usage', everyMs: usageSweepMs, run: () => usage.writeEnded() },
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
+      { name: 'old Environment versions', everyMs: 600_000, run: () => pruneVersions({ db, clock }) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
       { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },

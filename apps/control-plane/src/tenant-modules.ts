@@ -73,7 +73,10 @@ export const createTenantModules = (options: {
       ...invitationHandlers(organizations),
       ...workspaceHandlers(organizations),
       ...limitHandlers({ db, defaults: options.limits.organization }),
-      ...environmentHandlers({ db, clock, sealer, limits: options.limits.organization }),
+      ...environmentHandlers({
+        ...{ db, clock, sealer, rateLimits },
+        limits: options.limits.organization,
+      }),
       ...keyHandlers(keys),
       ...providerKeyHandlers(keys),
       ...assistantHandlers(keys),

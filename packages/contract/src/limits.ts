@@ -25,6 +25,10 @@ export const limits = {
     outputBytesMax: mebibyte,
     /** Of each stream of a keyed command's result; a longer one cannot be had a second time. */
     keptBytesMax: 64 * kibibyte,
+    /** Of all kept results of one Dock and of one organization, sealed: past it the oldest are dropped. */
+    keptBytesPerDockMax: 8 * mebibyte,
+    keptBytesPerOrganizationMax: 128 * mebibyte,
+    keptPerDockMax: 1000,
     inFlightPerDockMax: 4,
   },
   idempotencyKeyLength: { min: 1, max: 255 },
@@ -60,6 +64,8 @@ export const limits = {
     repositoryIdLength: { min: 1, max: 128 },
     baseBranchLengthMax: 128,
     repositorySetupScriptBytesMax: 65_536,
+    /** Of all repositories together. */
+    repositorySetupScriptsBytesMax: mebibyte,
   },
   template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
   webhook: {
@@ -82,6 +88,7 @@ export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
   terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  environmentVersions: { max: 240, windowSeconds: 3600, scope: 'organization' },
   invitationMails: { max: 100, windowSeconds: 3600, scope: 'user' },
   apiKeyCreations: { max: 10, windowSeconds: 3600, scope: 'user' },
   sshKeyAdditions: { max: 10, windowSeconds: 3600, scope: 'user' },

@@ -109,6 +109,7 @@ export type EnvironmentVersionsTable = {
   pass_secrets: Generated<boolean>
   pass_dock_credentials: Generated<boolean>
   pass_agents_credentials: Generated<boolean>
+  bundle_cleared_at: Timestamp | null
   created_at: Timestamp
 }
 

@@ -28,7 +28,7 @@ const tooMuch = (message: string): never => {
 }
 
 /** Throws `validation_error` when the bundle is larger than an Environment may be. */
-export const checkBundle = ({ variables, files }: Bundle): void => {
+export const checkBundle = ({ variables, files, repositories }: Bundle): void => {
   const most = limits.environment
   const contents = Object.values(files)
   if (Object.keys(variables).length > most.variablesMax)
@@ -38,6 +38,11 @@ export const checkBundle = ({ variables, files }: Bundle): void => {
   if (contents.length > most.filesMax) tooMuch(`An Environment holds at most ${most.filesMax} secret files.`)
   if (contents.reduce((sum, text) => sum + byteLength(text), 0) > most.filesBytesMax)
     tooMuch(`The secret files of an Environment hold at most ${most.filesBytesMax} bytes in all.`)
+  const scripts = repositories.reduce((sum, { setupScript }) => sum + byteLength(setupScript ?? ''), 0)
+  if (scripts > most.repositorySetupScriptsBytesMax)
+    tooMuch(
+      `The setup scripts of an Environment hold at most ${most.repositorySetupScriptsBytesMax} bytes in all.`,
+    )
   for (const path of Object.keys(files)) {
     const inside = Object.keys(files).find((other) => other.startsWith(`${path}/`))
     if (inside) tooMuch(`files: ${path} cannot be a file and the folder of ${inside}.`)

@@ -25,3 +25,4 @@ export {
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'
 export { passedRepositories, repositoriesToClone } from './passed-repositories.ts'
+export { pruneVersions } from './prune-versions.ts'

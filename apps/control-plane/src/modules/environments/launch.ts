@@ -14,6 +14,8 @@ export type Launched = { env: Record<string, string>; files?: { path: string; co
 type Pinned = Posture & {
   versionId: string
   sealed: string | null
+  /** The bundle was cleared: nothing may start from the version any more. */
+  isCleared: boolean
   createdBy: string
   /** The disk may hold files of an Environment. */
   isMarked: boolean
@@ -28,7 +30,8 @@ const pinnedVersion = async (
   (
     await sql<Pinned>`
       with ended as (${endDockKeys(dockId, sql<boolean>`${endsKeys}::boolean`)})
-      select v.id as "versionId", v.bundle_sealed as sealed, d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
+      select v.id as "versionId", v.bundle_sealed as sealed,
+        v.bundle_cleared_at is not null as "isCleared", d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
         v.safe_for_third_parties or d.no_env as "safeForThirdParties", v.pass_github as "passGithub",
         v.pass_secrets as "passSecrets", v.pass_dock_credentials as "passDockCredentials",
         v.pass_agents_credentials as "passAgentsCredentials"
@@ -58,6 +61,7 @@ const openPassed = async (
       env[agentVariables[provider]] = key
   if (!pinned.passSecrets) return { env, files: [] }
   const { versionId, sealed } = pinned
+  if (pinned.isCleared) throw new Error(`the bundle of version ${versionId} was cleared`)
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
   Object.assign(env, bundle.variables)
   return { env, files: Object.entries(bundle.files).map(([path, contents]) => ({ path, contents })) }

@@ -33,7 +33,7 @@ export type VersionChange = {
   also?: (tx: Tx) => Promise<void>
 }
 
-/** The Environment after the change; as it was where nothing differs. Throws `conflict` and what the bundle is refused with. */
+/** The Environment after the change; as it was where nothing differs. Throws `conflict`, `rate_limited` and what the bundle is refused with. */
 export const makeVersion = async (
   context: EnvironmentContext,
   environment: EnvironmentRow,
@@ -51,6 +51,7 @@ export const makeVersion = async (
   const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, postureOf(environment))
   checkBundle(bundle)
   const moreRepositories = bundle.repositories.length > before.repositories.length
+  if (!isSame) await context.rateLimits.take('environmentVersions', organizationId)
   const versionId = newUuid()
   const sealed = isSame ? null : await sealBundle(sealer, { organizationId, versionId }, bundle)
   const now = clock.now()

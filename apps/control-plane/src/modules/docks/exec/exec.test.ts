@@ -114,3 +114,66 @@ it('has a key for each Dock', async () => {
   dockId = (await createDock(world.modules.context, world.caller, world.body(), undefined)).id
   expect((await exec('two', 'k')).stdout).toBe('two')
 })
+
+const keptKeys = async (): Promise<string[]> =>
+  (
+    await sql<{ key: string }>`select key from exec_keys where organization_id = ${world.organizationId}
+      and outcome_sealed is not null order by created_at`.execute(world.db)
+  ).rows.map(({ key }) => key)
+const storedResults = async (): Promise<number> =>
+  (
+    await sql<{ bytes: number }>`select result_bytes as bytes from organization_storage
+      where organization_id = ${world.organizationId}`.execute(world.db)
+  ).rows[0]!.bytes
+
+it('keeps the newest outcomes of a Dock within its budget of sealed bytes, and counts them', async () => {
+  // NULs take six bytes each as JSON: what is kept is far more than what was printed.
+  const most = 64 * 1024
+  world.host.output = { stdout: '\0'.repeat(most), stderr: '\0'.repeat(most) }
+  const keys = Array.from({ length: 12 }, (_, index) => `key-${String(index).padStart(2, '0')}`)
+  for (const key of keys) {
+    await exec('x', key)
+    world.clock.advance(1)
+  }
+  const kept = await keptKeys()
+  expect(kept.length).toBeGreaterThan(5)
+  expect(kept).toEqual(keys.slice(-kept.length))
+  const bytes = await storedResults()
+  expect(bytes).toBeLessThanOrEqual(limits.exec.keptBytesPerDockMax)
+  expect(bytes).toBeGreaterThan(limits.exec.keptBytesPerDockMax - 1_500_000)
+  expect(await outcomeOf(exec('x', keys[0]))).toBe('exec_result_expired')
+  expect((await exec('y', keys.at(-1))).stdout).toHaveLength(most)
+  expect(ran()).toHaveLength(keys.length)
+  await sql`delete from exec_keys where dock_id = ${dockId}`.execute(world.db)
+  expect(await storedResults()).toBe(0)
+})
+
+it('drops the oldest outcomes of an organization past its budget, of whichever Dock', async () => {
+  const other = dockId
+  const bytes = limits.exec.keptBytesPerOrganizationMax / 32
+  await sql`insert into exec_keys (dock_id, organization_id, key, created_at)
+    select ${other}, ${world.organizationId}, 'old-' || n, ${world.clock.now()}::timestamptz + n * interval '1 ms'
+    from generate_series(10, 41) n`.execute(world.db)
+  await sql`update exec_keys set outcome_sealed = repeat('x', ${bytes}::int)
+    where dock_id = ${other}`.execute(world.db)
+  world.clock.advance(1000)
+  dockId = (await world.create()).id
+  await exec('x', 'new')
+  const kept = await keptKeys()
+  expect(kept).toHaveLength(32)
+  expect(kept).not.toContain('old-10')
+  expect(kept).toContain('new')
+  expect(await storedResults()).toBeLessThanOrEqual(limits.exec.keptBytesPerOrganizationMax)
+})
+
+it('keeps at most so many outcomes of a Dock, however short', async () => {
+  await sql`insert into exec_keys (dock_id, organization_id, key, created_at)
+    select ${dockId}, ${world.organizationId}, 'old-' || n, ${world.clock.now()}::timestamptz + n * interval '1 ms'
+    from generate_series(1, ${limits.exec.keptPerDockMax}::int) n`.execute(world.db)
+  await sql`update exec_keys set outcome_sealed = 'x' where dock_id = ${dockId}`.execute(world.db)
+  world.clock.advance(10_000)
+  await exec('x', 'new')
+  const kept = await keptKeys()
+  expect(kept).toHaveLength(limits.exec.keptPerDockMax)
+  expect(kept[0]).toBe('old-2')
+})
