@@ -205,20 +205,21 @@ describe('the instance', () => {
     expect([health.status, await health.json()]).toEqual([200, { ok: true, data: { status: 'ready' } }])
     const headers = { authorization: `Bearer ${server.admin.apiKey}`, 'x-large': 'x'.repeat(20_000) }
     expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
-    const { pool } = server.database
-    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const original = pool.connect.bind(pool)
-    vi.spyOn(pool, 'connect').mockImplementation(async () => {
-      reached.resolve()
-      await released.promise
-      return original()
-    })
-    const underWay = fetch(`${base}/v1/me`, { headers: { authorization: headers.authorization } })
-    await reached.promise
-    const drained = listening.drain(10_000)
-    released.resolve()
-    expect((await underWay).status).toBe(200)
-    await drained
+    const holder = await server.database.pool.connect()
+    try {
+      // The request waits for this lock, so that it is under way while the server drains.
+      await holder.query('begin; lock table api_keys in access exclusive mode')
+      const underWay = fetch(`${base}/v1/me`, { headers: { authorization: headers.authorization } })
+      const waiters = `select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`
+      await vi.waitFor(async () => expect((await holder.query(waiters)).rowCount).toBeGreaterThan(0), 20_000)
+      const drained = listening.drain(10_000)
+      await holder.query('rollback')
+      expect((await underWay).status).toBe(200)
+      await drained
+    } finally {
+      await holder.query('rollback')
+      holder.release()
+    }
     await expect(fetch(`${base}/health`)).rejects.toThrow()
     const text = await server.controlPlane.metrics.registry.metrics()
     expect(text).toContain(

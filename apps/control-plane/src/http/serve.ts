@@ -79,13 +79,17 @@ export const serveHttp = async (options: {
   const answer = getRequestListener(options.app.fetch)
   let underWay = 0
   let whenIdle: (() => void) | undefined
+  let isDraining = false
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const cancel = hurry(request, patience.requestMs)
     precedence.take()
     underWay += 1
+    response.shouldKeepAlive &&= !isDraining
     response.once('close', () => {
       cancel()
       underWay -= 1
+      // The answer promised to keep the connection before the server began to drain.
+      if (isDraining) server.closeIdleConnections()
       if (underWay === 0) whenIdle?.()
     })
     void answer(request, response)
@@ -132,6 +136,7 @@ export const serveHttp = async (options: {
   return {
     port: (server.address() as AddressInfo).port,
     drain: async (patienceMs) => {
+      isDraining = true
       server.close()
       server.closeIdleConnections()
       if (underWay === 0) return
