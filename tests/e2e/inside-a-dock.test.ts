@@ -38,10 +38,13 @@ it('is set up once after ready, as its user, and says how it went', async () => 
   expect(await run(server, dock.id, 'cat ~/.dock/setup.log')).toBe('user\nwith a-secret-value\n')
   const broken = await create({
     env: { SECRET: 'a-secret-value' },
-    setupScript: 'echo "using $SECRET" >&2; exit 3',
+    setupScript: 'echo "using $SECRET" >&2; printf "a\\0b\\n"; exit 3',
   })
   await expect.poll(async () => (await read(broken.id)).setupStatus, patiently).toBe('failed')
-  expect(await read(broken.id)).toMatchObject({ state: 'ready', setupError: 'exit code 3\nusing ***' })
+  expect(await read(broken.id)).toMatchObject({
+    state: 'ready',
+    setupError: 'exit code 3\nusing ***\na\ufffdb',
+  })
 })
 
 it('ends a setup script that runs when it is stopped', async () => {

@@ -5,6 +5,7 @@
  */
 import { dockSample } from '@dock/contract'
 import * as z from 'zod'
+import { dockText } from './dock-text.ts'
 import { secretFiles } from './environment-messages.ts'
 import { poolReport } from './pool-messages.ts'
 import { credentialAsked } from './repository-messages.ts'
@@ -169,7 +170,7 @@ export const agentErrorCode = z.enum([
   'failed',
 ])
 export type AgentErrorCode = z.infer<typeof agentErrorCode>
-export const agentError = z.strictObject({ code: agentErrorCode, message: z.string() })
+export const agentError = z.strictObject({ code: agentErrorCode, message: dockText(2000) })
 
 /**
  * POST {control plane}/v1/fleet/register by the agent: a join token for a credential. A host that enrols again names

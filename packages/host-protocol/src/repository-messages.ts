@@ -1,5 +1,6 @@
 /** A Dock's repositories: how they are cloned, and what git in a Dock is told when it asks for a credential. */
 import * as z from 'zod'
+import { dockText } from './dock-text.ts'
 
 const uuid = z.uuid().lowercase()
 const plain = /^[^\p{Cc}]*$/u
@@ -54,7 +55,7 @@ export const cloneRepositories = z.strictObject({
 export type CloneRepositories = z.infer<typeof cloneRepositories>
 export const clonedRepositories = z.strictObject({
   /** Those that could not be cloned, with the last words of git. */
-  failed: z.array(z.strictObject({ id: uuid, reason: z.string() })),
+  failed: z.array(z.strictObject({ id: uuid, reason: dockText(4096) })),
   /** Those that were not there before. */
   cloned: z.array(uuid),
   /** Those whose setup script has not been begun yet. */

@@ -1,5 +1,6 @@
 /** Variables of a Dock, and its setup script. */
 import * as z from 'zod'
+import { dockText } from './dock-text.ts'
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
@@ -28,7 +29,7 @@ export type SetupDock = z.infer<typeof setupDock>
 /** `output`: the last lines of the log, at most 4 KiB. */
 export const setupOutcome = z.strictObject({
   exitCode: z.number().int(),
-  output: z.string(),
+  output: dockText(4096),
   timedOut: z.boolean(),
 })
 export type SetupOutcome = z.infer<typeof setupOutcome>

@@ -1,6 +1,7 @@
 /** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
 import {
   type ClonedRepositories,
+  clonedRepositories,
   type HostFacts,
   type HostGateway,
   HostNotLinked,
@@ -12,6 +13,7 @@ import {
   type RuntimeReport,
   type SetupOutcome,
   type StartDock,
+  setupOutcome,
 } from '../hosts/index.ts'
 import { fakeCaptures, fakeImages } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
@@ -182,7 +184,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
         const output = host.output ?? { stdout: body.command, stderr: '' }
         return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
       }),
-    setup: (_host, dockId, body) => command('setup', dockId, body, () => host.setupOutcome),
+    setup: (_host, dockId, body) =>
+      command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
     furnish: (_host, dockId, body) =>
       command('furnish', dockId, body, () => {
         refuseOld(dockId, body.generation)
@@ -192,7 +195,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       command('cloneRepositories', dockId, body, () => {
         refuseOld(dockId, body.generation)
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
-        return host.cloneOutcome
+        return clonedRepositories.parse(host.cloneOutcome)
       }),
     answerCredential: async (_host, askId, { credential }) => {
       host.credentials.set(askId, credential)

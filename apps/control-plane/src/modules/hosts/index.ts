@@ -14,7 +14,13 @@ export type {
   StartDock,
   UsageSample,
 } from '@dock/host-protocol'
-export { diskBytesOf, parseByteRange, placeByteRange } from '@dock/host-protocol'
+export {
+  clonedRepositories,
+  diskBytesOf,
+  parseByteRange,
+  placeByteRange,
+  setupOutcome,
+} from '@dock/host-protocol'
 export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
 export type { DockReactions, LostRuntime } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -105,8 +105,8 @@ it('tells of a script that failed or took too long', async () => {
   await add({ fullName: 'acme/app', setupScript: 'exit 3' })
   const { id } = environment.repos[0]!
   server.host.cloneOutcome = { failed: [], cloned: [id], toSetUp: [id] }
-  server.host.setupOutcome = { exitCode: 3, output: 'acme/app: no', timedOut: false }
-  expect((await create()).setupError).toBe('Setup scripts of repositories: exit code 3\nacme/app: no')
+  server.host.setupOutcome = { exitCode: 3, output: 'acme/app: n\0o', timedOut: false }
+  expect((await create()).setupError).toBe('Setup scripts of repositories: exit code 3\nacme/app: n\ufffdo')
   server.host.setupOutcome = { exitCode: 137, output: '', timedOut: true }
   expect((await create()).setupError).toBe('Setup scripts of repositories: no end after 10 minutes')
 })

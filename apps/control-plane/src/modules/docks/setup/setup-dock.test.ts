@@ -186,3 +186,25 @@ it('brings a Dock’s variables to every boot, those of a branch over its source
   expect(envs(dock.id).at(-1)).toEqual({ A: 'one', B: 'two' })
   expect(envs((await world.create()).id)).toEqual([{}])
 })
+
+it('reads failed although the first attempt to say so is lost, also after output with a NUL', async () => {
+  world.host.setupOutcome = { exitCode: 1, output: 'a\0b\n', timedOut: false }
+  const dock = await world.create({ setupScript: "printf 'a\\0b\\n'; exit 1" })
+  await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`.execute(
+    world.db,
+  )
+  await sql`create trigger refuse before update of setup_error on docks execute function refuse()`.execute(
+    world.db,
+  )
+  await work()
+  expect(await read(dock.id)).toMatchObject({ setupStatus: 'running' })
+  await sql`drop trigger refuse on docks`.execute(world.db)
+  await sql`drop function refuse()`.execute(world.db)
+  // Another process takes it up, and the host is not asked again.
+  world.clock.advance(60_000)
+  await work(world.another())
+  expect(await read(dock.id)).toMatchObject({ setupStatus: 'failed', setupError: 'exit code 1\na\ufffdb' })
+  expect(setupsOf(dock.id)).toHaveLength(1)
+  const kept = await sql<{ data: object }>`select data from operations where kind = 'setup'`.execute(world.db)
+  expect(kept.rows.at(-1)?.data).toEqual({})
+})

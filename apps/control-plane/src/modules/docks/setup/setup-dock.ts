@@ -50,7 +50,10 @@ export const setupEndedByStop = (wiped: boolean): RawBuilder<unknown> => sql`set
   setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
   setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
 
-/** What went wrong; null when nothing did. Kept out of the operation's row: the output is the tenant's. */
+/**
+ * What went wrong; null when nothing did. It is in the operation's data from the script's end until it is published, so
+ * that another attempt to publish it, or another process, knows it.
+ */
 type SetupEnding = { error: string | null }
 
 type SetupParts = {
@@ -110,8 +113,10 @@ export const createSetupSaga = (parts: SetupParts): Saga => {
   const publish = async (operation: OperationRow, ending: SetupEnding | null): Promise<void> => {
     const now = clock.now()
     const error = ending?.error ?? null
+    // The output is the tenant's, and is kept in the Dock's row alone.
+    const published = { ...operation, data: {} }
     const result = await sql<{ id: string }>`
-      with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, operation.error, now)}),
+      with ${holdDock(operation.targetId)}, gate as (${completeOperation(published, owner, operation.error, now)}),
       changed as (update docks set setup_script_sealed = null, setup_error = ${error},
           setup_status = ${error === null ? 'done' : 'failed'}, updated_at = ${now}
         where id = ${operation.targetId} and organization_id = ${operation.organizationId}
@@ -128,11 +133,17 @@ export const createSetupSaga = (parts: SetupParts): Saga => {
         name: 'run',
         do: async (operation) => {
           const script = await findScript(operation)
-          operation.result = script === null ? null : await run(operation, script)
+          operation.data.ending = script === null ? null : await run(operation, script)
         },
       },
     ],
-    finish: (operation) => publish(operation, operation.result as SetupEnding | null),
+    finish: (operation) => {
+      const { ending } = operation.data as { ending?: SetupEnding | null }
+      return publish(
+        operation,
+        ending === undefined ? { error: 'How the script ended is not known.' } : ending,
+      )
+    },
     fail: (operation) => publish(operation, { error: 'The host could not run the setup script.' }),
   }
 }
