@@ -99,6 +99,12 @@ export type DockTables = {
     disk_gib: number
     created_at: Date
   }
+  snapshot_restores: {
+    snapshot_id: string
+    host_id: string
+    state: 'restoring' | 'kept'
+    updated_at: Date
+  }
   operations: {
     id: string
     organization_id: string

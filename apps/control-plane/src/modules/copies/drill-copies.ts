@@ -120,7 +120,7 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
   await recordWhole(db, copy, clock.now())
   const same = await agrees(context, copy, keys, manifest)
   if (same === false && copy.hostId !== null) {
-    await giveUpCapture(db, copy, copy.hostId)
+    await giveUpCapture(db, copy, copy.hostId, clock.now())
     logger.error({ snapshotId, hostId: copy.hostId }, 'a capture is damaged: its copy takes its place')
     return 'damaged capture'
   }

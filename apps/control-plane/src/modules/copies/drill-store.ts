@@ -1,6 +1,7 @@
 /** The SQL of restore drills: which copy is next, and what became of it. */
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
+import { saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
 
 export type DrilledCopy = Copy & { hostId: string | null }
@@ -54,8 +55,9 @@ export const recordDamage = (
     return { madeAgain: madeAgain.length, lost: ids.length - madeAgain.length }
   })
 
-/** A capture that is not what its proven copy says is no longer named, so that the host's next inventory clears it. */
-export const giveUpCapture = async (db: Db, copy: Copy, hostId: string): Promise<void> => {
-  await sql`update snapshots set host_id = null
-    where id = ${copy.snapshotId} and host_id = ${hostId} and copied_at is not null`.execute(db)
+/** A capture that is not what its proven copy says is no longer named, and the host is ordered to remove it. */
+export const giveUpCapture = async (db: Db, copy: Copy, hostId: string, now: Date): Promise<void> => {
+  await sql`with unnamed as (update snapshots set host_id = null
+      where id = ${copy.snapshotId} and host_id = ${hostId} and copied_at is not null returning id)
+    ${saveCaptureOrders(sql`(select id, ${hostId}::uuid as host_id from unnamed)`, now)}`.execute(db)
 }

@@ -4,6 +4,7 @@
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
+import { saveCaptureOrders } from '../hosts/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 /** Share of the pool above which captures are given up. */
@@ -19,17 +20,29 @@ const crowdedHosts = async ({ db, gateway }: CopyContext): Promise<Host[]> =>
         and disk_free_bytes < disk_total_bytes * ${1 - fullShare}::float8`.execute(db)
   ).rows
 
-/** Unnames captures of the host, so that nothing begins to use them, and answers their ids. */
-const giveUp = async ({ db }: CopyContext, host: Host): Promise<string[]> =>
+/**
+ * Unnames captures of the host, so that nothing begins to use them, orders the host to remove them, and returns their
+ * ids.
+ */
+const giveUp = async ({ db, clock }: CopyContext, host: Host): Promise<string[]> =>
   (
     await sql<{ id: string }>`
-      update snapshots set host_id = null where id in (
+      with chosen as (
         select s.id from snapshots s
-        where s.host_id = ${host.id} and s.status = 'completed' and s.copied_at is not null and s.restoring_to is null
+        where (s.host_id = ${host.id} or exists (select 1 from snapshot_restores r
+            where r.snapshot_id = s.id and r.host_id = ${host.id} and r.state = 'kept'))
+          and s.status = 'completed' and s.copied_at is not null
+          and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.state = 'restoring')
           and not exists (select 1 from operations o where o.status <> 'completed'
             and (o.dock_id = s.dock_id or o.data::text like '%' || s.id::text || '%'))
-        order by coalesce(s.used_at, s.created_at) limit ${batch} for update skip locked)
-      returning id`.execute(db)
+        order by coalesce(s.used_at, s.created_at) limit ${batch} for update skip locked),
+      unnamed as (update snapshots s set host_id = (select r.host_id from snapshot_restores r
+          where r.snapshot_id = s.id and r.host_id <> ${host.id} and r.state = 'kept' limit 1)
+        from chosen c where s.id = c.id and s.host_id = ${host.id}),
+      forgotten as (delete from snapshot_restores r using chosen c
+        where r.snapshot_id = c.id and r.host_id = ${host.id}),
+      ordered as (${saveCaptureOrders(sql`(select id, ${host.id}::uuid as host_id from chosen)`, clock.now())})
+      select id from chosen`.execute(db)
   ).rows.map(({ id }) => id)
 
 /** One round over the hosts that are crowded now; the next heartbeat tells whether more must go. */
@@ -37,7 +50,7 @@ export const evictCaptures = async (context: CopyContext): Promise<number> => {
   let evicted = 0
   for (const host of await crowdedHosts(context)) {
     for (const id of await giveUp(context, host)) {
-      // One that cannot be removed now is unknown to the host's next inventory, which clears it.
+      // One that cannot be removed now is removed by order after the host's next inventory.
       await context.gateway
         .destroyCapture(host.id, id, newOperationId())
         .catch((error: unknown) =>

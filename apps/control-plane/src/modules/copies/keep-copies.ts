@@ -9,6 +9,7 @@ import { evictCaptures } from './evict-captures.ts'
 import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
+import { forgetRestoresUnderWay } from './restore-store.ts'
 import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
 
 /** For what no notice told of: a failure whose time has come. */
@@ -17,7 +18,7 @@ const evictEveryMs = 30_000
 
 export type Copies = {
   /** Sees to it that the host keeps the Snapshot's capture. */
-  ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
   /** A linked host that keeps the capture, made to where none does. Throws {@link NoCopy}. */
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
   /** Regular files of a completed Snapshot, batch by batch. */
@@ -94,7 +95,7 @@ export const createCopies = (context: CopyContext): Copies => {
     ],
   })
   return {
-    ensureCapture: (snapshotId, hostId) => ensureCapture(context, snapshotId, hostId),
+    ensureCapture: (snapshotId, hostId, isMissing) => ensureCapture(context, snapshotId, hostId, isMissing),
     captureHost: (snapshot) => captureHost(context, snapshot),
     listFiles: (snapshot) => listFiles(context, snapshot),
     removeAll: (organizationId) => removeCopies(context, organizationId),
@@ -103,6 +104,7 @@ export const createCopies = (context: CopyContext): Copies => {
     noticeWiped: wipe,
     start: async () => {
       await endCopiesOfOthers(context.db, context.owner)
+      await forgetRestoresUnderWay(context.db)
       timers.start()
     },
     stop: async () => {

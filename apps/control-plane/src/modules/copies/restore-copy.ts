@@ -4,6 +4,14 @@ import { sql } from 'kysely'
 import { type CopyContext, manifestKey } from './copy-context.ts'
 import { copyKeys } from './copy-keys.ts'
 import { type Copy, chunkObjects, verifiedCopy } from './copy-store.ts'
+import {
+  beginRestore,
+  type CapturePlace,
+  endRestore,
+  finishRestore,
+  keeperOf,
+  useCapture,
+} from './restore-store.ts'
 
 /** Objects that are read ahead while the host writes. */
 const readAhead = 3
@@ -58,30 +66,48 @@ export const restoreCopy = async (context: CopyContext, copy: Copy, hostId: stri
   logger.info({ snapshotId: copy.snapshotId, hostId, chunks: manifest.chunks.length, ms }, 'copy restored')
 }
 
+/** Restores under way in this process, by Snapshot and host: whoever needs the same one waits for it. */
+const restoring = new WeakMap<CopyContext, Map<string, Promise<void>>>()
+
+const restoreOnce = (context: CopyContext, place: CapturePlace): Promise<void> => {
+  const underWay = restoring.get(context) ?? new Map<string, Promise<void>>()
+  restoring.set(context, underWay)
+  const key = `${place.snapshotId} ${place.hostId}`
+  const joined = underWay.get(key) ?? restore(context, place).finally(() => underWay.delete(key))
+  underWay.set(key, joined)
+  return joined
+}
+
+const restore = async (context: CopyContext, place: CapturePlace): Promise<void> => {
+  const { db, clock } = context
+  const { snapshotId, hostId } = place
+  const copy = await verifiedCopy(db, snapshotId)
+  if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
+  await beginRestore(db, place, clock.now())
+  try {
+    await restoreCopy(context, copy, hostId)
+    await finishRestore(db, place, clock.now())
+  } catch (error) {
+    await endRestore(db, place).catch(() => undefined)
+    throw error
+  }
+}
+
 /**
- * Sees to it that the host keeps the Snapshot's capture, from the copy where it is not there. Repeating it is harmless.
- * Throws {@link NoCopy}, or what the host or the store failed with.
+ * Sees to it that the host keeps the Snapshot's capture, from the copy where it is not there. `isMissing`: the host said
+ * that it has none, whatever is recorded. Repeating it is harmless. Throws {@link NoCopy}, or what the host or the store
+ * failed with.
  */
 export const ensureCapture = async (
   context: CopyContext,
   snapshotId: string,
   hostId: string,
+  isMissing = false,
 ): Promise<void> => {
-  const { db, clock } = context
-  const found = await sql<{ hostId: string | null }>`
-    update snapshots set used_at = ${clock.now()} where id = ${snapshotId} and status = 'completed'
-    returning host_id as "hostId"`.execute(db)
-  const row = found.rows[0]
-  if (!row) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
-  if (row.hostId === hostId) return
-  const copy = await verifiedCopy(db, snapshotId)
-  if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
-  await sql`update snapshots set restoring_to = ${hostId} where id = ${snapshotId}`.execute(db)
-  await restoreCopy(context, copy, hostId)
-  // The one that another host kept is no longer named, so that host's next inventory clears it.
-  await sql`update snapshots set host_id = ${hostId}, restoring_to = null where id = ${snapshotId}`.execute(
-    db,
-  )
+  const place = { snapshotId, hostId }
+  const used = await useCapture(context.db, place, context.clock.now())
+  if (!used) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
+  if (!used.isKept || isMissing) await restoreOnce(context, place)
 }
 
 /**
@@ -94,10 +120,13 @@ export const captureHost = async (
 ): Promise<string> => {
   const linked = context.gateway.linked()
   if (snapshot.hostId !== null && linked.includes(snapshot.hostId)) return snapshot.hostId
+  const keeper = await keeperOf(context.db, snapshot.id, linked)
+  if (keeper !== null) return keeper
   const found = await sql<{ id: string }>`
     select h.id from hosts h join snapshots s on s.runtime = h.runtime
     where s.id = ${snapshot.id} and h.state = 'online' and h.id = any(${linked}::uuid[])
-    order by h.disk_free_bytes desc limit 1`.execute(context.db)
+    order by exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.host_id = h.id) desc,
+      h.disk_free_bytes desc limit 1`.execute(context.db)
   const hostId = found.rows[0]?.id
   if (hostId === undefined) throw new NoCopy('no host could take the capture')
   await ensureCapture(context, snapshot.id, hostId)

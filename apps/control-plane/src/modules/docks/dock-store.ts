@@ -155,15 +155,18 @@ export const findDockOfKey = async (
         and k.fingerprint = ${input.fingerprint}::bytea`.execute(db)
   ).rows[0] ?? null
 
-/** Every capture that is kept for a Dock, whatever its Snapshot's status. */
+/** Every capture that is kept for a Dock, on every host, whatever its Snapshot's status. */
 export const dockCaptures = async (
   db: Db,
   organizationId: string,
   dockId: string,
 ): Promise<{ id: string; hostId: string }[]> =>
   (
-    await sql<{ id: string; hostId: string }>`select id, host_id as "hostId" from snapshots
-      where dock_id = ${dockId} and organization_id = ${organizationId} and host_id is not null`.execute(db)
+    await sql<{ id: string; hostId: string }>`
+      select s.id, k.host_id as "hostId" from snapshots s
+      cross join lateral (select s.host_id where s.host_id is not null
+        union select r.host_id from snapshot_restores r where r.snapshot_id = s.id) k
+      where s.dock_id = ${dockId} and s.organization_id = ${organizationId}`.execute(db)
   ).rows
 
 /** What a Dock may hold of Environments. */

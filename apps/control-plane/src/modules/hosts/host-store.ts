@@ -216,7 +216,8 @@ export const unknownCaptures = async (
     await sql<{ id: string }>`
       select c.id::text from unnest(${captures}::uuid[]) as c(id)
       where not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
-        and (s.host_id = ${hostId} or s.restoring_to = ${hostId}))`.execute(db)
+        and (s.host_id = ${hostId} or exists (select 1 from snapshot_restores r
+          where r.snapshot_id = s.id and r.host_id = ${hostId})))`.execute(db)
   ).rows.map((row) => row.id)
 
 export type HostDockRow = {

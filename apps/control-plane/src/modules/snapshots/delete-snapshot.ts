@@ -20,6 +20,7 @@ import {
   findActiveOperation,
   findSnapshotRow,
   holdUnusedSnapshot,
+  keepersOfSnapshot,
   type SnapshotRow,
 } from './snapshot-store.ts'
 
@@ -96,9 +97,11 @@ export const createSnapshotDeleteSaga = (options: {
       {
         name: 'capture',
         do: async (operation) => {
-          const { id: operationId, hostId, targetId: id } = operation
-          if (hostId !== null)
-            operation.data['orders'] = await removeCapture(gateway, { id, hostId }, operationId)
+          const { id: operationId, organizationId, targetId } = operation
+          const orders: OrderForHost[] = []
+          for (const hostId of await keepersOfSnapshot(db, organizationId, targetId))
+            orders.push(...(await removeCapture(gateway, { id: targetId, hostId }, operationId)))
+          operation.data['orders'] = orders
         },
       },
     ],

@@ -71,12 +71,23 @@ export const latestSnapshotRow = async (
 export const holdUnusedSnapshot = async (tx: Db, organizationId: string, id: string): Promise<boolean> => {
   const result = await sql<{ id: string }>`
     select s.id from snapshots s
-    where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving' and s.restoring_to is null
+    where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving'
+      and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.state = 'restoring')
       and not exists (select 1 from templates t where t.snapshot_id = s.id and t.status <> 'failed')
       and not ${bootsUnderWay}
     for update`.execute(tx)
   return result.rows.length === 1
 }
+
+/** The hosts that keep the Snapshot's capture. */
+export const keepersOfSnapshot = async (db: Db, organizationId: string, id: string): Promise<string[]> =>
+  (
+    await sql<{ hostId: string }>`
+      select k.host_id as "hostId" from snapshots s
+      cross join lateral (select s.host_id where s.host_id is not null
+        union select r.host_id from snapshot_restores r where r.snapshot_id = s.id) k
+      where s.id = ${id} and s.organization_id = ${organizationId}`.execute(db)
+  ).rows.map(({ hostId }) => hostId)
 
 /** The operation of this kind that is under way or blocked for a Snapshot. */
 export const findActiveOperation = async (

@@ -30,6 +30,9 @@ export const declareLost = async (
         message:
           'The host is online. Stop its agent first; a host is offline 30 seconds after its last word.',
       })
+    // Another host that keeps the capture takes the place of the lost one.
+    await sql`update snapshots s set host_id = r.host_id from snapshot_restores r
+      where s.host_id = ${hostId} and r.snapshot_id = s.id and r.state = 'kept'`.execute(tx)
     const lost = await sql<{ dockId: string }>`
       update snapshots s set status = 'failed', lost_at = ${now}
       where host_id = ${hostId} and status = 'completed' and copied_at is null

@@ -88,7 +88,7 @@ type Options = {
   sealer: Sealer
   ttl: Pick<TtlClock, 'note'>
   /** Sees to it that a host keeps a Snapshot's capture. */
-  ensureCapture(snapshotId: string, hostId: string): Promise<void>
+  ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
   /** Gives a host an image that it lacks. Throws `base_image_unavailable` when it cannot be had. */
   ensureImage(image: string, hostId: string): Promise<void>
   /** What the Dock is given from its Environment. */
@@ -159,6 +159,15 @@ export const createStartSagas = (options: Options): Saga[] => {
       where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
   }
 
+  /** The host lacks a capture that it should have: its copy is restored. Throws `missing` where there is no copy. */
+  const bringCapture = async (captureId: string, hostId: string, missing: unknown): Promise<void> => {
+    try {
+      await ensureCapture(captureId, hostId, true)
+    } catch (error) {
+      throw error instanceof HostUnreachable || error instanceof HostRefused ? error : missing
+    }
+  }
+
   const boot: SagaStep = {
     name: 'boot',
     do: async (operation) => {
@@ -178,9 +187,10 @@ export const createStartSagas = (options: Options): Saga[] => {
         gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
       const start = () =>
         order().catch(async (error: unknown) => {
-          const lacksImage = error instanceof HostRefused && error.code === 'not_found'
-          if (source.kind !== 'image' || !lacksImage) throw error
-          await ensureImage(source.image, hostId)
+          const lacksSource = error instanceof HostRefused && error.code === 'not_found'
+          if (source.kind === 'own' || !lacksSource) throw error
+          if (source.kind === 'image') await ensureImage(source.image, hostId)
+          else await bringCapture(source.captureId, hostId, error)
           return order()
         })
       // Placed where the capture is not: it comes from its copy first.

@@ -1,0 +1,74 @@
+/** The only SQL that changes which hosts keep a Snapshot's capture because they restored it from the copy. */
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { endHostOrder } from '../hosts/index.ts'
+
+export type CapturePlace = { snapshotId: string; hostId: string }
+
+/**
+ * Notes that a completed Snapshot is used on a host, and returns whether the host is recorded to keep its capture. Null
+ * where there is no such Snapshot.
+ */
+export const useCapture = async (
+  db: Db,
+  { snapshotId, hostId }: CapturePlace,
+  now: Date,
+): Promise<{ isKept: boolean } | null> =>
+  (
+    await sql<{ isKept: boolean }>`
+      update snapshots s set used_at = ${now} where id = ${snapshotId} and status = 'completed'
+      returning coalesce(s.host_id = ${hostId}, false) or exists (select 1 from snapshot_restores r
+        where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'kept') as "isKept"`.execute(db)
+  ).rows[0] ?? null
+
+/** Records that the host is about to get the capture, so that neither an inventory nor an order removes it. */
+export const beginRestore = async (db: Db, place: CapturePlace, now: Date): Promise<void> => {
+  const { snapshotId, hostId } = place
+  await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
+    values (${snapshotId}, ${hostId}, 'restoring', ${now})
+    on conflict (snapshot_id, host_id) do update set state = 'restoring', updated_at = ${now}`.execute(db)
+  await endHostOrder(db, { hostId, kind: 'capture', thingId: snapshotId, generation: 0 })
+}
+
+/** The host keeps the capture now. */
+export const finishRestore = async (
+  db: Db,
+  { snapshotId, hostId }: CapturePlace,
+  now: Date,
+): Promise<void> => {
+  await sql`with named as (update snapshots set host_id = ${hostId}
+      where id = ${snapshotId} and (host_id is null or host_id = ${hostId}) returning id),
+    moved as (delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}
+      and exists (select 1 from named))
+    update snapshot_restores set state = 'kept', updated_at = ${now}
+    where snapshot_id = ${snapshotId} and host_id = ${hostId} and not exists (select 1 from named)`.execute(
+    db,
+  )
+}
+
+/** The host did not get the capture. One that it was recorded to keep, and that has a copy, is no longer recorded. */
+export const endRestore = async (db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> => {
+  await sql`with unnamed as (update snapshots set host_id = null
+      where id = ${snapshotId} and host_id = ${hostId} and copied_at is not null)
+    delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}`.execute(db)
+}
+
+/** Restores that an earlier process had under way. The caller is the only process on its database. */
+export const forgetRestoresUnderWay = async (db: Db): Promise<void> => {
+  await sql`delete from snapshot_restores where state = 'restoring'`.execute(db)
+}
+
+/** Of these linked hosts, one that keeps the Snapshot's capture; null where none does. */
+export const keeperOf = async (
+  db: Db,
+  snapshotId: string,
+  linked: readonly string[],
+): Promise<string | null> =>
+  (
+    await sql<{ hostId: string }>`
+      select k.host_id as "hostId" from (
+        select host_id, 0 as rank from snapshots where id = ${snapshotId}
+        union all
+        select host_id, 1 from snapshot_restores where snapshot_id = ${snapshotId} and state = 'kept') k
+      where k.host_id = any(${linked}::uuid[]) order by k.rank limit 1`.execute(db)
+  ).rows[0]?.hostId ?? null
