@@ -95,7 +95,11 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     limits: config.limits.organization,
     gitServers: config.gitServers,
     answerCredential: createAnswerCredential({ db, sealer, logger }, config.gitServers, connector),
-    store: openObjectStore(config.objectStoreUrl, join(config.controlDir, 'objects')),
+    store: openObjectStore(
+      config.objectStoreUrl,
+      join(config.controlDir, 'objects'),
+      config.objectReserveBytes,
+    ),
     copySettings: config.copies,
     copyMetrics: metrics.copies,
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),

@@ -50,6 +50,7 @@ const schema = z.object({
   DOCK_CONTACT_EMAIL: z.email().optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
+  DOCK_OBJECTS_RESERVE_MIB: z.coerce.number().int().min(0).default(2048),
   DOCK_COPY_TIMES: z
     .string()
     .default('')
@@ -110,6 +111,8 @@ export type Config = {
   /** Where control planes count rate limits together; undefined: each in its memory. */
   /** Where durable copies lie; undefined: a folder of the data folder. */
   objectStoreUrl: string | undefined
+  /** Free disk that copies in the folder leave alone: the database may be on it. */
+  objectReserveBytes: number
   copies: CopySettings
   redisUrl: string | undefined
   /** Proxies whose `X-Forwarded-For` is believed. */
@@ -224,6 +227,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     authSecret: values.DOCK_AUTH_SECRET,
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,
+    objectReserveBytes: values.DOCK_OBJECTS_RESERVE_MIB * 2 ** 20,
     copies: values.DOCK_COPY_TIMES,
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,

@@ -32,11 +32,17 @@ export const createMetrics = (): Metrics => {
     help: 'Age of the oldest completed Snapshot that has no verified copy.',
     registers: [registry],
   })
+  const full = new Gauge({
+    name: 'dock_copies_store_full',
+    help: '1 while copies wait because the object store has no room.',
+    registers: [registry],
+  })
   return {
     registry,
     copies: {
       drilled: (result) => drills.inc({ result }),
       behind: (seconds) => behind.set(seconds),
+      storeFull: (isFull) => full.set(isFull ? 1 : 0),
     },
     observeRequest: ({ method, route, status, seconds }) =>
       duration.observe({ method, route, status: String(status) }, seconds),

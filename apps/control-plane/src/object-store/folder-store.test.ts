@@ -1,8 +1,11 @@
-import { mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createFolderStore } from './folder-store.ts'
+import { StoreFull } from './object-store.ts'
 import { describeObjectStore } from './object-store-suite.ts'
 
 let folder: string
@@ -30,3 +33,42 @@ it('takes away what a process left half written that died, and not what one is w
   expect((await Array.fromAsync(store.list(''))).map(({ key }) => key)).toEqual(['a/b'])
   expect((await readdir(join(folder, 'left/a'))).sort()).toEqual(['.new-alive', 'b'])
 })
+
+const run = promisify(execFile)
+const mib = 2 ** 20
+
+/** A disk of its own of `size` MiB. */
+const withDisk = async (name: string, size: number, use: (path: string) => Promise<void>): Promise<void> => {
+  const path = join(folder, name)
+  await mkdir(path)
+  await run('mount', ['-t', 'tmpfs', '-o', `size=${size}m`, 'tmpfs', path])
+  try {
+    await use(path)
+  } finally {
+    await run('umount', [path])
+  }
+}
+
+it('leaves the reserve of its disk free, and writes again once there is room', () =>
+  withDisk('reserved', 8, async (disk) => {
+    const store = createFolderStore(join(disk, 'objects'), 4 * mib)
+    await store.requireRoom()
+    await store.put('a/1', Buffer.alloc(3 * mib))
+    await expect(store.put('a/2', Buffer.alloc(2 * mib))).rejects.toThrow(StoreFull)
+    await store.put('a/small', Buffer.from('x'))
+    await writeFile(join(disk, 'of-the-database'), Buffer.alloc(mib))
+    await expect(store.requireRoom()).rejects.toThrow(StoreFull)
+    await expect(store.put('a/smaller', Buffer.from('x'))).rejects.toThrow(StoreFull)
+    expect((await readdir(join(disk, 'objects/a'))).sort()).toEqual(['1', 'small'])
+    await store.delete('a/1')
+    await store.put('a/2', Buffer.alloc(2 * mib))
+  }))
+
+it('says that a disk is full which fills while it writes, and leaves nothing half written', () =>
+  withDisk('full', 4, async (disk) => {
+    const store = createFolderStore(join(disk, 'objects'))
+    await store.put('a/1', Buffer.alloc(mib))
+    await expect(store.put('a/2', Buffer.alloc(4 * mib))).rejects.toThrow(StoreFull)
+    expect(await readdir(join(disk, 'objects/a'))).toEqual(['1'])
+    await store.put('a/2', Buffer.alloc(mib))
+  }))

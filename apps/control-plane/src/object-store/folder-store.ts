@@ -1,9 +1,9 @@
 /** Objects as files below a folder: the default on one machine. Whole or absent after a crash. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, opendir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, open, opendir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import { faultPoint } from '@dock/foundation'
-import { checkedKey, ObjectMissing, type ObjectStore, type StoredObject } from './object-store.ts'
+import { checkedKey, ObjectMissing, type ObjectStore, type StoredObject, StoreFull } from './object-store.ts'
 
 const isMissing = (error: unknown): boolean => (error as { code?: string }).code === 'ENOENT'
 
@@ -13,6 +13,20 @@ const syncFolder = async (path: string): Promise<void> => {
     await folder.sync()
   } finally {
     await folder.close()
+  }
+}
+
+const isOutOfSpace = (error: unknown): boolean =>
+  ['ENOSPC', 'EDQUOT'].includes((error as { code?: string }).code ?? '')
+
+/** Free bytes of the disk that the folder stands on, or is to stand on. */
+const freeBytes = async (folder: string): Promise<number> => {
+  try {
+    const { bavail, bsize } = await statfs(folder)
+    return bavail * bsize
+  } catch (error) {
+    if (!isMissing(error) || dirname(folder) === folder) throw error
+    return freeBytes(dirname(folder))
   }
 }
 
@@ -40,8 +54,17 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   }
 }
 
-/** The folder is made at the first write, closed to all but the process's own user. */
-export const createFolderStore = (root: string): ObjectStore => {
+/**
+ * The folder is made at the first write, closed to all but the process's own user. `reserveBytes` of the disk stay free:
+ * by default PostgreSQL is on it too.
+ */
+export const createFolderStore = (root: string, reserveBytes = 0): ObjectStore => {
+  const requireRoom = async (bytes = 0): Promise<void> => {
+    const free = await freeBytes(root)
+    if (free - bytes < reserveBytes)
+      throw new StoreFull(`${root} has ${free} bytes free, of which ${reserveBytes} stay free`)
+  }
+
   const pathOf = (key: string): string => join(root, checkedKey(key))
 
   /** Makes the folder and those above it, each entry synced, so that a name that was acknowledged is not lost. */
@@ -59,31 +82,41 @@ export const createFolderStore = (root: string): ObjectStore => {
     return found && { key: relative(root, path), sizeBytes: found.size, modifiedAt: found.mtime }
   }
 
+  const write = async (key: string, bytes: Uint8Array): Promise<void> => {
+    const path = pathOf(key)
+    const folder = dirname(path)
+    await requireRoom(bytes.length)
+    await makeFolder(folder)
+    const temporary = join(folder, `${halfWritten}${randomUUID()}`)
+    try {
+      const file = await open(temporary, 'wx', 0o600)
+      try {
+        faultPoint('store:write')
+        await file.writeFile(bytes)
+        faultPoint('store:sync')
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      faultPoint('store:rename')
+      await rename(temporary, path)
+    } catch (error) {
+      await rm(temporary, { force: true })
+      throw error
+    }
+    faultPoint('store:folder-sync')
+    await syncFolder(folder)
+  }
+
   return {
     description: `folder ${root}`,
+    requireRoom: () => requireRoom(),
     put: async (key, bytes) => {
-      const path = pathOf(key)
-      const folder = dirname(path)
-      await makeFolder(folder)
-      const temporary = join(folder, `${halfWritten}${randomUUID()}`)
       try {
-        const file = await open(temporary, 'wx', 0o600)
-        try {
-          faultPoint('store:write')
-          await file.writeFile(bytes)
-          faultPoint('store:sync')
-          await file.sync()
-        } finally {
-          await file.close()
-        }
-        faultPoint('store:rename')
-        await rename(temporary, path)
+        await write(key, bytes)
       } catch (error) {
-        await rm(temporary, { force: true })
-        throw error
+        throw isOutOfSpace(error) ? new StoreFull(`${root} has no room`, { cause: error }) : error
       }
-      faultPoint('store:folder-sync')
-      await syncFolder(folder)
     },
     get: async (key) => {
       try {

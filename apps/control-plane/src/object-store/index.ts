@@ -1,2 +1,2 @@
-export { ObjectMissing, type ObjectStore, type StoredObject } from './object-store.ts'
+export { ObjectMissing, type ObjectStore, type StoredObject, StoreFull } from './object-store.ts'
 export { openObjectStore } from './open-object-store.ts'

@@ -8,7 +8,9 @@ export type StoredObject = { key: string; sizeBytes: number; modifiedAt: Date }
 export type ObjectStore = {
   /** What it is, for the log: no credentials in it. */
   readonly description: string
-  /** Writes or replaces the object. On return it is on stable storage. */
+  /** Throws {@link StoreFull} when not even a small object can be written now. */
+  requireRoom(): Promise<void>
+  /** Writes or replaces the object. On return it is on stable storage. Throws {@link StoreFull}. */
   put(key: string, bytes: Uint8Array): Promise<void>
   /** Throws {@link ObjectMissing}. */
   get(key: string): Promise<Buffer>
@@ -16,6 +18,11 @@ export type ObjectStore = {
   delete(key: string): Promise<void>
   /** Every object whose key begins with `prefix`, in no order that could be relied on. */
   list(prefix: string): AsyncIterable<StoredObject>
+}
+
+/** There is no room for the object: nothing of it is stored. */
+export class StoreFull extends Error {
+  override readonly name = 'StoreFull'
 }
 
 /** No object stands under the key. */

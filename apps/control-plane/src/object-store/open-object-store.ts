@@ -34,6 +34,15 @@ export const parseObjectStoreUrl = (address: string): S3StoreOptions => {
   }
 }
 
-/** The store at `address`, or the folder where no address is given. Nothing is connected until its first use. */
-export const openObjectStore = (address: string | undefined, folder: string): ObjectStore =>
-  address === undefined ? createFolderStore(folder) : createS3Store(parseObjectStoreUrl(address))
+/**
+ * The store at `address`, or the folder where no address is given, which leaves `reserveBytes` of its disk free. Nothing
+ * is connected until its first use.
+ */
+export const openObjectStore = (
+  address: string | undefined,
+  folder: string,
+  reserveBytes = 0,
+): ObjectStore =>
+  address === undefined
+    ? createFolderStore(folder, reserveBytes)
+    : createS3Store(parseObjectStoreUrl(address))

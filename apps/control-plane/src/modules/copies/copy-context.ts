@@ -11,6 +11,8 @@ export type CopyMetrics = {
   drilled(result: 'whole' | 'damaged copy' | 'damaged capture'): void
   /** Age of the oldest completed Snapshot without a verified copy; 0 where each has one. */
   behind(seconds: number): void
+  /** Whether the last attempt found no room in the store. */
+  storeFull(isFull: boolean): void
 }
 
 export type CopyContext = {
