@@ -1,5 +1,5 @@
 /**
- * Reads files of a capture without mounting it: debugfs, as nobody, on a descriptor of the disk. Links inside the
+ * Reads files of a capture without mounting it: debugfs, as a user without rights, on a descriptor of the disk. Links inside the
  * disk lead nowhere on the host, because no path of the disk is ever opened by the host's kernel.
  */
 
@@ -8,13 +8,13 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
+import { diskReader } from './run-on-disk.ts'
 
 /** The path leads to a folder, a link or a device. */
 export class NotRegularFile extends Error {
   override readonly name = 'NotRegularFile'
 }
 
-const nobody = 65534
 const deadlineMs = 60_000
 const rootInode = '2'
 const pathLengthMax = 4096
@@ -32,8 +32,8 @@ const startDebugfs = (
   // `-c` leaves the bitmaps unread: only names, inodes and blocks are wanted.
   spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
-    uid: nobody,
-    gid: nobody,
+    uid: diskReader,
+    gid: diskReader,
     env: {
       PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin',
       DEBUGFS_PAGER: '',

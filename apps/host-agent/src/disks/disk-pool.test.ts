@@ -22,6 +22,7 @@ import { diskBytesOf } from '@dock/host-protocol'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type DiskPool, NoSpace, NotInPool } from '../docks/seams.ts'
 import { NotRegularFile } from './capture-reader.ts'
+import { HostileDisk } from './check-foreign-disk.ts'
 import { createDiskPool } from './disk-pool.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { openDiskSystem } from './open-disk-system.ts'
@@ -136,13 +137,20 @@ describe('create and attach', () => {
 
 describe('a version of an image', () => {
   const image = () => join(poolDir, 'images', 'arrived')
-  const receive = (digest: string, content: string) =>
-    pool.receiveImage('arrived', {
-      digest,
-      diskBytes: 2 ** 20,
-      fill: (disk) => disk.write(Buffer.from(content), 0),
-    })
-  const content = async () => (await readFile(join(image(), 'disk.raw'))).subarray(0, 5).toString()
+  const bytes = 8 * 2 ** 20
+  /** A small filesystem whose label is the text. */
+  const labelled = async (text: string): Promise<Buffer> => {
+    const disk = join(host, 'labelled.raw')
+    await rm(disk, { force: true })
+    run('mkfs.ext4', '-q', '-F', '-b', '4096', '-O', '^has_journal', '-L', text, disk, `${bytes / 1024}K`)
+    return readFile(disk)
+  }
+  const receive = async (digest: string, text: string) => {
+    const disk = await labelled(text)
+    await pool.receiveImage('arrived', { digest, diskBytes: bytes, fill: (into) => into.write(disk, 0) })
+  }
+  const content = async () =>
+    (await readFile(join(image(), 'disk.raw'))).subarray(1024 + 0x78, 1024 + 0x78 + 5).toString()
   afterEach(async () => {
     if (existsSync(image())) await system.destroySubvolume(image())
   })
@@ -153,7 +161,7 @@ describe('a version of an image', () => {
     await receive('sha256:2', 'later')
     await receive('sha256:2', 'never')
     expect([(await pool.images()).get('arrived'), await content()]).toEqual(['sha256:2', 'later'])
-    expect((await stat(join(image(), 'disk.raw'))).size).toBe(2 ** 20)
+    expect((await stat(join(image(), 'disk.raw'))).size).toBe(bytes)
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })
 
@@ -165,6 +173,20 @@ describe('a version of an image', () => {
     }
     const arriving = pool.receiveImage('arrived', { digest: 'sha256:2', diskBytes: 2 ** 20, fill })
     await expect(arriving).rejects.toThrow('damaged')
+    expect([(await pool.images()).get('arrived'), await content()]).toEqual(['sha256:1', 'first'])
+    expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
+  })
+
+  it('that must not be mounted changes nothing', async () => {
+    await receive('sha256:1', 'first')
+    const disk = await labelled('wrong')
+    disk.writeUInt16LE(3, 1024 + 0x3c)
+    const arriving = pool.receiveImage('arrived', {
+      digest: 'sha256:2',
+      diskBytes: bytes,
+      fill: (into) => into.write(disk, 0),
+    })
+    await expect(arriving).rejects.toThrow(HostileDisk)
     expect([(await pool.images()).get('arrived'), await content()]).toEqual(['sha256:1', 'first'])
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })

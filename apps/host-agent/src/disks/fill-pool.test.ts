@@ -1,6 +1,6 @@
 /** What comes to a real btrfs pool from elsewhere, and finds too little room; needs root and a kernel with btrfs. */
 import { execFileSync } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '@dock/foundation'
@@ -85,9 +85,16 @@ it('refuses it to restores that have room alone but not together', async () => {
 })
 
 it('refuses the rest of an image, and keeps the one of before', async () => {
-  const image = (digest: string, bytes: number) => ({ digest, diskBytes, fill: filling(bytes) })
-  await pool.receiveImage('debian', image('sha256:1', chunkBytes))
-  await expect(pool.receiveImage('debian', image('sha256:2', 2 * roomBytes))).rejects.toThrow(NoSpace)
+  const small = join(host, 'small.raw')
+  run('mkfs.ext4', '-q', '-F', '-b', '4096', '-O', '^has_journal', small, `${chunkBytes / 1024}K`)
+  const disk = await readFile(small)
+  await pool.receiveImage('debian', {
+    digest: 'sha256:1',
+    diskBytes: chunkBytes,
+    fill: (into) => into.write(disk, 0),
+  })
+  const later = { digest: 'sha256:2', diskBytes, fill: filling(2 * roomBytes) }
+  await expect(pool.receiveImage('debian', later)).rejects.toThrow(NoSpace)
   expect(await readdir(join(poolDir, 'images'))).toEqual(['debian'])
   expect((await pool.images()).get('debian')).toBe('sha256:1')
   freeBytes -= chunkBytes

@@ -1,11 +1,18 @@
 /** Brings a detached disk to another size. */
 import { stat, truncate } from 'node:fs/promises'
-import { CommandFailed, runCommand, tryCommand } from '@dock/foundation'
+import { type DiskRun, diskPath, runOnDisk } from './run-on-disk.ts'
 
 /** The data on the disk does not fit the size that was asked for. */
 export class DiskTooSmall extends Error {
   override readonly name = 'DiskTooSmall'
 }
+
+/** Programs that read what a guest may have written run without rights. */
+const run = async (program: string, args: readonly string[], file: string): Promise<DiskRun> =>
+  runOnDisk(program, args, file, { write: true })
+
+const failed = (program: string, file: string, { code, signal, output }: DiskRun): Error =>
+  new Error(`${program} ${file}: exit ${signal ?? code}: ${output.trim().slice(0, 2000)}`)
 
 /** Grows or shrinks the ext4 filesystem in `file`, which nobody has mounted. Throws {@link DiskTooSmall}. */
 export const resizeDisk = async (file: string, bytes: number): Promise<void> => {
@@ -13,18 +20,19 @@ export const resizeDisk = async (file: string, bytes: number): Promise<void> => 
   if (size === bytes) return
   if (size < bytes) {
     await truncate(file, bytes)
-    await runCommand('resize2fs', ['-f', file])
+    const grown = await run('resize2fs', ['-f', diskPath], file)
+    if (grown.code !== 0) throw failed('resize2fs', file, grown)
     return
   }
-  const check = await tryCommand('e2fsck', ['-f', '-y', file])
+  const check = await run('e2fsck', ['-f', '-y', diskPath], file)
   // 1 and 2 mean that something was corrected.
-  if (check.code > 2) throw new CommandFailed('e2fsck', [file], check)
-  const shrink = await tryCommand('resize2fs', [file, `${bytes / 1024}K`])
+  if (check.code > 2) throw failed('e2fsck', file, check)
+  const shrink = await run('resize2fs', [diskPath, `${bytes / 1024}K`], file)
   if (shrink.code !== 0) {
-    if (/smaller than minimum|not enough space|No space/i.test(shrink.stderr + shrink.stdout)) {
+    if (/smaller than minimum|not enough space|No space/i.test(shrink.output)) {
       throw new DiskTooSmall(`the data on the disk does not fit into ${bytes} bytes`)
     }
-    throw new CommandFailed('resize2fs', [file], shrink)
+    throw failed('resize2fs', file, shrink)
   }
   await truncate(file, bytes)
 }

@@ -17,7 +17,7 @@ export const restoreDisk = async (
   if (await exists(half)) await system.destroySubvolume(half)
   await system.createSubvolume(half)
   try {
-    await writeNewDisk(join(half, 'disk.raw'), bytes, fill, demandRoom)
+    await writeNewDisk(join(half, 'disk.raw'), bytes, fill, demandRoom, true)
     await system.snapshot(half, join(folder, name), true)
   } finally {
     await system.destroySubvolume(half)

@@ -2,6 +2,7 @@
 import { ChunkDamaged } from '@dock/copy-format'
 import type { AgentErrorCode } from '@dock/host-protocol'
 import { ExecRefused, SandboxGone } from '@dock/runtime'
+import { HostileDisk } from '../disks/check-foreign-disk.ts'
 import { DiskTooSmall } from '../disks/resize-disk.ts'
 import { NoSpace, NotInPool } from './seams.ts'
 
@@ -22,7 +23,7 @@ export const toAgentRefusal = (error: unknown): AgentRefusal => {
   if (error instanceof DiskTooSmall) return refuse('invalid')
   if (error instanceof NoSpace) return refuse('no_space')
   if (error instanceof NotInPool) return refuse('not_found')
-  if (error instanceof ChunkDamaged) return refuse('damaged')
+  if (error instanceof ChunkDamaged || error instanceof HostileDisk) return refuse('damaged')
   if (error instanceof ExecRefused) return refuse('exec_refused')
   if (error instanceof SandboxGone) return refuse('not_running')
   return refuse('failed')

@@ -31,7 +31,7 @@ export const receiveImage = async (
   await drop(arriving)
   await system.createSubvolume(arriving)
   try {
-    await writeNewDisk(join(arriving, 'disk.raw'), diskBytes, fill, demandRoom)
+    await writeNewDisk(join(arriving, 'disk.raw'), diskBytes, fill, demandRoom, false)
     await writeFile(join(arriving, versionFile), digest)
     await system.sync(folder)
     await drop(former)

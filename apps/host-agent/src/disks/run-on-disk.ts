@@ -1,0 +1,92 @@
+/**
+ * Runs a filesystem program on a disk that somebody else may have written: as a user that owns nothing, without a way to
+ * more rights, with bounds of memory, time and file size. It reaches the disk by a descriptor that it inherits, as
+ * `/dev/fd/3`; the folders that lead to the disk are closed to it.
+ */
+import { spawn } from 'node:child_process'
+import { open } from 'node:fs/promises'
+
+/** A user without a name, and not `nobody`: another process of the same user could trace the program and reach the disk. */
+export const diskReader = 60_993
+/** The path of the disk for the program. */
+export const diskPath = '/dev/fd/3'
+/** What is kept of its output: a hostile filesystem has it report without end. */
+const outputCharsMax = 4_096
+
+export type DiskRun = { code: number; signal: NodeJS.Signals | null; output: string }
+
+export type DiskLimits = {
+  /** Of its address space. */
+  memoryBytes: number
+  /** Of processor time. */
+  cpuSeconds: number
+  /** Of time in all; it is killed then. */
+  deadlineMs: number
+}
+
+/** Enough for a disk of 2 TiB with some million files. */
+export const usualDiskLimits: DiskLimits = { memoryBytes: 2 * 2 ** 30, cpuSeconds: 300, deadlineMs: 600_000 }
+
+const runWithDescriptor = (
+  program: string,
+  args: readonly string[],
+  disk: { fd: number; bytes: number },
+  { memoryBytes, cpuSeconds, deadlineMs }: DiskLimits,
+): Promise<DiskRun> =>
+  new Promise((resolve, reject) => {
+    const limits = [
+      `--as=${memoryBytes}`,
+      `--cpu=${cpuSeconds}`,
+      `--fsize=${disk.bytes}`,
+      '--core=0',
+      '--nofile=64',
+    ]
+    const user = [`--reuid=${diskReader}`, `--regid=${diskReader}`, '--clear-groups']
+    const child = spawn(
+      'setpriv',
+      [
+        ...user,
+        ...['--no-new-privs', '--bounding-set=-all', '--inh-caps=-all', '--'],
+        ...['prlimit', ...limits, '--', program, ...args],
+      ],
+      {
+        stdio: ['ignore', 'pipe', 'pipe', disk.fd],
+        env: { PATH: process.env.PATH ?? '/usr/sbin:/usr/bin:/sbin:/bin' },
+        timeout: deadlineMs,
+        killSignal: 'SIGKILL',
+      },
+    )
+    let output = ''
+    const keep = (text: string): void => {
+      if (output.length < outputCharsMax) output += text.slice(0, outputCharsMax - output.length)
+    }
+    child.stdout?.setEncoding('utf8').on('data', keep)
+    child.stderr?.setEncoding('utf8').on('data', keep)
+    child.once('error', reject)
+    child.once('close', (code, signal) => resolve({ code: code ?? 128, signal, output }))
+  })
+
+/**
+ * Runs `program` on the disk in `file`, which nobody else uses meanwhile; `write` lets it change the disk. Returns how it
+ * ended, whatever that was. Rejects when it cannot be started.
+ */
+export const runOnDisk = async (
+  program: string,
+  args: readonly string[],
+  file: string,
+  { write = false, limits = usualDiskLimits }: { write?: boolean; limits?: DiskLimits } = {},
+): Promise<DiskRun> => {
+  const disk = await open(file, write ? 'r+' : 'r')
+  try {
+    const { size } = await disk.stat()
+    // The program opens the descriptor anew, with the rights of its user. Only it has a path to the file.
+    if (write) await disk.chmod(0o666)
+    try {
+      return await runWithDescriptor(program, args, { fd: disk.fd, bytes: size }, limits)
+    } finally {
+      if (write) await disk.chmod(0o644)
+    }
+  } finally {
+    await disk.close()
+  }
+}
