@@ -1,5 +1,6 @@
 /** The agent's configuration, from the environment. */
 import { join, resolve } from 'node:path'
+import { poolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 
@@ -10,7 +11,7 @@ const environment = z.object({
   DOCK_RUNSC: z.string().min(1).optional(),
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
-  DOCK_WARM_POOL: z.coerce.number().int().min(0).max(200).default(16),
+  DOCK_WARM_POOL: z.coerce.number().int().min(0).max(poolSizeMax).default(16),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),

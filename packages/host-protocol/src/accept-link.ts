@@ -32,7 +32,7 @@ export type RequestOptions = {
 export type StreamOptions = { body?: unknown; signal?: AbortSignal | undefined }
 
 export type AgentLink = {
-  /** Calls the agent and reads the whole answer (at most 64 MiB), whatever its status. */
+  /** Calls the agent and reads the whole answer (at most 16 MiB), whatever its status. */
   request(method: string, path: string, options?: RequestOptions): Promise<AgentAnswer>
   /** Calls the agent and answers with the head; the body follows as a stream with backpressure. */
   stream(method: string, path: string, options?: StreamOptions): Promise<AgentStream>
@@ -47,7 +47,8 @@ export type AgentLink = {
   onClose(callback: () => void): void
 }
 
-const answerBytesMax = 64 * 1024 * 1024
+/** Both streams of a command at their limit, each character escaped. */
+const answerBytesMax = 16 * 1024 * 1024
 
 const isReadable = (body: unknown): body is Readable =>
   typeof body === 'object' && body !== null && 'pipe' in body && typeof body.pipe === 'function'

@@ -9,20 +9,23 @@ export const lastLine = z.strictObject({ end: z.literal(true) })
  * those of the range that there are; {@link fileSizeHeader} tells the size of the file.
  */
 export const captureFile = z.strictObject({
-  path: z.string(),
-  size: z.number().int(),
-  inode: z.number().int(),
+  path: z.string().max(4096),
+  size: z.number().int().min(0),
+  inode: z.number().int().min(0),
 })
 export const fileSizeHeader = 'x-file-size'
 export type CaptureFile = z.infer<typeof captureFile>
 
 /**
- * POST /captures/:captureId/chunk-names: the disk's size, then one line for every chunk that holds data. `keys` is the
- * secret of the organization's copies; the host keeps it in memory only, while the call lasts.
+ * POST /captures/:captureId/chunk-names: the disk's size, then one line for every chunk that holds data, in their order
+ * on the disk. `keys` is the secret of the organization's copies; the host keeps it in memory only, while the call lasts.
  */
 export const nameChunks = z.strictObject({ keys: z.string() })
 export const namedDisk = z.strictObject({ diskBytes: z.number().int().positive() })
-export const namedChunk = z.strictObject({ index: z.number().int().min(0), name: z.string() })
+export const namedChunk = z.strictObject({
+  index: z.number().int().min(0),
+  name: z.string().regex(/^[0-9a-f]{64}$/),
+})
 export type NamedChunk = z.infer<typeof namedChunk>
 
 /** POST /captures/:captureId/chunks: the chunks at these positions, sealed, as frames of the copy format. */

@@ -3,17 +3,27 @@
  * the JSON body or answer of one path of the agent. A command carries operation id and generation: repeating it is
  * harmless, an old generation is refused (`stale_generation`).
  */
-import { dockSample } from '@dock/contract'
+import { dockSample, limits } from '@dock/contract'
 import * as z from 'zod'
+import { boundedList, boundedTable } from './bounded.ts'
 import { dockText } from './dock-text.ts'
 import { secretFiles } from './environment-messages.ts'
-import { poolReport } from './pool-messages.ts'
+import { poolReport, poolSizeMax } from './pool-messages.ts'
 import { credentialAsked } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
 const command = { operationId: z.string(), generation }
+
+/** Bytes of one line of events. */
+export const eventBytesMax = 4 * 2 ** 20
+/** More than any host has; they keep what a hostile one reports within what a process can hold. */
+const runtimesMax = 10_000
+const capturesMax = 50_000
+const imagesMax = 200
+const factText = z.string().max(1_000)
+const count = z.number().int().min(0)
 
 /** Where a Dock's disk comes from. `own`: the disk that this host kept for the Dock (a boot after a shutdown). */
 export const diskSource = z.discriminatedUnion('kind', [
@@ -48,7 +58,7 @@ export type StopDock = z.infer<typeof stopDock>
 /** POST /docks/:dockId/capture: captures the disk of a running Dock, which goes on. */
 export const captureDock = z.strictObject({ ...command, captureId: uuid })
 export type CaptureDock = z.infer<typeof captureDock>
-export const captured = z.strictObject({ sizeBytes: z.number().int() })
+export const captured = z.strictObject({ sizeBytes: count })
 export type Captured = z.infer<typeof captured>
 /** Answer of a stop: null when nothing was to be captured. */
 export const stoppedDock = z.strictObject({ capture: captured.nullable() })
@@ -74,8 +84,8 @@ export type ExecInDock = z.infer<typeof execInDock>
 /** stdout and stderr decoded as UTF-8 with replacement, already clipped. */
 export const execOutcome = z.strictObject({
   exitCode: z.number().int(),
-  stdout: z.string(),
-  stderr: z.string(),
+  stdout: z.string().max(limits.exec.outputBytesMax),
+  stderr: z.string().max(limits.exec.outputBytesMax),
   durationMs: z.number().int(),
   truncated: z.boolean(),
   timedOut: z.boolean(),
@@ -91,29 +101,29 @@ export const runtimeReport = z.strictObject({
   generation: z.number().int(),
   state: z.enum(['starting', 'running', 'stopped', 'dead']),
   ended: z.enum(['died', 'ordered', 'reboot']).optional(),
-  ip: z.string().nullable(),
+  ip: z.string().max(45).nullable(),
 })
 export type RuntimeReport = z.infer<typeof runtimeReport>
 
 export const hostFacts = z.strictObject({
   runtime: z.enum(['gvisor', 'microvm']),
-  cpuFamily: z.string(),
-  kernel: z.string(),
-  kernelRelease: z.string(),
-  bootId: z.string(),
-  vcpuTotal: z.number().int(),
-  memTotalBytes: z.number().int(),
-  diskTotalBytes: z.number().int(),
-  maxDocks: z.number().int(),
-  images: z.array(z.string()),
+  cpuFamily: factText,
+  kernel: factText,
+  kernelRelease: factText,
+  bootId: factText,
+  vcpuTotal: count.max(100_000),
+  memTotalBytes: count,
+  diskTotalBytes: count,
+  maxDocks: count.max(runtimesMax),
+  images: boundedList(z.string().max(64), imagesMax),
   /** By an image's name: the digest of the published version, or `built:` and what this host built it from. */
-  imageVersions: z.record(z.string(), z.string()),
+  imageVersions: boundedTable(z.string().max(200), imagesMax),
 })
 export type HostFacts = z.infer<typeof hostFacts>
 
 export const pressure = z.strictObject({
-  memAvailableBytes: z.number().int(),
-  diskFreeBytes: z.number().int(),
+  memAvailableBytes: count,
+  diskFreeBytes: count,
 })
 export type Pressure = z.infer<typeof pressure>
 
@@ -126,7 +136,7 @@ export const usageSample = z.strictObject({
 export type UsageSample = z.infer<typeof usageSample>
 
 /**
- * GET /events: a stream of lines of JSON that lasts as long as the session. The first is an inventory; one follows
+ * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, that lasts as long as the session. The first is an inventory; one follows
  * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
  * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
  * `credential.asked` when git in a Dock asks for one; `samples` of every Dock's usage each ten seconds.
@@ -136,17 +146,17 @@ export const hostEvent = z.discriminatedUnion('type', [
     type: z.literal('inventory'),
     facts: hostFacts,
     pressure,
-    runtimes: z.array(runtimeReport),
+    runtimes: boundedList(runtimeReport, runtimesMax),
     /** The warm pool, which is not among the runtimes. */
-    pool: z.array(poolReport),
-    captures: z.array(uuid),
+    pool: boundedList(poolReport, poolSizeMax),
+    captures: boundedList(uuid, capturesMax),
   }),
-  z.strictObject({ type: z.literal('heartbeat'), pressure, running: z.number().int() }),
+  z.strictObject({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
   credentialAsked,
-  z.strictObject({ type: z.literal('samples'), samples: z.array(usageSample) }),
+  z.strictObject({ type: z.literal('samples'), samples: boundedList(usageSample, runtimesMax) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>
 

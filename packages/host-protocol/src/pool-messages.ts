@@ -1,6 +1,9 @@
 /** The warm pool: sandboxes that a host keeps booted and frozen, so that a create finds its Dock already there. */
 import * as z from 'zod'
 
+/** What a host may hold ready at most, whatever its setting. */
+export const poolSizeMax = 200
+
 /**
  * POST /pool, after each connect: what the host is to keep ready from now on; null for nothing. How many is the host's
  * own setting. Answers `{}`.
@@ -24,11 +27,11 @@ export type KeepPool = z.infer<typeof keepPool>
  */
 export const poolReport = z.strictObject({
   dockId: z.uuid().lowercase(),
-  image: z.string(),
+  image: z.string().max(64),
   cpus: z.number().int(),
   memoryMiB: z.number().int(),
   diskGiB: z.number().int(),
-  hostname: z.string(),
-  ip: z.string(),
+  hostname: z.string().max(255),
+  ip: z.string().max(45),
 })
 export type PoolReport = z.infer<typeof poolReport>

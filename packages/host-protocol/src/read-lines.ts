@@ -3,6 +3,12 @@ import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import { lastLine } from './capture-messages.ts'
 import { AgentRefusal, LinkLost } from './link-errors.ts'
+import { LineTooLong, splitLines } from './split-lines.ts'
+
+/** The longest is of a file whose path is as long as a path can be, each of its characters escaped. */
+const lineBytesMax = 64 * 1024
+const notInProtocol = (): AgentRefusal =>
+  new AgentRefusal('failed', 'a line of the host is not in the protocol', 200)
 
 const parsed = (line: string): unknown => {
   try {
@@ -20,18 +26,14 @@ export async function* readLines<Item extends z.ZodType>(
   stream: Readable,
   item: Item,
 ): AsyncGenerator<z.output<Item>[]> {
-  let rest = ''
   try {
-    for await (const text of stream.setEncoding('utf8') as AsyncIterable<string>) {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop() ?? ''
+    for await (const lines of splitLines(stream, lineBytesMax)) {
       const items: z.output<Item>[] = []
       for (const line of lines) {
         const value = parsed(line)
         const checked = item.safeParse(value)
         if (checked.success) items.push(checked.data)
-        else if (!lastLine.safeParse(value).success)
-          throw new AgentRefusal('failed', 'a line of the host is not in the protocol', 200)
+        else if (!lastLine.safeParse(value).success) throw notInProtocol()
         else {
           yield items
           return
@@ -39,6 +41,8 @@ export async function* readLines<Item extends z.ZodType>(
       }
       yield items
     }
+  } catch (error) {
+    throw error instanceof LineTooLong ? notInProtocol() : error
   } finally {
     stream.destroy()
   }

@@ -1,5 +1,7 @@
 /** Disks over the bulk link, whatever path they have at the agent: names of their chunks, sealed chunks, a disk sent. */
 import { Readable } from 'node:stream'
+import { limits } from '@dock/contract'
+import { chunkBytes } from '@dock/copy-format'
 import {
   type AgentLink,
   type AgentStream,
@@ -10,9 +12,30 @@ import {
   refusalOf,
 } from '@dock/host-protocol'
 import * as z from 'zod'
+import { diskBytesOf, HostRefused } from '../../modules/hosts/index.ts'
 import { translated, translatedStream } from './translate-failure.ts'
 
 const headEnd = '\n'
+const diskBytesMax = diskBytesOf(limits.diskGiB.max)
+
+/** Takes in the list of a disk's chunks. A hostile host could make it endless: no more than the disk has, in order. */
+const createChunkList = () => {
+  const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }
+  const wrong = (): HostRefused => new HostRefused('failed', 'the list of chunks is not in the protocol')
+  return {
+    named,
+    add: (line: NamedChunk | { diskBytes: number }): void => {
+      if ('diskBytes' in line) {
+        if (named.diskBytes !== 0 || line.diskBytes > diskBytesMax) throw wrong()
+        named.diskBytes = line.diskBytes
+        return
+      }
+      const last = named.chunks.at(-1)?.index ?? -1
+      if (line.index <= last || line.index * chunkBytes >= named.diskBytes) throw wrong()
+      named.chunks.push(line)
+    },
+  }
+}
 
 export type DiskCalls = {
   ask(hostId: string, method: string, path: string, body?: unknown): Promise<AgentStream>
@@ -42,14 +65,10 @@ export const diskCalls = (bulk: (hostId: string) => AgentLink): DiskCalls => {
     ask,
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })
-      const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }
+      const list = createChunkList()
       const lines = translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))
-      for await (const some of lines)
-        for (const line of some) {
-          if ('diskBytes' in line) named.diskBytes = line.diskBytes
-          else named.chunks.push(line)
-        }
-      return named
+      for await (const some of lines) for (const line of some) list.add(line)
+      return list.named
     },
     sealChunks: async (hostId, path, keys, wanted) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { keys, wanted })

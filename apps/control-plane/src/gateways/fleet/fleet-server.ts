@@ -8,10 +8,13 @@ import {
   acceptLink,
   dialBackPath,
   dialBackProtocol,
+  eventBytesMax,
+  type HostEvent,
   hostEvent,
   type LinkChannel,
   type RegisteredHost,
   registerHost,
+  splitLines,
 } from '@dock/host-protocol'
 import { WebSocketServer } from 'ws'
 import type { Enrolment, HostEvents } from '../../modules/hosts/index.ts'
@@ -27,6 +30,20 @@ export type FleetServer = {
   close(): void
 }
 
+/** A message of a link: HTTP/2 frames are far smaller. */
+const messageBytesMax = 16 * 2 ** 20
+/** A session with more events than this that are not in the protocol is ended. */
+const unreadableMax = 20
+
+/** The event of a line, or null for what is not in the protocol. */
+const readEvent = (line: string): HostEvent | null => {
+  try {
+    return hostEvent.safeParse(JSON.parse(line)).data ?? null
+  } catch {
+    return null
+  }
+}
+
 const refuse = (socket: Duplex, status: string): void => {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
@@ -40,20 +57,29 @@ export const createFleetServer = (options: {
   linkedInBulk(): void
 }): FleetServer => {
   const { logger, enrolment, events, gateway } = options
-  const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    perMessageDeflate: false,
+    maxPayload: messageBytesMax,
+  })
 
   /** Reads the host's stream of events for as long as its control link lives; each is handled before the next. */
   const follow = async (hostId: string, link: AgentLink): Promise<void> => {
     const answer = await link.stream('GET', '/events')
     if (answer.status !== 200) throw new Error(`the host answered ${answer.status} to /events`)
-    let rest = ''
-    for await (const chunk of answer.stream.setEncoding('utf8')) {
-      const lines = (rest + String(chunk)).split('\n')
-      rest = lines.pop() ?? ''
+    let unreadable = 0
+    for await (const lines of splitLines(answer.stream, eventBytesMax)) {
       for (const line of lines) {
         if (line.trim() === '') continue
+        const event = readEvent(line)
+        if (!event) {
+          unreadable += 1
+          logger.warn({ hostId, line: line.slice(0, 200) }, 'event of a host is not in the protocol')
+          if (unreadable > unreadableMax) throw new Error('too many events are not in the protocol')
+          continue
+        }
         try {
-          await events.handle(hostId, hostEvent.parse(JSON.parse(line)))
+          await events.handle(hostId, event)
         } catch (error) {
           logger.error({ hostId, err: error }, 'event of a host not handled')
         }

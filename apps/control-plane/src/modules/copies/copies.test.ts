@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { chunkName, encodeChunk, parseCopyKeys, sealChunk } from '@dock/copy-format'
 import { createLogger, newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -98,6 +99,43 @@ describe('a copy', () => {
     await ensureCapture(context, snapshotId, world.hostId)
     expect(world.host.captures.has(snapshotId)).toBe(true)
     await ensureCapture(context, snapshotId, world.hostId)
+  })
+
+  it('stores nothing that a host sends unasked, nor a list of files without an end', async () => {
+    const { snapshotId } = await stopped()
+    const before = await objects()
+    let sent = 0
+    const { gateway: _gateway, ...rest } = context
+    const unasked: typeof world.host.sealChunks = async (host, id, secret, wanted) => {
+      const keys = parseCopyKeys(secret)
+      const frames = await world.host.sealChunks(host, id, secret, wanted)
+      return (async function* () {
+        const whole = Buffer.concat(await Array.fromAsync(frames))
+        // All but the frame that ends the stream.
+        yield whole.subarray(0, -72)
+        for (; sent < 1000; sent++) {
+          const content = Buffer.from(`unasked ${sent}`)
+          const name = await chunkName(keys, content)
+          yield Buffer.concat(encodeChunk({ index: 0, name, bytes: await sealChunk(keys, name, content) }))
+        }
+      })()
+    }
+    const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
+    const copying = takeCopy({ ...rest, gateway: { ...world.host, sealChunks: unasked } }, snapshot)
+    await expect(copying).rejects.toThrow(/nobody asked for/)
+    expect(sent).toBeLessThan(10)
+    let listed = 0
+    const path = `/${'p'.repeat(4000)}`
+    const endless: typeof world.host.tree = async function* () {
+      for (; listed < 1_000_000; listed += 500)
+        yield Array.from({ length: 500 }, (_, inode) => ({ path, size: 1, inode }))
+    }
+    const listing = takeCopy({ ...rest, gateway: { ...world.host, tree: endless } }, snapshot)
+    await expect(listing).rejects.toThrow(/longer than the disk/)
+    expect(listed).toBeLessThan(300_000)
+    expect(await copiedAt(snapshotId)).toBeNull()
+    await createCopier(context).run()
+    expect((await objects()).length).toBeGreaterThan(before.length)
   })
 
   it('is never restored from a chunk that was changed', async () => {

@@ -38,6 +38,8 @@ const renewEveryMs = 5_000
 const filesInPart = 5_000
 /** In characters. Names may be long: then a part holds fewer files. */
 const partLengthMax = 2 ** 21
+/** In characters, however small the disk. A longer list than the disk is large is no list of its files. */
+const indexLengthMin = 2 ** 30
 
 export type CopyReport = { addedBytes: number; chunks: number; addedChunks: number }
 
@@ -104,9 +106,11 @@ const storeIndex = async (
   copy: Copy,
   keys: CopyKeys,
   batches: AsyncIterable<CaptureFile[]>,
+  bytesMax: number,
 ): Promise<number> => {
   const { store } = context
   let parts = 0
+  let total = 0
   let lines: string[] = []
   let length = 0
   const flush = async (): Promise<void> => {
@@ -123,6 +127,8 @@ const storeIndex = async (
       const line = JSON.stringify(file)
       lines.push(line)
       length += line.length
+      total += line.length
+      if (total > bytesMax) throw new Error('the list of files is longer than the disk is large')
       if (lines.length >= filesInPart || length >= partLengthMax) await flush()
     }
   }
@@ -163,13 +169,18 @@ const copyDisk = async (
   if (missing.size > 0) {
     const frames = await source.seal(secret, [...missing.values()])
     for await (const chunk of decodeChunks(frames)) {
+      // Each that is missing once, and nothing else: a hostile host could fill the store.
+      if (!missing.has(chunk.name))
+        throw new Error(`the host sent chunk ${chunk.name}, which nobody asked for`)
       addedBytes += await storeChunk(context, copy, keys, chunk)
       missing.delete(chunk.name)
       requireLease()
     }
   }
   if (missing.size > 0) throw new Error(`${missing.size} chunks were not sent`)
-  const indexParts = source.files ? await storeIndex(context, copy, keys, source.files()) : 0
+  const indexParts = source.files
+    ? await storeIndex(context, copy, keys, source.files(), Math.max(diskBytes, indexLengthMin))
+    : 0
   const places = chunks.map(({ index, name }): [number, string] => [index, name])
   await storeManifest(context, copy, keys, { version: 1, diskBytes, chunkBytes, chunks: places, indexParts })
   const facts = { diskBytes, indexParts, addedBytes, owner: context.owner, now: clock.now() }

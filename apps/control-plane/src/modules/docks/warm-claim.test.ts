@@ -116,3 +116,44 @@ it('is left alone by the fence, also between its claim and its start', async () 
   await world.report()
   expect(world.host.sandboxes.has(id!)).toBe(true)
 })
+
+it('is never a Dock that there is or was, whatever a host offers', async () => {
+  const [there, gone, ready] = [await world.create(), await world.create(), await world.create()]
+  await sql`delete from docks where id = ${gone.id}`.execute(world.db)
+  const offer = (dockId: string): PoolReport => ({
+    ...{ dockId, image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 },
+    ...{ hostname: 'brave-otter', ip: '10.0.0.9' },
+  })
+  world.host.pool = [there, gone].map(({ id }) => offer(id))
+  await world.report()
+  await world.modules.hostEvents.handle(world.hostId, { type: 'pool.ready', dock: offer(ready.id) })
+  const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 }
+  expect(world.modules.context.pools.take(kind, [world.hostId])).toBeNull()
+})
+
+it('is not offered by two hosts', async () => {
+  const [id] = await hold('brave-otter')
+  await world.modules.hostEvents.handle(newUuid(), { type: 'pool.ready', dock: world.host.pool[0]! })
+  expect((await world.create()).id).toBe(id)
+  expect(await world.create()).toMatchObject({ hostId: world.hostId })
+})
+
+it('is tried a few times only, however many ids of others a host offers', async () => {
+  const ids = await hold(...Array.from({ length: 20 }, (_, at) => `taken-${at}`))
+  // They become others' between the report and the create.
+  for (const id of ids) {
+    const dock = await world.create({ cpus: 2 })
+    await sql`update docks set id = ${id} where id = ${dock.id}`.execute(world.db)
+  }
+  const tried: string[] = []
+  const { pools } = world.modules.context
+  const { take } = pools
+  pools.take = (...given) => {
+    const waiting = take(...given)
+    if (waiting) tried.push(waiting.id)
+    return waiting
+  }
+  const dock = await world.create()
+  expect(ids).not.toContain(dock.id)
+  expect(tried).toHaveLength(3)
+})

@@ -3,6 +3,9 @@ import type { Logger } from '@dock/foundation'
 import type { CredentialAnswer, CredentialAsked, GitQuestion } from '@dock/host-protocol'
 import { type HostGateway, HostRefused, HostUnreachable } from './host-gateway.ts'
 
+/** Of one host; git in the Docks of a host that asks for more waits for its own time to run out. */
+const questionsMax = 100
+
 type Asker = { dockId: string; hostId: string; generation: number }
 
 /** What a Dock may have; null for nothing. The host is the one that the question came from. */
@@ -22,6 +25,7 @@ export const createCredentialAnswers = (options: {
 }): CredentialAnswers => {
   const { logger, gateway } = options
   const underWay = new Set<Promise<void>>()
+  const questions = new Map<string, number>()
 
   const answer = async (hostId: string, { askId, dockId, generation, question }: CredentialAsked) => {
     const credential = await options
@@ -38,9 +42,17 @@ export const createCredentialAnswers = (options: {
 
   return {
     answer: (hostId, event) => {
+      const asked = questions.get(hostId) ?? 0
+      if (asked >= questionsMax) return
+      questions.set(hostId, asked + 1)
       const work = answer(hostId, event)
         .catch((error: unknown) => logger.error({ hostId, err: error }, 'a credential could not be answered'))
-        .finally(() => underWay.delete(work))
+        .finally(() => {
+          underWay.delete(work)
+          const left = (questions.get(hostId) ?? 1) - 1
+          if (left > 0) questions.set(hostId, left)
+          else questions.delete(hostId)
+        })
       underWay.add(work)
     },
     settled: async () => {

@@ -4,7 +4,7 @@ import { unblockHost } from '../../engine/index.ts'
 import type { CredentialAnswers } from './credential-answers.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
-import { createInventoryTaker, type InventoryParts } from './take-inventory.ts'
+import { createInventoryTaker, type InventoryParts, unusedOf } from './take-inventory.ts'
 
 const silenceMs = 30_000
 /** Between two looks that succeeded; after more, this process itself stood still or had no database. */
@@ -52,7 +52,8 @@ export const createHostEvents = (
         case 'dock.died':
           return reactions.recover({ hostId, dockId: event.dockId, generation: event.generation }, true)
         case 'pool.ready':
-          return pools.add(hostId, event.dock)
+          for (const dock of await unusedOf(db, [event.dock])) pools.add(hostId, dock)
+          return
         case 'pool.gone':
           return pools.remove(hostId, event.dockId)
         case 'credential.asked':

@@ -206,6 +206,16 @@ export const expectedDocks = async (
       from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
   ).rows
 
+/** Those of the ids under which there is a Dock, or was one: a host must not offer them for a new Dock. */
+export const usedDockIds = async (db: Db, ids: readonly string[]): Promise<Set<string>> =>
+  new Set(
+    (
+      await sql<{ id: string }>`select n.id::text from unnest(${ids}::uuid[]) as n(id)
+        where exists (select 1 from docks d where d.id = n.id)
+          or exists (select 1 from dock_state_changes c where c.dock_id = n.id)`.execute(db)
+    ).rows.map(({ id }) => id),
+  )
+
 /** Those of a host's captures that no Snapshot keeps there: unknown ones, failed ones, those that another host keeps. */
 export const unknownCaptures = async (
   db: Db,

@@ -3,13 +3,13 @@
  * what nobody owns is fenced.
  */
 import type { Clock, Logger } from '@dock/foundation'
-import type { HostEvent } from '@dock/host-protocol'
+import type { HostEvent, PoolReport } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
 import { endHostOrder, type OrderForHost, ordersForHost, stillOrdered } from './host-orders.ts'
-import { expectedDocks, saveInventory, saveOrphans, unknownCaptures } from './host-store.ts'
+import { expectedDocks, saveInventory, saveOrphans, unknownCaptures, usedDockIds } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import type { PoolKind, WarmPools } from './warm-pools.ts'
 
@@ -35,6 +35,16 @@ export type InventoryParts = {
   pools: WarmPools
   /** What hosts are to hold ready. */
   poolKind: PoolKind
+}
+
+/** Those of the reported Docks of a pool that may become new Docks. */
+export const unusedOf = async (db: Db, pool: readonly PoolReport[]): Promise<PoolReport[]> => {
+  if (pool.length === 0) return []
+  const used = await usedDockIds(
+    db,
+    pool.map(({ dockId }) => dockId),
+  )
+  return pool.filter(({ dockId }) => !used.has(dockId))
 }
 
 /** Taking the same inventory twice is harmless. */
@@ -107,7 +117,7 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
-    pools.report(hostId, event.pool)
+    pools.report(hostId, await unusedOf(db, event.pool))
     const reported = runtimes.map((runtime) => runtime.dockId)
     const expected = await expectedDocks(db, hostId, reported)
     const findings = judgeInventory({ hostId, runtimes, expected, rebooted, now })

@@ -1,8 +1,9 @@
 /**
  * The Docks that hosts hold ready, as they last reported them: in memory, for each report is whole. What makes a claim
  * safe is the key of the table of Docks: whoever inserts a row under such an id first has it, others take the next one.
+ * A host names at most {@link poolSizeMax}, and none that another host has named.
  */
-import type { KeepPool, PoolReport } from '@dock/host-protocol'
+import { type KeepPool, type PoolReport, poolSizeMax } from '@dock/host-protocol'
 
 /** What a host holds ready: only a create that asks for exactly this finds its Dock there. */
 export type PoolKind = NonNullable<KeepPool['kind']>
@@ -38,17 +39,23 @@ export const createWarmPools = (): WarmPools => {
     pools.set(hostId, pool)
     return pool
   }
+  const isAnothers = (hostId: string, dockId: string): boolean =>
+    [...pools].some(([id, { ready, taken }]) => id !== hostId && (ready.has(dockId) || taken.has(dockId)))
+
   return {
     report: (hostId, docks) => {
       const former = poolOf(hostId).taken
       // A report may have been on its way while one of them was taken: that one stays taken as long as it is named.
       const taken = new Set(docks.map((dock) => dock.dockId).filter((id) => former.has(id)))
-      const free = docks.filter((dock) => !taken.has(dock.dockId))
+      const free = docks
+        .filter(({ dockId }) => !taken.has(dockId) && !isAnothers(hostId, dockId))
+        .slice(0, poolSizeMax)
       pools.set(hostId, { ready: new Map(free.map((dock) => [dock.dockId, dock])), taken })
     },
     add: (hostId, dock) => {
       const { ready, taken } = poolOf(hostId)
-      if (!taken.has(dock.dockId)) ready.set(dock.dockId, dock)
+      if (ready.size >= poolSizeMax || taken.has(dock.dockId) || isAnothers(hostId, dock.dockId)) return
+      ready.set(dock.dockId, dock)
     },
     remove: (hostId, dockId) => {
       poolOf(hostId).ready.delete(dockId)

@@ -10,6 +10,8 @@ import { viewDock } from '../dock-view.ts'
 import { startData } from './start-dock.ts'
 
 const nameAttempts = 6
+/** How many waiting Docks that are gone one create tries, before it boots one of its own. */
+const waitingAttempts = 3
 
 export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin'> & {
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
@@ -24,6 +26,7 @@ export const claimAndStart = async (
   context: DockContext,
   warm: PoolKind | null,
   build: (dockId: string) => StartRequest | Promise<StartRequest>,
+  attempt = 1,
 ): Promise<Dock | null> => {
   const waiting = warm && context.pools.take(warm, context.gateway.linked())
   let request: StartRequest
@@ -32,7 +35,8 @@ export const claimAndStart = async (
     request = await build(waiting?.id ?? newUuid())
     outcome = await claimNamed(context, request, waiting)
   } catch (error) {
-    if (waiting && error instanceof DockIdTaken) return claimAndStart(context, warm, build)
+    if (waiting && error instanceof DockIdTaken)
+      return claimAndStart(context, attempt < waitingAttempts ? warm : null, build, attempt + 1)
     if (waiting) context.pools.giveBack(waiting)
     throw error
   }

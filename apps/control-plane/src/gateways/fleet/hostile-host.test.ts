@@ -1,0 +1,115 @@
+/** A host with a good credential that sends what no agent sends, over real links; what it costs, and what it reaches. */
+import { newUuid } from '@dock/foundation'
+import { type HostileHost, joinHostileHost, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { hostFacts } from '../../modules/docks/fake-host.ts'
+
+const gib = 2 ** 30
+const pressure = { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib }
+const name = '0'.repeat(64)
+let controlPlane: TestControlPlane
+let host: HostileHost
+let answer: (path: string, request: Request) => Response | null
+
+const inventory = (over: object = {}): string =>
+  `${JSON.stringify({ type: 'inventory', facts: hostFacts(), pressure, runtimes: [], pool: [], captures: [], ...over })}\n`
+const pooled = (dockId: string, hostname: string) => ({
+  ...{ dockId, image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20, hostname, ip: '10.0.0.2' },
+})
+const state = async (): Promise<string | undefined> =>
+  (
+    await sql<{ state: string }>`select state from hosts where id = ${host.hostId}`.execute(
+      controlPlane.database.db,
+    )
+  ).rows[0]?.state
+const untilOnline = () => vi.waitFor(async () => expect(await state()).toBe('online'), 10_000)
+
+/** Writes until the control plane ends the session; returns how much it took. */
+const writeEndlessly = async (piece: Uint8Array, bytesMax: number): Promise<number> => {
+  const sessions = host.sessions()
+  let sent = 0
+  while (sent < bytesMax && host.sessions() === sessions) {
+    const written = host.send(piece).then(
+      () => true,
+      () => false,
+    )
+    const again = vi.waitUntil(() => host.sessions() > sessions, { timeout: 30_000 }).then(() => false)
+    if (!(await Promise.race([written, again]))) break
+    sent += piece.length
+  }
+  return sent
+}
+
+beforeEach(async () => {
+  controlPlane = await testControlPlane()
+  const { port } = await controlPlane.listen()
+  answer = () => null
+  host = await joinHostileHost({
+    url: `http://127.0.0.1:${port}`,
+    joinToken: await controlPlane.controlPlane.docks.enrolment.issueJoinToken(),
+    facts: hostFacts(),
+    answer: (path, request) => answer(path, request),
+  })
+  await host.linked()
+})
+afterEach(async () => {
+  await host.close()
+  await controlPlane.stop()
+})
+
+it('is ended over a line of a gigabyte, of which little is held', async () => {
+  await host.send(inventory())
+  await untilOnline()
+  const before = process.memoryUsage().rss
+  const sent = await writeEndlessly(Buffer.alloc(2 ** 18, 'x'), 2 ** 30)
+  expect(sent).toBeLessThan(64 * 2 ** 20)
+  expect(process.memoryUsage().rss - before).toBeLessThan(256 * 2 ** 20)
+}, 60_000)
+
+it('is not believed a pool of 100,000, nor one larger than a host may have', async () => {
+  const pool = (count: number) => Array.from({ length: count }, (_, at) => pooled(newUuid(), `dock-${at}`))
+  await host.send(inventory({ pool: pool(1000) }))
+  await host.send(inventory({ pool: pool(16_000) }))
+  await host.send(`${JSON.stringify({ type: 'heartbeat', pressure, running: 0 })}\n`)
+  expect(await state()).toBe('offline')
+  // The positive control: one of its size is.
+  await host.send(inventory({ pool: pool(200) }))
+  await untilOnline()
+  const kind = { image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 }
+  const { pools } = controlPlane.controlPlane.docks.context
+  const taken = Array.from({ length: 201 }, () => pools.take(kind, [host.hostId])).filter(Boolean)
+  expect(taken).toHaveLength(200)
+})
+
+it('is ended when it sends nothing but what is not in the protocol', async () => {
+  const sent = await writeEndlessly(Buffer.from('{"type":"nothing"}\n[]\nnull\n{\n'.repeat(5)), 2 ** 20)
+  expect(sent).toBeLessThan(2 ** 20)
+})
+
+it('is refused an endless list of chunks', async () => {
+  let sent = 0
+  const list = (line: (at: number) => object) =>
+    new Response(
+      new ReadableStream({
+        start: (controller) =>
+          controller.enqueue(Buffer.from(`${JSON.stringify({ diskBytes: 20 * gib })}\n`)),
+        pull: (controller) => {
+          for (let each = 0; each < 100; each++)
+            controller.enqueue(Buffer.from(`${JSON.stringify(line(sent++))}\n`))
+        },
+      }),
+    )
+  const { gateway } = controlPlane.controlPlane.docks.context
+  for (const line of [
+    (at: number) => ({ index: at, name }),
+    () => ({ index: 0, name }),
+    () => ({ diskBytes: 20 * gib }),
+  ]) {
+    sent = 0
+    answer = (path) => (path.endsWith('/chunk-names') ? list(line) : null)
+    await expect(gateway.nameChunks(host.hostId, newUuid(), 'keys')).rejects.toThrow(/not in the protocol/)
+    // A disk of 20 GiB has 5,120 chunks; what the links hold comes on top.
+    expect(sent).toBeLessThan(5_120 + 200_000)
+  }
+})

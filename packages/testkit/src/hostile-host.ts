@@ -1,0 +1,76 @@
+/** A host with a good credential that says whatever a test wants: over real links, to a control plane that listens. */
+import { randomUUID } from 'node:crypto'
+import { createLogger } from '@dock/foundation'
+import { dialLink, type HostFacts, type LinkHandler, registeredHost } from '@dock/host-protocol'
+
+export type HostileHost = {
+  hostId: string
+  credential: string
+  /** Writes to the stream of events, as fast as the control plane reads; throws once that ended the session. */
+  send(text: string | Uint8Array): Promise<void>
+  /** Resolves when both links are there and events are read. */
+  linked(): Promise<void>
+  /** How often the control plane began to read events. */
+  sessions(): number
+  close(): Promise<void>
+}
+
+const encoder = new TextEncoder()
+
+/** Registers with the token and links. `answer` answers every call but the one for events; `{}` where it returns null. */
+export const joinHostileHost = async (options: {
+  url: string
+  joinToken: string
+  facts: HostFacts
+  answer?: (path: string, request: Request) => Response | Promise<Response> | null
+}): Promise<HostileHost> => {
+  const { url, joinToken, facts, answer = () => null } = options
+  const answered = await fetch(`${url}/v1/fleet/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ joinToken, facts }),
+  })
+  if (!answered.ok) throw new Error(`not registered: ${answered.status} ${await answered.text()}`)
+  const body = (await answered.json()) as { data?: unknown }
+  const { hostId, credential } = registeredHost.parse(body.data ?? body)
+
+  let writer: WritableStreamDefaultWriter<Uint8Array> | undefined
+  let begun = 0
+  let wake: () => void = () => undefined
+  const handler: LinkHandler = async (request) => {
+    const path = new URL(request.url).pathname
+    if (path === '/events') {
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      writer = writable.getWriter()
+      writer.closed.catch(() => undefined)
+      begun += 1
+      wake()
+      return new Response(readable)
+    }
+    return (await answer(path, request)) ?? Response.json({})
+  }
+  const end = new AbortController()
+  const logger = createLogger('hostile-host')
+  logger.level = 'silent'
+  const session = randomUUID()
+  const links = (['control', 'bulk'] as const).map((channel) =>
+    dialLink({ url, credential, hostId, session, channel, handler, logger, signal: end.signal }),
+  )
+  return {
+    hostId,
+    credential,
+    send: async (text) => {
+      if (!writer) throw new Error('nobody reads events')
+      await writer.ready
+      await writer.write(typeof text === 'string' ? encoder.encode(text) : text)
+    },
+    linked: async () => {
+      while (!writer) await new Promise<void>((resolve) => (wake = resolve))
+    },
+    sessions: () => begun,
+    close: async () => {
+      end.abort()
+      await Promise.all(links)
+    },
+  }
+}
