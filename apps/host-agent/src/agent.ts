@@ -10,6 +10,7 @@ import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 import { Docks } from './docks/docks.ts'
 import { Emitter } from './docks/emitter.ts'
+import { tellOfMemory } from './docks/out-of-memory.ts'
 import { withRecordSteps } from './fault-steps.ts'
 import { Freezer } from './freezing/freezer.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
@@ -60,6 +61,7 @@ export const createAgent = (agentParts: AgentParts) => {
     turns: new BootTurns(bootsAtOnce),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
+  driver.watchMemory?.(tellOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
   /** Docks that run on ask as before; which of them have repositories only the control plane knows. */

@@ -139,6 +139,7 @@ export type UsageSample = z.infer<typeof usageSample>
  * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, that lasts as long as the session. The first is an inventory; one follows
  * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
  * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
+ * `dock.out_of_memory` when a Dock ran out of memory: processes in it were ended, or its sandbox died (`process` null);
  * `credential.asked` when git in a Dock asks for one; `samples` of every Dock's usage each ten seconds.
  */
 export const hostEvent = z.discriminatedUnion('type', [
@@ -153,6 +154,15 @@ export const hostEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),
+  z.strictObject({
+    type: z.literal('dock.out_of_memory'),
+    dockId: uuid,
+    generation: z.number().int(),
+    /** Name of the first process that was ended, as its program chose it; null when the sandbox died. */
+    process: z.string().max(64).nullable(),
+    /** Processes that were ended within some seconds. */
+    count: z.number().int().min(1),
+  }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
   credentialAsked,
@@ -177,6 +187,8 @@ export const agentErrorCode = z.enum([
   'frozen',
   'unsupported',
   'exec_refused',
+  /** The sandbox died for want of memory while the command ran. */
+  'out_of_memory',
   'failed',
 ])
 export type AgentErrorCode = z.infer<typeof agentErrorCode>

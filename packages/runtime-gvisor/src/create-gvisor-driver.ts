@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Logger } from '@dock/foundation'
-import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import type { OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { abandonedExecs } from './abandoned-execs.ts'
 import { BackgroundBoots } from './background-boots.ts'
 import { bootSandbox } from './boot-sandbox.ts'
@@ -15,6 +15,7 @@ import { fingerprintRunsc } from './fingerprint-runsc.ts'
 import { hostProcess } from './host-process.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
+import { MemoryGuards } from './memory/memory-guards.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
 import { renameSandbox } from './rename-sandbox.ts'
@@ -49,15 +50,24 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
   const mounts = readCgroupMounts()
   const sandboxes = new Map<string, LiveSandbox>()
   const background = new BackgroundBoots()
+  const guards = new MemoryGuards()
+  let onOutOfMemory = (_event: OutOfMemory): void => undefined
   const folderOf = (id: string) => join(stateDir, id)
 
   const sandboxOf = (handle: SandboxHandle): LiveSandbox => {
     const id = sandboxId(handle.dockId, handle.generation)
     const known = sandboxes.get(id)
     if (known) return known
-    const found = new LiveSandbox(handle, rootDir, mounts)
+    const found = new LiveSandbox(handle, rootDir, mounts, guards)
     // One that is dead is not kept: a boot may follow under the same id.
-    if (found.isAlive) sandboxes.set(id, found)
+    if (!found.isAlive) return found
+    sandboxes.set(id, found)
+    const { dockId, generation } = handle
+    try {
+      found.guardMemory((process) => onOutOfMemory({ dockId, generation, process }))
+    } catch (error) {
+      logger.warn({ err: error, sandbox: id }, 'memory of a sandbox is left to the kernel')
+    }
     return found
   }
   const sentryOf = async (id: string): Promise<Sentry> => {
@@ -72,8 +82,10 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       : chooseTransport(createSentryTransport(sentryOf), byCommand, logger)
 
   const remove = async (id: string): Promise<void> => {
+    const sandbox = sandboxes.get(id)
+    sandbox?.closeGuard()
     await removeSandbox(runsc, mounts, id, folderOf(id))
-    sandboxes.get(id)?.close()
+    sandbox?.close()
     sandboxes.delete(id)
   }
 
@@ -91,7 +103,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       const isOver = spec.inBackground ? background.begin(SandboxCgroup.named(mounts, id)) : undefined
       try {
         const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
-        const data = { ...process }
+        const data = { ...process, memoryMiB: spec.memoryMiB }
         const handle = { driver: 'gvisor', version: handleVersion, dockId, generation, data }
         sandboxOf(handle).firstMoments.endSoon()
         return handle
@@ -105,7 +117,15 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       }
     },
     recover: async (handle) => (sandboxOf(handle).isAlive ? 'running' : 'gone'),
-    wait: (handle) => sandboxOf(handle).untilDead(),
+    wait: async (handle) => {
+      const sandbox = sandboxOf(handle)
+      await sandbox.untilDead()
+      const { dockId, generation } = handle
+      if (sandbox.ranOutOfMemory) onOutOfMemory({ dockId, generation, process: null })
+    },
+    watchMemory: (listener) => {
+      onOutOfMemory = listener
+    },
     exec: async (handle, request) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => {
@@ -130,12 +150,14 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     freeze: async (handle) => {
       const sandbox = sandboxOf(handle)
       await sandbox.use(() => sandbox.cgroup.freeze())
+      sandbox.isFrozen = true
     },
     thaw: async (handle) => {
       const sandbox = sandboxOf(handle)
       // It is claimed, or has something to do again.
       background.standStill()
       await sandbox.use(async () => sandbox.cgroup.thaw())
+      sandbox.isFrozen = false
     },
     usage: async (handle) => {
       const sandbox = sandboxOf(handle)

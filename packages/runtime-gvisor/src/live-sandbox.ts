@@ -4,16 +4,22 @@ import { SandboxGone, type SandboxHandle } from '@dock/runtime'
 import { ExecMarks } from './exec-mark.ts'
 import { FirstMoments } from './first-moments.ts'
 import { type HostProcess, isAlive } from './host-process.ts'
+import { memoryGroup } from './memory/memory-group.ts'
+import { MemoryGuard } from './memory/memory-guard.ts'
+import { MemoryGuards } from './memory/memory-guards.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import { Sentry } from './sentry.ts'
+import { SentrySilent } from './sentry-connection.ts'
 import { setPatience } from './system-calls.ts'
 
 /** Between the end of the connection and that of the process. */
 const dyingMs = 5000
 const dyingPollMs = 5
 const blindPollMs = 250
+/** Of the processes of one command that were ended; a fork bomb has thousands. */
+const namesMax = 100
 
 export class LiveSandbox {
   readonly id: string
@@ -21,16 +27,29 @@ export class LiveSandbox {
   readonly marks = new ExecMarks()
   /** Marks of the commands that this process has under way in it. */
   readonly underWay = new Set<string>()
+  /** For each command under way, by its process: names of its processes that the memory guard ended. */
+  readonly endedForMemory = new Map<number, string[]>()
   readonly firstMoments = new FirstMoments((isPatient) => {
     for (const thread of this.cgroup.threads()) setPatience(thread, isPatient)
   })
   readonly #rootDir: string
   readonly #mounts: readonly CgroupMount[]
+  readonly #memoryMiB: number | undefined
+  readonly #guards: MemoryGuards
+  #guard: MemoryGuard | undefined
+  #ranOut: boolean | undefined
   #sentry: Promise<Sentry> | undefined
   #cgroup: SandboxCgroup | undefined
 
-  constructor(handle: SandboxHandle, rootDir: string, mounts: readonly CgroupMount[]) {
-    const { pid, startTime } = handle.data
+  constructor(
+    handle: SandboxHandle,
+    rootDir: string,
+    mounts: readonly CgroupMount[],
+    guards = new MemoryGuards(),
+  ) {
+    const { pid, startTime, memoryMiB } = handle.data
+    this.#memoryMiB = typeof memoryMiB === 'number' ? memoryMiB : undefined
+    this.#guards = guards
     this.id = sandboxId(handle.dockId, handle.generation)
     this.process = typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : undefined
     this.#rootDir = rootDir
@@ -50,6 +69,39 @@ export class LiveSandbox {
   get cgroup(): SandboxCgroup {
     this.#cgroup ??= SandboxCgroup.ofProcess(this.#mounts, this.running.pid, this.id)
     return this.#cgroup
+  }
+
+  /**
+   * Keeps it alive from now on when it runs out of memory; `onEnded` is told of each process that is ended for that. A
+   * sandbox of an agent from before the guard stays the kernel's. Throws when its group cannot be taken over.
+   */
+  guardMemory(onEnded: (name: string) => void): void {
+    if (this.#guard || this.#memoryMiB === undefined || !this.isAlive) return
+    const { version, folder } = this.cgroup.memory()
+    this.#guard = new MemoryGuard({
+      group: memoryGroup(version, folder),
+      memoryMiB: this.#memoryMiB,
+      sentry: () => this.sentry(),
+      onEnded: ({ name }, lineage) => {
+        for (const pid of lineage) {
+          const names = this.endedForMemory.get(pid)
+          if (names && names.length < namesMax) names.push(name)
+        }
+        onEnded(name)
+      },
+    })
+    this.#guards.add(this.#guard)
+  }
+
+  /** Tells the memory guard whether the sandbox stands still. */
+  set isFrozen(isFrozen: boolean) {
+    if (this.#guard) this.#guard.isFrozen = isFrozen
+  }
+
+  /** Whether it died by itself for want of memory. */
+  get ranOutOfMemory(): boolean {
+    this.#ranOut ??= this.isAlive ? undefined : this.#guard?.ranOut === true
+    return this.#ranOut ?? false
   }
 
   sentry(): Promise<Sentry> {
@@ -84,12 +136,23 @@ export class LiveSandbox {
     try {
       return await work()
     } catch (error) {
+      // The connection ends a moment before the process does.
+      const deadline = performance.now() + (error instanceof SentrySilent ? dyingMs : 0)
+      while (this.isAlive && performance.now() < deadline) await delay(dyingPollMs)
       if (this.isAlive) throw error
-      throw new SandboxGone((error as Error).message, { cause: error })
+      const { ranOutOfMemory } = this
+      throw new SandboxGone((error as Error).message, { cause: error, ranOutOfMemory })
     }
   }
 
+  /** Its end was ordered: its death is not for want of memory, and the kernel kills in it again. */
+  closeGuard(): void {
+    this.#ranOut ??= this.ranOutOfMemory
+    if (this.#guard) this.#guards.remove(this.#guard)
+  }
+
   close(): void {
+    this.closeGuard()
     this.firstMoments.close()
     this.#sentry?.then(
       (sentry) => sentry.close(),

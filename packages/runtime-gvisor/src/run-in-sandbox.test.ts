@@ -26,7 +26,13 @@ const transportOf = (
   start: (_, command) => (command.argv[0] === '/bin/wanted' ? wanted(command) : ending(command)),
 })
 
-const sandbox = { id: 'sandbox', isAlive: true, marks: new ExecMarks(), underWay: new Set<string>() }
+const sandbox = {
+  id: 'sandbox',
+  isAlive: true,
+  marks: new ExecMarks(),
+  underWay: new Set<string>(),
+  endedForMemory: new Map<number, string[]>(),
+}
 
 test('a command of which nobody knows whether it runs is ended', async () => {
   const { promise: ended, resolve } = Promise.withResolvers<Command>()

@@ -2,8 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused, type ExecRequest, type ExecResult } from '@dock/runtime'
 import { endTree } from './end-tree.ts'
-import { type ExecMarks, markCapabilities, markVariable } from './exec-mark.ts'
+import { markCapabilities, markVariable } from './exec-mark.ts'
 import type { ExecTransport } from './exec-transport.ts'
+import type { LiveSandbox } from './live-sandbox.ts'
 import { runToEnd } from './run-to-end.ts'
 
 /** How long the answer waits for the end of a tree; the work on it goes on after that. */
@@ -17,7 +18,7 @@ const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undef
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
 export const runInSandbox = async (
   transport: ExecTransport,
-  sandbox: { id: string; isAlive: boolean; marks: ExecMarks; underWay: Set<string> },
+  sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory'>,
   request: ExecRequest,
 ): Promise<ExecResult> => {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
@@ -58,8 +59,14 @@ export const runInSandbox = async (
   const onStarted: Parameters<typeof runToEnd>[3]['onStarted'] = (started) => {
     kill = () => started.kill()
     if (signal?.aborted) stop()
-    started.pid().then((pid) => request.onStarted?.({ pid, mark }))
+    started.pid().then((pid) => {
+      commandPid = pid
+      if (pid > 0) sandbox.endedForMemory.set(pid, endedForMemory)
+      request.onStarted?.({ pid, mark })
+    })
   }
+  const endedForMemory: string[] = []
+  let commandPid = 0
   sandbox.underWay.add(mark)
   try {
     const wanted = { input, outputLimitBytes, onOutput, onStarted }
@@ -68,7 +75,8 @@ export const runInSandbox = async (
     await ending
     if (ran.exitCode === 'refused') throw new ExecRefused(ran.stderr.toString('utf8').trim().slice(0, 1000))
     const exitCode = ran.exitCode === 'unknown' ? killedExitCode : ran.exitCode
-    return { ...ran, exitCode, durationMs: Math.round(performance.now() - begin), timedOut }
+    const durationMs = Math.round(performance.now() - begin)
+    return { ...ran, exitCode, durationMs, timedOut, endedForMemory }
   } catch (error) {
     // Whether it was started is unknown: nothing of it may go on.
     if (!(error instanceof ExecRefused)) void end()
@@ -76,6 +84,7 @@ export const runInSandbox = async (
   } finally {
     isOver(true)
     sandbox.underWay.delete(mark)
+    if (sandbox.endedForMemory.get(commandPid) === endedForMemory) sandbox.endedForMemory.delete(commandPid)
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
   }

@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxUsage } from '@dock/runtime'
 
@@ -118,6 +118,12 @@ export class SandboxCgroup {
     const one = this.#folder('freezer')
     const file = one ? join(one, 'tasks') : this.#unified('cgroup.threads')
     return readFileSync(file, 'utf8').trim().split('\n').map(Number)
+  }
+
+  /** Where its memory is limited. Throws when it has no group of its own. */
+  memory(): { version: 1 | 2; folder: string } {
+    const one = this.#folder('memory')
+    return one ? { version: 1, folder: one } : { version: 2, folder: dirname(this.#unified('memory.max')) }
   }
 
   async usage(): Promise<SandboxUsage> {

@@ -25,8 +25,8 @@ type Call = {
   timer: NodeJS.Timeout | undefined
 }
 
-/** A list of every process inside is the longest answer, at about 150 bytes a process. */
-const answerBytesMax = 8 * 2 ** 20
+/** The longest answer lists up to 150 processes with their arguments, variables and mappings, for the memory guard. */
+const answerBytesMax = 32 * 2 ** 20
 /** A sentry sends an answer in one write; one byte at a time would cost a hundred times its size. */
 const answerPiecesMax = 4096
 

@@ -4,6 +4,7 @@
  */
 import type { SandboxProcess } from '@dock/runtime'
 import * as z from 'zod'
+import type { MemoryProcess } from './memory/victims.ts'
 import { asPlatformKnows } from './platform-processes.ts'
 import { SentryConnection } from './sentry-connection.ts'
 
@@ -19,11 +20,18 @@ export type SentryCommand = {
 
 const killSignal = 9
 const answerDeadlineMs = 10_000
+/** For what the memory guard asks: it looks again when there is no answer. */
+const memoryDeadlineMs = 2_000
 /** Calls take turns on a connection and a wait holds its own; what is beyond this is closed once it is free. */
 const connectionsMax = 4
 
 const pid = z.number().int().positive()
 const waitStatus = z.number().int().nonnegative()
+const memoryDump = z.array(
+  z.object({
+    status: z.object({ pid, ppid: z.number().int(), comm: z.string(), vm_rss: z.number().nonnegative() }),
+  }),
+)
 const processList = z.array(z.object({ pid, ppid: z.number().int(), uid: z.number().int(), cmd: z.string() }))
 
 /** Exit code of a wait status: 128 + signal number when a signal ended the process. */
@@ -104,6 +112,21 @@ export class Sentry {
     )
   }
 
+  /** Every process inside with the memory that is its own. The list also holds arguments and variables: they are dropped. */
+  async memory(): Promise<MemoryProcess[]> {
+    const dump = memoryDump.parse(await this.#call('ProcfsDump', null, { deadlineMs: memoryDeadlineMs }))
+    return dump.map(({ status }) => ({
+      ...{ pid: status.pid, parentPid: status.ppid, name: status.comm },
+      rssBytes: status.vm_rss * 1024,
+    }))
+  }
+
+  /** Asks the sentry to give back memory of its own that it does not need. */
+  async reduceMemory(): Promise<void> {
+    const argument = { wait: false, do_not_gc: false }
+    await this.#call('Reduce', argument, { deadlineMs: memoryDeadlineMs, object: 'Usage' })
+  }
+
   /** Resolves when the sentry ends, or closes the connection that is held for this. Throws when it does not listen. */
   async ended(): Promise<void> {
     const connection = new SentryConnection(this.#path)
@@ -121,11 +144,14 @@ export class Sentry {
   async #call(
     method: string,
     argument: unknown,
-    options: { descriptors?: readonly number[]; deadlineMs?: number } = {},
+    {
+      object = 'containerManager',
+      ...options
+    }: { descriptors?: readonly number[]; deadlineMs?: number; object?: string } = {},
   ): Promise<unknown> {
     const connection = this.#takeConnection()
     try {
-      return await connection.call(`containerManager.${method}`, argument, options)
+      return await connection.call(`${object}.${method}`, argument, options)
     } finally {
       if (!connection.isFree || this.#connections.size > connectionsMax) {
         connection.close()

@@ -78,6 +78,8 @@ export type ExecResult = {
   truncated: boolean
   /** Whether the timeout ended it: its whole process tree is gone. */
   timedOut: boolean
+  /** Names of processes of it that were ended because the sandbox ran out of memory; absent is none. */
+  endedForMemory?: readonly string[]
 }
 
 export type SandboxState = 'running' | 'gone'
@@ -133,7 +135,19 @@ export class ExecRefused extends Error {
 /** The sandbox is not there to take the command. */
 export class SandboxGone extends Error {
   override readonly name = 'SandboxGone'
+  /** Whether it died for want of memory, as far as is known. */
+  readonly ranOutOfMemory: boolean
+  constructor(
+    message: string,
+    { ranOutOfMemory, ...options }: ErrorOptions & { ranOutOfMemory?: boolean } = {},
+  ) {
+    super(message, options)
+    this.ranOutOfMemory = ranOutOfMemory ?? false
+  }
 }
+
+/** A sandbox ran out of memory: the name of the process that was ended for it, or null when the sandbox itself died. */
+export type OutOfMemory = { dockId: string; generation: number; process: string | null }
 
 export type Fingerprint = { driver: string; version: string; detail: Record<string, string> }
 
@@ -162,6 +176,8 @@ export type RuntimeDriver = {
   thaw?(handle: SandboxHandle): Promise<void>
   /** The processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
   processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
+  /** Tells of each sandbox that runs out of memory, from now on. */
+  watchMemory?(listener: (event: OutOfMemory) => void): void
   /** What it uses now, frozen or not. Throws {@link SandboxGone}. */
   usage?(handle: SandboxHandle): Promise<SandboxUsage>
   /** Gives a running sandbox another host name. Throws {@link SandboxGone}; must not be called while frozen. */

@@ -105,6 +105,7 @@ export const createFakeDriver = (machine: FakeMachine = new Map()): FakeDriver =
       sandbox.frozen = undefined
     },
     processes: async (handle) => [init, ...(await awake(handle)).processes],
+    watchMemory: () => undefined,
     usage: async (handle) => sandboxOf(handle).usage,
     rename: async (handle) => void (await awake(handle)),
     openTerminal: async (handle, request) => {

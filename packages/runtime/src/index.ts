@@ -5,6 +5,7 @@ export {
   type ExecResult,
   execReference,
   type Fingerprint,
+  type OutOfMemory,
   type RuntimeDriver,
   SandboxGone,
   type SandboxHandle,

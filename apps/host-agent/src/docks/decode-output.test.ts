@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { decodeOutput } from './decode-output.ts'
+import { decodeOutput, withLastLine } from './decode-output.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const nothing = new Uint8Array()
@@ -45,4 +45,10 @@ it('never answers more bytes than the limit, and the first of the text whatever 
       if (!truncated) expect(stdout).toBe(text.toWellFormed())
     }),
   )
+})
+
+it('ends with the line it was given, within the limit', () => {
+  expect(withLastLine('', 'why', 20)).toBe('why\n')
+  expect(withLastLine('said', 'why', 20)).toBe('said\nwhy\n')
+  expect(withLastLine('x'.repeat(100), 'why', 20)).toBe(`${'x'.repeat(15)}\nwhy\n`)
 })

@@ -31,3 +31,9 @@ export const decodeOutput = (
     truncated: output.truncated || stdout.isCut || stderr.isCut,
   }
 }
+
+/** The text with one more line at its end; what does not fit within the limit is cut off before that line. */
+export const withLastLine = (text: string, line: string, limit: number): string => {
+  const { text: kept } = clip(text, limit - encoder.encode(line).length - 2)
+  return `${kept}${kept === '' || kept.endsWith('\n') ? '' : '\n'}${line}\n`
+}

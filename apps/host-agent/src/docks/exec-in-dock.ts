@@ -2,9 +2,10 @@
 import type { ExecInDock, ExecOutcome } from '@dock/host-protocol'
 import { type ExecResult, SandboxGone } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
-import { decodeOutput } from './decode-output.ts'
+import { decodeOutput, withLastLine } from './decode-output.ts'
 import type { DockState, SandboxUse } from './dock-state.ts'
 import { loginShell } from './login-shell.ts'
+import { memoryLine } from './out-of-memory.ts'
 
 /** Commands of one Dock that may run at once. */
 export const execsInFlightMax = 4
@@ -19,8 +20,17 @@ export const execInDock = async (dock: DockState, request: ExecInDock): Promise<
   try {
     use = await dock.use(request.generation)
     const result = await run(dock, use, request)
-    const { exitCode, durationMs, timedOut } = result
-    return { exitCode, durationMs, timedOut, ...decodeOutput(result, request.outputLimitBytes) }
+    const { exitCode, durationMs, timedOut, endedForMemory = [] } = result
+    const output = decodeOutput(result, request.outputLimitBytes)
+    if (endedForMemory.length > 0) {
+      const memoryMiB = dock.record?.spec?.memoryMiB ?? 0
+      output.stderr = withLastLine(
+        output.stderr,
+        memoryLine(endedForMemory, memoryMiB),
+        request.outputLimitBytes,
+      )
+    }
+    return { exitCode, durationMs, timedOut, ...output }
   } finally {
     dock.execsInFlight -= 1
     use?.release()
@@ -35,6 +45,10 @@ const run = async (dock: DockState, { sandbox }: SandboxUse, request: ExecInDock
     return await dock.parts.driver.exec(sandbox, wanted)
   } catch (error) {
     if (!(error instanceof SandboxGone)) throw error
+    if (error.ranOutOfMemory)
+      throw new AgentRefusal('out_of_memory', 'the Dock ran out of memory while the command ran', {
+        cause: error,
+      })
     throw new AgentRefusal('failed', 'the Dock ended while the command ran', { cause: error })
   }
 }

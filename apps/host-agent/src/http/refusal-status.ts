@@ -8,6 +8,7 @@ export const refusalStatus = {
   not_running: 409,
   busy: 409,
   stale_generation: 409,
+  out_of_memory: 500,
   failed: 500,
   frozen: 503,
   no_space: 507,

@@ -159,6 +159,14 @@ export type DockTables = {
     cause: Json
     at: Date
   }
+  dock_memory_shortages: {
+    id: Generated<string>
+    dock_id: string
+    generation: number
+    process: string | null
+    count: number
+    at: Date
+  }
   dock_events: {
     id: string
     type: string

@@ -59,3 +59,25 @@ it('nor are its samples taken from another host', async () => {
     window: { samples: 1, peak: { memBytes: 100 } },
   })
 })
+
+it('a shortage of memory is kept beside the Dock, its newest twenty, and on the word of its own host alone', async () => {
+  const { id } = await world.create()
+  const ranOut = (hostId: string, process: string | null) =>
+    world.modules.hostEvents.handle(hostId, {
+      ...{ type: 'dock.out_of_memory', dockId: id, generation: 1, process, count: 1 },
+    })
+  await ranOut(newUuid(), 'forged')
+  for (let number = 0; number < 25; number++) await ranOut(world.hostId, `hog${number}`)
+  await ranOut(world.hostId, null)
+  const kept = await world.db
+    .selectFrom('dock_memory_shortages')
+    .select('process')
+    .where('dock_id', '=', id)
+    .orderBy('id')
+    .execute()
+  expect(kept).toHaveLength(20)
+  expect(kept.map(({ process }) => process)).toEqual([
+    ...Array.from({ length: 19 }, (_, index) => `hog${index + 6}`),
+    null,
+  ])
+})

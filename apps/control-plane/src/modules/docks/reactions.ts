@@ -5,6 +5,7 @@ import { reviveSnapshots } from './recovery/declare-lost.ts'
 import { hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
 import { createDiskMarks } from './usage/disk-marks.ts'
+import { saveMemoryShortage } from './usage/memory-shortages.ts'
 import { createOwnSamples } from './usage/own-samples.ts'
 
 export const createDockReactions = (context: DockContext): DockReactions => {
@@ -30,6 +31,7 @@ export const createDockReactions = (context: DockContext): DockReactions => {
       }
     },
     capturesFound: (hostId, captures) => reviveSnapshots(context.db, hostId, captures),
+    ranOutOfMemory: (hostId, shortage) => saveMemoryShortage(context, hostId, shortage),
     sampled: async (hostId, samples) => {
       const own = await ownSamples(hostId, samples)
       await context.usage.record(hostId, own)

@@ -4,6 +4,9 @@ import type { UsageSample } from '@dock/host-protocol'
 /** A runtime that is gone, and the host that says so: it is believed of the Docks that it has. */
 export type LostRuntime = { hostId: string; dockId: string; generation: number }
 
+/** Processes of a Dock that were ended because it ran out of memory; `process` is null when its sandbox died. */
+export type MemoryShortage = { dockId: string; generation: number; process: string | null; count: number }
+
 export type DockReactions = {
   /** Docks of hosts that are offline turn unreachable, unless an operation holds them. */
   hostsSilent(): Promise<void>
@@ -14,5 +17,6 @@ export type DockReactions = {
   recoverHeld(): Promise<void>
   /** These captures are on the host: Snapshots that were lost with it are found again. */
   capturesFound(hostId: string, captures: readonly string[]): Promise<void>
+  ranOutOfMemory(hostId: string, shortage: MemoryShortage): Promise<void>
   sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }

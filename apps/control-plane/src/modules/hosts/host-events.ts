@@ -51,6 +51,8 @@ export const createHostEvents = (
         }
         case 'dock.died':
           return reactions.recover({ hostId, dockId: event.dockId, generation: event.generation }, true)
+        case 'dock.out_of_memory':
+          return reactions.ranOutOfMemory(hostId, event)
         case 'pool.ready':
           for (const dock of await unusedOf(db, [event.dock])) pools.add(hostId, dock)
           return

@@ -22,7 +22,7 @@ export {
   setupOutcome,
 } from '@dock/host-protocol'
 export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
-export type { DockReactions, LostRuntime } from './dock-reactions.ts'
+export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'

@@ -60,6 +60,13 @@ const refusal = (error: HostRefused): ServiceError => {
       return new NotRun('validation_error', { message: error.message })
     case 'frozen':
       return new NotRun('exec_busy', { detail: error.message })
+    case 'out_of_memory':
+      return new ServiceError('exec_failed', {
+        message:
+          'The Dock ran out of memory while the command ran, and was started again with its files. ' +
+          'Use less memory, or a Dock with more.',
+        detail: error.message,
+      })
     case 'no_space':
     case 'damaged':
     case 'failed':

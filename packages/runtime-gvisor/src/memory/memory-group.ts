@@ -1,0 +1,103 @@
+/**
+ * The memory of a sandbox's control group, for the guard. Version 1 can switch the kernel's own killing off and rings a
+ * bell at a threshold. Version 2 has `memory.high` below the hard limit and a file of events; it has been tried against
+ * files only (decision 060).
+ */
+import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Doorbell } from './doorbell.ts'
+
+export type MemoryReading = {
+  /** All that is charged, page cache included. */
+  chargedBytes: number
+  /** The group waits at its limit: nothing in it can take another page. */
+  isStuck: boolean
+}
+
+export type MemoryGroup = {
+  read(): MemoryReading
+  /** Charged bytes without the page cache, which the kernel takes back by itself. */
+  usedBytes(): number
+  /** Throws when the kernel cannot shrink it to that now. */
+  setLimit(bytes: number): void
+  /** Whether the kernel kills a process of its own choice at the limit. Version 2 always does. */
+  setKernelKills(kills: boolean): void
+  /** Processes that the kernel has killed in the group for want of memory. */
+  kernelKills(): number
+  /** Calls `rung` when `thresholds` of charged bytes are crossed or the limit is hit. The result ends it. */
+  listen(thresholds: readonly number[], rung: () => void): () => void
+}
+
+const field = (text: string, name: string): number =>
+  Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+
+const memoryOne = (folder: string): MemoryGroup => {
+  const read = (file: string): string => readFileSync(join(folder, file), 'utf8')
+  const write = (file: string, text: string): void => writeFileSync(join(folder, file), text)
+  const charged = (): number => Number(read('memory.usage_in_bytes'))
+  return {
+    read: () => ({
+      chargedBytes: charged(),
+      isStuck: field(read('memory.oom_control'), 'under_oom') === 1,
+    }),
+    usedBytes: () => {
+      const statistics = read('memory.stat')
+      return charged() - field(statistics, 'total_inactive_file') - field(statistics, 'total_active_file')
+    },
+    setLimit: (bytes) => write('memory.limit_in_bytes', String(bytes)),
+    setKernelKills: (kills) => write('memory.oom_control', kills ? '0' : '1'),
+    kernelKills: () => field(read('memory.oom_control'), 'oom_kill'),
+    listen: (thresholds, rung) => {
+      const bell = new Doorbell(rung)
+      const ring = (file: string, argument: string): void => {
+        const fd = openSync(join(folder, file), 'r')
+        try {
+          write('cgroup.event_control', `${bell.fd} ${fd} ${argument}`)
+        } finally {
+          closeSync(fd)
+        }
+      }
+      try {
+        for (const bytes of thresholds) ring('memory.usage_in_bytes', String(bytes))
+        ring('memory.oom_control', '')
+      } catch (error) {
+        bell.close()
+        throw error
+      }
+      return () => bell.close()
+    },
+  }
+}
+
+const memoryTwo = (folder: string): MemoryGroup => {
+  const read = (file: string): string => readFileSync(join(folder, file), 'utf8')
+  const write = (file: string, text: string): void => writeFileSync(join(folder, file), text)
+  const charged = (): number => Number(read('memory.current'))
+  let seenMax = field(read('memory.events'), 'max')
+  return {
+    read: () => {
+      const max = field(read('memory.events'), 'max')
+      const isStuck = max > seenMax
+      seenMax = max
+      return { chargedBytes: charged(), isStuck }
+    },
+    usedBytes: () => {
+      const statistics = read('memory.stat')
+      return charged() - field(statistics, 'inactive_file') - field(statistics, 'active_file')
+    },
+    setLimit: (bytes) => write('memory.max', String(bytes)),
+    setKernelKills: () => undefined,
+    kernelKills: () => field(read('memory.events'), 'oom_kill'),
+    listen: (thresholds, rung) => {
+      // Above it the kernel slows the group down, which gives the guard time.
+      write('memory.high', String(Math.max(...thresholds)))
+      const watcher: FSWatcher = watch(join(folder, 'memory.events'), { persistent: false }, rung)
+      watcher.on('error', () => undefined)
+      return () => watcher.close()
+    },
+  }
+}
+
+/** The group in `folder`, of this version of control groups. */
+export const memoryGroup = (version: 1 | 2, folder: string): MemoryGroup =>
+  version === 1 ? memoryOne(folder) : memoryTwo(folder)

@@ -1,0 +1,93 @@
+/** Needs root, DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS: real sandboxes that run out of memory. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newUuid, runCommand } from '@dock/foundation'
+import type { ExecRequest, OutOfMemory, SandboxHandle, SandboxSpec } from '@dock/runtime'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createGvisorDriver } from '../create-gvisor-driver.ts'
+
+const runsc = process.env.DOCK_TEST_RUNSC
+const rootfs = process.env.DOCK_TEST_ROOTFS
+const memoryMiB = 256
+
+// Hides net/core from runsc in a mount namespace of its own, as the agent's launcher does for all its calls.
+const launcher = (path: string): string => `#!/bin/bash
+exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
+mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
+mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${path} "$@"' runsc "$@"
+`
+
+const request = (script: string): ExecRequest => ({
+  ...{ argv: ['/bin/bash', '-c', script], env: {}, cwd: '/', uid: 0, gid: 0 },
+  ...{ timeoutMs: 20_000, outputLimitBytes: 4000 },
+})
+
+const hogs = {
+  'a process that grows': `perl -e '$_ .= "x" x (1 << 20) while 1'`,
+  'a pipeline': 'head -c 2G /dev/zero | tail',
+  'a file in memory': `perl -e '$n = "h"; $f = syscall(319, $n, 0); $p = "x" x (1 << 20);
+    open(H, ">&=", $f); syswrite(H, $p) or die $! while 1'`,
+}
+
+describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dock-memory-'))
+  const netns = `dockm${process.pid}`
+  const events: OutOfMemory[] = []
+  const makeDriver = () => {
+    const runscPath = join(folder, 'runsc')
+    const places = { rootDir: join(folder, 'root'), stateDir: join(folder, 'state') }
+    const made = createGvisorDriver({ runscPath, ...places, logger: createLogger('test') })
+    made.watchMemory((event) => events.push(event))
+    return made
+  }
+  let driver: ReturnType<typeof createGvisorDriver>
+  let spec: SandboxSpec
+  let handle: SandboxHandle
+
+  beforeAll(async () => {
+    writeFileSync(join(folder, 'runsc'), launcher(runsc!))
+    chmodSync(join(folder, 'runsc'), 0o700)
+    const rootPath = join(folder, 'rootfs')
+    await runCommand('cp', ['-a', rootfs!, rootPath])
+    await runCommand('ip', ['netns', 'add', netns])
+    driver = makeDriver()
+    spec = {
+      ...{ dockId: newUuid(), generation: 1, hostname: 'memory-test', cpus: 2, memoryMiB },
+      ...{ rootPath, netnsPath: `/run/netns/${netns}`, nameserver: '192.0.2.1' },
+    }
+    handle = await driver.start(spec)
+  })
+  afterAll(async () => {
+    await driver.destroy(handle)
+    await runCommand('ip', ['netns', 'delete', netns])
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  test.each(Object.entries(hogs))('lives on after %s, whose command reads 137', async (_name, script) => {
+    await driver.exec(handle, request('setsid sleep 7777 >/dev/null 2>&1 &'))
+    const before = events.length
+    const { exitCode, endedForMemory } = await driver.exec(handle, request(script))
+    expect({ exitCode, endedForMemory }).toMatchObject({
+      exitCode: 137,
+      endedForMemory: expect.arrayContaining([expect.stringMatching(/perl|tail|bash/)]),
+    })
+    expect(await driver.recover(handle)).toBe('running')
+    expect((await driver.exec(handle, request('pgrep -fx "sleep 7777"; pkill sleep'))).exitCode).toBe(0)
+    expect(events[before]).toMatchObject({ dockId: spec.dockId, generation: 1, process: expect.any(String) })
+  })
+
+  test('takes the guard up again with the next driver', async () => {
+    driver = makeDriver()
+    expect(await driver.recover(handle)).toBe('running')
+    const { exitCode } = await driver.exec(handle, request(hogs['a process that grows']))
+    expect(exitCode).toBe(137)
+  })
+
+  test('a command that a shortage did not touch tells nothing of it', async () => {
+    expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
+      exitCode: 137,
+      endedForMemory: [],
+    })
+  })
+})

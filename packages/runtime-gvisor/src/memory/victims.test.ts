@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest'
+import { forkBomb, type MemoryProcess, Victims } from './victims.ts'
+
+const mib = 2 ** 20
+const process = (pid: number, parentPid: number, rssMiB: number, name = `p${pid}`): MemoryProcess => ({
+  ...{ pid, parentPid, name, rssBytes: rssMiB * mib },
+})
+const pids = (processes: readonly MemoryProcess[]) => processes.map(({ pid }) => pid)
+const need = (usedMiB: number, targetMiB: number) => ({
+  usedBytes: usedMiB * mib,
+  targetBytes: targetMiB * mib,
+})
+
+describe('victims', () => {
+  test('are the largest, as many as are needed, and never process 1', () => {
+    const processes = [process(1, 0, 900), process(2, 0, 10), process(3, 2, 300), process(4, 2, 200)]
+    expect(pids(new Victims().choose(processes, need(1000, 900)).victims)).toEqual([3])
+    expect(pids(new Victims().choose(processes, need(1000, 600)).victims)).toEqual([3, 4])
+  })
+
+  test('are pending until their memory is back', () => {
+    const victims = new Victims()
+    victims.ended(process(3, 2, 400), 0)
+    victims.see([process(3, 2, 400)], 5)
+    expect(victims.arePending).toBe(true)
+    victims.see([], 6)
+    victims.see([], 100)
+    expect(victims.arePending).toBe(true)
+    victims.see([], 130)
+    expect(victims.arePending).toBe(false)
+  })
+
+  test('that do not end are not waited for without end', () => {
+    const victims = new Victims()
+    victims.ended(process(3, 2, 400), 0)
+    victims.see([process(3, 2, 400)], 1_001)
+    expect(victims.arePending).toBe(false)
+  })
+
+  test('are one at a time where the processes do not explain what is used', () => {
+    const victims = new Victims()
+    const processes = [process(2, 0, 5), process(3, 2, 6), process(4, 2, 4)]
+    const first = victims.choose(processes, need(500, 400))
+    expect(pids(first.victims)).toEqual([3])
+    victims.ended(first.victims[0]!, 0)
+    expect(victims.choose(processes, need(500, 400))).toEqual({ victims: [], unexplained: true })
+    victims.chooseAgain()
+    expect(victims.choose(processes, need(500, 400)).victims).toHaveLength(1)
+  })
+
+  test('take their parent with them when they are its fourth', () => {
+    const victims = new Victims()
+    for (const pid of [11, 12, 13]) {
+      expect(pids(victims.choose([process(5, 0, 1), process(pid, 5, 400)], need(500, 400)).victims)).toEqual([
+        pid,
+      ])
+    }
+    expect(pids(victims.choose([process(5, 0, 1), process(14, 5, 400)], need(500, 400)).victims)).toEqual([
+      14, 5,
+    ])
+  })
+})
+
+describe('a fork bomb', () => {
+  const bombOf = (count: number) => [
+    process(1, 0, 1, 'init'),
+    process(2, 0, 1, 'bash'),
+    process(3, 2, 50, 'node'),
+    ...Array.from({ length: count }, (_, index) => process(10 + index, 1, 1, 'bash')),
+  ]
+  test('is the processes of one name that are too many, but for commands from outside', () => {
+    expect(forkBomb(bombOf(140), false)).toEqual([])
+    const found = forkBomb(bombOf(200), false)
+    expect(found).toHaveLength(200)
+    expect(pids(found)).not.toContain(2)
+  })
+  test('is ended until few are left, once it was met', () => {
+    expect(forkBomb(bombOf(50), true)).toHaveLength(50)
+    expect(forkBomb(bombOf(15), true)).toEqual([])
+  })
+})
