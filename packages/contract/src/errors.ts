@@ -251,14 +251,23 @@ export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly detail: unknown
+  /** When it makes sense to try again, for the `Retry-After` header. */
+  readonly retryAfterSeconds: number | undefined
   constructor(
     code: ErrorCode,
-    options: { message?: string; status?: number; detail?: unknown; cause?: unknown } = {},
+    options: {
+      message?: string
+      status?: number
+      detail?: unknown
+      cause?: unknown
+      retryAfterSeconds?: number
+    } = {},
   ) {
     super(options.message ?? errorCodes[code].message, { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
     this.status = options.status ?? errorCodes[code].status
     this.detail = options.detail
+    this.retryAfterSeconds = options.retryAfterSeconds
   }
 }

@@ -85,6 +85,7 @@ export const secretFilePath = z
   .min(limits.environment.filePathLength.min)
   .max(limits.environment.filePathLength.max)
   .refine((path) => !path.startsWith('/'), 'must be relative')
+  .refine((path) => path !== '__proto__', 'must not be __proto__')
   .refine((path) => isPlainText(path) && !path.endsWith('/'), 'must name a file, without control characters')
   .refine((path) => !path.split('/').includes('..'), 'must not hold ..')
   .refine(
@@ -92,8 +93,14 @@ export const secretFilePath = z
     'must not be under .dock/',
   )
 
-/** Integer of a query, sent as digits. */
-export const queryInteger = (min: number, max: number) => z.coerce.number<number>().int().min(min).max(max)
+const isDigits = (value: unknown): boolean => typeof value === 'string' && /^-?\d{1,15}$/.test(value)
+
+/** Integer of a query or a path, sent as decimal digits: `0x10` and `1e3` are none. */
+export const queryInteger = (min: number, max: number) =>
+  z
+    .custom<number>(isDigits, 'must be an integer')
+    .pipe(z.coerce.number<number>().int().min(min).max(max))
+    .meta({ type: 'integer', minimum: min, maximum: max })
 
 /** `true` or `false` of a query. */
 export const queryBoolean = z

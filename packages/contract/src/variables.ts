@@ -29,9 +29,9 @@ export const reservedVariablePrefix = 'DOCK_'
 
 const reserved: ReadonlySet<string> = new Set(reservedVariableNames)
 
-/** Whether the platform keeps this name for itself. */
+/** Whether the platform keeps this name for itself, or cannot keep it: objects lose a field named `__proto__`. */
 export const isReservedVariableName = (name: string): boolean =>
-  reserved.has(name) || name.startsWith(reservedVariablePrefix)
+  reserved.has(name) || name.startsWith(reservedVariablePrefix) || name === '__proto__'
 
 /** A name that a caller may set. */
 export const variableName = z

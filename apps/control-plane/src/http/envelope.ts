@@ -37,7 +37,12 @@ export const streamedSuccess = (data: StreamedData, field: string, status: numbe
 export const failure = (error: ServiceError): Response =>
   new Response(JSON.stringify({ ok: false, code: error.code, message: error.message }), {
     status: error.status,
-    headers: { ...jsonHeaders, 'cache-control': 'no-store' },
+    headers: {
+      ...jsonHeaders,
+      'cache-control': 'no-store',
+      // A slot, unlike a window, is free again whenever its user is done.
+      ...(error.status === 429 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
+    },
   })
 
 // Of Node and PostgreSQL: the database cannot be reached, is starting, ending, or out of connections.

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { newUuid } from '@dock/foundation'
 import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -54,6 +55,68 @@ describe('every answer', () => {
     const { headers } = await secure.fetch('/v1/config')
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     await secure.stop()
+  })
+})
+
+describe('a request', () => {
+  const create = (body: string) =>
+    server.fetch('/v1/docks', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${server.admin.apiKey}`, 'content-type': 'application/json' },
+      body,
+    })
+  const messageOf = async (response: Response) => ((await response.json()) as { message: string }).message
+
+  it('is refused with a field that an object would lose', async () => {
+    const { workspaceId, organizationId } = server.admin
+    const refused = await create(`{"workspaceId":"${workspaceId}","env":{"__proto__":"x"}}`)
+    expect([refused.status, await messageOf(refused)]).toEqual([400, 'Body holds a field named __proto__.'])
+    const made = await server.call('POST', '/v1/environments', { organizationId, name: 'proto' })
+    const path = `/v1/environments/${(made.body.data as { id: string }).id}`
+    for (const [method, rest, body] of [
+      ['PUT', '/secrets', { envContents: '__proto__=x' }],
+      ['POST', '/vars', { key: '__proto__', value: 'x' }],
+      ['POST', '/files', { path: '__proto__', contents: 'x' }],
+    ] as const) {
+      const answer = await server.call(method, path + rest, body)
+      expect([rest, answer.status, answer.body.code]).toEqual([rest, 400, 'validation_error'])
+    }
+  })
+
+  it('gives numbers in decimal digits', async () => {
+    const dock = `/v1/docks/${newUuid()}`
+    for (const limit of ['0x10', '1e1', ' 10', '10.0', '+10', ''])
+      expect([
+        limit,
+        (await server.call('GET', `/v1/notifications?limit=${encodeURIComponent(limit)}`)).status,
+      ]).toEqual([limit, 400])
+    for (const limit of ['0', '101', '-1'])
+      expect((await server.call('GET', `/v1/notifications?limit=${limit}`)).status).toBe(400)
+    expect((await server.call('GET', '/v1/notifications?limit=10')).status).toBe(200)
+    const codeOf = async (port: string) => (await server.call('DELETE', `${dock}/ports/${port}`)).body.code
+    expect([await codeOf('0x50'), await codeOf('80')]).toEqual(['port_not_found', 'dock_not_found'])
+  })
+
+  it('names a Dock in one line that is not blank and reads as it is written', async () => {
+    const { workspaceId } = server.admin
+    for (const name of ['', ' ', 'a\nb', 'a\u0085b', 'a\u2028b', 'a\u202eb', '\u200f', '\u0007', '\ud800']) {
+      const answer = await server.call('POST', '/v1/docks', { workspaceId, name })
+      expect([name, answer.body.code]).toEqual([name, 'validation_error'])
+    }
+    for (const name of ['build 7', 'Größe', '開発', 'דוק', '👩‍👩‍👧'])
+      expect((await server.call('POST', '/v1/docks', { workspaceId, name })).body.code).not.toBe(
+        'validation_error',
+      )
+  })
+
+  it('past a limit is told when to come again', async () => {
+    const body = { name: 'A', email: 'a@example.test', topic: 'business', message: 'Hello' }
+    const answers = []
+    for (let n = 0; n < 4; n += 1) answers.push(await server.call('POST', '/v1/contact', body, null))
+    const waits = answers.map(({ headers }) => headers.get('retry-after'))
+    expect([answers.at(-1)?.status, waits.slice(0, 3)]).toEqual([429, [null, null, null]])
+    expect(Number(waits[3])).toBeGreaterThan(3500)
+    expect(Number(waits[3])).toBeLessThanOrEqual(3600)
   })
 })
 

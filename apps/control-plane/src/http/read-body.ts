@@ -40,6 +40,8 @@ const faultOf = (value: unknown, depth = 0): string | undefined => {
   if (typeof value !== 'object' || value === null) return undefined
   if (depth === depthMax) return `Body is nested more than ${depthMax} levels deep.`
   for (const [key, each] of Object.entries(value)) {
+    // Validation would lose it without a word.
+    if (key === '__proto__') return 'Body holds a field named __proto__.'
     const fault = faultOf(key) ?? faultOf(each, depth + 1)
     if (fault !== undefined) return fault
   }

@@ -21,10 +21,13 @@ const limiterOf = (name: string, limit: RateLimit, store: CounterStore | null): 
     : new RateLimiterMemory(options)
 }
 
-const past = (limit: RateLimit, msBeforeNext: number): ServiceError =>
-  new ServiceError('rate_limited', {
-    message: `At most ${limit.max} in ${limit.windowSeconds} seconds. Retry in ${Math.ceil(msBeforeNext / 1000)} seconds.`,
+const past = (limit: RateLimit, msBeforeNext: number): ServiceError => {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
+  return new ServiceError('rate_limited', {
+    message: `At most ${limit.max} in ${limit.windowSeconds} seconds. Retry in ${retryAfterSeconds} seconds.`,
+    retryAfterSeconds,
   })
+}
 
 /** Counts in the store that all control planes share, or without one in this process's memory. */
 export const createRateLimits = (store: CounterStore | null = null): RateLimits => {
