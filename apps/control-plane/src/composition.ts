@@ -9,6 +9,7 @@ import { createConnectionModules } from './connection-modules.ts'
 import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
+import { removeOperations } from './engine/index.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
 import { createScopeCheck } from './http/check-scope.ts'
 import { createCredentials } from './http/credentials.ts'
@@ -24,9 +25,10 @@ import {
   sessionCookieName,
 } from './modules/accounts/index.ts'
 import { createAnswerCredential, createLinkedSignIns } from './modules/connectors/index.ts'
-import { removeDocks } from './modules/docks/index.ts'
+import { removeDockRecords, removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
+import { forgetStorage } from './modules/limits/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { removeTemplates } from './modules/templates/index.ts'
 import { openObjectStore } from './object-store/index.ts'
@@ -119,11 +121,15 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     chatgpt: config.chatgpt,
     limits: config.limits,
     wakeMailer: mailer.wake,
-    // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects.
+    // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects. What is written about them
+    // goes in the round in which nothing of them is left.
     things: [
       { name: 'templates', remove: (id) => removeTemplates(db, id) },
       { name: 'docks', remove: (id) => removeDocks(docks.context, id) },
       { name: 'copies', remove: docks.copies.removeAll },
+      { name: 'operations', remove: (id) => removeOperations(db, id) },
+      { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
+      { name: 'counters', remove: (id) => forgetStorage(db, id) },
     ],
   })
   const people = createPeopleModules({

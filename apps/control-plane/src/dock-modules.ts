@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
-import { createOperationRunner, createTimers, type OperationRunner } from './engine/index.ts'
+import { createOperationRunner, createTimers, type OperationRunner, pruneOperations } from './engine/index.ts'
 import {
   createFleetGateway,
   createFleetServer,
@@ -38,6 +38,7 @@ import {
   type Launch,
   nextStopAt,
   type OrderedStops,
+  pruneDockRecords,
   stopDueDocks,
   usageSweepMs,
   wipeArchivedDocks,
@@ -97,6 +98,13 @@ export type DockModules = {
 const dropKeys = async ({ db, clock }: DockContext): Promise<void> => {
   await dropOldOutcomes({ db, clock })
   await dropOldKeys(db, clock.now())
+}
+
+/** What is older than it is kept. */
+const pruneRecords = async (context: Pick<DockContext, 'db' | 'clock'>): Promise<void> => {
+  await pruneVersions(context)
+  await pruneOperations(context)
+  await pruneDockRecords(context)
 }
 
 export const createDockModules = (options: {
@@ -234,7 +242,7 @@ export const createDockModules = (options: {
       { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
       { name: 'usage', everyMs: usageSweepMs, run: () => usage.writeEnded() },
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
-      { name: 'old Environment versions', everyMs: 600_000, run: () => pruneVersions({ db, clock }) },
+      { name: 'old records', everyMs: 600_000, run: () => pruneRecords({ db, clock }) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
       { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },

@@ -15,6 +15,7 @@ import {
   type AccessSignals,
   createAccessSignals,
   createSignIn,
+  pruneSignIns,
   type SignIn,
   storeGrant,
 } from './modules/accounts/index.ts'
@@ -22,6 +23,7 @@ import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
 import { forgetFirstPerson } from './modules/instance/index.ts'
 import { dropKeys } from './modules/keys/index.ts'
+import { pruneNotifications } from './modules/notifications/index.ts'
 import { isInvitedAddress } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { Sealer } from './sealing/index.ts'
@@ -86,6 +88,8 @@ export const createPeopleModules = (options: {
     logger,
     tasks: [
       { name: 'closed accounts', everyMs: 60_000, run: () => purgeAccounts(closure) },
+      { name: 'old sign-ins', everyMs: hourMs, run: () => pruneSignIns({ db, clock }) },
+      { name: 'old notifications', everyMs: hourMs, run: () => pruneNotifications({ db, clock }) },
       { name: 'old mails', everyMs: hourMs, run: () => pruneMails({ db, clock, transport }) },
     ],
   })

@@ -2,5 +2,6 @@
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
 export { LeaseLost, takeBlocked, unblockDock, unblockHost } from './operation-store.ts'
+export { pruneOperations, removeOperations } from './prune-operations.ts'
 export { OperationBlocked, type Saga, type SagaStep } from './saga.ts'
 export { createTimers, type Timers } from './timers.ts'

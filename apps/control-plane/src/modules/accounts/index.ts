@@ -8,6 +8,7 @@ export { listConnections, removeConnection } from './operations/connections.ts'
 export { type AccountContext, readProfile, updateProfile } from './operations/profile.ts'
 export { createReadMe } from './operations/read-me.ts'
 export { readRetention, retentionEnabled, updateRetention } from './operations/retention.ts'
+export { pruneSignIns } from './prune-sign-ins.ts'
 export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
 export {
   findGrants,

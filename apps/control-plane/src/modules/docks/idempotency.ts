@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type Dock, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 import type { DockContext } from './dock-context.ts'
 import { type CreateContext, findDock } from './dock-store.ts'
 import { viewDock } from './dock-view.ts'
@@ -70,5 +71,10 @@ export const makeDockOnce = async (
 
 /** Removes the keys of every tenant whose day is over. */
 export const dropOldKeys = async (db: Db, now: Date): Promise<void> => {
-  await sql`delete from idempotency_keys where created_at <= ${keysSince(now)}`.execute(db)
+  await deleteBatches(
+    db,
+    sql`delete from idempotency_keys where (organization_id, key) in (select organization_id, key
+      from idempotency_keys where created_at <= ${keysSince(now)} limit ${batchRows})
+      and created_at <= ${keysSince(now)}`,
+  )
 }

@@ -11,7 +11,7 @@ import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts
 import { type CopyContext, copyKeysColumn, sweepCopies, usualCopySettings } from '../copies/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { markBuilder } from '../hosts/index.ts'
-import { versionGraceMs } from './image-versions.ts'
+import { looksApartMs, versionGraceMs } from './image-versions.ts'
 import { createImageVersions, type ImageVersions } from './index.ts'
 
 let database: FreshDatabase
@@ -219,4 +219,34 @@ it('keeps the digest that it was published with', async () => {
   await images.run()
   expect(await versions()).toEqual([first])
   expect((await onSecond()).disk).toBe('disk one')
+})
+
+it('looks once for the reports of many hosts, and once more for those that came after', async () => {
+  let looks = 0
+  const counted = createImageVersions(
+    {
+      ...context,
+      gateway: {
+        ...context.gateway,
+        linked: () => {
+          looks += 1
+          return []
+        },
+      },
+    },
+    [],
+  )
+  for (let report = 0; report < 50; report++) counted.look()
+  await counted.run()
+  const first = looks
+  expect(first).toBeLessThanOrEqual(2)
+  world.clock.advance(looksApartMs)
+  await counted.run()
+  expect(looks - first).toBeGreaterThanOrEqual(1)
+  expect(looks - first).toBeLessThanOrEqual(2)
+  for (let report = 0; report < 50; report++) counted.look()
+  await counted.stop()
+  const last = looks
+  world.clock.advance(10 * looksApartMs)
+  expect(looks).toBe(last)
 })

@@ -23,6 +23,8 @@ import {
 } from './image-store.ts'
 
 const lookEveryMs = 60_000
+/** Many hosts report every second: one look after a while sees what all of them said. */
+export const looksApartMs = 2_000
 const sweepEveryMs = 600_000
 /** How long a version stays after it was made, whoever needs it. */
 export const versionGraceMs = 3_600_000
@@ -132,6 +134,8 @@ export const createImageVersions = (context: CopyContext, catalog: readonly stri
       }
   }
 
+  let lookedAt = Number.NEGATIVE_INFINITY
+  let endPlan: (() => void) | undefined
   let running: Promise<void> | undefined
   let isStopped = false
   let again = false
@@ -154,6 +158,21 @@ export const createImageVersions = (context: CopyContext, catalog: readonly stri
     if (dropped.length > 0) logger.info({ dropped }, 'versions of images dropped')
   }
 
+  /** At once when the last look was long enough ago; otherwise when it will have been. */
+  const look = (): void => {
+    if (endPlan || isStopped) return
+    const waitMs = lookedAt + looksApartMs - clock.now().getTime()
+    if (waitMs > 0) {
+      endPlan = clock.after(waitMs, () => {
+        endPlan = undefined
+        look()
+      })
+      return
+    }
+    lookedAt = clock.now().getTime()
+    run().catch((error: unknown) => logger.error({ err: error }, 'images were not looked after'))
+  }
+
   const timers = createTimers({
     clock,
     logger,
@@ -166,9 +185,7 @@ export const createImageVersions = (context: CopyContext, catalog: readonly stri
   return {
     run,
     sweep,
-    look: () => {
-      run().catch((error: unknown) => logger.error({ err: error }, 'images were not looked after'))
-    },
+    look,
     ensureImage: async (name, hostId) => {
       const current = currentOf(await listVersions(db), name)
       if (!current) throw new ServiceError('base_image_unavailable')
@@ -181,6 +198,7 @@ export const createImageVersions = (context: CopyContext, catalog: readonly stri
     start: timers.start,
     stop: async () => {
       isStopped = true
+      endPlan?.()
       timers.stop()
       await running?.catch(() => undefined)
     },

@@ -1,5 +1,5 @@
 /** Public face of limits: what one organization, and one person, may use of the instance. */
-export { readOwnLimits, readUsage } from './limit-store.ts'
+export { forgetStorage } from './limit-store.ts'
 export { changeOrganizationLimits } from './operations/change-limits.ts'
 export { readOrganizationLimits } from './operations/read-limits.ts'
 export { setLimits } from './operations/set-limits.ts'

@@ -80,6 +80,12 @@ export const readUsage = async (db: Db, organizationId: string): Promise<Limits>
   return { ...usage, storedGiB: Math.round(usage.storedGiB * 1000) / 1000 }
 }
 
+/** Removes the counters of an organization that stores nothing any more; returns how many are left, which is none. */
+export const forgetStorage = async (db: Db, organizationId: string): Promise<number> => {
+  await sql`delete from organization_storage where organization_id = ${organizationId}`.execute(db)
+  return 0
+}
+
 /** Organizations that the person owns, counted with the person held against another count. */
 export const countOwnedOrganizations = async (tx: Db, userId: string): Promise<number> => {
   await sql`select id from users where id = ${userId} for no key update`.execute(tx)

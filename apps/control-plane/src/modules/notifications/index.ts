@@ -8,3 +8,4 @@ export {
   setOrganizationPreference,
   setPersonalPreference,
 } from './operations/preferences.ts'
+export { pruneNotifications } from './prune-notifications.ts'

@@ -17,9 +17,18 @@ export const liveDocks = async (db: Db, dockIds: readonly string[]): Promise<Doc
       where d.id = any(${dockIds}::uuid[]) and d.state in ('ready', 'idle', 'running')`.execute(db)
   ).rows
 
-/** Docks in this state in which nothing was active since. */
-export const quietDocks = async (db: Db, state: 'ready' | 'running', since: Date): Promise<DockRow[]> =>
+export const quietPage = 200
+
+/** The next page of Docks in this state in which nothing was active since: those behind the last one of the page before. */
+export const quietDocks = async (
+  db: Db,
+  state: 'ready' | 'running',
+  since: Date,
+  after: { activeAt: Date; id: string } | null,
+): Promise<(DockRow & { activeAt: Date })[]> =>
   (
-    await sql<DockRow>`select ${dockColumns} from docks d
-      where d.state = ${state} and d.active_at <= ${since} order by d.active_at limit 200`.execute(db)
+    await sql<DockRow & { activeAt: Date }>`select ${dockColumns}, d.active_at as "activeAt" from docks d
+      where d.state = ${state} and d.active_at <= ${since}
+        and ${after ? sql`(d.active_at, d.id) > (${after.activeAt}::timestamptz, ${after.id}::uuid)` : sql`true`}
+      order by d.active_at, d.id limit ${quietPage}`.execute(db)
   ).rows

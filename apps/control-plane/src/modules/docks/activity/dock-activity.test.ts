@@ -133,3 +133,17 @@ it('leaves a Dock alone that was stopped meanwhile', async () => {
   await pass(16)
   expect(await stateOf()).toBe('archived')
 })
+
+it('lets every Dock that fell quiet read idle in one sweep, however many there are', async () => {
+  await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime, state,
+      state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, active_at, created_by,
+      created_at, updated_at)
+    select gen_random_uuid(), organization_id, workspace_id, 'quiet-' || n, image, cpus, memory_mib, disk_gib, runtime,
+      state, state_changed_at, generation, environment, no_env, false, false, setup_status, active_at, created_by,
+      created_at, updated_at from docks, generate_series(1, 450) n where id = ${dockId}`.execute(world.db)
+  world.clock.advance(15 * 60_000)
+  await activity().sweep()
+  const states = await sql<{ state: string; n: number }>`select state, count(*)::int as n from docks
+    group by state`.execute(world.db)
+  expect(states.rows).toEqual([{ state: 'idle', n: 451 }])
+})

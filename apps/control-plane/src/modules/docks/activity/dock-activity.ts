@@ -9,7 +9,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { DockRow } from '../dock.ts'
 import { commitDock } from '../dock-commit.ts'
-import { liveDocks, quietDocks, saveActivity } from './activity-store.ts'
+import { liveDocks, quietDocks, quietPage, saveActivity } from './activity-store.ts'
 
 const lastingMs = 10_000
 const idleAfterMs = 15 * 60_000
@@ -17,6 +17,9 @@ const idleAfterMs = 15 * 60_000
 export const activitySweepMs = 30_000
 /** Sessions end with their process: what nobody has renewed for three sweeps is over. */
 const staleMs = 3 * activitySweepMs
+
+/** Docks that are moved at a time after they fell quiet. */
+const movesAtOnce = 4
 
 export type DockActivity = {
   /** A session in the Dock begins; the answer ends it. */
@@ -53,6 +56,26 @@ export const createDockActivity = (options: { db: Db; clock: Clock; logger: Logg
         if (dock.state !== 'running') await move(dock, 'running', 'activity')
       } else if (dock.state === 'running') await move(dock, 'ready', 'activity_ended')
       else if (dock.state === 'idle') await move(dock, 'ready', 'activity')
+    }
+  }
+
+  /** Moves every Dock that fell quiet, however many there are. */
+  const moveQuiet = async (
+    from: 'ready' | 'running',
+    since: Date,
+    to: DockState,
+    why: DockCause,
+  ): Promise<void> => {
+    let last: { activeAt: Date; id: string } | null = null
+    for (;;) {
+      const page: Awaited<ReturnType<typeof quietDocks>> = await quietDocks(db, from, since, last)
+      const left = [...page]
+      const work = async (): Promise<void> => {
+        for (let dock = left.shift(); dock; dock = left.shift()) await move(dock, to, why)
+      }
+      await Promise.all(Array.from({ length: movesAtOnce }, work))
+      last = page.at(-1) ?? null
+      if (page.length < quietPage) return
     }
   }
 
@@ -100,10 +123,8 @@ export const createDockActivity = (options: { db: Db; clock: Clock; logger: Logg
         await settle(active)
       }
       const since = (ms: number): Date => new Date(now.getTime() - ms)
-      for (const dock of await quietDocks(db, 'running', since(staleMs)))
-        await move(dock, 'ready', 'activity_ended')
-      for (const dock of await quietDocks(db, 'ready', since(idleAfterMs)))
-        await move(dock, 'idle', 'inactivity')
+      await moveQuiet('running', since(staleMs), 'ready', 'activity_ended')
+      await moveQuiet('ready', since(idleAfterMs), 'idle', 'inactivity')
     },
     settled: async () => {
       while (moving.size > 0) await Promise.all(moving.values())

@@ -2,6 +2,7 @@
 import { limits } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
+import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
 
 export type ExecKey = { dockId: string; organizationId: string; key: string }
 export type EarlierExec = { id: string; outcomeSealed: string | null }
@@ -75,6 +76,9 @@ export const freeExecKey = async (db: Db, key: ExecKey, id: string): Promise<voi
 
 /** Drops outcomes of every tenant that are older; the rows stay, so that no command runs again. */
 export const dropOutcomes = async (db: Db, before: Date): Promise<void> => {
-  await sql`update exec_keys set outcome_sealed = null
-    where outcome_sealed is not null and created_at <= ${before}`.execute(db)
+  await deleteBatches(
+    db,
+    sql`update exec_keys set outcome_sealed = null where id in (select id from exec_keys
+      where outcome_sealed is not null and created_at <= ${before} limit ${batchRows} for update skip locked)`,
+  )
 }

@@ -1,0 +1,35 @@
+/** Completed operations go by age, and all of an organization's with it. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../database/database.ts'
+import { batchRows, deleteBatches } from '../database/delete-batches.ts'
+
+/** How long a completed operation can be read. */
+export const operationsKeptMs = 90 * 24 * 3_600_000
+
+/** One round, over every tenant. */
+export const pruneOperations = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+  const before = new Date(clock.now().getTime() - operationsKeptMs)
+  await deleteBatches(
+    db,
+    sql`delete from operations where status = 'completed' and id in (
+      select id from operations where status = 'completed' and updated_at < ${before} limit ${batchRows})`,
+  )
+}
+
+/**
+ * Removes the operations of a deleted organization; returns how many are left. Once its Docks and Snapshots are gone a
+ * blocked one goes as well: it waits for a host to change what is no longer there.
+ */
+export const removeOperations = async (db: Db, organizationId: string): Promise<number> => {
+  const isDone = await deleteBatches(
+    db,
+    sql`delete from operations where id in (select id from operations
+      where organization_id = ${organizationId} and (status = 'completed' or status = 'blocked'
+        and not exists (select 1 from docks where organization_id = ${organizationId})
+        and not exists (select 1 from snapshots where organization_id = ${organizationId})) limit ${batchRows})`,
+  )
+  const left = await sql<{ n: number }>`select count(*)::int as n from operations
+    where organization_id = ${organizationId} and status <> 'completed'`.execute(db)
+  return left.rows[0]!.n + (isDone ? 0 : 1)
+}

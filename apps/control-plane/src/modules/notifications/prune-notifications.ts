@@ -1,0 +1,17 @@
+/** Old alerts leave the inboxes, read or not. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
+
+export const notificationsKeptMs = 180 * 24 * 3_600_000
+
+/** One round, over every person. */
+export const pruneNotifications = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+  const before = new Date(clock.now().getTime() - notificationsKeptMs)
+  await deleteBatches(
+    db,
+    sql`delete from notifications where id in (
+      select id from notifications where occurred_at < ${before} limit ${batchRows})`,
+  )
+}
