@@ -2,6 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import type { TestPerson } from '@dock/testkit'
 import { sql } from 'kysely'
+import { storeGrant } from '../../../../apps/control-plane/src/modules/accounts/index.ts'
 import { HostRefused } from '../../../../apps/control-plane/src/modules/hosts/index.ts'
 import type { Reply, Stage } from './stage.ts'
 
@@ -114,10 +115,14 @@ export const connect = async (stage: Stage): Promise<void> => {
   const path = `/v1/environments/default/repos?organizationId=${stage.organizationId}`
   const answer = await stage.ask('POST', path, repository)
   if (answer.status !== 201) throw new Error(`no repository: ${answer.code}`)
+  const { database, controlPlane } = stage.server
+  const id = newUuid()
+  const { userId } = stage.owner
   await sql`insert into login_accounts (id, user_id, provider_id, account_id, created_at, updated_at)
-    values (${newUuid()}, ${stage.owner.userId}, 'github', ${newUuid()}, now(), now())`.execute(
-    stage.server.database.db,
-  )
+    values (${id}, ${userId}, 'github', ${newUuid()}, now(), now())`.execute(database.db)
+  const grant = { accessToken: `token-${id}`, refreshToken: null, expiresAt: '2126-01-01T00:00:00.000Z' }
+  const parts = { db: database.db, sealer: controlPlane.sealer }
+  await storeGrant(parts, { id, userId, providerId: 'github' }, grant)
 }
 export const setPlan = (stage: Stage, values: { active?: boolean; docksMax?: number; budget?: number }) =>
   sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)

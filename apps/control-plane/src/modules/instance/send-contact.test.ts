@@ -36,7 +36,7 @@ afterEach(async () => {
 })
 
 const message = {
-  name: 'Ada\r\nBcc: all@example.test',
+  name: 'Ada',
   email: 'ada@example.test',
   company: 'Engines',
   topic: 'business',
@@ -51,7 +51,6 @@ it('reaches the people who run the instance, who can answer', async () => {
   const [head = '', ...body] = received[0]!.content.split('\r\n\r\n')
   expect(head).toContain('Reply-To: ada@example.test')
   expect(head).toContain('Subject: Contact: business')
-  expect(head).not.toContain('Bcc')
   expect(body.join('\r\n\r\n')).toContain('Hello,\r\nhow are you?')
   expect((await server.call('GET', '/v1/config', undefined, null)).body.data).toMatchObject({
     mailDelivery: 'smtp',
@@ -66,7 +65,9 @@ it('is told when it does not get away', async () => {
 })
 
 it('is taken so often from one address, and refused when it is not whole', async () => {
-  for (const body of [{ ...message, topic: 'other' }, { ...message, email: 'nobody' }, { topic: 'business' }])
+  const withHeader = { ...message, name: 'Ada\r\nBcc: all@example.test' }
+  const noTopic = { ...message, topic: 'other' }
+  for (const body of [withHeader, noTopic, { ...message, email: 'nobody' }, { topic: 'business' }])
     expect((await send(body)).body.code).toBe('validation_error')
   const statuses: number[] = []
   for (let n = 0; n <= rateLimits.contactMessages.max; n += 1) statuses.push((await send()).status)
