@@ -1,10 +1,12 @@
 /** The agent's life: what is there is taken up first, only then does the control plane hear of this host. */
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
 import { CredentialDoors, type OpenDoor } from './credentials/credential-doors.ts'
 import { CredentialQuestions } from './credentials/credential-questions.ts'
 import { BootTurns } from './docks/boot-turns.ts'
+import { createCaptureNotes } from './docks/capture-notes.ts'
 import type { DockEvents } from './docks/dock-events.ts'
 import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
@@ -21,7 +23,7 @@ import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'poolLosses' | 'freezer' | 'turns' | 'credentialDoors'
+  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'credentialDoors'
 > & {
   handlesFolder: string
   logger: Logger
@@ -59,6 +61,7 @@ export const createAgent = (agentParts: AgentParts) => {
     poolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
     turns: new BootTurns(bootsAtOnce),
+    captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
   driver.watchMemory?.(tellOfMemory(events, agentParts.clock))
@@ -79,6 +82,7 @@ export const createAgent = (agentParts: AgentParts) => {
   const view: HostView = {
     docks,
     disks,
+    captureNotes: parts.captureNotes,
     copyPace: {
       ...(agentParts.copyPace ?? defaultCopyPace),
       giveWay: () => precedence.untilFree(copyWaitsAtMostMs),

@@ -43,6 +43,8 @@ export const startDock = z.strictObject({
   source: diskSource,
   /** The disk was another Dock's: machine-id and SSH host keys are made anew. */
   newIdentity: z.boolean(),
+  /** Whose Dock it is: the host notes it beside the disk, for a database that does not know the Dock. */
+  organizationId: uuid.optional(),
   env: dockVariables.optional(),
   /** Secret files; absent where neither this start nor one before had any. */
   files: secretFiles.optional(),

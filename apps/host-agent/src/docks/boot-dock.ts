@@ -1,8 +1,10 @@
 /** A boot: disk and network side by side, then the sandbox, which gives itself its identity. A failure takes all of it back. */
+import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootPreparation } from './boot-preparation.ts'
-import { bootSpecOf } from './dock-record.ts'
+import { noteOf } from './capture-notes.ts'
+import { bootSpecOf, type DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { secretFileEntries } from './given-entries.ts'
 import { dockUser } from './login-shell.ts'
@@ -15,7 +17,30 @@ import { variablesFolder } from './variables.ts'
 /** Whether nobody has ever run anything on the disk. */
 const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
 
-const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
+/**
+ * Clears the place of the new disk. A disk that something ran on, and that nobody ordered away, becomes a capture first:
+ * the control plane that ordered this boot may know less of the Dock than this host.
+ */
+const putAside = async (dock: DockState, former: DockRecord | null): Promise<void> => {
+  const { disks, captureNotes } = dock.parts
+  const { dockId } = dock
+  const wasInUse = former !== null && former.phase !== 'gone' && former.lastOperation !== null
+  if (wasInUse && former.generation > 0) {
+    const captureId = newUuid()
+    const note = noteOf(former)
+    if (note) await captureNotes.write(captureId, note)
+    await disks.capture(dockId, captureId)
+    dock.logger.warn({ captureId, generation: former.generation }, 'the disk of before is kept as a capture')
+  }
+  await disks.remove(dockId)
+}
+
+const prepareDisk = async (
+  dock: DockState,
+  former: DockRecord | null,
+  command: StartDock,
+  undo: UndoStack,
+): Promise<string> => {
   const { disks } = dock.parts
   const { dockId } = dock
   const { source } = command
@@ -23,8 +48,7 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
     undo.push('detach disk', () => disks.detach(dockId))
   } else {
-    // A disk that an earlier generation left is not what was ordered.
-    if (await disks.has(dockId)) await disks.remove(dockId)
+    if (await disks.has(dockId)) await putAside(dock, former)
     undo.push('remove disk', () => disks.remove(dockId))
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
     await disks.create(dockId, { from, diskGiB: command.diskGiB })
@@ -44,7 +68,8 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
   const { driver, disks } = dock.parts
   const { dockId } = dock
   const { generation } = command
-  if (dock.record?.sandbox) await endOlderGeneration(dock)
+  const former = dock.record
+  if (former?.sandbox) await endOlderGeneration(dock)
   const undo = new UndoStack(dock.logger)
   try {
     const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([
@@ -56,7 +81,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
         sandbox: null,
         lastOperation: null,
       }),
-      prepareDisk(dock, command, undo),
+      prepareDisk(dock, former, command, undo),
       makeNetwork(dock, undo),
     ])
     const { cpus, memoryMiB, hostname, newIdentity } = command

@@ -1,7 +1,18 @@
 /** Capture of a running Dock, which goes on. */
 import type { CaptureDock, Captured } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
+import { noteOf } from './capture-notes.ts'
 import type { DockState } from './dock-state.ts'
+import { settleAll } from './settle-all.ts'
+
+/** Captures the disk, attached or not, and notes whose it is. Both are on stable storage when it answers. */
+export const captureWithNote = async (dock: DockState, captureId: string): Promise<Captured> => {
+  const { disks, captureNotes } = dock.parts
+  const note = noteOf(dock.record)
+  const captured = disks.capture(dock.dockId, captureId)
+  if (note) await settleAll([captured, captureNotes.write(captureId, note)])
+  return captured
+}
 
 /** Runs one capture; it is on stable storage when this answers. */
 export const captureDock = async (dock: DockState, command: CaptureDock): Promise<Captured> => {
@@ -9,7 +20,7 @@ export const captureDock = async (dock: DockState, command: CaptureDock): Promis
   if (!dock.live || dock.record?.generation !== generation) {
     throw new AgentRefusal('not_running', 'the Dock has no running sandbox of this generation here')
   }
-  const result: Captured = await dock.parts.disks.capture(dock.dockId, captureId)
+  const result = await captureWithNote(dock, captureId)
   // A Dock that died meanwhile keeps that phase.
   const phase = dock.record.phase
   await dock.save({ phase, lastOperation: { kind: 'capture', operationId, generation, result } })

@@ -10,6 +10,7 @@ import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { BootTurns } from './boot-turns.ts'
+import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords } from './dock-record.ts'
 import type { Emitter } from './emitter.ts'
@@ -26,6 +27,7 @@ export type DockParts = {
   networks: Networks
   credentialDoors: CredentialDoors
   records: DockRecords
+  captureNotes: CaptureNotes
   events: DockEvents
   poolLosses: Emitter<PoolLoss>
   freezer: Freezer

@@ -5,6 +5,7 @@
 import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
 import type { SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
+import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
 import { sayFarewell } from './farewell.ts'
@@ -35,14 +36,14 @@ const captureAtLast = async (dock: DockState, captureId: string): Promise<Captur
   if (!dock.live || !driver.freeze) {
     await endInOrder(dock)
     const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
-    return (await Promise.all([disks.capture(dock.dockId, captureId), stopped]))[0]
+    return (await Promise.all([captureWithNote(dock, captureId), stopped]))[0]
   }
   const live = dock.live
   dock.release()
   try {
     await Promise.all([dock.save({ phase: 'stopping' }), sayFarewell(dock, live), disks.flush(dock.dockId)])
     await standStill(dock, live)
-    return await disks.capture(dock.dockId, captureId)
+    return await captureWithNote(dock, captureId)
   } catch (error) {
     dock.adopt(live, { isNew: false })
     await dock.save({ phase: 'running' })

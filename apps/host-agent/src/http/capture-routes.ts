@@ -1,4 +1,5 @@
 /** The agent's paths for captures: files, durable copies out and back, removal. */
+import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import * as protocol from '@dock/host-protocol'
 import type { Hono } from 'hono'
@@ -33,13 +34,26 @@ const slice = (stream: Readable, start: number, end: number): Readable => {
   return sliced
 }
 
-export const addCaptureRoutes = (app: Hono, { disks, copyPace }: HostView): void => {
+export const addCaptureRoutes = (app: Hono, { disks, captureNotes, copyPace }: HostView): void => {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/captures/:captureId/destroy', limited, async (context) => {
     await readBody(context, protocol.destroyCapture)
-    await disks.removeCapture(uuidParameter(context, 'captureId'))
+    const captureId = uuidParameter(context, 'captureId')
+    await disks.removeCapture(captureId)
+    await captureNotes.remove(captureId)
     return context.json({})
+  })
+
+  app.get('/captures/:captureId/note', async (context) => {
+    const captureId = uuidParameter(context, 'captureId')
+    const file = await disks.captureFile(captureId)
+    const sizeBytes = await stat(file).then(
+      ({ blocks }) => blocks * 512,
+      () => null,
+    )
+    const dock = await captureNotes.read(captureId)
+    return context.json({ sizeBytes, dock } satisfies protocol.CaptureNote)
   })
 
   app.get('/captures/:captureId/tree', async (context) => {

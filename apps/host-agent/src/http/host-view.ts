@@ -3,6 +3,7 @@ import type { Logger, Precedence } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
 import type { CredentialQuestions } from '../credentials/credential-questions.ts'
+import type { CaptureNotes } from '../docks/capture-notes.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/seams.ts'
@@ -11,6 +12,7 @@ import type { WarmPool } from '../pool/warm-pool.ts'
 export type HostView = {
   docks: Docks
   disks: DiskPool
+  captureNotes: CaptureNotes
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents

@@ -8,6 +8,7 @@ import {
   callAgent,
   captureDock,
   captured,
+  captureNote,
   clonedRepositories,
   cloneRepositories,
   createDialBackDoor,
@@ -117,6 +118,8 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
     destroyCapture: async (host, capture, operationId) => {
       await call(host, `/captures/${capture}/destroy`, destroyCapture, empty, { operationId }, command)
     },
+    captureNote: (host, capture) =>
+      call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),
     exec: (host, dock, body) =>
       call(host, `/docks/${dock}/exec`, execInDock, execOutcome, body, {
         timeoutMs: body.timeoutMs + execGraceMs,

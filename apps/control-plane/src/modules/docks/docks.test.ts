@@ -416,14 +416,16 @@ describe('hosts', () => {
     expect((await read(dock.id)).state).toBe('ready')
   })
 
-  it('fences runtimes and captures that nobody owns, and leaves generation 0 alone', async () => {
+  it('fences runtimes that nobody owns, destroys nothing of them, and leaves generation 0 alone', async () => {
     const [pool, stray, capture] = [newUuid(), newUuid(), newUuid()]
     world.host.sandboxes.set(pool, { dockId: pool, generation: 0, state: 'running', ip: null })
     world.host.sandboxes.set(stray, { dockId: stray, generation: 1, state: 'running', ip: null })
     world.host.captures.add(capture)
     await world.report()
     expect([...world.host.sandboxes.keys()]).toEqual([pool])
-    expect(world.host.captures.size).toBe(0)
+    // The disk of the runtime has become a capture.
+    expect(world.host.captures.size).toBe(2)
+    expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
   })
 })
 

@@ -1,5 +1,6 @@
 /** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
 import {
+  type CaptureNote,
   type ClonedRepositories,
   clonedRepositories,
   type HostFacts,
@@ -51,6 +52,8 @@ export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
+  /** What it noted of its captures. */
+  notes: Map<string, NonNullable<CaptureNote['dock']>>
   /** Disks of the images of each host, by host and name; any name will do for a start until a test sets some. */
   images: Map<string, Map<string, string>>
   calls: { method: Method; dockId: string; body: unknown }[]
@@ -113,6 +116,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     connections,
     sandboxes,
     captures,
+    notes: new Map(),
     images,
     calls,
     failures,
@@ -177,6 +181,11 @@ export const createFakeHost = (hostId: string): FakeHost => {
       command('destroyCapture', captureId, null, () => {
         captures.delete(captureId)
       }),
+    captureNote: async (_host, captureId) => {
+      if (!host.online) throw new HostUnreachable('the link broke')
+      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
+      return { sizeBytes: 1234, dock: host.notes.get(captureId) ?? null }
+    },
     exec: (_host, dockId, body) =>
       command('exec', dockId, body, () => {
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')

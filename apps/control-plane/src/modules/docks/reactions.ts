@@ -2,7 +2,7 @@
 import type { DockReactions, LostRuntime } from '../hosts/index.ts'
 import type { DockContext } from './dock-context.ts'
 import { reviveSnapshots } from './recovery/declare-lost.ts'
-import { hostBack, hostsSilent } from './recovery/host-contact.ts'
+import { catchUp, hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
 import { createDiskMarks } from './usage/disk-marks.ts'
 import { saveMemoryShortage } from './usage/memory-shortages.ts'
@@ -21,6 +21,7 @@ export const createDockReactions = (context: DockContext): DockReactions => {
   }
   return {
     hostsSilent: () => hostsSilent(context),
+    hostAhead: (hostId, docks) => catchUp(context, hostId, docks),
     hostBack: (dockId) => hostBack(context, dockId),
     recover,
     recoverHeld: async () => {

@@ -11,6 +11,11 @@ export type DockReactions = {
   /** Docks of hosts that are offline turn unreachable, unless an operation holds them. */
   hostsSilent(): Promise<void>
   hostBack(dockId: string): Promise<void>
+  /** Docks whose host has a later generation than the database, which was restored: their rows catch up. */
+  hostAhead(
+    hostId: string,
+    docks: readonly { dockId: string; generation: number; ip: string | null }[],
+  ): Promise<void>
   /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
   recover(lost: LostRuntime, died: boolean): Promise<void>
   /** The same for those that an operation held when they were lost. */

@@ -5,6 +5,7 @@ import type {
   CaptureDock,
   Captured,
   CaptureFile,
+  CaptureNote,
   ClonedRepositories,
   CloneRepositories,
   CredentialAnswer,
@@ -39,6 +40,8 @@ export type HostGateway = HostConnections & {
   capture(hostId: string, dockId: string, body: CaptureDock): Promise<Captured>
   destroy(hostId: string, dockId: string, body: DestroyDock): Promise<void>
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
+  /** What the host noted of a capture. Throws {@link HostRefused} `not_found` where it keeps none. */
+  captureNote(hostId: string, captureId: string): Promise<CaptureNote>
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Gives a running Dock variables and secret files in place of those it has. */

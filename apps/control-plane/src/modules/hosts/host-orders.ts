@@ -43,6 +43,20 @@ export const ordersForHost = async (db: Db, hostId: string, limit: number): Prom
       where host_id = ${hostId} order by created_at, thing_id limit ${limit}`.execute(db)
   ).rows
 
+/** Those of the Docks that the host is ordered to destroy, each with the newest generation that goes. */
+export const orderedDocks = async (
+  db: Db,
+  hostId: string,
+  dockIds: readonly string[],
+): Promise<Map<string, number>> =>
+  new Map(
+    (
+      await sql<{ id: string; generation: number }>`
+        select thing_id as id, generation from host_orders
+        where host_id = ${hostId} and kind = 'dock' and thing_id = any(${dockIds}::uuid[])`.execute(db)
+    ).rows.map(({ id, generation }) => [id, generation]),
+  )
+
 /** True if the order still stands: a restore to the same host takes the order for a capture back. */
 export const stillOrdered = async (db: Db, { hostId, kind, thingId }: OrderForHost): Promise<boolean> =>
   (

@@ -2,6 +2,7 @@
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { inQuarantine } from './quarantine-store.ts'
 
 export type HostRow = {
   id: string
@@ -216,19 +217,28 @@ export const usedDockIds = async (db: Db, ids: readonly string[]): Promise<Set<s
     ).rows.map(({ id }) => id),
   )
 
-/** Those of a host's captures that no Snapshot keeps there: unknown ones, failed ones, those that another host keeps. */
-export const unknownCaptures = async (
+/**
+ * Those of a host's captures that no Snapshot keeps there, no order names and that are not in quarantine. `isOver`: the
+ * Snapshot is known to have failed, or to have a verified copy, so that the capture can go.
+ */
+export const unkeptCaptures = async (
   db: Db,
   hostId: string,
   captures: readonly string[],
-): Promise<string[]> =>
+): Promise<{ id: string; isOver: boolean }[]> =>
   (
-    await sql<{ id: string }>`
-      select c.id::text from unnest(${captures}::uuid[]) as c(id)
+    await sql<{ id: string; isOver: boolean }>`
+      select c.id::text, exists (select 1 from snapshots s where s.id = c.id and (s.status = 'failed'
+          or (s.status = 'completed' and exists (select 1 from copies p
+            where p.snapshot_id = s.id and p.verified_at is not null)))) as "isOver"
+      from unnest(${captures}::uuid[]) as c(id)
       where not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
-        and (s.host_id = ${hostId} or exists (select 1 from snapshot_restores r
-          where r.snapshot_id = s.id and r.host_id = ${hostId})))`.execute(db)
-  ).rows.map((row) => row.id)
+          and (s.host_id = ${hostId} or exists (select 1 from snapshot_restores r
+            where r.snapshot_id = s.id and r.host_id = ${hostId})))
+        and not exists (select 1 from host_orders o
+          where o.host_id = ${hostId} and o.kind = 'capture' and o.thing_id = c.id)
+        and not ${inQuarantine(hostId)}`.execute(db)
+  ).rows
 
 export type HostDockRow = {
   id: string

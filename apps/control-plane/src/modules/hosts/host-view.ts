@@ -3,6 +3,7 @@ import { type DockState, type HostDetail, type HostSummary, ServiceError } from 
 import { isUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { type HostRow, listHostDocks, listHostRows, readHostRow } from './host-store.ts'
+import { quarantinedDocks } from './quarantine-store.ts'
 
 const summary = (host: HostRow): HostSummary => ({
   id: host.id,
@@ -29,7 +30,10 @@ export const listHosts = async (db: Db): Promise<HostSummary[]> => (await listHo
 export const readHost = async (db: Db, id: string): Promise<HostDetail> => {
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
-  const docks = await listHostDocks(db, host.id)
+  const [docks, quarantined] = await Promise.all([listHostDocks(db, host.id), quarantinedDocks(db, host.id)])
+  const reported = host.orphans.map(({ dockId, state }) => ({ dockId, state }))
+  const isReported = new Set(reported.map(({ dockId }) => dockId))
+  const fenced = quarantined.map(({ dockId }) => ({ dockId, state: 'quarantined' }))
   return {
     ...summary(host),
     docks: docks.map((dock) => ({
@@ -47,7 +51,7 @@ export const readHost = async (db: Db, id: string): Promise<HostDetail> => {
       organizationName: dock.organizationName,
     })),
     runs: [],
-    orphans: host.orphans.map((orphan) => ({ dockId: orphan.dockId, state: orphan.state })),
+    orphans: [...reported, ...fenced.filter(({ dockId }) => !isReported.has(dockId))],
   }
 }
 

@@ -3,6 +3,7 @@
 export type {
   ByteRange,
   CaptureFile,
+  CaptureNote,
   ClonedRepositories,
   ExecOutcome,
   HostFacts,

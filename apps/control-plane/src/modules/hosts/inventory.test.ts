@@ -51,12 +51,38 @@ describe('an inventory', () => {
         now,
       }).find((finding) => finding.kind === 'orphan')
     const lost = { ...dock, state: 'error' }
-    expect(orphan([lost], 'running')).toMatchObject({ keepsDisk: true })
+    expect(orphan([lost], 'running')).toMatchObject({ way: 'end' })
     expect(orphan([lost], 'dead')).toBeUndefined()
     expect(orphan([lost], 'stopped')).toBeUndefined()
-    expect(orphan([{ ...lost, hasDisk: false }], 'dead')).toMatchObject({ keepsDisk: false })
-    expect(orphan([{ ...dock, state: 'archived' }], 'dead')).toMatchObject({ keepsDisk: false })
-    expect(orphan([{ ...dock, hostId: dockId }], 'stopped')).toMatchObject({ keepsDisk: false })
+    expect(orphan([{ ...lost, hasDisk: false }], 'dead')).toMatchObject({ way: 'destroy' })
+    expect(orphan([{ ...dock, state: 'archived' }], 'dead')).toMatchObject({ way: 'destroy' })
+    expect(orphan([{ ...dock, hostId: dockId }], 'stopped')).toMatchObject({ way: 'destroy' })
+  })
+
+  it('destroys nothing that the database does not know, or knows in an older generation', () => {
+    const way = (docks: readonly (typeof dock)[], generation: number, ordered = 0) => {
+      const [finding] = judgeInventory({
+        hostId,
+        runtimes: [{ ...runtime, generation }],
+        expected: docks,
+        ordered: new Map([[dockId, ordered]]),
+        rebooted: false,
+        now,
+      })
+      return finding?.kind === 'orphan' ? finding.way : finding?.kind
+    }
+    expect(way([], 3)).toBe('quarantine')
+    expect(way([], 3, 3)).toBe('ordered')
+    expect(way([], 3, 2)).toBe('quarantine')
+    expect(way([{ ...dock, state: 'archived' }], 3)).toBe('destroy')
+    expect(way([{ ...dock, state: 'archived' }], 4)).toBe('quarantine')
+    expect(way([{ ...dock, state: 'error', hasDisk: false }], 4)).toBe('quarantine')
+    expect(way([{ ...dock, hostId: dockId }], 3)).toBe('quarantine')
+    // Its own host is ahead: the Dock is there, newer than the database knows.
+    expect(way([dock], 4)).toBe('ahead')
+    // A generation that was given out before a restore may be unknown to the database that counts on from there.
+    expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 4)).toBe('quarantine')
+    expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 1_000_000)).toBe('destroy')
   })
 
   it('finds a lost Dock, and tells a death from an ordered end', () => {

@@ -1,16 +1,18 @@
 /**
  * What follows from a host's full report: Docks come back or boot again, orders that waited for the host are carried out,
- * what nobody owns is fenced.
+ * what nobody owns is fenced, and kept in quarantine where the database does not know it.
  */
-import type { Clock, Logger } from '@dock/foundation'
+import { type Clock, type Logger, newUuid } from '@dock/foundation'
 import type { HostEvent, PoolReport } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
-import { endHostOrder, type OrderForHost, ordersForHost, stillOrdered } from './host-orders.ts'
-import { expectedDocks, saveInventory, saveOrphans, unknownCaptures, usedDockIds } from './host-store.ts'
+import { endHostOrder, type OrderForHost, orderedDocks, ordersForHost, stillOrdered } from './host-orders.ts'
+import { expectedDocks, saveInventory, saveOrphans, unkeptCaptures, usedDockIds } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
+import { keepQuarantined } from './keep-quarantined.ts'
+import { type FoundThing, noteFound } from './quarantine-store.ts'
 import type { PoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
@@ -52,12 +54,13 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
   const { db, clock, logger, gateway, reactions, pools, poolKind } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
-    const { dockId, generation, keepsDisk } = orphan
-    logger.warn({ hostId, dockId, generation, keepsDisk }, 'runtime fenced')
+    const { dockId, generation, way } = orphan
+    logger.warn({ hostId, dockId, generation, way }, 'runtime fenced')
     const command = { operationId: 'fence', generation }
-    const work = keepsDisk
-      ? gateway.stop(hostId, dockId, { ...command, captureId: null })
-      : gateway.destroy(hostId, dockId, command)
+    const work =
+      way === 'end'
+        ? gateway.stop(hostId, dockId, { ...command, captureId: null })
+        : gateway.destroy(hostId, dockId, command)
     await work.catch((error: unknown) =>
       logger.warn({ hostId, dockId, err: error }, 'fence failed; the next inventory repeats it'),
     )
@@ -104,7 +107,11 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
       .keepPool(hostId, { kind })
       .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
     await carryOutOrders(hostId)
-    for (const orphan of orphans) await fence(hostId, orphan)
+    await keepQuarantined({ db, gateway, logger }, hostId).catch((error: unknown) =>
+      logger.warn({ hostId, err: error }, 'quarantine not kept; the next inventory repeats it'),
+    )
+    for (const orphan of orphans)
+      if (orphan.way === 'end' || orphan.way === 'destroy') await fence(hostId, orphan)
     for (const captureId of captures)
       await gateway
         .destroyCapture(hostId, captureId, 'fence')
@@ -120,7 +127,18 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     pools.report(hostId, await unusedOf(db, event.pool))
     const reported = runtimes.map((runtime) => runtime.dockId)
     const expected = await expectedDocks(db, hostId, reported)
-    const findings = judgeInventory({ hostId, runtimes, expected, rebooted, now })
+    const ordered = await orderedDocks(db, hostId, reported)
+    const judge = (docks: typeof expected) =>
+      judgeInventory({ hostId, runtimes, expected: docks, ordered, rebooted, now })
+    let findings = judge(expected)
+    const ahead = findings.filter((finding) => finding.kind === 'ahead')
+    if (ahead.length > 0) {
+      await reactions.hostAhead(
+        hostId,
+        ahead.map(({ dock, generation, ip }) => ({ dockId: dock.id, generation, ip })),
+      )
+      findings = judge(await expectedDocks(db, hostId, reported))
+    }
     const orphans = findings.filter((finding) => finding.kind === 'orphan')
     await saveOrphans(
       db,
@@ -136,7 +154,17 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
     }
     await unblockHost(db, hostId, now)
     await reactions.capturesFound(hostId, event.captures)
-    const captures = await unknownCaptures(db, hostId, event.captures)
+    const unkept = await unkeptCaptures(db, hostId, event.captures)
+    const captures = unkept.filter(({ isOver }) => isOver).map(({ id }) => id)
+    const unknown: FoundThing[] = [
+      ...orphans
+        .filter(({ way }) => way === 'quarantine')
+        .map(({ dockId, generation }) => ({ kind: 'dock' as const, thingId: dockId, generation })),
+      ...unkept
+        .filter(({ isOver }) => !isOver)
+        .map(({ id }) => ({ kind: 'capture' as const, thingId: id, generation: 0 })),
+    ]
+    await noteFound(db, hostId, unknown, { newId: newUuid, now })
     // A host that is still being told is told the rest after its next inventory.
     if (!telling.has(hostId)) {
       const kind = facts.images.includes(poolKind.image) ? poolKind : null

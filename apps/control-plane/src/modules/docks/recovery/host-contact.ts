@@ -57,3 +57,25 @@ export const hostBack = async (
   // The moment was left out while the Dock could not be reached, and may have passed.
   if (back && back.ttlSeconds !== null) ttl.note(now)
 }
+
+/**
+ * Rows of Docks whose own host has a later generation of them catch up: the database was restored, and the host keeps the
+ * newest state of the Dock. Those that an operation holds wait until it is over.
+ */
+export const catchUp = async (
+  { db, clock, logger }: Context & Pick<DockContext, 'logger'>,
+  hostId: string,
+  docks: readonly { dockId: string; generation: number; ip: string | null }[],
+): Promise<void> => {
+  const caughtUp = await sql<{ id: string; generation: number }>`
+    update docks d set generation = r.generation, ip = r.ip, updated_at = ${clock.now()}
+    from jsonb_to_recordset(${JSON.stringify(docks)}::jsonb) as r("dockId" uuid, generation integer, ip text)
+    where d.id = r."dockId" and d.host_id = ${hostId} and d.generation < r.generation
+      and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')
+    returning d.id, d.generation`.execute(db)
+  for (const { id, generation } of caughtUp.rows)
+    logger.warn(
+      { hostId, dockId: id, generation },
+      'the host has a later generation of this Dock than the database',
+    )
+}

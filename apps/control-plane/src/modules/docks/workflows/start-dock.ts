@@ -184,7 +184,7 @@ export const createStartSagas = (options: Options): Saga[] => {
       if (hasRepositories) data.repositories = {}
       const { source } = data.command
       const order = () =>
-        gateway.start(hostId, dockId, { ...data.command, operationId, generation, ...given })
+        gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
       const start = () =>
         order().catch(async (error: unknown) => {
           const lacksSource = error instanceof HostRefused && error.code === 'not_found'

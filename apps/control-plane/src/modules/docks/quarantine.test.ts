@@ -1,0 +1,93 @@
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { readHost } from '../hosts/index.ts'
+import { stopDock } from './operations/stop-dock.ts'
+import { eachInAWorld } from './test-each-world.ts'
+import type { TestWorld } from './test-world.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const open = async () =>
+  (
+    await sql<{ id: string; kind: string; thingId: string; generation: number; state: string }>`
+      select id, kind, thing_id as "thingId", generation, state from quarantine
+      where host_id = ${world.hostId} order by kind, thing_id`.execute(world.db)
+  ).rows
+const runs = (generation = 1) => {
+  const dockId = newUuid()
+  world.host.sandboxes.set(dockId, { dockId, generation, state: 'running', ip: '10.0.0.9' })
+  return dockId
+}
+const orphans = async () => (await readHost(world.db, world.hostId)).orphans
+const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
+
+it('a Dock that the database does not know ends in order; its disk becomes a capture, and it stands in quarantine', async () => {
+  const dockId = runs(3)
+  await world.report()
+  const [row] = await open()
+  expect(row).toMatchObject({ kind: 'dock', thingId: dockId, generation: 3, state: 'held' })
+  expect(world.host.captures).toEqual(new Set([row!.id]))
+  await world.report()
+  await world.report()
+  expect(await open()).toHaveLength(1)
+  expect(await orphans()).toEqual([{ dockId, state: 'quarantined' }])
+  expect(destroyed()).toEqual([])
+})
+
+it('a capture that no Snapshot names stays, with what its host noted of it', async () => {
+  const captureId = newUuid()
+  const [dockId, organizationId] = [newUuid(), newUuid()]
+  world.host.captures.add(captureId)
+  world.host.notes.set(captureId, {
+    ...{ dockId, generation: 2, organizationId, hostname: 'one' },
+    ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
+  })
+  await world.report()
+  expect(await open()).toMatchObject([{ kind: 'capture', thingId: captureId, generation: 2, state: 'held' }])
+  expect(world.host.captures).toEqual(new Set([captureId]))
+})
+
+it('what the host has no more when it is asked was never there', async () => {
+  const dockId = runs()
+  world.host.failures.set('stop', ['not_found'])
+  await world.report()
+  expect(await open()).toEqual([])
+  expect(await orphans()).toEqual([{ dockId, state: 'running' }])
+})
+
+it('a runtime whose disk cannot be captured now is ended all the same, and captured later', async () => {
+  const dockId = runs()
+  world.host.failures.set('stop', ['no_space'])
+  await world.report()
+  expect(world.host.sandboxes.get(dockId)?.state).toBe('stopped')
+  expect(await open()).toMatchObject([{ thingId: dockId, state: 'found' }])
+  await world.report()
+  expect(await open()).toMatchObject([{ thingId: dockId, state: 'held' }])
+})
+
+it('a Dock whose own host is ahead goes on where the host is', async () => {
+  const dock = await world.create()
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 7, state: 'running', ip: '10.0.0.7' })
+  world.clock.advance(10_000)
+  await world.report()
+  const row = await sql<{ generation: number; state: string; ip: string }>`
+    select generation, state, ip from docks where id = ${dock.id}`.execute(world.db)
+  expect(row.rows).toEqual([{ generation: 7, state: 'ready', ip: '10.0.0.7' }])
+  expect(world.host.calls.filter(({ method }) => method !== 'start')).toEqual([])
+})
+
+it('a later generation of a Dock that the database has archived is kept apart', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const captures = new Set(world.host.captures)
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 5, state: 'running', ip: null })
+  await world.report()
+  const [row] = await open()
+  expect(row).toMatchObject({ kind: 'dock', thingId: dock.id, generation: 5, state: 'held' })
+  expect(world.host.captures).toEqual(new Set([...captures, row!.id]))
+  expect(destroyed()).toEqual([])
+})

@@ -1,0 +1,12 @@
+/**
+ * Generations, and the epoch of the instance that they carry. After a restore the database counts from where it was at
+ * its backup, so a new epoch begins: its generations are higher than any that was given out in the lost time.
+ */
+const generationsPerEpoch = 1_000_000
+
+/** The instance epoch in which the generation was given out. */
+export const epochOf = (generation: number): number => Math.floor(generation / generationsPerEpoch)
+
+/** The generation of a Dock's next boot in this epoch. */
+export const nextGeneration = (generation: number, epoch: number): number =>
+  Math.max(generation + 1, epoch * generationsPerEpoch)

@@ -1,0 +1,110 @@
+/** The only SQL for the quarantine: what hosts and the object store keep and the database does not know. */
+import type { DockNote } from '@dock/host-protocol'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+
+export type Quarantined = {
+  id: string
+  /** Null: the object store. */
+  hostId: string | null
+  kind: 'dock' | 'capture' | 'objects'
+  /** The Dock, the capture, or the copy that stored the objects. */
+  thingId: string
+  generation: number
+  organizationId: string | null
+  dockId: string | null
+  note: DockNote | null
+  sizeBytes: number | null
+  state: 'found' | 'held' | 'adopted' | 'deleted'
+  firstSeenAt: Date
+}
+
+const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId", q.generation,
+  q.organization_id as "organizationId", q.dock_id as "dockId", q.note, q.size_bytes as "sizeBytes", q.state,
+  q.first_seen_at as "firstSeenAt"`
+
+/** True for a capture `c.id` that stands in the quarantine of the host already. */
+export const inQuarantine = (hostId: string): RawBuilder<boolean> => sql`exists (select 1 from quarantine q
+  where q.host_id = ${hostId} and q.state in ('found', 'held') and c.id in (q.id, q.thing_id))`
+
+export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
+
+/** Notes what a host reported. What stands there already stays as it is. `newId` makes the ids. */
+export const noteFound = async (
+  db: Db,
+  hostId: string,
+  things: readonly FoundThing[],
+  { newId, now }: { newId: () => string; now: Date },
+): Promise<void> => {
+  if (things.length === 0) return
+  const rows = things.map((thing) => ({ ...thing, id: newId() }))
+  await sql`insert into quarantine (id, host_id, kind, thing_id, generation, dock_id, state, first_seen_at)
+    select t.id, ${hostId}::uuid, t.kind, t."thingId", t.generation,
+      case when t.kind = 'dock' then t."thingId" end, 'found', ${now}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as t(id uuid, kind text, "thingId" uuid, generation integer)
+    on conflict do nothing`.execute(db)
+}
+
+/** Up to `limit` things of the host that it has not confirmed yet, oldest first. */
+export const foundOnHost = async (db: Db, hostId: string, limit: number): Promise<Quarantined[]> =>
+  (
+    await sql<Quarantined>`select ${columns} from quarantine q where q.host_id = ${hostId} and q.state = 'found'
+      order by q.first_seen_at, q.id limit ${limit}`.execute(db)
+  ).rows
+
+/** The host keeps it: it waits for a decision from now on. Returns false where that was known. */
+export const markHeld = async (
+  db: Db,
+  id: string,
+  facts: { note: DockNote | null; sizeBytes: number | null },
+): Promise<boolean> => {
+  const { note, sizeBytes } = facts
+  const held = await sql`update quarantine set state = 'held', size_bytes = ${sizeBytes},
+      note = ${note && JSON.stringify(note)}::jsonb, dock_id = coalesce(dock_id, ${note?.dockId ?? null}::uuid),
+      organization_id = ${note?.organizationId ?? null}::uuid,
+      generation = greatest(generation, ${note?.generation ?? 0}::integer)
+    where id = ${id} and state = 'found'`.execute(db)
+  return held.numAffectedRows === 1n
+}
+
+/** The host does not keep it after all: the report was older than its removal. */
+export const forgetFound = async (db: Db, id: string): Promise<void> => {
+  await sql`delete from quarantine where id = ${id} and state = 'found'`.execute(db)
+}
+
+/** Docks of a host that stand in quarantine. */
+export const quarantinedDocks = async (db: Db, hostId: string): Promise<{ dockId: string }[]> =>
+  (
+    await sql<{ dockId: string }>`select thing_id as "dockId" from quarantine
+      where host_id = ${hostId} and kind = 'dock' and state in ('found', 'held') order by first_seen_at`.execute(
+      db,
+    )
+  ).rows
+
+/** A page of what stands in quarantine, oldest first; `all` includes what was decided. */
+export const listQuarantineRows = async (
+  db: Db,
+  { all, limit }: { all: boolean; limit: number },
+): Promise<Quarantined[]> =>
+  (
+    await sql<Quarantined>`select ${columns} from quarantine q
+      where ${all} or q.state in ('found', 'held') order by q.first_seen_at, q.id limit ${limit}`.execute(db)
+  ).rows
+
+/** Locks what stands in quarantine under this id; null when nothing does. */
+export const lockQuarantined = async (tx: Db, id: string): Promise<Quarantined | null> =>
+  (await sql<Quarantined>`select ${columns} from quarantine q where q.id = ${id} for update`.execute(tx))
+    .rows[0] ?? null
+
+export const decide = async (tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> => {
+  await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
+}
+
+/** How many things wait for a decision. */
+export const countQuarantined = async (db: Db): Promise<number> =>
+  (
+    await sql<{
+      n: number
+    }>`select count(*)::int as n from quarantine where state in ('found', 'held')`.execute(db)
+  ).rows[0]?.n ?? 0
