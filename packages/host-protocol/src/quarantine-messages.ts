@@ -3,8 +3,9 @@ import * as z from 'zod'
 
 /** GET /captures/:captureId/note: whose disk the capture is. `dock` is null where the host made no note of it. */
 export const captureNote = z.strictObject({
-  /** What the disk takes; null where it could not be measured. */
+  /** What the disk takes, and its full size; null where they could not be measured. */
   sizeBytes: z.number().int().nullable(),
+  diskBytes: z.number().int().nullable(),
   dock: z
     .strictObject({
       dockId: z.uuid().lowercase(),
@@ -15,6 +16,7 @@ export const captureNote = z.strictObject({
       cpus: z.number().int(),
       memoryMiB: z.number().int(),
       diskGiB: z.number().int(),
+      capturedAt: z.iso.datetime(),
     })
     .nullable(),
 })

@@ -22,12 +22,12 @@ const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
  * the control plane that ordered this boot may know less of the Dock than this host.
  */
 const putAside = async (dock: DockState, former: DockRecord | null): Promise<void> => {
-  const { disks, captureNotes } = dock.parts
+  const { disks, captureNotes, clock } = dock.parts
   const { dockId } = dock
   const wasInUse = former !== null && former.phase !== 'gone' && former.lastOperation !== null
   if (wasInUse && former.generation > 0) {
     const captureId = newUuid()
-    const note = noteOf(former)
+    const note = noteOf(former, clock.now())
     if (note) await captureNotes.write(captureId, note)
     await disks.capture(dockId, captureId)
     dock.logger.warn({ captureId, generation: former.generation }, 'the disk of before is kept as a capture')

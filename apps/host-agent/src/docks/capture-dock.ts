@@ -7,8 +7,8 @@ import { settleAll } from './settle-all.ts'
 
 /** Captures the disk, attached or not, and notes whose it is. Both are on stable storage when it answers. */
 export const captureWithNote = async (dock: DockState, captureId: string): Promise<Captured> => {
-  const { disks, captureNotes } = dock.parts
-  const note = noteOf(dock.record)
+  const { disks, captureNotes, clock } = dock.parts
+  const note = noteOf(dock.record, clock.now())
   const captured = disks.capture(dock.dockId, captureId)
   if (note) await settleAll([captured, captureNotes.write(captureId, note)])
   return captured

@@ -16,11 +16,12 @@ export type CaptureNotes = {
 }
 
 /** What the record says of the machine; null where it never had one. */
-export const noteOf = (record: DockRecord | null): DockNote | null => {
+export const noteOf = (record: DockRecord | null, now: Date): DockNote | null => {
   if (!record?.spec) return null
   const { hostname, cpus, memoryMiB, diskGiB, organizationId = null } = record.spec
   const { dockId, generation } = record
-  return { dockId, generation, organizationId, hostname, cpus, memoryMiB, diskGiB }
+  const machine = { hostname, cpus, memoryMiB, diskGiB }
+  return { dockId, generation, organizationId, ...machine, capturedAt: now.toISOString() }
 }
 
 /** Notes as files `<folder>/<captureId>.json`. */

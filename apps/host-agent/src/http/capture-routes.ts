@@ -48,12 +48,9 @@ export const addCaptureRoutes = (app: Hono, { disks, captureNotes, copyPace }: H
   app.get('/captures/:captureId/note', async (context) => {
     const captureId = uuidParameter(context, 'captureId')
     const file = await disks.captureFile(captureId)
-    const sizeBytes = await stat(file).then(
-      ({ blocks }) => blocks * 512,
-      () => null,
-    )
-    const dock = await captureNotes.read(captureId)
-    return context.json({ sizeBytes, dock } satisfies protocol.CaptureNote)
+    const [disk, dock] = await Promise.all([stat(file).catch(() => null), captureNotes.read(captureId)])
+    const size = { sizeBytes: disk && disk.blocks * 512, diskBytes: disk && disk.size }
+    return context.json({ ...size, dock } satisfies protocol.CaptureNote)
   })
 
   app.get('/captures/:captureId/tree', async (context) => {

@@ -15,6 +15,7 @@ create table quarantine (
   -- The machine that it was: host name, cpus, memory, disk.
   note jsonb,
   size_bytes bigint,
+  disk_bytes bigint,
   -- found: not yet confirmed by its host. held: safe, waits for a decision.
   state text not null check (state in ('found', 'held', 'adopted', 'deleted')),
   first_seen_at timestamptz not null,

@@ -54,6 +54,8 @@ export type FakeHost = HostGateway & {
   captures: Set<string>
   /** What it noted of its captures. */
   notes: Map<string, NonNullable<CaptureNote['dock']>>
+  /** The note of any other capture. */
+  notesOf: () => CaptureNote['dock']
   /** Disks of the images of each host, by host and name; any name will do for a start until a test sets some. */
   images: Map<string, Map<string, string>>
   calls: { method: Method; dockId: string; body: unknown }[]
@@ -117,6 +119,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     sandboxes,
     captures,
     notes: new Map(),
+    notesOf: () => null,
     images,
     calls,
     failures,
@@ -184,7 +187,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     captureNote: async (_host, captureId) => {
       if (!host.online) throw new HostUnreachable('the link broke')
       if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
-      return { sizeBytes: 1234, dock: host.notes.get(captureId) ?? null }
+      return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
     },
     exec: (_host, dockId, body) =>
       command('exec', dockId, body, () => {

@@ -23,6 +23,7 @@ export {
   setupOutcome,
 } from '@dock/host-protocol'
 export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
+export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
@@ -45,4 +46,12 @@ export {
   type PlacementRequest,
   reserveSize,
 } from './placement.ts'
+export {
+  captureOf,
+  countQuarantined,
+  decide,
+  listQuarantineRows,
+  lockQuarantined,
+  type Quarantined,
+} from './quarantine-store.ts'
 export { createWarmPools, type PoolKind, type WarmDock, type WarmPools } from './warm-pools.ts'

@@ -5,15 +5,12 @@
 import type { Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
-import { forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
+import { captureOf, forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
 
 /** Things that are fenced after one inventory; the next inventory goes on. */
 const atOnceMax = 200
 
 type Context = { db: Db; gateway: HostGateway; logger: Logger }
-
-/** The capture that holds the thing's data. */
-const captureOf = ({ kind, id, thingId }: Quarantined): string => (kind === 'dock' ? id : thingId)
 
 const isAbsent = (error: unknown): boolean => error instanceof HostRefused && error.code === 'not_found'
 
@@ -34,8 +31,8 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
   const { id, kind, thingId, generation } = found
   try {
     if (kind === 'dock') await fence(context, hostId, found)
-    const { sizeBytes, dock } = await gateway.captureNote(hostId, captureOf(found))
-    if (await markHeld(db, id, { note: dock, sizeBytes }))
+    const { sizeBytes, diskBytes, dock } = await gateway.captureNote(hostId, captureOf(found))
+    if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },
         'unknown to the database, now in quarantine: script/quarantine decides',

@@ -15,12 +15,13 @@ export type Quarantined = {
   dockId: string | null
   note: DockNote | null
   sizeBytes: number | null
+  diskBytes: number | null
   state: 'found' | 'held' | 'adopted' | 'deleted'
   firstSeenAt: Date
 }
 
 const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId", q.generation,
-  q.organization_id as "organizationId", q.dock_id as "dockId", q.note, q.size_bytes as "sizeBytes", q.state,
+  q.organization_id as "organizationId", q.dock_id as "dockId", q.note, q.size_bytes as "sizeBytes", q.disk_bytes as "diskBytes", q.state,
   q.first_seen_at as "firstSeenAt"`
 
 /** True for a capture `c.id` that stands in the quarantine of the host already. */
@@ -53,14 +54,18 @@ export const foundOnHost = async (db: Db, hostId: string, limit: number): Promis
       order by q.first_seen_at, q.id limit ${limit}`.execute(db)
   ).rows
 
+/** The capture that holds the data of a Dock or a capture. */
+export const captureOf = ({ kind, id, thingId }: Quarantined): string => (kind === 'dock' ? id : thingId)
+
 /** The host keeps it: it waits for a decision from now on. Returns false where that was known. */
 export const markHeld = async (
   db: Db,
   id: string,
-  facts: { note: DockNote | null; sizeBytes: number | null },
+  facts: { note: DockNote | null; sizeBytes: number | null; diskBytes: number | null },
 ): Promise<boolean> => {
-  const { note, sizeBytes } = facts
-  const held = await sql`update quarantine set state = 'held', size_bytes = ${sizeBytes},
+  const { note, sizeBytes, diskBytes } = facts
+  const held =
+    await sql`update quarantine set state = 'held', size_bytes = ${sizeBytes}, disk_bytes = ${diskBytes},
       note = ${note && JSON.stringify(note)}::jsonb, dock_id = coalesce(dock_id, ${note?.dockId ?? null}::uuid),
       organization_id = ${note?.organizationId ?? null}::uuid,
       generation = greatest(generation, ${note?.generation ?? 0}::integer)
