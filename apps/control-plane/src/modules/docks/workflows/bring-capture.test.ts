@@ -1,7 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unknownCaptures } from '../../hosts/host-store.ts'
+import { unkeptCaptures } from '../../hosts/host-store.ts'
 import { HostRefused } from '../../hosts/index.ts'
 import { hostFacts } from '../fake-host.ts'
 import { deleteDock, resumeDock, stopDock } from '../index.ts'
@@ -81,8 +81,10 @@ describe('a restore', () => {
     expect(await hostId()).toBe(world.hostId)
     expect(await rows()).toEqual([{ hostId: second, state: 'kept' }])
     for (const host of [world.hostId, second])
-      expect(await unknownCaptures(world.db, host, [snapshotId])).toEqual([])
-    expect(await unknownCaptures(world.db, newUuid(), [snapshotId])).toEqual([snapshotId])
+      expect(await unkeptCaptures(world.db, host, [snapshotId])).toEqual([])
+    expect(await unkeptCaptures(world.db, newUuid(), [snapshotId])).toEqual([
+      { id: snapshotId, isOver: true },
+    ])
   })
 
   it('that failed leaves nothing that says it is under way', async () => {
