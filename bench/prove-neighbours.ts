@@ -39,7 +39,7 @@ const commandsIn = (server: BenchServer, id: string, name: string): Promise<Figu
   )
 
 await withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
-  const agent = await processOf('apps/host-agent/src/main.ts', `:${server.port}`)
+  const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
   const neighbour = await createDock(server)
   const quiet = percentile(await commandsIn(server, neighbour.id, 'quiet'), 0.95)
   const before = await residentMiB(agent)

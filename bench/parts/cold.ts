@@ -76,7 +76,7 @@ export const benchCold = (options: {
     await deleteDock(server, id)
     keep(await execInParallel(server, count))
     keep(...(await timeLives(server, count, large)))
-    const agent = await processOf('apps/host-agent/src/main.ts', String(server.port))
+    const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
     await printMemory(server, 'after these')
     const byHand = await raw(server, agent, options)
     print('beside the same by hand:')

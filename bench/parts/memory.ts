@@ -25,7 +25,9 @@ const childrenOf = async (parent: number): Promise<number[]> => {
 export const printMemory = async (server: BenchServer, when: string): Promise<void> => {
   const port = String(server.port)
   const control = await residentMiB(await processOf('apps/control-plane/src/main.ts', port))
-  const agent = await residentMiB(await processOf('apps/host-agent/src/main.ts', port))
+  const agent = await residentMiB(
+    await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`),
+  )
   const lock = await readFile(join(server.dataDir, 'control/pg/postmaster.pid'), 'utf8')
   const postmaster = Number(lock.split('\n')[0])
   const database = sum(

@@ -27,6 +27,7 @@ const posts = [
   '/api/auth/change-password',
   '/api/auth/revoke-session',
   '/v1/fleet/register',
+  '/v1/fleet/join-token',
 ]
 const gets = [
   '/api/auth/get-session',

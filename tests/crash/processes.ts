@@ -23,12 +23,12 @@ export const startOfProcess = async (pid: number): Promise<number> => {
   return Date.now() - uptime() * 1000 + ticks * 10
 }
 
-const nodeProgram = async (main: string, port: string): Promise<number | null> => {
+const nodeProgram = async (main: string, setting: string): Promise<number | null> => {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await read(entry, 'cmdline')
     if (!line.includes(main) || !/(^|\/)node$/.test(line.split('\0')[0] ?? '')) continue
-    if ((await read(entry, 'environ')).split('\0').some((each) => each.endsWith(port))) return Number(entry)
+    if ((await read(entry, 'environ')).split('\0').includes(setting)) return Number(entry)
   }
   return null
 }
@@ -39,7 +39,8 @@ export const processOf = async (
   server: { dataDir: string; port: number },
 ): Promise<number | null> => {
   if (victim === 'control-plane') return nodeProgram('apps/control-plane/src/main.ts', `PORT=${server.port}`)
-  if (victim === 'agent') return nodeProgram('apps/host-agent/src/main.ts', `:${server.port}`)
+  if (victim === 'agent')
+    return nodeProgram('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/host`)
   const lock = await readFile(join(server.dataDir, 'control/pg/postmaster.pid'), 'utf8').catch(() => '')
   const pid = Number.parseInt(lock, 10)
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null

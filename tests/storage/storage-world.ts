@@ -4,7 +4,7 @@
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -19,6 +19,7 @@ import type { CopyContext } from '../../apps/control-plane/src/modules/copies/co
 import { usualCopySettings } from '../../apps/control-plane/src/modules/copies/copy-settings.ts'
 import { verifiedCopy } from '../../apps/control-plane/src/modules/copies/copy-store.ts'
 import { restoreCopy } from '../../apps/control-plane/src/modules/copies/restore-copy.ts'
+import { createEnrolment } from '../../apps/control-plane/src/modules/hosts/index.ts'
 import { openObjectStore } from '../../apps/control-plane/src/object-store/index.ts'
 import { sealedColumns } from '../../apps/control-plane/src/sealed-columns.ts'
 import { createSealer, ensureKeyRing } from '../../apps/control-plane/src/sealing/index.ts'
@@ -160,17 +161,22 @@ export const createStorageWorld = async (databaseUrl: string, copyTimes: string)
     environment,
   )
   const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey })
+  const database = openDatabase({ url: databaseUrl, onIdleError: () => undefined })
+  const joinTokenFile = join(folder, 'join-token')
+  await writeFile(
+    joinTokenFile,
+    await createEnrolment({ db: database.db, clock: systemClock }).issueJoinToken(),
+  )
   const host = await startDiskHost({
     hostDir: join(folder, 'host'),
     url: admin.baseUrl,
-    joinTokenFile: join(controlDir, 'run/join-token'),
+    joinTokenFile,
     image: 'debian-13',
     environment,
   })
   await until('the host is online', async () =>
     (await client.call('listHosts', {})).some(({ state }) => state === 'online'),
   )
-  const database = openDatabase({ url: databaseUrl, onIdleError: () => undefined })
   const scratch = join(folder, 'scratch')
   const pool = await scratchPool(scratch)
   const context = await scratchContext(controlDir, database, pool)

@@ -197,6 +197,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     trustedProxies: config.trustedProxies,
     signIn: people.signIn.handle,
     registerHost: docks.fleet.register,
+    issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
     checkHealth: () => {
       const late = Promise.withResolvers<never>()
       const cancel = clock.after(healthTimeoutMs, () =>
@@ -241,7 +242,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         clock,
         onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
       })
-      await docks.start(config.embeddedHost ? join(config.controlDir, 'run/join-token') : null)
+      await docks.start()
     },
     stop: async () => {
       connections.close()

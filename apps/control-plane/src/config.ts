@@ -23,6 +23,8 @@ const commaList = z.string().transform((text) =>
 const schema = z.object({
   PORT: port.default(8080),
   DOCK_BIND: z.string().default('127.0.0.1'),
+  DOCK_LISTEN_FD: z.coerce.number().int().min(3).optional(),
+  DOCK_ROOT_LISTEN_FD: z.coerce.number().int().min(3).optional(),
   DOCK_CONTROL_DIR: z.string().default('.dock/control'),
   DATABASE_URL: z.string('must name a PostgreSQL database; script/server sets it'),
   DOCK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -90,6 +92,8 @@ const schema = z.object({
 export type Config = {
   port: number
   bind: string
+  /** Descriptors of listening sockets that the supervisor holds; undefined: this process listens itself. */
+  listening: { publicFd: number | undefined; rootFd: number | undefined }
   controlDir: string
   databaseUrl: string
   /** Where callers reach the service, without a slash at the end. */
@@ -213,6 +217,7 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
   return {
     port: values.PORT,
     bind: values.DOCK_BIND,
+    listening: { publicFd: values.DOCK_LISTEN_FD, rootFd: values.DOCK_ROOT_LISTEN_FD },
     controlDir: resolve(values.DOCK_CONTROL_DIR),
     databaseUrl: values.DATABASE_URL,
     apiUrl,

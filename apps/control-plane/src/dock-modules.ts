@@ -89,7 +89,7 @@ export type DockModules = {
   /** There may be data at rest of organizations that keep none. */
   noticeRetention(): void
   /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
-  start(joinTokenFile: string | null): Promise<void>
+  start(): Promise<void>
   /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
   stop(): Promise<void>
 }
@@ -249,7 +249,6 @@ export const createDockModules = (options: {
     ],
   })
   const orderedStops = createOrderedStops(context)
-  let endTokenFile: () => void = () => undefined
   return {
     handlers: {
       ...dockHandlers(context),
@@ -272,8 +271,7 @@ export const createDockModules = (options: {
     noticeRetention: () => {
       wipe().catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
     },
-    start: async (joinTokenFile) => {
-      if (joinTokenFile !== null) endTokenFile = await enrolment.maintainTokenFile(joinTokenFile)
+    start: async () => {
       await runner.start()
       await copies.start()
       imageVersions.start()
@@ -282,7 +280,6 @@ export const createDockModules = (options: {
       orderedStops.start()
     },
     stop: async () => {
-      endTokenFile()
       timers.stop()
       ttl.stop()
       orderedStops.stop()

@@ -75,6 +75,7 @@ const run = async (logger: Logger): Promise<void> => {
     precedence: controlPlane.precedence,
     bind: config.bind,
     port: config.port,
+    listening: config.listening,
     onDoorError: (error) => logger.warn({ err: error }, 'a connection failed'),
   })
   logger.info({ bind: config.bind, port: server.port }, 'control plane ready')

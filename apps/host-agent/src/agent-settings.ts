@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 
 const environment = z.object({
-  DOCK_CONTROL_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8080'),
+  DOCK_CONTROL_URL: z.url({ protocol: /^(https?|unix)$/ }).default('http://127.0.0.1:8080'),
   DOCK_HOST_DIR: z.string().min(1).default('.dock/host'),
   DOCK_JOIN_TOKEN_FILE: z.string().min(1).optional(),
   DOCK_RUNSC: z.string().min(1).optional(),
@@ -23,16 +23,18 @@ const isLoopback = ({ hostname }: URL): boolean =>
 
 const requireSafeAddress = (address: string, isPlainAllowed: boolean): void => {
   const url = new URL(address)
-  if (url.protocol === 'https:' || isLoopback(url) || isPlainAllowed) return
+  if (url.protocol !== 'http:' || isLoopback(url) || isPlainAllowed) return
   throw new Error(
     `DOCK_CONTROL_URL is ${url.origin}: over plain http whoever is on the way can command this host as root. Give Dock an https address, or set DOCK_PLAIN_HTTP=on where nobody else is on the network.`,
   )
 }
 
 export type AgentSettings = {
+  /** An http or https address, or `unix:/path/of/socket` of the control plane on this machine. */
   controlUrl: string
   /** Absolute; everything the agent keeps is below it. */
   hostFolder: string
+  /** Where an operator puts a join token. */
   joinTokenFile: string
   runscPath: string
   /** For what need not outlive the machine's boot. */
@@ -56,7 +58,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
   return {
     controlUrl: data.DOCK_CONTROL_URL,
     hostFolder,
-    joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, '../control/run/join-token')),
+    joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, 'join-token')),
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
     runtime: data.DOCK_RUNTIME,

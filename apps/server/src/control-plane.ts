@@ -2,11 +2,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '@dock/embedded-postgres'
+import type { Identity } from '@dock/foundation'
 import type { Program, Running } from './running.ts'
 import type { Settings } from './settings.ts'
 import type { View } from './view.ts'
-
-export type Identity = { uid: number; gid: number }
 
 const user = 'dock'
 
@@ -32,12 +31,16 @@ export const startDatabase = (
     logPath: join(settings.dataDir, 'logs/postgres.log'),
   })
 
-/** The control plane as a program of the supervisor. The database's address is passed in the environment. */
+/**
+ * The control plane as a program of the supervisor, which holds the sockets that it listens on. The database's address is
+ * passed in the environment.
+ */
 export const controlPlaneProgram = (
   settings: Settings,
   view: View,
   identity: Identity,
   databaseUrl: string,
+  sockets: readonly [publicFd: number, rootFd: number] | undefined,
 ): Program => ({
   command: [
     'setpriv',
@@ -56,7 +59,9 @@ export const controlPlaneProgram = (
     DOCK_BIND: settings.bind,
     DOCK_CONTROL_DIR: view.controlDir,
     DATABASE_URL: databaseUrl,
+    ...(sockets ? { DOCK_LISTEN_FD: '3', DOCK_ROOT_LISTEN_FD: '4' } : {}),
   },
+  ...(sockets ? { descriptors: sockets } : {}),
   logPath: join(settings.dataDir, 'logs/control-plane.log'),
   pidPath: join(settings.dataDir, 'run/control-plane.pid'),
   stopSignal: 'SIGTERM',

@@ -11,7 +11,7 @@ export type FirstDock = { id: string; name: string; uname: string; elapsedMs: nu
  * the API's own sentence.
  */
 export const makeFirstDock = async (
-  baseUrl: string,
+  address: string,
   admin: Admin,
   dataDir: string,
 ): Promise<FirstDock | undefined> => {
@@ -24,16 +24,16 @@ export const makeFirstDock = async (
   const startedAt = Date.now()
   const findOrMake = async (): Promise<{ id: string; name: string }> => {
     // A start that was broken off may have made it.
-    const docks = await call<{ id: string; name: string }[]>(baseUrl, admin, 'GET', '/v1/docks?all=true')
+    const docks = await call<{ id: string; name: string }[]>(address, admin, 'GET', '/v1/docks?all=true')
     const body = { workspaceId: admin.workspaceId, image: admin.image, name: 'first' }
-    return docks.find(({ name }) => name === body.name) ?? call(baseUrl, admin, 'POST', '/v1/docks', body)
+    return docks.find(({ name }) => name === body.name) ?? call(address, admin, 'POST', '/v1/docks', body)
   }
   const dock = await findOrMake().catch((error: unknown) => {
     if (keyIsDead(error)) return undefined
     throw error
   })
   if (!dock) return undefined
-  const result = await call<{ stdout: string }>(baseUrl, admin, 'POST', `/v1/docks/${dock.id}/exec`, {
+  const result = await call<{ stdout: string }>(address, admin, 'POST', `/v1/docks/${dock.id}/exec`, {
     command: 'uname -a',
   })
   const elapsedMs = Date.now() - startedAt

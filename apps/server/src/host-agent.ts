@@ -9,12 +9,15 @@ import type { Settings } from './settings.ts'
 const passedOn =
   /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_(?:OPTIONS|COMPILE_CACHE(?:_PORTABLE)?)|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_|SECRET_KEYS|AUTH_SECRET).*)$/
 
-/** Loopback as seen from this machine, whatever addresses the control plane listens on. */
-export const controlUrl = (settings: Settings): string => {
+/** Where people on this machine find the API: loopback, whatever addresses the control plane listens on. */
+export const publicUrl = (settings: Settings): string => {
   const everywhere = ['0.0.0.0', '::', '']
   const address = everywhere.includes(settings.bind) ? '127.0.0.1' : settings.bind
   return `http://${address.includes(':') ? `[${address}]` : address}:${settings.port}`
 }
+
+/** Where root's own programs reach the control plane: nobody else can have taken this address. */
+export const controlUrl = (settings: Settings): string => `unix:${settings.rootSocket}`
 
 /** The agent as a program of the supervisor. Its orderly end also ends the sandboxes; their disks stay. */
 export const hostAgentProgram = (settings: Settings): Program => {
@@ -31,7 +34,6 @@ export const hostAgentProgram = (settings: Settings): Program => {
       DOCK_NODE: process.execPath,
       DOCK_HOST_DIR: settings.hostDir,
       DOCK_CONTROL_URL: controlUrl(settings),
-      DOCK_JOIN_TOKEN_FILE: join(settings.controlDir, 'run/join-token'),
     },
     logPath: join(settings.dataDir, 'logs/host-agent.log'),
     pidPath: join(settings.dataDir, 'run/host-agent.pid'),

@@ -1,6 +1,6 @@
-/** Waits until the control plane answers and the embedded host is online. */
-import { readFile } from 'node:fs/promises'
+/** Waits until the control plane answers and the embedded host is online. Addresses are those of `requestJson`. */
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Identity, readOwnFile, requestJson } from '@dock/foundation'
 
 export type Admin = {
   baseUrl: string
@@ -32,18 +32,15 @@ export const waitUntil = async <T>(
 }
 
 /** True once `GET /health` answers 200. */
-export const askHealth = async (baseUrl: string): Promise<true | undefined> => {
-  const response = await fetch(`${baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })
-  await response.body?.cancel()
+export const askHealth = async (address: string): Promise<true | undefined> => {
+  const signal = AbortSignal.timeout(2_000)
+  const response = await requestJson(address, '/health', { method: 'GET', signal })
   return response.status === 200 ? true : undefined
 }
 
 /** The first person's account as the control plane wrote it; undefined once that person is erased. */
-export const readAdmin = async (path: string): Promise<Admin | undefined> => {
-  const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
-    throw error
-  })
+export const readAdmin = async (path: string, identity: Identity): Promise<Admin | undefined> => {
+  const content = await readOwnFile(path, identity)
   return content === undefined ? undefined : (JSON.parse(content) as Admin)
 }
 
@@ -58,23 +55,20 @@ class Refused extends Error {
 
 /** One request with the first person's key; throws the public sentence of an error. */
 export const call = async <T>(
-  baseUrl: string,
+  address: string,
   admin: Admin,
   method: string,
   path: string,
   body?: object,
 ): Promise<T> => {
-  const response = await fetch(`${baseUrl}${path}`, {
+  const response = await requestJson(address, path, {
     method,
-    headers: {
-      authorization: `Bearer ${admin.apiKey}`,
-      ...(body ? { 'content-type': 'application/json' } : {}),
-    },
-    ...(body ? { body: JSON.stringify(body) } : {}),
+    headers: { authorization: `Bearer ${admin.apiKey}` },
+    ...(body ? { body } : {}),
     signal: AbortSignal.timeout(120_000),
   })
-  const answer = (await response.json()) as { ok: boolean; code?: string; message?: string; data?: T } & T
-  if (!response.ok)
+  const answer = response.body as { ok: boolean; code?: string; message?: string; data?: T } & T
+  if (response.status < 200 || response.status > 299)
     throw new Refused(
       response.status,
       `${answer.code ?? response.status}: ${answer.message ?? `${method} ${path}`}`,
@@ -93,13 +87,13 @@ type HostAnswer = { state: string; lastHeartbeatAt: string | null }
  * where nobody is left to ask as.
  */
 export const askHostOnline = async (
-  baseUrl: string,
+  address: string,
   admin: Admin | undefined,
   since: number,
 ): Promise<true | undefined> => {
   if (!admin) return true
   try {
-    const hosts = await call<HostAnswer[]>(baseUrl, admin, 'GET', '/v1/hosts')
+    const hosts = await call<HostAnswer[]>(address, admin, 'GET', '/v1/hosts')
     const isThere = hosts.some(
       ({ state, lastHeartbeatAt }) => state === 'online' && Date.parse(lastHeartbeatAt ?? '') >= since,
     )

@@ -25,6 +25,8 @@ export type Program = {
   environment: NodeJS.ProcessEnv
   /** Both output streams are appended here. */
   logPath: string
+  /** Handed to it as its descriptors 3, 4, … */
+  descriptors?: readonly number[]
   pidPath: string
   /** The signal that asks for an orderly end, and how long that may take. */
   stopSignal: NodeJS.Signals
@@ -52,7 +54,7 @@ export const startProgram = async (program: Program): Promise<Running> => {
       cwd: program.cwd,
       env: program.environment,
       detached: true,
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['ignore', log.fd, log.fd, ...(program.descriptors ?? [])],
     })
     const ended = new Promise<number | null>((resolve) => child.once('exit', (code) => resolve(code)))
     await new Promise<void>((resolve, reject) => child.once('spawn', resolve).once('error', reject))

@@ -12,6 +12,8 @@ export type Settings = {
   hostDir: string
   /** The short folder under /run where control plane and PostgreSQL see what is theirs. */
   viewDir: string
+  /** Where root alone reaches the control plane. */
+  rootSocket: string
   checkout: string
   bind: string
   port: number
@@ -43,12 +45,15 @@ export const readSettings = async (environment: NodeJS.ProcessEnv, checkout: str
   const dataDir = resolve(environment['DOCK_DATA_DIR'] ?? join(checkout, '.dock'))
   const stored = await readFile(join(dataDir, 'config.env'), 'utf8').catch(() => '')
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 8)
   const all: NodeJS.ProcessEnv = { ...parseConfiguration(stored), ...given }
   return {
     dataDir,
     controlDir: join(dataDir, 'control'),
     hostDir: join(dataDir, 'host'),
-    viewDir: `/run/dock-${createHash('sha256').update(dataDir).digest('hex').slice(0, 8)}`,
+    viewDir: `/run/dock-${digest}`,
+    // Short, and the same in every mount namespace.
+    rootSocket: `/run/dock-${digest}-root/control.sock`,
     checkout,
     bind: all['DOCK_BIND'] ?? '127.0.0.1',
     port: readPort(all['PORT']),

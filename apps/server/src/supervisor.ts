@@ -2,15 +2,16 @@
  * Starts PostgreSQL, control plane and host agent in this order, keeps each running, and ends them in the reverse
  * order. What an earlier supervisor left is ended first; sandboxes stay and are adopted by the next agent.
  */
-import { chown, copyFile, mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { systemClock } from '@dock/foundation'
-import { checkPort } from './check-port.ts'
+import { closeSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Identity, makeOwnFolder, requireOwnFolder, systemClock } from '@dock/foundation'
 import { controlPlaneProgram, readIdentity, startDatabase } from './control-plane.ts'
 import { makeFirstDock } from './first-dock.ts'
 import { greeting } from './greeting.ts'
-import { cleanUpHost, controlUrl, hostAgentProgram } from './host-agent.ts'
+import { cleanUpHost, controlUrl, hostAgentProgram, publicUrl } from './host-agent.ts'
 import { type Kept, keepRunning } from './keep-running.ts'
+import { listenForRoot, listenOnPort } from './listening-sockets.ts'
 import { endProcess, readPidFile } from './process-identity.ts'
 import { type Admin, askHealth, askHostOnline, readAdmin, waitUntil } from './readiness.ts'
 import { type Program, startProgram } from './running.ts'
@@ -25,31 +26,38 @@ const leftoverPatienceMs = 20_000
 /** A process that ended this often in a row while we wait for it will not come. */
 const failuresMax = 4
 
-const prepareFolders = async (settings: Settings, identity: { uid: number; gid: number }): Promise<void> => {
+/** Root makes nothing in the control plane's folder and follows nothing there: it looks, and refuses what is odd. */
+const prepareFolders = async (settings: Settings, identity: Identity): Promise<void> => {
   for (const name of ['logs', 'run'])
     await mkdir(join(settings.dataDir, name), { recursive: true, mode: 0o700 })
-  await mkdir(settings.controlDir, { recursive: true, mode: 0o700 })
-  await chown(settings.controlDir, identity.uid, identity.gid)
-  for (const name of ['run', 'outbox', 'keys']) {
-    await mkdir(join(settings.controlDir, name), { recursive: true, mode: 0o700 })
-    await chown(join(settings.controlDir, name), identity.uid, identity.gid)
-  }
+  await makeOwnFolder(settings.controlDir, identity)
+  for (const name of ['run', 'outbox', 'keys', 'pg', 'pg.new', 'objects'])
+    await requireOwnFolder(join(settings.controlDir, name), identity)
 }
 
 /**
  * Copies admin.json up to the data folder; under sudo it belongs to the person who called. A control plane that is
  * healthy has written it, so one that is missing is gone with its person, and the copy goes too.
  */
-const publishAdmin = async (settings: Settings, path: string): Promise<Admin | undefined> => {
-  const source = join(settings.controlDir, 'admin.json')
-  const admin = await readAdmin(source)
+const publishAdmin = async (
+  settings: Settings,
+  identity: Identity,
+  path: string,
+): Promise<Admin | undefined> => {
+  const admin = await readAdmin(join(settings.controlDir, 'admin.json'), identity)
   if (!admin) {
     await rm(path, { force: true })
     return undefined
   }
-  await copyFile(source, `${path}.new`)
-  const { SUDO_UID, SUDO_GID } = process.env
-  if (SUDO_UID && SUDO_GID) await chown(`${path}.new`, Number(SUDO_UID), Number(SUDO_GID))
+  await rm(`${path}.new`, { force: true })
+  const file = await open(`${path}.new`, 'wx', 0o600)
+  try {
+    await file.writeFile(`${JSON.stringify(admin, null, 2)}\n`)
+    const { SUDO_UID, SUDO_GID } = process.env
+    if (SUDO_UID && SUDO_GID) await file.chown(Number(SUDO_UID), Number(SUDO_GID))
+  } finally {
+    await file.close()
+  }
   await rename(`${path}.new`, path)
   return admin
 }
@@ -63,6 +71,13 @@ export const createSupervisor = (
   const kept: Kept[] = []
   let stopping = false
   let lastStart: Promise<unknown> = Promise.resolve()
+  let sockets: [publicFd: number, rootFd: number] | undefined
+
+  const closeSockets = async (): Promise<void> => {
+    for (const descriptor of sockets ?? []) closeSync(descriptor)
+    sockets = undefined
+    await rm(dirname(settings.rootSocket), { recursive: true, force: true })
+  }
 
   const keep = async (
     name: string,
@@ -99,12 +114,14 @@ export const createSupervisor = (
     const identity = await readIdentity()
     await prepareFolders(settings, identity)
     const view = await makeView(settings, identity)
-    const baseUrl = controlUrl(settings)
+    const [baseUrl, address] = [publicUrl(settings), controlUrl(settings)]
     let databaseUrl = settings.databaseUrl ?? ''
-    const programOf = () => controlPlaneProgram(settings, view, identity, databaseUrl)
+    const programOf = (sockets?: [number, number]) =>
+      controlPlaneProgram(settings, view, identity, databaseUrl, sockets)
     const agentProgram = hostAgentProgram(settings)
     await endLeftover(programOf())
-    await checkPort(settings.bind, settings.port)
+    // Before anything else, and until the end: whoever is found at these addresses later is this Dock.
+    sockets = [await listenOnPort(settings.bind, settings.port), await listenForRoot(settings.rootSocket)]
 
     if (settings.databaseUrl === undefined) {
       await keep('PostgreSQL', 'postgres.log', async () => {
@@ -113,16 +130,20 @@ export const createSupervisor = (
         return database
       })
     }
-    const controlPlane = await keep('The control plane', 'control-plane.log', () => startProgram(programOf()))
+    const controlPlane = await keep('The control plane', 'control-plane.log', () =>
+      startProgram(programOf(sockets)),
+    )
+    // At the end callers are turned away before the control plane goes, and the agent is gone by then.
+    kept.unshift({ pid: () => undefined, failures: () => 0, stop: closeSockets })
     const controlHopeless = hopeless('the control plane', 'control-plane.log', controlPlane)
     await waitUntil(
       'The control plane is not healthy',
-      () => askHealth(baseUrl),
+      () => askHealth(address),
       healthTimeoutMs,
       controlHopeless,
     )
     const adminPath = join(settings.dataDir, 'admin.json')
-    const admin = await publishAdmin(settings, adminPath)
+    const admin = await publishAdmin(settings, identity, adminPath)
 
     if (settings.embeddedHost) {
       await endLeftover(agentProgram)
@@ -131,7 +152,7 @@ export const createSupervisor = (
       const agentHopeless = hopeless('the host agent', 'host-agent.log', agent)
       await waitUntil(
         'The host is not online',
-        () => askHostOnline(baseUrl, admin, agentStartedAt),
+        () => askHostOnline(address, admin, agentStartedAt),
         hostTimeoutMs,
         agentHopeless,
       )
@@ -139,7 +160,7 @@ export const createSupervisor = (
     const startedInMs = Date.now() - startedAt
     const firstDock =
       settings.embeddedHost && admin
-        ? await makeFirstDock(baseUrl, admin, settings.dataDir).catch(tellNoFirstDock)
+        ? await makeFirstDock(address, admin, settings.dataDir).catch(tellNoFirstDock)
         : undefined
     say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs }))
   }
@@ -150,6 +171,7 @@ export const createSupervisor = (
     await lastStart
     const failures: unknown[] = []
     for (const process of kept) await process.stop().catch((error: unknown) => failures.push(error))
+    await closeSockets()
     if (settings.embeddedHost) await cleanUpHost(settings).catch((error: unknown) => failures.push(error))
     await removeView(settings)
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'))

@@ -1,6 +1,7 @@
 /** Finds the PostgreSQL programs that the distribution's package installed. */
-import { access, readdir, readFile } from 'node:fs/promises'
+import { access, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readOwnFile } from '@dock/foundation'
 
 /** The oldest major version that Dock runs on. */
 export const oldestMajor = 15
@@ -8,7 +9,7 @@ export const oldestMajor = 15
 const packagesFolder = '/usr/lib/postgresql'
 
 const majorOfCluster = async (dataDir: string): Promise<number | undefined> => {
-  const text = await readFile(join(dataDir, 'PG_VERSION'), 'utf8').catch(() => undefined)
+  const text = await readOwnFile(join(dataDir, 'PG_VERSION'), undefined).catch(() => undefined)
   return text === undefined ? undefined : Number.parseInt(text, 10)
 }
 

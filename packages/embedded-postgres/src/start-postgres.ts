@@ -3,13 +3,14 @@
  * whole or not at all (initdb beside, then rename), and at most one server runs on it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chown, lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, open, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { type Identity, makeOwnFolder, requireOwnFolder, runInFolderOf } from '@dock/foundation'
 import pg from 'pg'
 import { findPostgresBinaries } from './find-binaries.ts'
 import { endServer, findServer, removeStaleLocks } from './leftover.ts'
-import { type Identity, identityFor } from './system-user.ts'
+import { identityFor } from './system-user.ts'
 
 export type PostgresOptions = {
   /** The cluster's folder; made when absent. */
@@ -42,11 +43,6 @@ const socketName = '.s.PGSQL.5432'
 const socketPathMax = 107
 const readyTimeoutMs = 60_000
 
-const makeFolder = async (path: string, identity: Identity | undefined): Promise<void> => {
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  if (identity) await chown(path, identity.uid, identity.gid)
-}
-
 const runToEnd = (child: ChildProcess): Promise<number | null> =>
   new Promise((resolve, reject) => {
     child.once('error', reject)
@@ -70,19 +66,21 @@ const initialise = async (
 ) => {
   if (await exists(join(options.dataDir, 'PG_VERSION'))) return
   const fresh = `${options.dataDir}.new`
-  await rm(fresh, { recursive: true, force: true })
-  await makeFolder(fresh, identity)
+  const inParent = (...command: [string, ...string[]]): Promise<void> =>
+    runInFolderOf(identity, dirname(fresh), command)
+  await inParent('rm', '--recursive', '--force', '--one-file-system', '--', fresh)
+  await makeOwnFolder(fresh, identity)
   const args = ['-D', fresh, '-U', superuser, '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions']
   // The socket's folder is 0700: whoever can enter it is the owner or root.
   args.push('--auth-local=trust', '--auth-host=reject', ...(options.fsync === false ? ['--no-sync'] : []))
   const child = spawn(join(binaries, 'initdb'), args, {
     ...identity,
-    cwd: fresh,
+    cwd: '/',
     stdio: ['ignore', log, log],
   })
   if ((await runToEnd(child)) !== 0) throw new Error(`initdb failed:\n${await logTail(options.logPath)}`)
-  await rm(options.dataDir, { recursive: true, force: true })
-  await rename(fresh, options.dataDir)
+  await inParent('rm', '--recursive', '--force', '--one-file-system', '--', options.dataDir)
+  await inParent('mv', '--no-target-directory', '--', fresh, options.dataDir)
 }
 
 const canConnect = async (url: string): Promise<boolean> => {
@@ -129,17 +127,19 @@ export const startPostgres = async (options: PostgresOptions): Promise<RunningPo
   }
   const identity = await identityFor(options)
   const binaries = await findPostgresBinaries(options.dataDir)
-  await makeFolder(options.socketDir, identity)
+  await makeOwnFolder(options.socketDir, identity)
+  if (identity) await requireOwnFolder(options.dataDir, identity)
   const logFile = await open(options.logPath, 'a', 0o600)
   try {
-    const leftover = await findServer(options.dataDir)
+    const leftover = await findServer(options.dataDir, identity)
     if (leftover !== undefined) await endServer(leftover)
-    await removeStaleLocks(options.dataDir, socketPath)
     await initialise(options, binaries, identity, logFile.fd)
+    await removeStaleLocks(options.dataDir, socketPath, identity)
     // A session of its own: Ctrl-C reaches the caller alone, which stops the server when it is done with it.
     const child = spawn(join(binaries, 'postgres'), serverArguments(options), {
       ...identity,
-      cwd: options.dataDir,
+      // The server enters its folder itself, with its own rights.
+      cwd: '/',
       detached: true,
       stdio: ['ignore', logFile.fd, logFile.fd],
     })

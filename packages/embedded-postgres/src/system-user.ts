@@ -1,7 +1,6 @@
 /** Whom the server runs as: PostgreSQL refuses root, so root hands it to an unprivileged user. */
 import { readFile } from 'node:fs/promises'
-
-export type Identity = { uid: number; gid: number }
+import type { Identity } from '@dock/foundation'
 
 const defaultUser = 'dock'
 

@@ -3,7 +3,15 @@ export { compileOnly } from './compile-only.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
 export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
 export { createLogger, type Logger } from './logger.ts'
+export {
+  type Identity,
+  makeOwnFolder,
+  readOwnFile,
+  requireOwnFolder,
+  runInFolderOf,
+} from './own-folder.ts'
 export { Precedence, standBack } from './precedence.ts'
+export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export {
   CommandFailed,
   type CommandOptions,

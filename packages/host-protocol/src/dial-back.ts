@@ -8,6 +8,7 @@ import { type IncomingMessage, request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { dialledAddress } from '@dock/foundation'
 import { connectProtocol } from './link-settings.ts'
 
 /** Where the control plane takes what agents dial back; the upgrade's protocol is `dock-stream`. */
@@ -20,11 +21,13 @@ const dialTimeoutMs = 3_000
 /** The agent's end. Null when the control plane does not take it, or a proxy before it does not. */
 export const dialBack = (url: string, ticket: string): Promise<Duplex | null> =>
   new Promise((resolve) => {
-    const address = new URL(dialBackPath, url)
+    const { base, socketPath } = dialledAddress(url)
+    const address = new URL(dialBackPath, base)
     const outgoing = (address.protocol === 'https:' ? requestSecurely : request)(address, {
       headers: { connection: 'Upgrade', upgrade: dialBackProtocol, [ticketHeader]: ticket },
       agent: false,
       timeout: dialTimeoutMs,
+      ...(socketPath === undefined ? {} : { socketPath }),
     })
     outgoing.once('upgrade', (_, socket: Socket, head: Buffer) => {
       socket.setTimeout(0)

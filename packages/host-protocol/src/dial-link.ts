@@ -1,6 +1,7 @@
 /** The agent's side of the connection: dials the control plane, serves calls over the socket, dials again when it broke. */
+import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Logger } from '@dock/foundation'
+import { dialledAddress, type Logger } from '@dock/foundation'
 import { createWebSocketStream, WebSocket } from 'ws'
 import { dialBack } from './dial-back.ts'
 import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
@@ -10,7 +11,7 @@ import { type LinkHandler, serveLink } from './serve-link.ts'
 export type LinkChannel = 'control' | 'bulk'
 
 export type DialOptions = {
-  /** The control plane's address, `http://…` or `https://…`, without a path. */
+  /** The control plane's address: `http://…` or `https://…` without a path, or `unix:/path/of/socket`. */
   url: string
   credential: string
   hostId: string
@@ -41,7 +42,8 @@ const goodLinkMs = 1_000
 const attempt = (options: DialOptions): Promise<Attempt> =>
   new Promise((resolve) => {
     const { channel, logger, signal } = options
-    const address = new URL(`/v1/fleet/connect?channel=${channel}`, options.url)
+    const { base, socketPath } = dialledAddress(options.url)
+    const address = new URL(`/v1/fleet/connect?channel=${channel}`, base)
     address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:'
     const socket = new WebSocket(address, {
       headers: {
@@ -53,6 +55,7 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
       // Masks keep scripts in browsers from writing what they like onto a wire; here they only cost half the processor.
       generateMask: (mask) => void mask.fill(0),
       handshakeTimeout: 10_000,
+      ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
     })
     let openedAt: number | undefined
     let refusedStatus: number | undefined

@@ -32,9 +32,9 @@ const processes = async (...texts: string[]): Promise<number[]> => {
 const environmentHas = async (pid: number, text: string): Promise<boolean> =>
   (await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')).includes(text)
 
-/** The node process of an app of this very server. */
+/** The node process of an app of this very server: settings of both name the data folder. */
 const appProcess = async (main: string): Promise<number> => {
-  for (const pid of await processes('node', main)) if (await environmentHas(pid, String(port))) return pid
+  for (const pid of await processes('node', main)) if (await environmentHas(pid, `=${dataDir}`)) return pid
   throw new Error(`no process of ${main}`)
 }
 

@@ -10,6 +10,7 @@ import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
 import { readJsonBody, strangerBodyBytesMax } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
+import { isFromRoot } from './root-door.ts'
 import { securityHeaders } from './security-headers.ts'
 
 export type HttpOptions = {
@@ -25,6 +26,8 @@ export type HttpOptions = {
   signIn(request: SignInRequest): Promise<Response>
   /** Registration of hosts, given the parsed body and the peer's address. */
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
+  /** A join token for the embedded host, which builds images; asked for by root alone. */
+  issueJoinToken(): Promise<string>
   /** Rejects while the instance cannot serve. */
   checkHealth(): Promise<void>
 }
@@ -76,6 +79,13 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
     context.set('route', '/v1/fleet/register')
     const body = await readJsonBody(context.req.raw, strangerBodyBytesMax)
     return success(await options.registerHost(body, context.get('clientAddress')), 201, true)
+  })
+
+  // The embedded host's agent reads nothing that this process could have written elsewhere: it asks on root's socket.
+  app.post('/v1/fleet/join-token', async (context) => {
+    context.set('route', '/v1/fleet/join-token')
+    if (!isFromRoot(context.env?.incoming)) throw new ServiceError('not_found')
+    return success({ joinToken: await options.issueJoinToken() }, 201, true)
   })
 
   let document: string | undefined

@@ -1,11 +1,12 @@
 /** The listening socket: header limit, WebSocket upgrades, hosted ports, an end that lets requests under way finish. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Precedence } from '@dock/foundation'
 import { getRequestListener } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
+import { markFromRoot } from './root-door.ts'
 
 /** Bytes of all headers of a request. */
 const headerBytesMax = 16 * 1024
@@ -60,7 +61,7 @@ const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
   return () => clearTimeout(timer)
 }
 
-/** Listens on `bind:port` (0 for any free port). */
+/** Listens on `bind:port` (0 for any free port), or on sockets that were handed over. */
 export const serveHttp = async (options: {
   app: HttpApp
   doors: Doors
@@ -68,6 +69,8 @@ export const serveHttp = async (options: {
   precedence: Precedence
   bind: string
   port: number
+  /** Descriptors of sockets that listen already: instead of `bind:port`, and one that only root reaches. */
+  listening?: { publicFd: number | undefined; rootFd: number | undefined }
   patience?: ClientPatience
   /** Told of what a door did not expect. */
   onDoorError(error: unknown): void
@@ -94,51 +97,67 @@ export const serveHttp = async (options: {
     })
     void answer(request, response)
   }
-  const server = createServer({
-    maxHeaderSize: headerBytesMax,
-    keepAliveTimeout: keepAliveTimeoutMs,
-    headersTimeout: patience.headersMs,
-    // A hosted port's requests take the time that they take; the service's own are hurried one by one.
-    requestTimeout: 0,
-    connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
-    // Whoever offers another protocol is answered in this one.
-    shouldUpgradeCallback: (request) =>
-      protocolOf(request) === 'websocket' || upgradeOf(request) !== undefined,
-  })
-  server.timeout = patience.silenceMs
-  server.on('request', (request, response) => {
-    if (!doors.ports?.takes(request)) return serve(request, response)
-    // Neither is their silence ours to judge.
-    request.socket.setTimeout(0)
-    doors.ports.handle(request, response).catch((error: unknown) => {
-      onDoorError(error)
-      response.destroy()
+  const makeServer = (): Server => {
+    const server = createServer({
+      maxHeaderSize: headerBytesMax,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      headersTimeout: patience.headersMs,
+      // A hosted port's requests take the time that they take; the service's own are hurried one by one.
+      requestTimeout: 0,
+      connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
+      // Whoever offers another protocol is answered in this one.
+      shouldUpgradeCallback: (request) =>
+        protocolOf(request) === 'websocket' || upgradeOf(request) !== undefined,
     })
-  })
-  server.on('clientError', refuseBrokenRequest)
-  server.on('upgrade', (request, socket: Socket, head) => {
-    // What it becomes has its own rules of when silence ends it.
-    socket.setTimeout(0)
-    const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : upgradeOf(request)
-    if (!upgrade) return refuseUpgrade(socket)
-    upgrade(request, socket, head).catch((error: unknown) => {
-      onDoorError(error)
-      socket.destroy()
+    server.timeout = patience.silenceMs
+    server.on('request', (request, response) => {
+      if (!doors.ports?.takes(request)) return serve(request, response)
+      // Neither is their silence ours to judge.
+      request.socket.setTimeout(0)
+      doors.ports.handle(request, response).catch((error: unknown) => {
+        onDoorError(error)
+        response.destroy()
+      })
     })
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.bind, () => {
-      server.off('error', reject)
-      resolve()
+    server.on('clientError', refuseBrokenRequest)
+    server.on('upgrade', (request, socket: Socket, head) => {
+      // What it becomes has its own rules of when silence ends it.
+      socket.setTimeout(0)
+      const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : upgradeOf(request)
+      if (!upgrade) return refuseUpgrade(socket)
+      upgrade(request, socket, head).catch((error: unknown) => {
+        onDoorError(error)
+        socket.destroy()
+      })
     })
-  })
+    return server
+  }
+  const listen = (server: Server, where: ListenOptions | { fd: number }): Promise<void> =>
+    new Promise((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(where, () => {
+        server.off('error', reject)
+        resolve()
+      })
+    })
+  const { publicFd, rootFd } = options.listening ?? {}
+  const server = makeServer()
+  await listen(server, publicFd === undefined ? { port: options.port, host: options.bind } : { fd: publicFd })
+  const servers = [server]
+  if (rootFd !== undefined) {
+    const rootServer = makeServer()
+    rootServer.on('connection', markFromRoot)
+    await listen(rootServer, { fd: rootFd })
+    servers.push(rootServer)
+  }
   return {
     port: (server.address() as AddressInfo).port,
     drain: async (patienceMs) => {
       isDraining = true
-      server.close()
-      server.closeIdleConnections()
+      for (const each of servers) {
+        each.close()
+        each.closeIdleConnections()
+      }
       if (underWay === 0) return
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, patienceMs)
@@ -148,6 +167,8 @@ export const serveHttp = async (options: {
         }
       })
     },
-    close: () => server.closeAllConnections(),
+    close: () => {
+      for (const each of servers) each.closeAllConnections()
+    },
   }
 }

@@ -131,6 +131,11 @@ it('an API key resets nothing, and nobody resets what is not there', async () =>
     expect(await resetCredential(unknown)).toMatchObject({ ok: false, code: 'host_not_found' })
 })
 
+it('a token is handed out on root’s own socket, not by address', async () => {
+  const response = await fetch(`${url}/v1/fleet/join-token`, { method: 'POST', body: '{}' })
+  expect(response.status).toBe(404)
+})
+
 it('a token alone lets nobody take over a host', async () => {
   const { hostId, credential } = await enrol()
   const { enrolment } = controlPlane.controlPlane.docks

@@ -100,7 +100,8 @@ export const createFleetServer = (options: {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
     const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-    const address = request.socket.remoteAddress ?? ''
+    // A Unix socket has no address: it is this machine's.
+    const address = request.socket.remoteAddress ?? '127.0.0.1'
     const hostId = credential ? await enrolment.admit(credential, address) : null
     if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
     sockets.handleUpgrade(request, socket, head, (webSocket) => {

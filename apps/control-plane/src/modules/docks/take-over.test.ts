@@ -29,7 +29,7 @@ it('a process that starts alone takes up at once what an earlier one had under w
   const next = world.another()
   await next.runner.sweep()
   expect(starts()).toBe(1)
-  await next.start(null)
+  await next.start()
   await expect.poll(starts, { timeout: 60_000 }).toBe(2)
   open()
   await next.runner.settled()

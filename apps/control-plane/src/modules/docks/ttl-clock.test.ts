@@ -89,7 +89,7 @@ describe('a Dock', () => {
   beforeEach(async () => {
     database = await freshDatabase()
     world = await createTestWorld(database.db)
-    await world.modules.start(null)
+    await world.modules.start()
   })
   afterEach(async () => {
     await world.modules.stop()
@@ -155,7 +155,7 @@ describe('a Dock', () => {
     await world.modules.stop()
     await pass(59)
     const other = world.another()
-    await other.start(null)
+    await other.start()
     await pass(1)
     await archived(dock.id)
     await other.stop()

@@ -1,9 +1,7 @@
 /** How a machine becomes a host: a join token, worth one registration within an hour, for a credential. */
 import { createHash, randomBytes } from 'node:crypto'
-import { chmod, mkdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import { ServiceError } from '@dock/contract'
-import { type Clock, isUuid, newUuid, toBase62, writeFileDurably } from '@dock/foundation'
+import { type Clock, isUuid, newUuid, toBase62 } from '@dock/foundation'
 import type { RegisteredHost, RegisterHost } from '@dock/host-protocol'
 import { type Db, withTransaction } from '../../database/database.ts'
 import {
@@ -34,13 +32,10 @@ export type Enrolment = {
   isGood(credential: string): Promise<boolean>
   /** Replaces a host's credential. Throws `host_not_found`. */
   resetCredential(hostId: string): Promise<RegisteredHost>
-  /** Writes a fresh token for the embedded agent, which is a builder, to `path`, now, each half hour and whenever it was used. */
-  maintainTokenFile(path: string): Promise<() => void>
 }
 
 export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment => {
   const { db, clock } = options
-  const used = new Set<() => Promise<void>>()
 
   const issueJoinToken: Enrolment['issueJoinToken'] = async ({ isForBuilder = false } = {}) => {
     const token = newSecret('join')
@@ -75,7 +70,6 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
             message: `This machine is not host ${id}: remove its credential.json to join as another host.`,
           })
       })
-      for (const renew of used) await renew()
       return { hostId: id, credential }
     },
     admit: (credential, address) => holdCredential(db, hashOf(credential), address),
@@ -85,28 +79,6 @@ export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment =>
       if (!isUuid(hostId) || !(await saveCredential(db, hostId, hashOf(credential))))
         throw new ServiceError('host_not_found')
       return { hostId, credential }
-    },
-    maintainTokenFile: async (path) => {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-      const write = async (): Promise<void> => {
-        await writeFileDurably(path, await issueJoinToken({ isForBuilder: true }))
-        await chmod(path, 0o600)
-      }
-      await write()
-      used.add(write)
-      let cancel: () => void = () => undefined
-      const plan = (): void => {
-        cancel = clock.after(joinTokenMs / 2, () => {
-          write()
-            .catch(() => undefined)
-            .finally(plan)
-        })
-      }
-      plan()
-      return () => {
-        used.delete(write)
-        cancel()
-      }
     },
   }
 }

@@ -238,7 +238,7 @@ it.each(['ready', 'unreachable'])(
     world.host.online = false
     await sql`update docks set state = ${state} where id = ${dock.id}`.execute(world.db)
     const next = world.another()
-    await next.start(null)
+    await next.start()
     const status = async () =>
       (
         await sql<{

@@ -141,7 +141,7 @@ it('counts the minute of every host that the Dock was on', async () => {
 
 it('writes a minute that is over although its host samples no Dock any more', async () => {
   const { id } = await world.create()
-  await world.modules.start(null)
+  await world.modules.start()
   await report(sampleOf(id))
   world.clock.advance(60_000)
   await expect.poll(rows).toBe(1)

@@ -1,0 +1,9 @@
+/** Which connections came by the socket that only root can connect to. The kernel says so, no header can. */
+const sockets = new WeakSet<object>()
+
+/** Marks a connection that root's own socket took. */
+export const markFromRoot = (socket: object): void => void sockets.add(socket)
+
+/** True if the request came on such a connection. */
+export const isFromRoot = (request: { socket: object } | undefined): boolean =>
+  request !== undefined && sockets.has(request.socket)
