@@ -7,6 +7,7 @@ import { ociConfig } from './oci-config.ts'
 import { runDetached } from './run-detached.ts'
 import type { Runsc } from './runsc.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
+import { recordProgram } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
 /** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
@@ -20,6 +21,7 @@ export const bootSandbox = async (
   await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
   const config = ociConfig(spec, id, firstProcess(spec.prepare))
   await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })
+  recordProgram(runsc, folder)
   await runDetached(runsc.path, runsc.args('run', '--detach', `--bundle=${folder}`, id), spec.prepare?.input)
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   const sandbox = hostProcess(pid)

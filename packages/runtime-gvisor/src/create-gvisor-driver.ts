@@ -24,10 +24,12 @@ import { createRunsc } from './runsc.ts'
 import { createRunscTransport } from './runsc-transport.ts'
 import { readCgroupMounts, requireCgroups, SandboxCgroup } from './sandbox-cgroup.ts'
 import { parseSandboxId, sandboxId } from './sandbox-id.ts'
+import { isOutdated, programIdentity, runscOf } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import type { Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 import { createSentryTransport } from './sentry-transport.ts'
+import { transportEachProgram } from './transport-each-program.ts'
 
 export type GvisorOptions = {
   /** The runsc program. */
@@ -58,7 +60,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     const id = sandboxId(handle.dockId, handle.generation)
     const known = sandboxes.get(id)
     if (known) return known
-    const found = new LiveSandbox(handle, rootDir, mounts, guards)
+    const found = new LiveSandbox(handle, rootDir, mounts, guards, programIdentity(folderOf(id)))
     // One that is dead is not kept: a boot may follow under the same id.
     if (!found.isAlive) return found
     sandboxes.set(id, found)
@@ -75,11 +77,16 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     if (!sandbox) throw new Error(`sandbox ${id} is not held`)
     return sandbox.sentry()
   }
-  const byCommand = createRunscTransport(runsc, stateDir)
+  /** The runsc that the sandbox runs on, which may be an earlier one. */
+  const runscFor = (id: string) => runscOf(runsc, folderOf(id), sandboxes.get(id)?.process?.pid)
+  const byCommand = createRunscTransport(runscFor, stateDir)
   const transport =
     options.controlSocket === false
       ? byCommand
-      : chooseTransport(createSentryTransport(sentryOf), byCommand, logger)
+      : transportEachProgram(
+          (id) => sandboxes.get(id)?.program ?? '',
+          () => chooseTransport(createSentryTransport(sentryOf), byCommand, logger),
+        )
 
   const remove = async (id: string): Promise<void> => {
     const sandbox = sandboxes.get(id)
@@ -165,8 +172,9 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     },
     processes: async (handle) => {
       const sandbox = sandboxOf(handle)
-      return sandbox.use(() => listProcesses(runsc, sandbox))
+      return sandbox.use(() => listProcesses(runscFor(sandbox.id), sandbox))
     },
+    isOutdated: ({ dockId, generation }) => isOutdated(runsc, folderOf(sandboxId(dockId, generation))),
     rename: async (handle, hostname) => {
       const sandbox = sandboxOf(handle)
       await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))

@@ -4,6 +4,14 @@ import { type Logger, runCommand } from '@dock/foundation'
 
 /** Releases before this one answer EINVAL to statx with AT_NO_AUTOMOUNT, so that ls and stat fail inside. */
 const oldestRelease = 20240101
+/** Sandboxes depend on it for their isolation, and fixes come with releases only. */
+const ageMsMax = 365 * 24 * 3_600_000
+
+/** Age of a release that is named by its date, as 20240729; 0 where it is not. */
+const ageMsOf = (release: string): number => {
+  const made = Date.parse(release.replace(/^(\d{4})(\d{2})(\d{2})$/, '$1-$2-$3'))
+  return Number.isNaN(made) ? 0 : Date.now() - made
+}
 
 /** Throws with what to do when there is no runsc of use at the path. */
 export const fingerprintRunsc = async (
@@ -18,6 +26,11 @@ export const fingerprintRunsc = async (
   if (release && Number(release) < oldestRelease) {
     throw new Error(`runsc ${release} is too old: run script/install/runsc ${path}`)
   }
+  if (ageMsOf(release) > ageMsMax)
+    logger.warn(
+      { release },
+      'gVisor is over a year old: docs/operate/upgrade-runsc.md says how to replace it',
+    )
   // runsc takes a namespace that shows this file for the machine's own and refuses to network in it.
   const showsCore = await stat('/proc/sys/net/core/rmem_default').then(
     () => true,

@@ -24,6 +24,8 @@ const namesMax = 100
 export class LiveSandbox {
   readonly id: string
   readonly process: HostProcess | undefined
+  /** Tells the runsc that it runs on from others; empty when that is not known. */
+  readonly program: string
   readonly marks = new ExecMarks()
   /** Marks of the commands that this process has under way in it. */
   readonly underWay = new Set<string>()
@@ -46,12 +48,14 @@ export class LiveSandbox {
     rootDir: string,
     mounts: readonly CgroupMount[],
     guards = new MemoryGuards(),
+    program = '',
   ) {
     const { pid, startTime, memoryMiB } = handle.data
     this.#memoryMiB = typeof memoryMiB === 'number' ? memoryMiB : undefined
     this.#guards = guards
     this.id = sandboxId(handle.dockId, handle.generation)
     this.process = typeof pid === 'number' && typeof startTime === 'string' ? { pid, startTime } : undefined
+    this.program = program
     this.#rootDir = rootDir
     this.#mounts = mounts
   }

@@ -27,7 +27,7 @@ const stateFile = (): string => join(rootDir, `${id}_sandbox:${id}.state`)
 /** A runsc whose first `kills` deletes are killed before they have done anything. */
 const runscKilled = (kills: number): Runsc => {
   let calls = 0
-  return {
+  const runsc: Runsc = {
     ...{ path: 'runsc', rootDir, args: (...args) => args },
     run: async () => {
       calls += 1
@@ -35,7 +35,9 @@ const runscKilled = (kills: number): Runsc => {
       rmSync(stateFile())
       return { code: 0, stdout: '', stderr: '' }
     },
+    at: () => runsc,
   }
+  return runsc
 }
 
 test('a delete that was killed is tried again', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type HostProcess, hostProcess, isAlive } from './host-process.ts'
 import type { Runsc } from './runsc.ts'
 import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
+import { holdRunscOf } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
 const deathTimeoutMs = 5000
@@ -20,17 +21,34 @@ export const removeSandbox = async (
   folder: string,
 ): Promise<void> => {
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
+  const sandbox = processOf(pid, id)
+  const held = await holdRunscOf(runsc, folder, sandbox?.pid)
+  try {
+    await end(
+      held.runsc,
+      mounts,
+      id,
+      [sandbox, processOf(goferPid, id)].filter((each) => each !== undefined),
+    )
+  } finally {
+    await held.close()
+  }
+  await rm(folder, { recursive: true, force: true })
+}
+
+const end = async (
+  runsc: Runsc,
+  mounts: readonly CgroupMount[],
+  id: string,
+  processes: readonly HostProcess[],
+): Promise<void> => {
   // Left to runsc, each of the two deaths would be looked for only every 100 ms.
-  await kill(
-    [pid, goferPid].flatMap((each) => processOf(each, id) ?? []),
-    () => SandboxCgroup.named(mounts, id).thaw(),
-  )
+  await kill(processes, () => SandboxCgroup.named(mounts, id).thaw())
   for (let deletes = 1; ; deletes++) {
     const deleted = await runsc.run(['delete', '--force', id])
     if (deleted.code === 0 || (await readSandboxState(runsc.rootDir, id)).pid === 0) break
     if (deletes === deletesMax) throw new Error(`runsc delete ${id}: ${deleted.stderr.trim().slice(-500)}`)
   }
-  await rm(folder, { recursive: true, force: true })
 }
 
 /** The sandbox's process of this number; the number may be another's by now. */

@@ -36,7 +36,7 @@ test('requests lie in a folder that nobody else may enter, and those of a killed
   writeFileSync(join(stateDir, 'exec-1073741824/left.json'), '{}')
   utimesSync(join(stateDir, 'exec-1073741824'), 1, 1)
 
-  const transport = createRunscTransport(createRunsc(program, folder, join(folder, 'panic')), stateDir)
+  const transport = createRunscTransport(() => createRunsc(program, folder, join(folder, 'panic')), stateDir)
   const { ended } = await transport.start('id', command, [0, 1, 2])
   expect(await ended).toBe(0)
   const request = readFileSync(seen, 'utf8').trim()

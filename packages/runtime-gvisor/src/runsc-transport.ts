@@ -44,9 +44,12 @@ const makeRequestFolder = async (stateDir: string): Promise<string> => {
 
 /**
  * `stateDir` is the driver's own folder, best on tmpfs, which nobody but root may enter: whoever could write a request
- * would choose what is run, and as whom.
+ * would choose what is run, and as whom. `runscFor` names the program for a sandbox.
  */
-export const createRunscTransport = (runsc: Runsc, stateDir: string): ExecTransport => {
+export const createRunscTransport = (
+  runscFor: (sandboxId: string) => Runsc,
+  stateDir: string,
+): ExecTransport => {
   let made: Promise<string> | undefined
   const requestFolder = (): Promise<string> => {
     made ??= makeRequestFolder(stateDir)
@@ -66,6 +69,7 @@ export const createRunscTransport = (runsc: Runsc, stateDir: string): ExecTransp
         capabilities: ociCapabilities(capabilitiesOf(uid, alsoBounding, alsoHolding)),
       }
       await writeFile(requestFile, JSON.stringify(request), { mode: 0o600, flag: 'wx' })
+      const runsc = runscFor(sandboxId)
       const args = runsc.args('exec', `--process=${requestFile}`, `--internal-pid-file=${pidFile}`, sandboxId)
       const child = spawn(runsc.path, args, { stdio: [...streams] })
       const exited = new Promise<number>((resolve, reject) => {

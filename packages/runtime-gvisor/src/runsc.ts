@@ -9,6 +9,8 @@ export type Runsc = {
   args(...args: string[]): string[]
   /** Runs to the end, whatever the exit code. `timeoutMs` ends a call that hangs. */
   run(args: readonly string[], timeoutMs?: number): Promise<CommandResult>
+  /** The same, by the program at another path. */
+  at(path: string): Runsc
 }
 
 /** What a sandbox's own sentry makes it print may be without end. */
@@ -30,5 +32,6 @@ export const createRunsc = (path: string, rootDir: string, panicLog: string): Ru
     rootDir,
     args,
     run: (rest, timeoutMs = 30_000) => tryCommand(path, args(...rest), { timeoutMs, outputBytesMax }),
+    at: (other) => createRunsc(other, rootDir, panicLog),
   }
 }

@@ -180,6 +180,8 @@ export type RuntimeDriver = {
   watchMemory?(listener: (event: OutOfMemory) => void): void
   /** What it uses now, frozen or not. Throws {@link SandboxGone}. */
   usage?(handle: SandboxHandle): Promise<SandboxUsage>
+  /** Whether it runs on another release of the runtime than the one that new sandboxes get. */
+  isOutdated?(handle: SandboxHandle): boolean
   /** Gives a running sandbox another host name. Throws {@link SandboxGone}; must not be called while frozen. */
   rename?(handle: SandboxHandle, hostname: string): Promise<void>
   /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */

@@ -107,6 +107,7 @@ export const createFakeDriver = (machine: FakeMachine = new Map()): FakeDriver =
     processes: async (handle) => [init, ...(await awake(handle)).processes],
     watchMemory: () => undefined,
     usage: async (handle) => sandboxOf(handle).usage,
+    isOutdated: () => false,
     rename: async (handle) => void (await awake(handle)),
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)

@@ -82,6 +82,7 @@ export const serveHttp = async (options: {
   const answer = getRequestListener(options.app.fetch)
   let underWay = 0
   let whenIdle: (() => void) | undefined
+  const servers: Server[] = []
   let isDraining = false
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const cancel = hurry(request, patience.requestMs)
@@ -92,7 +93,7 @@ export const serveHttp = async (options: {
       cancel()
       underWay -= 1
       // The answer promised to keep the connection before the server began to drain.
-      if (isDraining) server.closeIdleConnections()
+      if (isDraining) for (const each of servers) each.closeIdleConnections()
       if (underWay === 0) whenIdle?.()
     })
     void answer(request, response)
@@ -143,7 +144,7 @@ export const serveHttp = async (options: {
   const { publicFd, rootFd } = options.listening ?? {}
   const server = makeServer()
   await listen(server, publicFd === undefined ? { port: options.port, host: options.bind } : { fd: publicFd })
-  const servers = [server]
+  servers.push(server)
   if (rootFd !== undefined) {
     const rootServer = makeServer()
     rootServer.on('connection', markFromRoot)

@@ -25,7 +25,7 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const { driver, freezer } = dock.parts
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
-  if (!isSameMachine(record.spec, wanted)) return null
+  if (!isSameMachine(record.spec, wanted) || driver.isOutdated?.(live)) return null
   const { operationId, generation, env = {}, files = [] } = command
   const hostname = record.spec.hostname === command.hostname ? null : command.hostname
   const result: StartedDock = { ip: record.ip }

@@ -27,6 +27,8 @@ const takeUp = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId, clock } = dock.parts
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
+  // Nobody uses it yet: the pool makes another on the new release.
+  if (dock.isPooled && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
   // One whose end was ordered may stand still at its capture: what it wrote from now on would be lost.
   if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {

@@ -58,6 +58,8 @@ export type MemoryDriver = RuntimeDriver &
     kill(dockId: string): void
     /** The sandbox of the Dock dies while no agent is there to see it. */
     killUnseen(dockId: string): void
+    /** Another release of the runtime is in place than the Dock's sandbox runs on. */
+    outdate(dockId: string): void
   }
 
 type Sandbox = {
@@ -79,6 +81,7 @@ export const createMemoryDriver = (): MemoryDriver => {
   const failures = new Map<Call, Error>()
   const gates = new Map<Call, Promise<void>>()
   const frozen = new Set<string>()
+  const outdated = new Set<string>()
   const renamed = new Map<string, string>()
   const processes = new Map<string, readonly string[]>()
   const usages = new Map<string, SandboxUsage>()
@@ -205,6 +208,8 @@ export const createMemoryDriver = (): MemoryDriver => {
       }))
       return [own, ...others]
     },
+    isOutdated: ({ dockId, generation }) => generation === 0 && outdated.has(dockId),
+    outdate: (dockId) => void outdated.add(dockId),
     rename: async (handle, hostname) => {
       await awake(handle)
       renamed.set(handle.dockId, hostname)

@@ -221,6 +221,14 @@ describe('a claim', () => {
     expect(pool().map((report) => report.dockId)).not.toContain(dockId)
   })
 
+  test('of a sandbox on an earlier release of the runtime boots another', async () => {
+    const { dockId, hostname } = await filled()
+    host.driver.outdate(dockId)
+    await claim(dockId, hostname)
+    expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
+    expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(2)
+  })
+
   test('of an id that the pool gave up is an ordinary boot', async () => {
     const { dockId, hostname } = await filled()
     host.agent.warmPool.keep(null)
@@ -262,6 +270,15 @@ describe('the next agent', () => {
     await claim(dockId, hostname)
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
     expect(host.driver.frozen.has(dockId)).toBe(false)
+  })
+
+  test('throws away what runs on an earlier release of the runtime', async () => {
+    const { dockId } = await filled()
+    host.driver.outdate(dockId)
+    await follow()
+    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+    expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
+    expect(pool()).toHaveLength(1)
   })
 
   test('keeps what was claimed as a Dock', async () => {

@@ -1,0 +1,128 @@
+/**
+ * Sandboxes run on when another release of runsc takes the place of theirs. Needs root, DOCK_TEST_RUNSC and
+ * DOCK_TEST_ROOTFS. The other release is the same program under another version.
+ */
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newUuid, runCommand } from '@dock/foundation'
+import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '@dock/runtime'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { createGvisorDriver } from './create-gvisor-driver.ts'
+import { Sentry } from './sentry.ts'
+import { SentryRefused } from './sentry-connection.ts'
+
+const runsc = process.env.DOCK_TEST_RUNSC
+const rootfs = process.env.DOCK_TEST_ROOTFS
+
+/** The first eight digits of the version, which are the release's date. */
+const releaseOf = (program: string): string =>
+  /\d{8}/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0] ?? ''
+
+const otherRelease = '20991231'
+
+if (runsc && rootfs) {
+  const scratch = mkdtempSync(join(tmpdir(), 'dock-upgrade-'))
+  const netns = `docku${process.pid}`
+  const spec: SandboxSpec = {
+    dockId: newUuid(),
+    generation: 1,
+    hostname: 'upgrade-test',
+    cpus: 1,
+    memoryMiB: 512,
+    rootPath: join(scratch, 'rootfs'),
+    netnsPath: `/run/netns/${netns}`,
+    nameserver: '192.0.2.1',
+  }
+  const [former, fresh] = [join(scratch, 'former'), join(scratch, 'fresh')]
+
+  /** Puts a release at the path by rename, in a launcher that hides net/core from it, as the agent's does. */
+  const place = (program: string, at: string): void => {
+    writeFileSync(
+      `${at}.new`,
+      `#!/bin/bash
+exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
+mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
+mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${program} "$@"' runsc "$@"
+`,
+    )
+    chmodSync(`${at}.new`, 0o700)
+    renameSync(`${at}.new`, at)
+  }
+
+  beforeAll(async () => {
+    await runCommand('cp', ['-a', rootfs, spec.rootPath])
+    await runCommand('ip', ['netns', 'add', netns])
+    const program = readFileSync(runsc)
+    const release = releaseOf(runsc)
+    for (let at = program.indexOf(release); at >= 0; at = program.indexOf(release, at + 1))
+      program.write(otherRelease, at, 'latin1')
+    writeFileSync(fresh, program, { mode: 0o700 })
+    expect(releaseOf(fresh)).toBe(otherRelease)
+  })
+  afterAll(async () => {
+    await runCommand('ip', ['netns', 'delete', netns])
+    rmSync(scratch, { recursive: true, force: true })
+  })
+
+  const programOf = ({ data }: SandboxHandle): string => `/proc/${data.pid}/exe`
+
+  describe.each([
+    { exec: 'control-socket', controlSocket: true },
+    { exec: 'runsc-exec', controlSocket: false },
+  ])('by $exec', ({ exec, controlSocket }) => {
+    test('what runs stays on its release to its end, and what starts takes the new one', async () => {
+      const folder = join(scratch, exec)
+      mkdirSync(folder)
+      const runscPath = join(folder, 'runsc')
+      writeFileSync(former, readFileSync(runsc), { mode: 0o700 })
+      place(former, runscPath)
+      const options = {
+        ...{ runscPath, controlSocket, logger: createLogger('test') },
+        ...{ rootDir: join(folder, 'root'), stateDir: join(folder, 'state') },
+      }
+      const driver = createGvisorDriver(options)
+      const say = async (by: RuntimeDriver, handle: SandboxHandle): Promise<string> => {
+        const command = { argv: ['/bin/echo', 'here'], env: {}, cwd: '/', uid: 0, gid: 0 }
+        const { stdout } = await by.exec(handle, { ...command, timeoutMs: 30_000, outputLimitBytes: 100 })
+        return stdout.toString()
+      }
+      const old = await driver.start({ ...spec, dockId: newUuid() })
+      expect(await say(driver, old)).toBe('here\n')
+      expect(driver.isOutdated(old)).toBe(false)
+
+      place(fresh, runscPath)
+      rmSync(former)
+      const young = await driver.start({ ...spec, dockId: newUuid() })
+      expect([old, young].map((each) => driver.isOutdated(each))).toEqual([true, false])
+      expect([old, young].map((each) => releaseOf(programOf(each)))).toEqual([releaseOf(runsc), otherRelease])
+      expect(readlinkSync(programOf(old))).toMatch(/ \(deleted\)$/)
+
+      // An agent that was started since then as well as the one that began it.
+      const later = createGvisorDriver(options)
+      for (const by of [driver, later])
+        for (const handle of [old, young]) expect(await say(by, handle)).toBe('here\n')
+      const refusing = vi.spyOn(Sentry.prototype, 'processes').mockRejectedValue(new SentryRefused('no'))
+      const listed = await later.processes(old).finally(() => refusing.mockRestore())
+      expect(listed.map(({ pid }) => pid)).toContain(1)
+
+      for (const handle of [old, young]) {
+        await later.destroy(handle)
+        expect(existsSync(`/proc/${handle.data.pid}`)).toBe(false)
+      }
+      expect(await later.list()).toEqual([])
+      await driver.destroy(old)
+    })
+  })
+}
