@@ -170,7 +170,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
         ports: config.portsDomain && { domain: config.portsDomain.domain },
         authProviders: ['credential', ...Object.keys(config.social)],
       },
-      contact: { transport, rateLimits, recipient: config.contactEmail },
+      contact: { db, clock, transport, rateLimits, recipient: config.contactEmail },
     }),
     ...docks.handlers,
     ...connections.handlers,

@@ -20,6 +20,21 @@ export const saveMail = async (db: Db, { linkPath, ...mail }: Mail): Promise<voi
     .execute()
 }
 
+/**
+ * Notes a mail that its caller sends at once, before it does: what its transport keeps of it goes when the row is pruned.
+ * The mailer never sends it.
+ */
+export const noteSentMail = async (
+  db: Db,
+  mail: { id: string; recipient: string; subject: string },
+  now: Date,
+): Promise<void> => {
+  await db
+    .insertInto('outbox_mails')
+    .values({ ...mail, body: '', attempts: 1, created_at: now, sent_at: now })
+    .execute()
+}
+
 export type Mailer = {
   /** Sends what is due soon, without waiting for it. */
   wake(): void

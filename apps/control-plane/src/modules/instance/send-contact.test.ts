@@ -1,9 +1,14 @@
+import { readdir } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { rateLimits } from '@dock/contract'
+import { type Clock, systemClock } from '@dock/foundation'
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createFileTransport } from '../../mail/mail-transport.ts'
+import { pruneMails } from '../../mail/prune-mails.ts'
 
 let mailHost: SMTPServer
 let received: { recipients: string[]; content: string }[]
@@ -72,4 +77,22 @@ it('is taken so often from one address, and refused when it is not whole', async
   const statuses: number[] = []
   for (let n = 0; n <= rateLimits.contactMessages.max; n += 1) statuses.push((await send()).status)
   expect(statuses).toEqual([200, 200, 200, 429])
+})
+
+it('is kept without a mail host for as long as other mails, and no longer', async () => {
+  await server.stop()
+  server = await testControlPlane()
+  const outbox = join(server.config.controlDir, 'outbox')
+  expect((await send()).status).toBe(200)
+  expect(await readdir(outbox)).toHaveLength(1)
+  const transport = createFileTransport(outbox, 'dock@example.test')
+  const inDays = (days: number): Clock => ({
+    ...systemClock,
+    now: () => new Date(Date.now() + days * 24 * 3_600_000),
+  })
+  const { db } = server.database
+  await pruneMails({ db, clock: inDays(29), transport })
+  expect(await readdir(outbox)).toHaveLength(1)
+  await pruneMails({ db, clock: inDays(31), transport })
+  expect(await readdir(outbox)).toEqual([])
 })

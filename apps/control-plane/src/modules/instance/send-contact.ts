@@ -1,10 +1,14 @@
 /** POST /v1/contact: a message to the people who run this instance, sent while its writer waits. */
 import { ServiceError } from '@dock/contract'
-import { newUuid } from '@dock/foundation'
+import { type Clock, newUuid } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
 import type { MailTransport } from '../../mail/mail-transport.ts'
+import { noteSentMail } from '../../mail/outbox.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 
 export type ContactContext = {
+  db: Db
+  clock: Clock
   transport: MailTransport
   rateLimits: RateLimits
   /** Who reads it. */
@@ -28,11 +32,11 @@ export const sendContact = async (
   await context.rateLimits.take('contactMessages', clientAddress)
   const { name, email, company, topic } = message
   const from = `${name} <${email}>${company === undefined ? '' : `, ${company}`}`
+  const mail = { id: newUuid(), recipient: context.recipient, subject: `Contact: ${topic}` }
+  await noteSentMail(context.db, mail, context.clock.now())
   try {
     await context.transport.send({
-      id: newUuid(),
-      recipient: context.recipient,
-      subject: `Contact: ${topic}`,
+      ...mail,
       body: `${from}\n\n${message.message}\n`,
       replyTo: email,
     })
