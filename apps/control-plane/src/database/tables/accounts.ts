@@ -66,6 +66,8 @@ export type OrganizationsTable = {
   seats: Generated<number>
   /** Zero data retention: what stops leaves nothing. */
   retention_enabled: Generated<boolean>
+  /** When it was turned on (migration 033); null while it is off. */
+  retention_since: NullableTimestamp
   deleted_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp

@@ -30,9 +30,14 @@ export const updateRetention = async (
       message: `To confirm, set confirmation to '${retentionConfirmation}'.`,
     })
   }
+  const now = clock.now()
   await db
     .updateTable('organizations')
-    .set({ retention_enabled: enabled, updated_at: clock.now() })
+    .set((set) => ({
+      retention_enabled: enabled,
+      retention_since: enabled ? set.fn.coalesce('retention_since', set.val(now)) : null,
+      updated_at: now,
+    }))
     .where('id', '=', member.organizationId)
     .execute()
   return { enabled }

@@ -2,7 +2,7 @@
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { createVisitor } from '../../accounts/index.ts'
+import { createVisitor, type Member, updateRetention } from '../../accounts/index.ts'
 import { createTemplate, wipeTemplates } from '../../templates/index.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
 import type { TestWorld } from '../test-world.ts'
@@ -118,4 +118,22 @@ it('deletes archived Docks and Templates when it is turned on', async () => {
   const left = await sql<{ id: string }>`select id from docks`.execute(world.db)
   expect(left.rows).toEqual([{ id: running.id }])
   expect([await count('templates'), world.host.captures.size]).toEqual([0, 0])
+})
+
+it('deletes also what was archived before without a Snapshot, and keeps the rows of what stops afterwards', async () => {
+  const [before, after] = [await world.create(), await world.create()]
+  await stop(before.id, true)
+  world.clock.advance(1000)
+  const member = { organizationId: world.organizationId } as Member
+  const turn = (enabled: boolean) =>
+    updateRetention(world.modules.context, member, { enabled, confirmation: 'delete archived dock data' })
+  await turn(true)
+  world.clock.advance(1000)
+  await stop(after.id, true)
+  // Turning on what is on changes nothing.
+  await turn(true)
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  const left = await sql<{ id: string }>`select id from docks`.execute(world.db)
+  expect(left.rows).toEqual([{ id: after.id }])
 })

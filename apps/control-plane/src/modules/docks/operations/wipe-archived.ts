@@ -11,12 +11,15 @@ import { claimDelete } from './delete-dock.ts'
 
 const atOnceMax = 20
 
-/** Archived Docks of which more is left than their rows, in organizations under the policy, that no operation holds. */
+/**
+ * Archived Docks that no operation holds, in organizations under the policy: those of before it, and those of which more
+ * is left than their rows.
+ */
 const archivedDocks = async ({ db }: DockContext): Promise<DockRow[]> =>
   (
     await sql<DockRow>`select ${dockColumns} from docks d
       join organizations o on o.id = d.organization_id and o.retention_enabled
-      where d.state = 'archived' and (d.env_sealed is not null or d.setup_error <> 'stopped'
+      where d.state = 'archived' and (d.state_changed_at < o.retention_since or d.env_sealed is not null or d.setup_error <> 'stopped'
           or exists (select 1 from snapshots s where s.dock_id = d.id)
           or exists (select 1 from exec_keys k where k.dock_id = d.id and k.outcome_sealed is not null))
         and not exists (select 1 from operations p where p.dock_id = d.id and p.status <> 'completed')
