@@ -42,9 +42,14 @@ const rawResponse = (raw: RawResponse, status: number): Response =>
 const rangeOf = (headers: Headers): string | undefined =>
   headers.has('if-range') ? undefined : (headers.get('range') ?? undefined)
 
-/** Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. */
+/**
+ * Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. A path at the end takes
+ * slashes as they are, and as `%2F`.
+ */
 export const honoPath = (path: string): string =>
-  path.replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
+  path
+    .replace(/\/:path$/, '/:path{.+}')
+    .replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
 
 /** A short body is read while the caller is looked up, and looked at only afterwards. */
 const readAhead = (request: Request): Promise<unknown> | undefined => {

@@ -39,26 +39,32 @@ export const environmentContentsRoutes = {
     summary: 'Add a repository to an Environment',
     status: 201,
     params: environmentParams,
-    body: z.strictObject({
-      provider: gitProvider,
-      repositoryId: z
-        .string()
-        .min(most.repositoryIdLength.min)
-        .max(most.repositoryIdLength.max)
-        .refine(field.isPlainText, 'must not hold control characters'),
-      fullName: z
-        .string()
-        .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name')
-        // A folder of the repository's name is made.
-        .refine((name) => !/(^|\/)\.+(\/|$)|\/\.(git|dock)$/i.test(name), 'must be owner/name'),
-      baseBranch: z
-        .string()
-        .min(1)
-        .max(most.baseBranchLengthMax)
-        .refine(field.isPlainText, 'must not hold control characters')
-        .optional(),
-      setupScript: field.textOfBytes(0, most.repositorySetupScriptBytesMax).optional(),
-    }),
+    body: z
+      .strictObject({
+        provider: gitProvider,
+        repositoryId: z
+          .string()
+          .min(most.repositoryIdLength.min)
+          .max(most.repositoryIdLength.max)
+          .refine(field.isPlainText, 'must not hold control characters'),
+        fullName: z
+          .string()
+          .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name')
+          // A folder of the repository's name is made.
+          .refine((name) => !/(^|\/)\.+(\/|$)|\/\.(git|dock)$/i.test(name), 'must be owner/name'),
+        baseBranch: z
+          .string()
+          .min(1)
+          .max(most.baseBranchLengthMax)
+          .refine(field.isPlainText, 'must not hold control characters')
+          .optional(),
+        setupScript: field.textOfBytes(0, most.repositorySetupScriptBytesMax).optional(),
+      })
+      // GitLab has groups in groups.
+      .refine(({ provider, fullName }) => provider !== 'github' || fullName.split('/').length === 2, {
+        path: ['fullName'],
+        message: 'must be owner/name at GitHub',
+      }),
     response: environment,
     errors: write,
   }),
@@ -131,7 +137,7 @@ export const environmentContentsRoutes = {
     ...shared,
     method: 'DELETE',
     path: '/v1/environments/:ref/files/:path',
-    summary: 'Remove one secret file; its slashes are written %2F',
+    summary: 'Remove one secret file',
     params: environmentParams.extend({ path: z.string() }),
     response: environment,
     errors: remove,

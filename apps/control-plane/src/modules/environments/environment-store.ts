@@ -129,19 +129,26 @@ export const insertEnvironment = async (
   )
 }
 
-/** Changes what is no part of a version. */
+/** Holds the organization against every other change of which Environment is its default. */
+export const lockDefault = async (tx: Tx, organizationId: string): Promise<void> => {
+  await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
+}
+
+/** Changes what is no part of a version; false when the Environment is gone. For a default, after {@link lockDefault}. */
 export const updateEnvironmentRow = async (
   tx: Tx,
   id: string,
   change: { name?: string | undefined; secretsAccess?: SecretsAccess | undefined; isDefault?: true },
   now: Date,
-): Promise<void> => {
+): Promise<boolean> => {
   if (change.isDefault)
     await sql`update environments set is_default = false where is_default and organization_id =
       (select organization_id from environments where id = ${id})`.execute(tx)
-  await sql`update environments set updated_at = ${now}, name = coalesce(${change.name ?? null}, name),
+  const changed =
+    await sql`update environments set updated_at = ${now}, name = coalesce(${change.name ?? null}, name),
     secrets_access = coalesce(${change.secretsAccess ?? null}, secrets_access),
     is_default = is_default or ${change.isDefault ?? false} where id = ${id}`.execute(tx)
+  return changed.numAffectedRows === 1n
 }
 
 /**
@@ -153,7 +160,7 @@ export const deleteEnvironmentRow = async (
   environment: Pick<EnvironmentRow, 'id' | 'organizationId'>,
 ): Promise<boolean> => {
   const { id, organizationId } = environment
-  await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
+  await lockDefault(tx, organizationId)
   const gone = await sql<{ wasDefault: boolean }>`delete from environments e
     where e.id = ${id} and exists (
       select 1 from environments o where o.organization_id = ${organizationId} and o.id <> ${id})

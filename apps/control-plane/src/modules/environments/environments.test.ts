@@ -1,9 +1,9 @@
 /** Environments over HTTP, on a real database. */
 import type { Environment } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type Answer, addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { type Answer, addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 let server: TestControlPlane
 let memberKey: string
@@ -102,6 +102,7 @@ describe('versions', () => {
     expect(versions.every(({ dockCount }) => dockCount === 0)).toBe(true)
     expect(await code(call('DELETE', path('/vars/A')))).toBe('not_found')
     expect(await code(call('DELETE', path('/files/none')))).toBe('not_found')
+    expect(await code(call('DELETE', path('/files/no/such/file')))).toBe('not_found')
   })
 
   it('follow one by one under 20 writers, and no acknowledged write is lost', async () => {
@@ -212,4 +213,56 @@ describe('the default', () => {
     for (const { id } of listed) if (id !== first.id) await call('DELETE', `/v1/environments/${id}`)
     expect(await code(call('DELETE', `/v1/environments/${first.id}`))).toBe('validation_error')
   })
+})
+
+describe('the default Environment', () => {
+  const listed = async () =>
+    (await call('GET', `/v1/environments?organizationId=${organizationId()}`)).body.data as Environment[]
+  const defaults = async () => (await listed()).filter((each) => each.isDefault).map(({ id }) => id)
+  const makeDefault = (id: string) => call('PATCH', `/v1/environments/${id}`, { isDefault: true })
+
+  it('is one of those that are made it at once', async () => {
+    const [one, other] = [environment, await made()]
+    const lock = 'select 1 from environments for update'
+    const answers = await whileLocked(server.database, { lock, waiting: 2 }, () =>
+      Promise.all([makeDefault(one.id), makeDefault(other.id)]),
+    )
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect([[one.id], [other.id]]).toContainEqual(await defaults())
+  })
+
+  it('is there although the next one is deleted as it is made the default', async () => {
+    const { id } = environment
+    const former = await defaults()
+    const lock = `select 1 from environments where id = '${id}' for update`
+    const [deleted, patched] = await whileLocked(server.database, { lock, waiting: 2 }, async () => {
+      const deleting = call('DELETE', `/v1/environments/${id}`)
+      const { rows } = await waitForOneLock()
+      expect(rows).toHaveLength(1)
+      return Promise.all([deleting, makeDefault(id)])
+    })
+    expect([deleted.status, patched.body.code]).toEqual([200, 'environment_not_found'])
+    expect(await defaults()).toEqual(former)
+  })
+
+  /** Until the delete waits for its row: what comes then comes second. */
+  const waitForOneLock = () =>
+    vi.waitFor(
+      async () => {
+        const waiting = await sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(server.database.db)
+        if (waiting.rows.length === 0) throw new Error('nobody waits')
+        return waiting
+      },
+      { timeout: 20_000, interval: 20 },
+    )
+})
+
+it('takes the files of a folder by their path, and names with groups for GitLab alone', async () => {
+  await call('POST', path('/files'), { path: 'deep/er/key.pem', contents: 'x' })
+  const left = await data(call('DELETE', path('/files/deep/er/key.pem')))
+  expect(left.files).toEqual([])
+  const add = (provider: string) =>
+    call('POST', path('/repos'), { provider, repositoryId: provider, fullName: `acme/group/${provider}` })
+  expect([(await add('gitlab')).status, (await add('github')).body.code]).toEqual([201, 'validation_error'])
 })

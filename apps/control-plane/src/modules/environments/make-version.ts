@@ -29,6 +29,8 @@ const postureOf = (row: Posture): Posture => ({
 export type VersionChange = {
   bundle?: (current: Bundle) => Bundle
   posture?: Partial<Posture>
+  /** Locks that the transaction takes before any row of the Environment's. */
+  first?: (tx: Tx) => Promise<void>
   /** What changes beside the version, in the same transaction. */
   also?: (tx: Tx) => Promise<void>
 }
@@ -56,6 +58,7 @@ export const makeVersion = async (
   const sealed = isSame ? null : await sealBundle(sealer, { organizationId, versionId }, bundle)
   const now = clock.now()
   await withTransaction(db, async (tx) => {
+    await change.first?.(tx)
     if (moreRepositories)
       await requireRoomForRepositories(tx, organizationId, context.limits, bundle.repositories.length)
     if (!isSame) {

@@ -2,7 +2,7 @@
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
-import { type Posture, renameDocks, updateEnvironmentRow } from '../environment-store.ts'
+import { lockDefault, type Posture, renameDocks, updateEnvironmentRow } from '../environment-store.ts'
 import { viewEnvironment } from '../environment-view.ts'
 import { makeVersion } from '../make-version.ts'
 import { requireEnvironment } from '../require-environment.ts'
@@ -32,9 +32,13 @@ export const updateEnvironment = async (
   try {
     const after = await makeVersion(context, environment, {
       posture: postureIn(body),
+      first: async (tx) => {
+        if (change.isDefault) await lockDefault(tx, environment.organizationId)
+      },
       also: async (tx) => {
         if (Object.values(change).every((value) => value === undefined)) return
-        await updateEnvironmentRow(tx, environment.id, change, now)
+        if (!(await updateEnvironmentRow(tx, environment.id, change, now)))
+          throw new ServiceError('environment_not_found')
         if (name !== undefined) await renameDocks(tx, environment.id, name)
       },
     })
