@@ -14,6 +14,7 @@ import { type Kept, keepRunning } from './keep-running.ts'
 import { listenForRoot, listenOnPort } from './listening-sockets.ts'
 import { endProcess, readPidFile } from './process-identity.ts'
 import { type Admin, askHealth, askHostOnline, readAdmin, waitUntil } from './readiness.ts'
+import { rotateLogs } from './rotate-logs.ts'
 import { type Program, startProgram } from './running.ts'
 import type { Settings } from './settings.ts'
 import { makeView, removeView } from './view.ts'
@@ -71,6 +72,7 @@ export const createSupervisor = (
   const kept: Kept[] = []
   let stopping = false
   let lastStart: Promise<unknown> = Promise.resolve()
+  let endRotation: () => void = () => undefined
   let sockets: [publicFd: number, rootFd: number] | undefined
 
   const closeSockets = async (): Promise<void> => {
@@ -113,6 +115,11 @@ export const createSupervisor = (
   const start = async (): Promise<void> => {
     const identity = await readIdentity()
     await prepareFolders(settings, identity)
+    const logs = ['postgres', 'control-plane', 'host-agent']
+    endRotation = rotateLogs(
+      logs.map((name) => join(settings.dataDir, `logs/${name}.log`)),
+      say,
+    )
     const view = await makeView(settings, identity)
     const [baseUrl, address] = [publicUrl(settings), controlUrl(settings)]
     let databaseUrl = settings.databaseUrl ?? ''
@@ -172,6 +179,7 @@ export const createSupervisor = (
     const failures: unknown[] = []
     for (const process of kept) await process.stop().catch((error: unknown) => failures.push(error))
     await closeSockets()
+    endRotation()
     if (settings.embeddedHost) await cleanUpHost(settings).catch((error: unknown) => failures.push(error))
     await removeView(settings)
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'))

@@ -45,7 +45,9 @@ export const observeRequests = (options: RequestObservation): MiddlewareHandler<
     const { status } = context.res
     const route = context.get('route')
     metrics.observeRequest({ method, route, status, seconds })
-    logger.info(
+    // What asks whether Dock lives asks for ever, and anybody may.
+    const level = route === '/health' && status === 200 ? 'debug' : 'info'
+    logger[level](
       {
         requestId,
         method,

@@ -1,0 +1,74 @@
+/**
+ * Keeps logs of running processes from growing without end. The processes append to descriptors that they were given, so
+ * a log is copied aside and then emptied; what is written between the two, some microseconds, is lost.
+ */
+import {
+  closeSync,
+  copyFileSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+
+/** What one log may take on disk, its older part included, beside what is written in a second. */
+export const logBytesMax = 128 * 2 ** 20
+
+const periodMs = 1_000
+
+/** Appends what came to the log after it was copied. */
+const catchUp = (log: number, copy: number): void => {
+  const rest = Buffer.alloc(64 * 1024)
+  for (let at = fstatSync(copy).size; ; ) {
+    const bytes = readSync(log, rest, 0, rest.length, at)
+    if (bytes === 0) return
+    at += writeSync(copy, rest, 0, bytes)
+  }
+}
+
+/** Empties the log into `<path>.1`, in place of what was there, if it takes more than half of `bytesMax`. */
+export const rotateLog = (path: string, bytesMax: number): void => {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
+  if (size <= bytesMax / 2) return
+  const older = `${path}.1`
+  rmSync(older, { force: true })
+  const log = openSync(path, 'r+')
+  try {
+    try {
+      copyFileSync(path, older)
+      const copy = openSync(older, 'a')
+      try {
+        catchUp(log, copy)
+      } finally {
+        closeSync(copy)
+      }
+    } catch {
+      // The disk is full: room is worth more than the older part.
+      rmSync(older, { force: true })
+    }
+    ftruncateSync(log)
+  } finally {
+    closeSync(log)
+  }
+}
+
+/** Looks after the logs until the returned function is called. Failures are told to `report`, once for each log. */
+export const rotateLogs = (paths: readonly string[], report: (text: string) => void): (() => void) => {
+  const told = new Set<string>()
+  const look = (): void => {
+    for (const path of paths) {
+      try {
+        rotateLog(path, logBytesMax)
+      } catch (error) {
+        if (!told.has(path)) report(`The log ${path} cannot be rotated: ${String(error)}`)
+        told.add(path)
+      }
+    }
+  }
+  look()
+  const timer = setInterval(look, periodMs)
+  return () => clearInterval(timer)
+}
