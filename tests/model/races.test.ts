@@ -85,7 +85,9 @@ it('can always be put in an order', { timeout: numRuns * minuteMs }, async () =>
       const seen = calls.map((each, index) => ({ call: each, answer: answers[index]! }))
       const fresh = { names: new Set<string>(), keys: new Map() }
       expect({ seen, ordered: canBeOrdered(fresh, seen, seen) }).toMatchObject({ ordered: true })
-      const docks = await listDocks(modules.context, caller, { filter: 'r', all: true })
+      const docks = (
+        await Array.fromAsync(listDocks(modules.context, caller, { filter: 'r', all: true }))
+      ).flat()
       expect(new Set(docks.map((dock) => dock.id))).toEqual(
         new Set(answers.flatMap(({ id }) => (id === undefined ? [] : [id]))),
       )

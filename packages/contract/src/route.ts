@@ -26,6 +26,8 @@ export type Route = {
   responseKind?: ResponseKind
   /** The field of the answer whose list may be longer than memory should hold: it is written as it comes. */
   streamedField?: string
+  /** The answer is a list that may be longer than one turn of the event loop should build: it is written page by page. */
+  streamedList?: true
   /** Codes beyond the generic ones that this route can answer. */
   errors: readonly ErrorCode[]
   /** The code a malformed id in the path answers (always 404): the same as for an absent thing. */

@@ -47,7 +47,8 @@ const callsOf = (system: Pick<MemorySystem, 'world' | 'modules' | 'caller'>, adm
       const body = { command: text, timeoutSeconds: 60, env: {}, cwd: '/' }
       return (await execInDock(context(), caller, id, body, key ?? undefined)).stdout
     },
-    list: () => listDocks(context(), caller, { filter: 'r', all: true }),
+    list: async () =>
+      (await Array.fromAsync(listDocks(context(), caller, { filter: 'r', all: true }))).flat(),
     findSnapshot: async (id) => {
       const { snapshots } = await listDockSnapshots(context(), caller, id, { limit: 100 })
       return snapshots.find(({ status }) => status === 'completed')?.id

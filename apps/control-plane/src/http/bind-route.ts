@@ -3,7 +3,7 @@ import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
-import { type StreamedData, streamedSuccess, success } from './envelope.ts'
+import { type StreamedData, streamedListSuccess, streamedSuccess, success } from './envelope.ts'
 import type { RawResponse } from './handler.ts'
 import { callerBodyBytesMax, readJsonBody, strangerBodyBytesMax } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
@@ -97,6 +97,7 @@ export const answerRoute = async (
   requireAdmitted(route, caller)
   const status = route.status ?? 200
   if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
+  if (route.streamedList) return streamedListSuccess(result as AsyncIterable<unknown[]>, status)
   if (route.streamedField) return streamedSuccess(result as StreamedData, route.streamedField, status)
   return success(result, status, route.noStore)
 }

@@ -14,23 +14,56 @@ export const success = (data: unknown, status: number, noStore = false): Respons
 /** Of the fields, the one that is streamed holds the batches of its list. */
 export type StreamedData = Record<string, unknown>
 
-/** The same, with the list under `field` written as its batches come. One that breaks off is no JSON, and no end of an answer. */
-export const streamedSuccess = (data: StreamedData, field: string, status: number): Response => {
-  const { [field]: batches, ...others } = data
+/** `before`, the items of all batches, `after`. If the source fails midway, the body is cut short: the client sees invalid JSON. */
+const streamed = (
+  before: string,
+  batches: AsyncIterable<unknown[]>,
+  after: string,
+  status: number,
+): Response => {
   async function* parts(): AsyncGenerator<Buffer> {
-    const before = JSON.stringify({ ok: true, data: { ...others, [field]: [] } }).slice(0, -']}}'.length)
     yield Buffer.from(before)
     let isFirst = true
-    for await (const batch of batches as AsyncIterable<unknown[]>) {
+    for await (const batch of batches) {
       if (batch.length === 0) continue
       const items = JSON.stringify(batch).slice(1, -1)
       yield Buffer.from(isFirst ? items : `,${items}`)
       isFirst = false
     }
-    yield Buffer.from(']}}')
+    yield Buffer.from(after)
   }
   const body = ReadableStream.from(parts()) as unknown as ConstructorParameters<typeof Response>[0]
   return new Response(body, { status, headers: jsonHeaders })
+}
+
+/** The same as {@link success}, with the list under `field` written as its batches come. */
+export const streamedSuccess = (data: StreamedData, field: string, status: number): Response => {
+  const { [field]: batches, ...others } = data
+  const before = JSON.stringify({ ok: true, data: { ...others, [field]: [] } }).slice(0, -']}}'.length)
+  return streamed(before, batches as AsyncIterable<unknown[]>, ']}}', status)
+}
+
+async function* followed(
+  first: unknown[],
+  second: unknown[],
+  rest: AsyncIterator<unknown[]>,
+): AsyncGenerator<unknown[]> {
+  yield first
+  yield second
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+}
+
+/** `{ok: true, data: [...]}`: at once where there is one batch at most, otherwise as the batches come. */
+export const streamedListSuccess = async (
+  batches: AsyncIterable<unknown[]>,
+  status: number,
+): Promise<Response> => {
+  const source = batches[Symbol.asyncIterator]()
+  const first = await source.next()
+  if (first.done) return success([], status)
+  const second = await source.next()
+  if (second.done) return success(first.value, status)
+  return streamed('{"ok":true,"data":[', followed(first.value, second.value, source), ']}', status)
 }
 
 /** `{ok: false, code, message}` and nothing else. */

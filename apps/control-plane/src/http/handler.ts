@@ -1,5 +1,7 @@
 /** What the HTTP layer hands to a route's handler, and what it expects back. No HTTP library shows here. */
+
 import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes } from '@dock/contract'
+import type * as z from 'zod'
 import type { Caller, Member, Visitor } from '../modules/accounts/index.ts'
 
 export type Routes = typeof routes
@@ -52,9 +54,11 @@ type StreamedKey<K extends RouteName> = Routes[K] extends { streamedField: infer
 
 export type HandlerResult<K extends RouteName> = Routes[K] extends { responseKind: 'raw' }
   ? RawResponse
-  : [StreamedKey<K>] extends [never]
-    ? RouteResponse<Routes[K]>
-    : Streamed<RouteResponse<Routes[K]>, StreamedKey<K>>
+  : Routes[K] extends { streamedList: true; response: z.ZodType }
+    ? AsyncIterable<z.input<Routes[K]['response']>>
+    : [StreamedKey<K>] extends [never]
+      ? RouteResponse<Routes[K]>
+      : Streamed<RouteResponse<Routes[K]>, StreamedKey<K>>
 
 export type Handler<K extends RouteName> = (request: RouteRequest<K>) => Promise<HandlerResult<K>>
 

@@ -82,6 +82,7 @@ export const dockRoutes = {
     access: { credentials: 'caller', scope: 'organizations' },
     query: listQuery,
     response: z.array(dock),
+    streamedList: true,
     errors: ['validation_error'],
   }),
   readDock: route({

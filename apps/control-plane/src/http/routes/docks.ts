@@ -17,7 +17,7 @@ import type { Handlers } from '../handler.ts'
 
 export const dockHandlers = (context: DockContext): Handlers => ({
   createDock: ({ caller, body, idempotencyKey }) => createDock(context, caller, body, idempotencyKey),
-  listDocks: ({ caller, query }) => listDocks(context, caller, query),
+  listDocks: async ({ caller, query }) => listDocks(context, caller, query),
   readDock: ({ caller, params }) => readDock(context, caller, params.id),
   updateDock: ({ caller, params, body }) => updateDock(context, caller, params.id, body),
   deleteDock: ({ caller, params, confirmDelete }) => deleteDock(context, caller, params.id, confirmDelete),

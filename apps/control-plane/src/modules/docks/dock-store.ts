@@ -31,19 +31,31 @@ export const findDock = async (db: Db, organizationId: string, id: string): Prom
       where d.id = ${id} and d.organization_id = ${organizationId}`.execute(db)
   ).rows[0] ?? null
 
-/** The user's Docks in these states, or in all when null; newest first. */
-export const listVisibleDocks = async (
+/** Docks on a page of {@link listVisibleDocks}. */
+const listPage = 200
+
+/**
+ * The user's Docks in these states, or in all when null; newest first, page by page, each read when it is asked for. A
+ * Dock that is made meanwhile may be missing, none is there twice.
+ */
+export async function* listVisibleDocks(
   db: Db,
   userId: string,
   states: readonly DockState[] | null,
-): Promise<DockRow[]> =>
-  (
-    await sql<DockRow>`
-      select ${dockColumns} from docks d
-      join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
-      where ${states === null ? sql`true` : sql`d.state = any(${states})`}
-      order by d.created_at desc, d.id desc`.execute(db)
-  ).rows
+): AsyncGenerator<DockRow[]> {
+  let last: DockRow | undefined
+  do {
+    const after = last ? sql`(d.created_at, d.id) < (${last.createdAt}, ${last.id}::uuid)` : sql`true`
+    const { rows } = await sql<DockRow>`
+      select ${dockColumns} from memberships m
+      cross join lateral (select * from docks d where d.organization_id = m.organization_id and ${after}
+        and ${states === null ? sql`true` : sql`d.state = any(${states})`}
+        order by d.created_at desc, d.id desc limit ${listPage}) d
+      where m.user_id = ${userId} order by d.created_at desc, d.id desc limit ${listPage}`.execute(db)
+    if (rows.length > 0) yield rows
+    last = rows.length < listPage ? undefined : rows.at(-1)
+  } while (last)
+}
 
 /** Docks whose ttl has run out. The instance's timer serves every tenant. */
 export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>

@@ -43,17 +43,21 @@ export type EnvironmentRow = Posture & {
   updatedAt: Date
 }
 
+/** What a list needs: bundles of many Environments would be megabytes that nobody reads. */
+export type ListedEnvironment = Omit<EnvironmentRow, 'sealed'>
+
 export type VisibleEnvironment = EnvironmentRow & { role: Role }
 
-const columns = sql`e.id, e.organization_id as "organizationId", e.name, e.is_default as "isDefault",
+const listedColumns = sql`e.id, e.organization_id as "organizationId", e.name, e.is_default as "isDefault",
   e.secrets_access as "secretsAccess", e.current_version as "currentVersion", v.id as "versionId",
-  v.bundle_sealed as sealed, v.var_names as "varNames", v.files, v.repositories,
+  v.var_names as "varNames", v.files, v.repositories,
   array(select distinct a.provider from jsonb_to_recordset(v.repository_adders) as a(provider text, "userId" uuid)
     where ${isLinkedAdmin({ organizationId: sql`e.organization_id`, userId: sql`a."userId"`, provider: sql`a.provider` })})
     as connected,
   v.safe_for_third_parties as "safeForThirdParties", v.pass_github as "passGithub", v.pass_secrets as "passSecrets",
   v.pass_dock_credentials as "passDockCredentials", v.pass_agents_credentials as "passAgentsCredentials",
   e.created_at as "createdAt", e.updated_at as "updatedAt"`
+const columns = sql`${listedColumns}, v.bundle_sealed as sealed`
 const current = sql`environments e
   join environment_versions v on v.environment_id = e.id and v.version = e.current_version`
 
@@ -79,9 +83,9 @@ export const readEnvironmentRow = async (db: Db, id: string): Promise<Environmen
   null
 
 /** All of an organization's, by name. */
-export const listEnvironmentRows = async (db: Db, organizationId: string): Promise<EnvironmentRow[]> =>
+export const listEnvironmentRows = async (db: Db, organizationId: string): Promise<ListedEnvironment[]> =>
   (
-    await sql<EnvironmentRow>`select ${columns} from ${current}
+    await sql<ListedEnvironment>`select ${listedColumns} from ${current}
       where e.organization_id = ${organizationId} order by e.name`.execute(db)
   ).rows
 

@@ -1,8 +1,8 @@
 import type { Environment } from '@dock/contract'
-import type { EnvironmentRow } from './environment-store.ts'
+import type { ListedEnvironment } from './environment-store.ts'
 
 /** An Environment as callers see it: values of variables and contents of files are never part of it. */
-export const viewEnvironment = (row: EnvironmentRow): Environment => ({
+export const viewEnvironment = (row: ListedEnvironment): Environment => ({
   id: row.id,
   organizationId: row.organizationId,
   name: row.name,

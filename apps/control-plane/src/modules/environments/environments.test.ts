@@ -5,6 +5,8 @@ import { type Answer, addPerson, type TestControlPlane, testControlPlane, whileL
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
+import { listEnvironmentRows } from './environment-store.ts'
+
 let server: TestControlPlane
 let memberKey: string
 let environment: Environment
@@ -53,6 +55,10 @@ describe('an Environment', () => {
     expect(await data(call('GET', path('?organizationId=nonsense')))).toEqual(environment)
     const listed = (await call('GET', `/v1/environments${query}`)).body.data as Environment[]
     expect(listed.map(({ name }) => name)).toContain('default')
+    // Bundles of many Environments would fill the memory of the process.
+    const rows = await listEnvironmentRows(server.database.db, organizationId())
+    expect(rows.length).toBeGreaterThan(0)
+    for (const row of rows) expect(row).not.toHaveProperty('sealed')
   })
 
   it('keeps its name to itself', async () => {

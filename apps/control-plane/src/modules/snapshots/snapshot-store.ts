@@ -28,14 +28,21 @@ export type SnapshotPageRequest = {
   limit: number
 }
 
-/** Newest first. The times are compared to the millisecond, as the cursor carries them. */
+/**
+ * Newest first. The times are compared to the millisecond, as the cursor carries them. Of all Docks each organization's
+ * page is read along its index, so that no page costs more the more Snapshots there are.
+ */
 export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Promise<SnapshotRow[]> => {
   const { after, dockId } = request
-  const result = await sql<SnapshotRow>`
-    select ${columns} from snapshots s
-    join memberships m on m.organization_id = s.organization_id and m.user_id = ${request.userId}
-    where ${dockId === null ? sql`true` : sql`s.dock_id = ${dockId}`}
-      and ${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}
+  const newest = sql`${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}
+    order by s.created_at desc, s.id desc limit ${request.limit}`
+  const found =
+    dockId === null
+      ? sql`cross join lateral (select * from snapshots s
+          where s.organization_id = m.organization_id and ${newest}) s where m.user_id = ${request.userId}`
+      : sql`join snapshots s on s.organization_id = m.organization_id and s.dock_id = ${dockId}
+          where m.user_id = ${request.userId} and ${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}`
+  const result = await sql<SnapshotRow>`select ${columns} from memberships m ${found}
     order by s.created_at desc, s.id desc limit ${request.limit}`.execute(db)
   return result.rows
 }

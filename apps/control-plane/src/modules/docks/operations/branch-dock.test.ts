@@ -54,7 +54,8 @@ describe('branch', () => {
     const small = (diskGiB: number) =>
       branchDock(context(), world.caller, source.id, { ttlSeconds: null, diskGiB, name: 'small' }, 'key')
     expect(await outcomeOf(small(2))).toBe('validation_error')
-    expect(await listDocks(context(), world.caller, { filter: 'e', all: true })).toHaveLength(1)
+    const listed = await Array.fromAsync(listDocks(context(), world.caller, { filter: 'e', all: true }))
+    expect(listed.flat()).toHaveLength(1)
     expect(await small(3)).toMatchObject({ name: 'small', diskGiB: 3 })
   })
 })

@@ -109,7 +109,9 @@ describe('stop', () => {
   it('is refused in a state that cannot stop', async () => {
     world.host.failures.set('start', ['failed'])
     expect(await outcomeOf(world.create({ name: 'broken' }))).toBe('service_unavailable')
-    const [broken] = await listDocks(context(), world.caller, { filter: 'e', all: false })
+    const [[broken] = []] = await Array.fromAsync(
+      listDocks(context(), world.caller, { filter: 'e', all: false }),
+    )
     expect(await outcomeOf(stop(broken!.id))).toBe('conflict')
     expect(await outcomeOf(resume(broken!.id))).toBe('conflict')
     expect(await outcomeOf(branch(broken!.id))).toBe('conflict')
@@ -223,7 +225,10 @@ describe('update', () => {
 describe('lists', () => {
   it('show the states of the letters, or all', async () => {
     const names = async (filter: string, all = false) =>
-      (await listDocks(context(), world.caller, { filter, all })).map((dock) => dock.name).sort()
+      (await Array.fromAsync(listDocks(context(), world.caller, { filter, all })))
+        .flat()
+        .map((dock) => dock.name)
+        .sort()
     const stopped = await world.create({ name: 'stopped' })
     await stop(stopped.id)
     await world.create({ name: 'runs' })
@@ -234,6 +239,8 @@ describe('lists', () => {
     expect(await names('se')).toEqual(['failed', 'stopped'])
     expect(await names('pt')).toEqual([])
     expect(await names('p', true)).toEqual(['failed', 'runs', 'stopped'])
-    expect(await listDocks(context(), world.stranger, { filter: 'r', all: true })).toEqual([])
+    expect(await Array.fromAsync(listDocks(context(), world.stranger, { filter: 'r', all: true }))).toEqual(
+      [],
+    )
   })
 })

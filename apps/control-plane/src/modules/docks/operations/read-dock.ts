@@ -9,15 +9,15 @@ import { viewDock } from '../dock-view.ts'
 export const readDock = async (context: DockContext, caller: Visitor, id: string): Promise<Dock> =>
   viewDock(await requireDock(context, caller, id))
 
-/** The caller's Docks in the states of the filter's letters, or all. */
-export const listDocks = async (
-  context: DockContext,
+/** The caller's Docks in the states of the filter's letters, or all, page by page. */
+export async function* listDocks(
+  context: Pick<DockContext, 'db'>,
   caller: Caller,
   query: { filter: string; all: boolean },
-): Promise<Dock[]> =>
-  (await listVisibleDocks(context.db, caller.userId, query.all ? null : statesOfFilter(query.filter))).map(
-    viewDock,
-  )
+): AsyncGenerator<Dock[]> {
+  const states = query.all ? null : statesOfFilter(query.filter)
+  for await (const page of listVisibleDocks(context.db, caller.userId, states)) yield page.map(viewDock)
+}
 
 /** An operation on a thing of the caller's organizations. Throws `operation_not_found`. */
 export const readOperation = async (
