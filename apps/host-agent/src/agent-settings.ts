@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path'
 import { poolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
+import type { NetworkLimits } from './network/filter-rules.ts'
 
 const environment = z.object({
   DOCK_CONTROL_URL: z.url({ protocol: /^(https?|unix)$/ }).default('http://127.0.0.1:8080'),
@@ -12,6 +13,9 @@ const environment = z.object({
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(poolSizeMax).default(16),
+  DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
+  DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),
+  DOCK_NAMES_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(200),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
   DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
@@ -44,6 +48,8 @@ export type AgentSettings = {
   controlSocket: boolean
   /** Sandboxes that are kept ready at most. */
   warmPoolSize: number
+  /** What one Dock may use of the host's network. */
+  networkLimits: NetworkLimits
   /** What durable copies may read of this host's disks. */
   copyPace: CopyPace
 }
@@ -64,6 +70,11 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     runtime: data.DOCK_RUNTIME,
     controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
     warmPoolSize: data.DOCK_WARM_POOL,
+    networkLimits: {
+      connections: data.DOCK_CONNECTIONS_PER_DOCK,
+      newConnectionsPerSecond: data.DOCK_NEW_CONNECTIONS_PER_SECOND,
+      namesPerSecond: data.DOCK_NAMES_PER_SECOND,
+    },
     copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }
 }

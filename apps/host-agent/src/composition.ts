@@ -33,6 +33,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
   const networks = createNetworks({
     instance: hostFolder,
     subnetFile: join(hostFolder, 'subnet'),
+    limits: settings.networkLimits,
     logger,
   })
   return {

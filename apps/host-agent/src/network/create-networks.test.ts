@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DockNetwork, Networks } from '../docks/seams.ts'
 import { createNetworks, instanceTag } from './create-networks.ts'
 import { parseCidrList } from './ipv4.ts'
@@ -74,19 +74,25 @@ except OSError: sys.exit(1)
   return (await inside(network, args)).code === 0
 }
 
-/** Starts a greeter on every address of a namespace, and answers when it listens. */
-const greet = async (netnsPath: string, port: number): Promise<void> => {
+/** Runs a listener in a namespace, and answers when it says that it listens. */
+const listenIn = async (netnsPath: string, script: string): Promise<void> => {
   const { spawn } = await import('node:child_process')
   const stop = new AbortController()
   processes.push(stop)
-  const script = `require('net').createServer((s) => s.on('error', () => 0).end('hello'))
-    .listen(${port}, '::', () => console.log('up'))`
   const child = spawn('nsenter', [`--net=${netnsPath}`, process.execPath, '-e', script], {
     signal: stop.signal,
   })
   child.on('error', () => undefined)
   await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
 }
+
+/** Starts a greeter on every address of a namespace. */
+const greet = (netnsPath: string, port: number): Promise<void> =>
+  listenIn(
+    netnsPath,
+    `require('net').createServer((s) => s.on('error', () => 0).end('hello'))
+      .listen(${port}, '::', () => console.log('up'))`,
+  )
 
 const hostAddress = async (): Promise<string> => {
   const text = await runCommand('ip', ['-json', '-4', 'address', 'show', 'scope', 'global'])
@@ -354,6 +360,131 @@ test('the next agent takes over the Docks, and what is destroyed and torn down l
   await second.tearDown()
   expect(await traces(own.instance, own.subnetFile)).toEqual([])
 })
+
+describe('an instance of its own', () => {
+  let other: Networks
+  let flooder: DockNetwork
+  let neighbour: DockNetwork
+  const docks = [newUuid(), newUuid()]
+  const instance = () => `${folder}/4`
+
+  beforeAll(async () => {
+    other = createNetworks({
+      ...options(),
+      ...{ instance: instance(), subnetFile: join(folder, '4.json'), spares: 0 },
+      limits: { connections: 60, newConnectionsPerSecond: 100, namesPerSecond: 20 },
+    })
+    await other.setUp()
+    flooder = await other.create(docks[0]!)
+    neighbour = await other.create(docks[1]!)
+    await greet(neighbour.netnsPath, 7003)
+    await hold(`/run/netns/${outside}`, 7005)
+  })
+  afterAll(async () => {
+    for (const dock of docks) await other.destroy(dock)
+    await other.tearDown()
+  })
+
+  /** How many of so many connections to a listener that keeps them are open after a second. */
+  const opens = async (network: DockNetwork, count: number): Promise<number> => {
+    const script = `let open = 0
+      for (let n = 0; n < ${count}; n++)
+        require('net').connect(7005, '${server4}').on('connect', () => open++).on('error', () => 0)
+      setTimeout(() => { console.log(open); process.exit(0) }, 1000)`
+    return Number((await inside(network, [process.execPath, '-e', script])).stdout)
+  }
+  /** How many of so many datagrams, each from a port of its own, reach the outside. */
+  const datagrams = async (network: DockNetwork, count: number, port: number): Promise<number> => {
+    const counted = await countDatagrams(`/run/netns/${outside}`, port)
+    const script = `
+import socket
+for n in range(${count}):
+  s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+  s.sendto(b'x', ('${server4}', ${port}))
+`
+    await inside(network, ['python3', '-c', script])
+    return counted.stop()
+  }
+
+  test('one Dock opens so many connections and no more; its neighbour is as free as before', async () => {
+    const [open, reached] = await Promise.all([opens(flooder, 200), reaches(neighbour, server4, 7001)])
+    expect(open).toBeGreaterThan(40)
+    expect(open).toBeLessThanOrEqual(60)
+    expect(reached).toBe(true)
+    // Without these limits as many would be open as were wanted.
+    expect(await opens(a, 200)).toBe(200)
+  })
+
+  test('one Dock begins so many connections a second, by UDP too; its neighbour is as free as before', async () => {
+    const [passed, reached] = await Promise.all([
+      datagrams(flooder, 400, 7006),
+      reaches(neighbour, server4, 7001),
+    ])
+    expect(passed).toBeGreaterThan(10)
+    expect(passed).toBeLessThanOrEqual(30)
+    expect(reached).toBe(true)
+    expect(await datagrams(a, 400, 7007)).toBe(400)
+  })
+
+  test('rules that are taken away are in force again within a second', async () => {
+    const table = `dock_${instanceTag(instance())}`
+    expect(await reaches(flooder, neighbour.ip, 7003)).toBe(false)
+    const monitors = (await runCommand('pgrep', ['-P', String(process.pid), '-f', 'nft monitor']))
+      .trim()
+      .split('\n')
+    for (const pid of monitors) process.kill(Number(pid), 'SIGSTOP')
+    await runCommand('nft', ['delete', 'table', 'inet', table])
+    // While nobody watches, the neighbour is open: the rules alone keep it closed.
+    expect(await reaches(flooder, neighbour.ip, 7003)).toBe(true)
+    for (const pid of monitors) process.kill(Number(pid), 'SIGCONT')
+    const isBack = async () => (await tryCommand('nft', ['list', 'table', 'inet', table])).code === 0
+    await expect.poll(isBack, { timeout: 1_000, interval: 20 }).toBe(true)
+    expect(await reaches(flooder, neighbour.ip, 7003)).toBe(false)
+
+    await runCommand('nft', ['flush', 'chain', 'inet', table, 'forward'])
+    const rules = async () =>
+      (await runCommand('nft', ['list', 'chain', 'inet', table, 'forward'])).includes('drop')
+    await expect.poll(rules, { timeout: 1_000, interval: 20 }).toBe(true)
+    expect(await reaches(flooder, neighbour.ip, 7003)).toBe(false)
+  })
+
+  test('the watch is begun again when its process ends', async () => {
+    const table = `dock_${instanceTag(instance())}`
+    const monitors = (await runCommand('pgrep', ['-P', String(process.pid), '-f', 'nft monitor']))
+      .trim()
+      .split('\n')
+    for (const pid of monitors) process.kill(Number(pid), 'SIGKILL')
+    await runCommand('nft', ['delete', 'table', 'inet', table])
+    const isBack = async () => (await tryCommand('nft', ['list', 'table', 'inet', table])).code === 0
+    await expect.poll(isBack, { timeout: 5_000 }).toBe(true)
+  })
+})
+
+/** Listens in a namespace and keeps every connection. */
+const hold = (netnsPath: string, port: number): Promise<void> =>
+  listenIn(
+    netnsPath,
+    `require('net').createServer((s) => s.on('error', () => 0)).listen(${port}, '::', () => console.log('up'))`,
+  )
+
+/** Counts datagrams that arrive in a namespace, until half a second after it is told to stop. */
+const countDatagrams = async (netnsPath: string, port: number): Promise<{ stop(): Promise<number> }> => {
+  const { spawn } = await import('node:child_process')
+  const script = `let n = 0
+    require('dgram').createSocket('udp4').on('message', () => n++).bind(${port}, () => console.log('up'))
+    process.stdin.once('data', () => setTimeout(() => { console.log(n); process.exit(0) }, 500))`
+  const child = spawn('nsenter', [`--net=${netnsPath}`, process.execPath, '-e', script])
+  await new Promise<void>((resolve) => child.stdout.once('data', () => resolve()))
+  return {
+    stop: async () => {
+      const answer = new Promise<string>((resolve) =>
+        child.stdout.once('data', (text) => resolve(String(text))),
+      )
+      child.stdin.write('stop')
+      return Number(await answer)
+    },
+  }
+}
 
 /** What an instance has left on the machine. */
 const traces = async (instance: string, subnetFile: string): Promise<string[]> => {

@@ -10,7 +10,8 @@ import { createSerial } from '../disks/serial.ts'
 import type { DockNetwork, Networks } from '../docks/seams.ts'
 import { addressesOf, chooseSubnet, nameserverOf, slotMax } from './addressing.ts'
 import { enableForwarding } from './enable-forwarding.ts'
-import { filterRules, interfaceFamily } from './filter-rules.ts'
+import { defaultNetworkLimits, filterRules, interfaceFamily, type NetworkLimits } from './filter-rules.ts'
+import { guardRules, type RuleGuard } from './guard-rules.ts'
 import { readHostRoutes } from './host-routes.ts'
 import { type Cidr, formatCidr, overlaps, parseCidr } from './ipv4.ts'
 import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
@@ -26,6 +27,7 @@ export type NetworksOptions = {
   subnet?: string
   /** Ranges that Docks may reach although they are private. */
   allowedEgress?: readonly Cidr[]
+  limits?: NetworkLimits
   /** Namespaces kept ready. */
   spares?: number
 }
@@ -38,7 +40,14 @@ export const instanceTag = (instance: string): string =>
 
 /** Needs root. `setUp` comes before every other call, and takes over what an earlier agent left. */
 export const createNetworks = (options: NetworksOptions): Networks => {
-  const { instance, logger, subnetFile, spares = 4, allowedEgress = [] } = options
+  const {
+    instance,
+    logger,
+    subnetFile,
+    spares = 4,
+    allowedEgress = [],
+    limits = defaultNetworkLimits,
+  } = options
   const tag = instanceTag(instance)
   const prefix = `${interfaceFamily}${tag}-`
   const table = `dock_${tag}`
@@ -51,7 +60,7 @@ export const createNetworks = (options: NetworksOptions): Networks => {
   const held = new Set<number>()
   let lastSlot = 0
   let mtu = 1500
-  let state: { subnet: Cidr; names: NameForwarder } | undefined
+  let state: { subnet: Cidr; names: NameForwarder; rules: RuleGuard } | undefined
   let refill: Promise<void> | undefined
 
   const started = () => {
@@ -149,12 +158,19 @@ export const createNetworks = (options: NetworksOptions): Networks => {
       await enableForwarding()
       const nameserver = nameserverOf(subnet)
       const { neighbours } = await readHostRoutes(prefix, formatCidr(subnet))
-      const rules = { table, interfacePrefix: prefix, subnet, nameserver, neighbours, allowed: allowedEgress }
-      await runCommand('nft', ['-f', '-'], { input: filterRules(rules) })
+      const wanted = {
+        table,
+        interfacePrefix: prefix,
+        subnet,
+        nameserver,
+        neighbours,
+        allowed: allowedEgress,
+      }
+      const rules = await guardRules({ table, script: filterRules({ ...wanted, limits }), logger })
       // Says to other agents that the range is taken, and keeps packets to Docks that are gone from leaving the host.
       await runCommand('ip', ['route', 'replace', 'blackhole', formatCidr(subnet)])
       await runCommand('ip', ['address', 'replace', `${nameserver}/32`, 'dev', 'lo'])
-      state = { subnet, names: await startNameForwarder({ address: nameserver, logger }) }
+      state = { subnet, rules, names: await startNameForwarder({ address: nameserver, logger }) }
       logger.info({ subnet: formatCidr(subnet), table, docks: slots.size }, 'networks')
       refill = fill()
     },
@@ -207,8 +223,9 @@ export const createNetworks = (options: NetworksOptions): Networks => {
 
     tearDown: async () => {
       if (!state) return
-      const { subnet, names } = state
+      const { subnet, names, rules } = state
       state = undefined
+      await rules.close()
       await refill
       await namespaces.remove(ready)
       for (const slot of ready.splice(0)) held.delete(slot)

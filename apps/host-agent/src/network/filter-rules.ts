@@ -39,16 +39,39 @@ export type FilterOptions = {
   neighbours: readonly Cidr[]
   /** Open in spite of all that, by the operator's word. */
   allowed: readonly Cidr[]
+  limits: NetworkLimits
 }
+
+/** What one Dock may use of what all share: the host's table of connections and its name forwarder. */
+export type NetworkLimits = {
+  /** TCP connections at once; of all other traffic, half as many. */
+  connections: number
+  /** Connections begun in a second, of whatever protocol; twice as many in a burst. */
+  newConnectionsPerSecond: number
+  /** Packets to the name forwarder in a second; twice as many in a burst. */
+  namesPerSecond: number
+}
+
+export const defaultNetworkLimits: NetworkLimits = {
+  ...{ connections: 4096, newConnectionsPerSecond: 500, namesPerSecond: 200 },
+}
+
+/** Sets in which the rules count what each Dock does. */
+export const countingSets = ['tcp_open', 'other_open', 'begun', 'names']
 
 const setOf = (name: string, ranges: readonly string[]): string =>
   `set ${name} { type ipv4_addr; flags interval; auto-merge; ${
     ranges.length > 0 ? `elements = { ${ranges.join(', ')} }` : ''
   }; }`
 
+const countingSet = (name: string): string => `set ${name} { type ipv4_addr; size 65535; flags dynamic; }`
+
+const rateOver = (perSecond: number): string =>
+  `{ ip saddr limit rate over ${perSecond}/second burst ${2 * perSecond} packets }`
+
 /** A script for `nft -f` that replaces the table in one step. */
 export const filterRules = (options: FilterOptions): string => {
-  const { table, subnet, nameserver } = options
+  const { table, subnet, nameserver, limits } = options
   const dock = `"${options.interfacePrefix}*"`
   const anyDock = `"${interfaceFamily}*"`
   return `
@@ -57,6 +80,7 @@ delete table inet ${table}
 table inet ${table} {
   ${setOf('closed', [...closedRanges, ...options.neighbours.map(formatCidr)])}
   ${setOf('allowed', options.allowed.map(formatCidr))}
+  ${countingSets.map(countingSet).join('\n  ')}
   chain genuine {
     type filter hook prerouting priority raw; policy accept;
     iifname != ${dock} return
@@ -71,6 +95,8 @@ table inet ${table} {
   }
   chain from_dock {
     ct direction reply ct state established,related accept
+    ip daddr ${nameserver} meta l4proto { tcp, udp } th dport 53 add @names ${rateOver(limits.namesPerSecond)} drop
+    jump bounded
     ip daddr ${nameserver} udp dport 53 accept
     ip daddr ${nameserver} tcp dport 53 accept
     tcp dport ${credentialPort} fib daddr . iif type local accept
@@ -87,8 +113,16 @@ table inet ${table} {
     meta nfproto != ipv4 drop
     ct state invalid drop
     tcp flags syn / syn,rst tcp option maxseg size set rt mtu
+    ip daddr @allowed jump bounded
     ip daddr @allowed accept
     ip daddr @closed drop
+    jump bounded
+  }
+  chain bounded {
+    ct state != new return
+    add @begun ${rateOver(limits.newConnectionsPerSecond)} drop
+    meta l4proto tcp add @tcp_open { ip saddr ct count over ${limits.connections} } drop
+    meta l4proto != tcp add @other_open { ip saddr ct count over ${Math.ceil(limits.connections / 2)} } drop
   }
   chain translate {
     type nat hook postrouting priority srcnat; policy accept;

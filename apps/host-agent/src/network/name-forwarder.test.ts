@@ -70,3 +70,46 @@ test('questions and answers pass as they are, by UDP and TCP, and a silent resol
     await rm(folder, { recursive: true })
   }
 })
+
+test("askers whose questions nobody answers do not take a neighbour's", async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
+  const resolvConf = join(folder, 'resolv.conf')
+  await writeFile(resolvConf, 'nameserver 127.0.0.18\n')
+  const seen = new Map<string, number>()
+  const udp = createSocket('udp4')
+  udp.on('message', (query, from) => {
+    const kind = query.toString().split(' ')[0] ?? ''
+    seen.set(kind, (seen.get(kind) ?? 0) + 1)
+    if (kind === 'good') udp.send(`re:${query}`, from.port, from.address)
+  })
+  await new Promise<void>((resolve) => udp.bind(resolverPort, '127.0.0.18', resolve))
+  const address = '127.0.0.19'
+  const forwarder = await startNameForwarder({ address, port, resolverPort, resolvConf, logger })
+  const askers = await Promise.all(
+    Array.from({ length: 13 }, async (_, index) => {
+      const asker = createSocket('udp4')
+      await new Promise<void>((resolve) => asker.bind(0, `127.0.1.${index + 1}`, resolve))
+      return asker
+    }),
+  )
+  try {
+    const [neighbour, ...flooders] = askers
+    // 8 questions of each are its own; the others are of the 512 that all share, of which none is left at the end.
+    for (const [index, flooder] of flooders.entries()) {
+      for (let number = 0; number < 80; number++) flooder.send(`bad ${number}`, port, address)
+      const [own, shared] = [8 * (index + 1), Math.min(512, 56 * (index + 1))]
+      await expect.poll(() => seen.get('bad'), { interval: 5 }).toBe(own + shared)
+    }
+    const answered = new Promise<string>((resolve) => {
+      neighbour?.once('message', (bytes) => resolve(bytes.toString()))
+    })
+    neighbour?.send('good one', port, address)
+    expect(await answered).toBe('re:good one')
+    expect(seen.get('bad')).toBe(12 * 8 + 512)
+  } finally {
+    for (const asker of askers) asker.close()
+    await forwarder.close()
+    udp.close()
+    await rm(folder, { recursive: true })
+  }
+})

@@ -24,29 +24,32 @@ export type NameForwarderOptions = {
 const queryTimeoutMs = 5_000
 const secondResolverAfterMs = 1_500
 const connectionIdleMs = 10_000
-const askedMax = 512
-const askedByOneMax = 64
-const connectionsMax = 256
-const connectionsByOneMax = 16
+/** Each asker has so many for itself, and up to so many in all as long as the shared ones last. */
+const askedBound = { shared: 512, reserved: 8, byOne: 64 }
+const connectionsBound = { shared: 256, reserved: 2, byOne: 16 }
+const receiveBufferBytes = 1024 * 1024
 const resolversStaleMs = 2_000
 
-/** Counts what is under way, for each asker and in all. */
-const createBound = (max: number, maxByOne: number) => {
+/** Counts what is under way for each asker. What is reserved for one is not another's to use up. */
+const createBound = ({ shared, reserved, byOne }: typeof askedBound) => {
   const counts = new Map<string, number>()
-  let total = 0
+  let sharedInUse = 0
   return {
     /** Answers the release, or undefined when it would be too much. */
     enter: (asker: string): (() => void) | undefined => {
       const count = counts.get(asker) ?? 0
-      if (total >= max || count >= maxByOne) return undefined
-      total += 1
+      if (count >= byOne) return undefined
+      const isShared = count >= reserved
+      if (isShared && sharedInUse >= shared) return undefined
+      if (isShared) sharedInUse += 1
       counts.set(asker, count + 1)
       let isReleased = false
       return () => {
         if (isReleased) return
         isReleased = true
-        total -= 1
         const left = (counts.get(asker) ?? 1) - 1
+        // Whichever ends, what is left above the reservation is what is shared.
+        if (left >= reserved) sharedInUse -= 1
         if (left === 0) counts.delete(asker)
         else counts.set(asker, left)
       }
@@ -109,11 +112,11 @@ const ask = (
 export const startNameForwarder = async (options: NameForwarderOptions): Promise<NameForwarder> => {
   const { address, logger, port = 53, resolverPort = 53 } = options
   const resolvers = createResolvers(options.resolvConf ?? '/etc/resolv.conf')
-  const asked = createBound(askedMax, askedByOneMax)
-  const connected = createBound(connectionsMax, connectionsByOneMax)
+  const asked = createBound(askedBound)
+  const connected = createBound(connectionsBound)
   const connections = new Set<Socket>()
 
-  const udp = createSocket('udp4')
+  const udp = createSocket({ type: 'udp4', recvBufferSize: receiveBufferBytes })
   udp.on('message', (query: Buffer, from: RemoteInfo) => {
     const release = asked.enter(from.address)
     if (!release) return
