@@ -23,7 +23,7 @@ import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'credentialDoors'
+  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'live' | 'credentialDoors'
 > & {
   handlesFolder: string
   logger: Logger
@@ -62,6 +62,7 @@ export const createAgent = (agentParts: AgentParts) => {
     freezer: new Freezer(driver, logger),
     turns: new BootTurns(bootsAtOnce),
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
+    live: new Set(),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
   driver.watchMemory?.(tellOfMemory(events, agentParts.clock))

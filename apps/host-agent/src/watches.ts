@@ -27,7 +27,13 @@ export const createWatches = (parts: DockParts & { docks: Docks; warmPoolSize: n
     warmPool,
     /** The answer ends all of it. */
     start: (): (() => void) => {
-      const ends = [poolRoom.start(), watchIdle(parts), sampleDocks(parts), warmPool.start()]
+      const ends = [
+        poolRoom.start(),
+        watchIdle(parts),
+        sampleDocks(parts),
+        warmPool.start(),
+        parts.docks.watchEnded(),
+      ]
       return () => {
         for (const end of ends) end()
       }

@@ -32,6 +32,8 @@ export type DockParts = {
   poolLosses: Emitter<PoolLoss>
   freezer: Freezer
   turns: BootTurns
+  /** The Docks and pooled sandboxes that are alive: far fewer than those that this host has heard of. */
+  live: Set<DockState>
   /** The machine's present boot. */
   bootId: string
   clock: Clock
@@ -134,12 +136,14 @@ export class DockState {
   adopt(handle: SandboxHandle, { isNew }: { isNew: boolean }): void {
     if (this.#live) throw new Error(`Dock ${this.dockId} has a live sandbox already`)
     this.#live = handle
+    this.parts.live.add(this)
     this.beginRest()
     this.parts.freezer.adopt(handle, { isNew, cause: !isNew && this.isPooled ? 'pool' : undefined })
     this.parts.driver.wait(handle).then(
       () => {
         if (this.#live !== handle) return
         this.#live = null
+        this.parts.live.delete(this)
         this.parts.freezer.forget(handle)
         this.#onDeath()
       },
@@ -183,6 +187,14 @@ export class DockState {
     return { sandbox, release }
   }
 
+  /** The Dock with its sandbox, while that is alive; not one of the warm pool. */
+  get running(): RunningDock | null {
+    const { record, dockId } = this
+    if (!this.#live || !record?.spec || this.isPooled) return null
+    const { generation, spec } = record
+    return { dockId, generation, memoryMiB: spec.memoryMiB, sandbox: this.#live }
+  }
+
   /** Whoever takes the sandbox into use from now on waits for this, which never rejects. */
   useAfter(ready: Promise<unknown>): void {
     this.#readyForUse = ready
@@ -204,6 +216,7 @@ export class DockState {
   release(): SandboxHandle | null {
     const handle = this.#live
     this.#live = null
+    this.parts.live.delete(this)
     this.unpacking = null
     return handle
   }

@@ -12,13 +12,7 @@ import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
 import type { DockRecord } from './dock-record.ts'
-import {
-  type DockParts,
-  DockState,
-  type RestingSandbox,
-  type RunningDock,
-  type SandboxUse,
-} from './dock-state.ts'
+import { type DockParts, DockState, type RunningDock, type SandboxUse } from './dock-state.ts'
 import { execInDock } from './exec-in-dock.ts'
 import { furnishDock } from './furnish-dock.ts'
 import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
@@ -55,14 +49,7 @@ export class Dock {
 
   /** The Dock with its sandbox, while that is alive; not one of the warm pool. */
   get running(): RunningDock | null {
-    const { live, record, dockId } = this.#state
-    if (!live || !record?.spec || this.isPooled) return null
-    return { dockId, generation: record.generation, memoryMiB: record.spec.memoryMiB, sandbox: live }
-  }
-
-  /** The sandbox, while it is a Dock's and nobody uses it. */
-  get resting(): RestingSandbox | null {
-    return this.#state.resting
+    return this.#state.running
   }
 
   /** Takes the sandbox of this generation into use, as {@link DockState.use} says. */
@@ -158,6 +145,13 @@ export class Dock {
     })
     this.#cloning = { operationId: request.operationId, answer }
     return answer
+  }
+
+  /** Removes the record of a Dock of which nothing but the fence is left, unless a command has come meanwhile. */
+  forgetEnd(): Promise<void> {
+    return this.#lane.exclusively(async () => {
+      if (this.record?.phase === 'gone' && !this.#lane.isBusy) await this.#state.erase()
+    })
   }
 
   /** Takes up what an earlier agent left. */

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -219,6 +219,44 @@ describe('stop and destroy', () => {
     deaths.push(JSON.parse((await reader?.read())?.value ?? ''))
     await reader?.cancel()
     expect(deaths).toEqual([{ type: 'dock.died', dockId: other, generation: 1 }])
+  })
+})
+
+describe('what ended', () => {
+  const ended = async () => {
+    dockId = newUuid()
+    await dock().start(startCommand())
+    await dock().destroy(command())
+    return dockId
+  }
+  const files = async () =>
+    (await readdir(host.handlesFolder)).filter((name) => name.endsWith('.json')).length
+
+  test('is refused for a day, then forgotten; nothing but what lives is walked', async () => {
+    const gone = await ended()
+    dockId = newUuid()
+    await dock().start(startCommand())
+    expect([...host.agent.docks.live()].map((each) => each.dockId)).toEqual([dockId])
+    await host.agent.docks.forgetEnded()
+    expect(host.agent.docks.known(gone)).not.toBeNull()
+    const end = host.agent.watch()
+    await host.clock.pass(25 * 3_600_000)
+    await expect.poll(() => host.agent.docks.known(gone)).toBeNull()
+    expect(host.agent.docks.known(dockId)).not.toBeNull()
+    expect(await files()).toBe(1)
+    end()
+  })
+
+  test('is forgotten sooner where it is very much', async () => {
+    const first = await ended()
+    await host.clock.pass(1)
+    for (let count = 0; count < 2_000; count += 50) {
+      const more = Array.from({ length: 50 }, () => host.agent.docks.commandable(newUuid()))
+      await Promise.all(more.map((each) => each.destroy(command())))
+    }
+    await host.agent.docks.forgetEnded()
+    expect(await files()).toBe(2_000)
+    expect(host.agent.docks.known(first)).toBeNull()
   })
 })
 

@@ -3,10 +3,13 @@ import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
 import type { DockRecord } from './dock-record.ts'
-import type { DockParts, RunningDock } from './dock-state.ts'
+import type { DockParts, DockState, RunningDock } from './dock-state.ts'
 import type { PoolKind } from './pool-boot.ts'
 
+/** A late command of a Dock that is gone is refused for so long, and for so many Docks. */
 const fenceLifeMs = 24 * 3_600_000
+const fencesMax = 2_000
+const forgetEveryMs = 10 * 60_000
 const shutdownsAtOnce = 4
 
 export class Docks {
@@ -33,12 +36,43 @@ export class Docks {
     return this.#docks.get(dockId) ?? null
   }
 
-  all(): IterableIterator<Dock> {
-    return this.#docks.values()
+  /** Those with a sandbox that is alive, of the warm pool too. */
+  live(): Iterable<DockState> {
+    return this.#parts.live
   }
 
   running(): RunningDock[] {
-    return [...this.#docks.values()].flatMap((dock) => dock.running ?? [])
+    return [...this.#parts.live].flatMap((dock) => dock.running ?? [])
+  }
+
+  /** Forgets Docks that are gone: those of more than a day ago, and the oldest where they are very many. */
+  async forgetEnded(): Promise<void> {
+    const gone = [...this.#docks.values()].flatMap((dock) =>
+      dock.record?.phase === 'gone' ? { dock, endedAt: Date.parse(dock.record.changedAt) } : [],
+    )
+    gone.sort((one, other) => other.endedAt - one.endedAt)
+    const oldest = this.#parts.clock.now().getTime() - fenceLifeMs
+    for (const [index, { dock, endedAt }] of gone.entries()) {
+      const dockId = dock.record?.dockId
+      if ((index < fencesMax && endedAt > oldest) || dockId === undefined) continue
+      await dock.forgetEnd()
+      this.#forget(dockId)
+    }
+  }
+
+  /** Forgets from now on what ended. The result ends it. */
+  watchEnded(): () => void {
+    const { clock, logger } = this.#parts
+    let cancel = () => {}
+    const again = (): void => {
+      cancel = clock.after(forgetEveryMs, () => {
+        this.forgetEnded()
+          .catch((error: unknown) => logger.warn({ err: error }, 'Docks that ended could not be forgotten'))
+          .finally(again)
+      })
+    }
+    again()
+    return () => cancel()
   }
 
   /** A new sandbox of the warm pool, under the id that a Dock will have. */

@@ -21,7 +21,7 @@ type Resting = { readonly resting: RestingSandbox | null }
 
 /** Watches the Docks from now on; the answer ends it. A driver that cannot freeze or list processes is left alone. */
 export const watchIdle = (parts: {
-  docks: { all(): Iterable<Resting> }
+  docks: { live(): Iterable<Resting> }
   driver: Pick<RuntimeDriver, 'processes' | 'freeze'>
   freezer: Freezer
   turns: Pick<BootTurns, 'isCalm'>
@@ -51,7 +51,7 @@ export const watchIdle = (parts: {
 
   const tick = (): void => {
     const now = clock.now().getTime()
-    for (const dock of docks.all()) {
+    for (const dock of docks.live()) {
       const { resting } = dock
       if (!resting || looking.has(dock) || freezer.holds(resting.sandbox)) continue
       const due = resting.since + restMs(resting)
