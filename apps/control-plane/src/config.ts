@@ -27,6 +27,8 @@ const schema = z.object({
   DOCK_ROOT_LISTEN_FD: z.coerce.number().int().min(3).optional(),
   DOCK_CONTROL_DIR: z.string().default('.dock/control'),
   DATABASE_URL: z.string('must name a PostgreSQL database; script/server sets it'),
+  DOCK_DATABASE_CONNECTIONS: z.coerce.number().int().min(2).max(500).default(10),
+  DOCK_DATABASE_TIMEOUT_SECONDS: z.coerce.number().int().min(0).max(86_400).default(120),
   DOCK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
   DOCK_APP_URL: z.url({ protocol: /^https?$/ }).optional(),
   DEFAULT_IMAGE: z.enum(imageCatalog).default('ubuntu-24.04'),
@@ -96,6 +98,8 @@ export type Config = {
   listening: { publicFd: number | undefined; rootFd: number | undefined }
   controlDir: string
   databaseUrl: string
+  /** Of the pool. A statement that takes longer is ended by PostgreSQL; 0: none is. */
+  database: { connections: number; statementTimeoutMs: number }
   /** Where callers reach the service, without a slash at the end. */
   apiUrl: string
   appUrl: string
@@ -220,6 +224,10 @@ export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
     listening: { publicFd: values.DOCK_LISTEN_FD, rootFd: values.DOCK_ROOT_LISTEN_FD },
     controlDir: resolve(values.DOCK_CONTROL_DIR),
     databaseUrl: values.DATABASE_URL,
+    database: {
+      connections: values.DOCK_DATABASE_CONNECTIONS,
+      statementTimeoutMs: values.DOCK_DATABASE_TIMEOUT_SECONDS * 1000,
+    },
     apiUrl,
     appUrl,
     defaultImage: values.DEFAULT_IMAGE,

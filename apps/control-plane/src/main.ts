@@ -45,6 +45,8 @@ const run = async (logger: Logger): Promise<void> => {
   if (applied.length > 0) logger.info({ applied }, 'database migrated')
   const database = openDatabase({
     url: config.databaseUrl,
+    maxConnections: config.database.connections,
+    statementTimeoutMs: config.database.statementTimeoutMs,
     onIdleError: (error) => logger.warn({ err: error }, 'connection to the database lost'),
   })
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))

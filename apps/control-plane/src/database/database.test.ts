@@ -17,3 +17,10 @@ it('plans a statement once, whatever its values are', async () => {
   expect(plans.rows).toEqual([{ generic: 2, custom: 0 }])
   await close()
 })
+
+it('ends a statement that takes too long, and the connection serves the next one', async () => {
+  const { db, close } = openDatabase({ url: database.url, maxConnections: 1, statementTimeoutMs: 50 })
+  await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' })
+  expect((await sql<{ n: number }>`select 1 as n`.execute(db)).rows).toEqual([{ n: 1 }])
+  await close()
+})

@@ -43,8 +43,11 @@ export const openDatabase = (options: {
   maxConnections?: number
   /** How long a query waits for a connection. */
   connectTimeoutMs?: number
+  /** After which PostgreSQL ends a statement; 0, the default: never. */
+  statementTimeoutMs?: number
   onIdleError?: (error: Error) => void
 }): DatabaseConnection => {
+  const settings = `${planOnce}; set statement_timeout = ${Math.trunc(options.statementTimeoutMs ?? 0)}`
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections ?? 10,
@@ -54,7 +57,7 @@ export const openDatabase = (options: {
     Client: PreparingClient,
   })
   pool.on('error', (error) => options.onIdleError?.(error))
-  pool.on('connect', (client) => void client.query(planOnce).catch(ignore))
+  pool.on('connect', (client) => void client.query(settings).catch(ignore))
   const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
   return { url: options.url, db, pool, close: () => db.destroy() }
 }

@@ -45,6 +45,19 @@ describe('migrate', () => {
     expect(await tableExists('users')).toBe(true)
   })
 
+  it('lets a migration take longer than the database lets statements take', async () => {
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    try {
+      const { rows } = await client.query<{ name: string }>('select current_database() as name')
+      await client.query(`alter database "${rows[0]!.name}" set statement_timeout = 50`)
+    } finally {
+      await client.end()
+    }
+    await writeFile(join(folder, '997_slow.sql'), 'select pg_sleep(0.2)')
+    expect(await migrate(url, folder)).toContain('997_slow.sql')
+  })
+
   it('refuses a database that is newer than the program', async () => {
     await writeFile(join(folder, '999_future.sql'), 'create table future ()')
     await migrate(url, folder)

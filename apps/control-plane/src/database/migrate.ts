@@ -47,6 +47,8 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<s
   const client = new pg.Client({ connectionString: url, application_name: 'dock-migrate' })
   await client.connect()
   try {
+    // A migration takes as long as it takes, and so may one that another process is at.
+    await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [advisoryLocks.migrations])
     await client.query(`create table if not exists schema_migrations (
       number integer primary key, name text not null, checksum text not null, applied_at timestamptz not null default now()

@@ -78,8 +78,12 @@ export const failure = (error: ServiceError): Response =>
     },
   })
 
-// Of Node and PostgreSQL: the database cannot be reached, is starting, ending, or out of connections.
-const databaseAway = new Set(['ECONNREFUSED', 'ENOENT', 'ECONNRESET', '57P01', '57P02', '57P03', '53300'])
+// Of Node and PostgreSQL: the database cannot be reached, is starting, ending, out of connections, or
+// ended a statement that took too long.
+const databaseAway = new Set([
+  ...['ECONNREFUSED', 'ENOENT', 'ECONNRESET'],
+  ...['57P01', '57P02', '57P03', '53300', '57014'],
+])
 
 const isDatabaseAway = (error: unknown): boolean =>
   error instanceof Error &&
