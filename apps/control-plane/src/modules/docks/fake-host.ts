@@ -135,8 +135,8 @@ export const createFakeHost = (hostId: string): FakeHost => {
     credentials: new Map(),
     output: null,
     disconnects: [],
-    disconnect: (_host, reason) => {
-      host.disconnects.push(reason)
+    disconnect: (id, reason) => {
+      if (id === hostId) host.disconnects.push(reason)
     },
     linked: () => (host.online ? [hostId] : []),
     linkedInBulk: () => (host.online ? [hostId] : []),

@@ -72,8 +72,11 @@ export const createHostEvents = (
       const now = clock.now()
       if (now.getTime() - lookedAt.getTime() > deafMs) listeningSince = now
       const before = new Date(now.getTime() - silenceMs)
-      for (const hostId of await markSilentHosts(db, { before, listeningSince }))
+      for (const hostId of await markSilentHosts(db, { before, listeningSince })) {
         logger.warn({ hostId }, 'host is silent')
+        // Its link may be half open: what is asked over it would wait for its deadline.
+        gateway.disconnect(hostId, 'silent for too long')
+      }
       // Hosts may be offline still from before, and about to link again.
       if (listeningSince < before) await reactions.hostsSilent()
       const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, silenceMs))

@@ -116,12 +116,13 @@ describe('a silent host', () => {
     await heartbeat()
     expect(world.host.disconnects).toEqual([])
     await world.beSilent()
-    await heartbeat()
     expect(world.host.disconnects).toHaveLength(1)
+    await heartbeat()
+    expect(world.host.disconnects).toHaveLength(2)
     expect(await stateOf(id)).toBe('unreachable')
     await world.report()
     await heartbeat()
-    expect(world.host.disconnects).toHaveLength(1)
+    expect(world.host.disconnects).toHaveLength(2)
   })
 
   it('never leaves a Dock unreachable that came back at that very moment', async () => {
