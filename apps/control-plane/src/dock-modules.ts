@@ -55,6 +55,7 @@ import {
   createCredentialAnswers,
   createEnrolment,
   createHostEvents,
+  createStartFailures,
   createWarmPools,
   type Enrolment,
   type HostEvents,
@@ -152,6 +153,7 @@ export const createDockModules = (options: {
   }
   const copies = createCopies(copyContext)
   const imageVersions = createImageVersions(copyContext, options.catalog)
+  const startFailures = createStartFailures(clock)
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const secretsOf = createSecretsOf({
     ...{ db, sealer },
@@ -168,6 +170,8 @@ export const createDockModules = (options: {
     owner,
     sealer,
     ttl,
+    policy: options.policy,
+    startFailures,
     ensureCapture: copies.ensureCapture,
     ensureImage: imageVersions.ensureImage,
     launch,
@@ -193,6 +197,7 @@ export const createDockModules = (options: {
     gateway,
     runner,
     policy: options.policy,
+    startFailures,
     pools,
     defaultImage: options.defaultImage,
     images: () => servedImages(db),

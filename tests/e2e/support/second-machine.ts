@@ -1,6 +1,7 @@
 /** Another machine on this one: a network namespace with a cable to this machine, in which script/host runs. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -12,6 +13,8 @@ export type Machine = {
   address: string
   /** Runs script/host there; answers when it says that it is a host. */
   joinAsHost(dataDir: string, url: string, token?: string): Promise<RunningHost>
+  /** Pulls the cable, or plugs it in again: processes and Docks there go on. */
+  connect(plugged: boolean): Promise<void>
   remove(): Promise<void>
 }
 
@@ -77,7 +80,21 @@ export const createMachine = async (number: number): Promise<Machine> => {
       },
     }
   }
-  return { address: `${network}.1`, joinAsHost, remove }
+  const connect = async (plugged: boolean): Promise<void> => {
+    await run('ip', ['link', 'set', here, plugged ? 'up' : 'down'])
+  }
+  return { address: `${network}.1`, joinAsHost, connect, remove }
+}
+
+/** The agent's own process on the machine whose data folder this is. */
+export const agentOf = async (dataDir: string): Promise<number> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
+    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
+    if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`)) return Number(entry)
+  }
+  throw new Error(`no agent on ${dataDir}`)
 }
 
 /** A join token, as an operator gets one. */

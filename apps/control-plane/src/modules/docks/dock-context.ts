@@ -7,7 +7,14 @@ import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type { CaptureFile, ExecOutcome, HostGateway, PlacementPolicy, WarmPools } from '../hosts/index.ts'
+import type {
+  CaptureFile,
+  ExecOutcome,
+  HostGateway,
+  PlacementPolicy,
+  StartFailures,
+  WarmPools,
+} from '../hosts/index.ts'
 import type { Limits, Quota } from '../limits/index.ts'
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './dock.ts'
@@ -23,6 +30,8 @@ export type DockContext = {
   gateway: HostGateway
   runner: OperationRunner
   policy: PlacementPolicy
+  /** Hosts that new Docks avoid for a while. */
+  startFailures: StartFailures
   pools: Pick<WarmPools, 'take' | 'giveBack'>
   /** The image of a Dock that names none. */
   defaultImage: string

@@ -54,4 +54,5 @@ export {
   lockQuarantined,
   type Quarantined,
 } from './quarantine-store.ts'
+export { createStartFailures, type StartFailures } from './start-failures.ts'
 export { createWarmPools, type PoolKind, type WarmDock, type WarmPools } from './warm-pools.ts'

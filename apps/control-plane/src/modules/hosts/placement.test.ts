@@ -65,6 +65,33 @@ describe('a place for a Dock', () => {
     expect(await place({ only: newUuid() })).toBe('no_host_capacity')
   })
 
+  it('is on the preferred host unless that is much fuller than others', async () => {
+    const [preferred, other] = [await host(sql`reserved_slots = 59`), await host()]
+    expect(await place({ prefer: preferred })).toBe(preferred)
+    await sql`update hosts set reserved_slots = 70 where id = ${preferred}`.execute(database.db)
+    expect(await place({ prefer: preferred })).toBe(other)
+  })
+
+  it('is on any of those that are about equally empty, so that creates do not herd', async () => {
+    const near = new Set([
+      await host(sql`reserved_slots = 3`),
+      await host(),
+      await host(sql`reserved_slots = 9`),
+    ])
+    await host(sql`reserved_slots = 40`)
+    const chosen = new Set<string>()
+    for (let round = 0; round < 100; round++) chosen.add(await place())
+    expect(chosen).toEqual(near)
+  })
+
+  it('avoids a host where starts have failed, but takes it before refusing', async () => {
+    const [bad, other] = [await host(), await host(sql`reserved_slots = 150`)]
+    expect(await place({ avoid: [bad] })).toBe(other)
+    expect(await place({ avoid: [bad], prefer: bad })).toBe(other)
+    await sql`update hosts set reserved_slots = 200 where id = ${other}`.execute(database.db)
+    expect(await place({ avoid: [bad] })).toBe(bad)
+  })
+
   it('counts sizes many times over, up to what the operator allows', async () => {
     const id = await host(sql`reserved_cpus = 8 * 128 - 1, reserved_memory_mib = 16 * 1024 * 24 - 1024`)
     expect(await place()).toBe(id)

@@ -13,13 +13,23 @@ export type PlacementRequest = {
   image: string | null
   /** The one host it may go to: where its capture is, as long as there is no copy of it. */
   only: string | null
-  /** The host that is taken when it has room: its capture is there. */
+  /** The host that is taken unless it is much fuller than others: its capture is there. */
   prefer?: string | null
   /** The runtime that its disk was made under; any when absent. */
   runtime?: string | null
   /** Hosts with a live link. */
   linked: readonly string[]
+  /** Hosts that are taken only where no other has room: starts failed there a moment ago. */
+  avoid?: readonly string[]
 }
+
+/**
+ * Hosts count as equally full within a step of this share of their slots: one of them is chosen at random, so that creates
+ * that see the same picture do not all go to one host.
+ */
+const equalShare = 0.05
+/** How many steps fuller than another the preferred host may be. */
+const preferredSteps = 6
 
 const gib = 1024 * 1024 * 1024
 const mib = 1024 * 1024
@@ -48,7 +58,10 @@ export const hostCandidate = (
     and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
     and (h.reserved_memory_mib + ${r.memoryMiB}) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
     and h.mem_available_bytes * 10 >= h.mem_total_bytes and h.disk_free_bytes * 10 >= h.disk_total_bytes
-  order by coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, h.reserved_slots::float8 / h.max_docks, h.id limit 1 for update`
+  order by h.id = any(${r.avoid ?? []}::uuid[]),
+    floor(h.reserved_slots / (h.max_docks * ${equalShare}::float8))
+      - case when h.id = ${r.prefer ?? null}::uuid then ${preferredSteps}::int else 0 end,
+    coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1 for update`
 
 /** `set` list that counts a Dock on the host row `hosts`. */
 export const reserveSize = (

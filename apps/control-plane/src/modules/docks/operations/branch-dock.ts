@@ -120,7 +120,12 @@ export const branchDock = async (
         }),
         why: 'branch',
         key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: { ...size, ...placedWith(disk), linked: context.gateway.linked() },
+        placement: {
+          ...size,
+          ...placedWith(disk),
+          linked: context.gateway.linked(),
+          avoid: context.startFailures.recent(),
+        },
         source: {
           operation: hold,
           state: source.state,

@@ -85,7 +85,12 @@ export const createDock = async (
         }),
         why: 'create',
         key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: { ...size, ...origin.placement, linked: context.gateway.linked() },
+        placement: {
+          ...size,
+          ...origin.placement,
+          linked: context.gateway.linked(),
+          avoid: context.startFailures.recent(),
+        },
       }
     })
   })

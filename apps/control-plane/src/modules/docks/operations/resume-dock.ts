@@ -93,7 +93,12 @@ const claimResume = async (
     cause,
     data,
   })
-  const request = { ...size, ...placedWith(snapshot), linked: context.gateway.linked() }
+  const request = {
+    ...size,
+    ...placedWith(snapshot),
+    linked: context.gateway.linked(),
+    avoid: context.startFailures.recent(),
+  }
   const claimed = await claimDock(db, {
     dock,
     operation,

@@ -13,7 +13,9 @@ import {
   HostRefused,
   HostUnreachable,
   type OrderForHost,
+  type PlacementPolicy,
   type StartDock,
+  type StartFailures,
   saveHostOrders,
 } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
@@ -35,6 +37,7 @@ import type { TtlClock } from '../ttl-clock.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { explainFailure } from './explain-failure.ts'
 import { whileHostReturns } from './host-patience.ts'
+import { isFaultOfHost, moveStart } from './move-start.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
 /** What a start keeps in its operation's row. */
@@ -58,6 +61,8 @@ export type StartData = {
   /** Of a boot after a loss. */
   recovery?: Recovery
   /** The Dock whose disk a branch copies, and what holds it meanwhile. */
+  /** The host on which the start failed before; it is tried on one other only. */
+  movedFrom?: string
   source?: {
     dockId: string
     generation: number
@@ -85,6 +90,8 @@ type Options = {
   clock: Clock
   gateway: HostGateway
   owner: string
+  policy: PlacementPolicy
+  startFailures: StartFailures
   sealer: Sealer
   ttl: Pick<TtlClock, 'note'>
   /** Sees to it that a host keeps a Snapshot's capture. */
@@ -109,7 +116,19 @@ const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
 }
 
 export const createStartSagas = (options: Options): Saga[] => {
-  const { db, clock, gateway, owner, sealer, ttl, ensureCapture, ensureImage, launch, repositories } = options
+  const {
+    db,
+    clock,
+    gateway,
+    owner,
+    sealer,
+    ttl,
+    ensureCapture,
+    ensureImage,
+    launch,
+    repositories,
+    startFailures,
+  } = options
   const furnish = createFurnishing({ db, sealer, launch })
   const repositorySteps = createRepositorySteps({ db, clock, repositories })
   const capture: SagaStep = {
@@ -168,38 +187,52 @@ export const createStartSagas = (options: Options): Saga[] => {
     }
   }
 
+  const startOn = async (hostId: string, operation: OperationRow): Promise<void> => {
+    const data = startData(operation)
+    const { id: operationId, generation } = operation
+    const { targetId: dockId, organizationId } = operation
+    const [given, hasRepositories] = data.unfurnished
+      ? [{ env: {} }, false]
+      : await Promise.all([
+          furnish({ organizationId, dockId }),
+          repositories.any({ dockId, hostId, generation }),
+        ])
+    if (hasRepositories) data.repositories = {}
+    const { source } = data.command
+    const order = () =>
+      gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
+    const start = () =>
+      order().catch(async (error: unknown) => {
+        const lacksSource = error instanceof HostRefused && error.code === 'not_found'
+        if (source.kind === 'own' || !lacksSource) throw error
+        if (source.kind === 'image') await ensureImage(source.image, hostId)
+        else await bringCapture(source.captureId, hostId, error)
+        return order()
+      })
+    // Placed where the capture is not: it comes from its copy first.
+    if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
+      await ensureCapture(source.captureId, hostId)
+    const started = await (data.recovery
+      ? bootPatiently(hostId, data.recovery, start)
+      : whileHostReturns(gateway, hostId, start))
+    data.ip = started.ip
+  }
+
   const boot: SagaStep = {
     name: 'boot',
     do: async (operation) => {
-      const data = startData(operation)
-      const { id: operationId, generation } = operation
-      const hostId = hostOf(operation)
-      const { targetId: dockId, organizationId } = operation
-      const [given, hasRepositories] = data.unfurnished
-        ? [{ env: {} }, false]
-        : await Promise.all([
-            furnish({ organizationId, dockId }),
-            repositories.any({ dockId, hostId, generation }),
-          ])
-      if (hasRepositories) data.repositories = {}
-      const { source } = data.command
-      const order = () =>
-        gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
-      const start = () =>
-        order().catch(async (error: unknown) => {
-          const lacksSource = error instanceof HostRefused && error.code === 'not_found'
-          if (source.kind === 'own' || !lacksSource) throw error
-          if (source.kind === 'image') await ensureImage(source.image, hostId)
-          else await bringCapture(source.captureId, hostId, error)
-          return order()
-        })
-      // Placed where the capture is not: it comes from its copy first.
-      if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
-        await ensureCapture(source.captureId, hostId)
-      const started = await (data.recovery
-        ? bootPatiently(hostId, data.recovery, start)
-        : whileHostReturns(gateway, hostId, start))
-      data.ip = started.ip
+      try {
+        await startOn(hostOf(operation), operation)
+      } catch (error) {
+        if (!isFaultOfHost(error)) throw error
+        startFailures.failed(hostOf(operation))
+        const data = startData(operation)
+        const mayMove = operation.kind === 'create' || operation.kind === 'resume'
+        if (!mayMove || data.movedFrom !== undefined) throw error
+        if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
+        await startOn(hostOf(operation), operation)
+      }
+      startFailures.succeeded(hostOf(operation))
     },
     undo: async (operation) => {
       const hostId = hostOf(operation)
