@@ -244,3 +244,30 @@ describe('lists', () => {
     )
   })
 })
+
+describe('the ttl of a Dock whose resume fails', () => {
+  /** Resumes with `body`, sets the ttl to `patched` meanwhile, and lets the start fail. */
+  const failedResume = async (body: Parameters<typeof resumeDock>[3], patched: number | null | undefined) => {
+    const { id } = await archivedDock()
+    const gate = Promise.withResolvers<void>()
+    world.host.gate.set('start', gate.promise)
+    world.host.failures.set('start', ['failed'])
+    const before = world.host.calls.length
+    const resuming = outcomeOf(resume(id, body))
+    await expect.poll(() => world.host.calls.length).toBe(before + 1)
+    if (patched !== undefined) await update(id, { ttlSeconds: patched })
+    gate.resolve()
+    expect(await resuming).toBe('service_unavailable')
+    return (await read(id)).ttlSeconds
+  }
+
+  it('is what it was before, if the resume gave one', async () => {
+    expect(await failedResume({ ttlSeconds: 60 }, undefined)).toBe(600)
+  })
+
+  it('is what was set meanwhile', async () => {
+    expect(await failedResume({ ttlSeconds: 60 }, 1200)).toBe(1200)
+    expect(await failedResume({}, 1200)).toBe(1200)
+    expect(await failedResume({}, null)).toBeNull()
+  })
+})

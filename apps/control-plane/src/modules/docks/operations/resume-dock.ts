@@ -80,6 +80,7 @@ const claimResume = async (
       environmentId: dock.environmentId,
       environmentVersion: dock.environmentVersion,
       noEnv: dock.noEnv,
+      ...(body.ttlSeconds === undefined ? {} : { givenTtl: body.ttlSeconds }),
       ...bound.before,
     },
   }

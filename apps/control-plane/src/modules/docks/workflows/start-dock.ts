@@ -4,7 +4,7 @@
  */
 import type { WebhookEventType } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
@@ -55,7 +55,10 @@ export type StartData = {
     DockRow,
     'diskGiB' | 'ttlSeconds' | 'environment' | 'environmentId' | 'environmentVersion' | 'noEnv'
   > &
-    DockPassing
+    DockPassing & {
+      /** The ttl that the resume gave, if it gave one. */
+      givenTtl?: number | null
+    }
   /** The host that kept the capture when the start was ordered; null: only its copy was left. */
   captureHost?: string | null
   /** Of a boot after a loss. */
@@ -114,6 +117,13 @@ const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
     throw error
   }
 }
+
+/** A ttl that the resume gave is taken back, but not one that was set since. */
+const ttlBefore = ({ givenTtl, ttlSeconds }: NonNullable<StartData['before']>): RawBuilder<unknown> =>
+  givenTtl === undefined
+    ? sql``
+    : sql`ttl_seconds = case when d.ttl_seconds is not distinct from ${givenTtl}::int then ${ttlSeconds}::int
+        else d.ttl_seconds end,`
 
 export const createStartSagas = (options: Options): Saga[] => {
   const {
@@ -292,7 +302,7 @@ export const createStartSagas = (options: Options): Saga[] => {
     const { recovery, before } = startData(operation)
     const asBefore =
       before &&
-      sql`, disk_gib = ${before.diskGiB}, ttl_seconds = ${before.ttlSeconds}, environment = ${before.environment},
+      sql`, disk_gib = ${before.diskGiB}, ${ttlBefore(before)} environment = ${before.environment},
         environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
         env_passes = ${before.envPasses}, marks = ${before.marks}::uuid[], ${sizeAfterBoot}`
     const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
