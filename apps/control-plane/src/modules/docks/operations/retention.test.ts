@@ -137,3 +137,22 @@ it('deletes also what was archived before without a Snapshot, and keeps the rows
   const left = await sql<{ id: string }>`select id from docks`.execute(world.db)
   expect(left.rows).toEqual([{ id: after.id }])
 })
+
+it('deletes all of many archived Docks in one round, whatever keeps some of them', async () => {
+  const ids: string[] = []
+  for (let made = 0; made < 45; made++) {
+    const { id } = await world.create()
+    await stop(id)
+    ids.push(id)
+  }
+  // The first page is held by Templates.
+  const held = ids.toSorted().slice(0, 20)
+  await sql`insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib,
+      runtime, created_at, updated_at)
+    select gen_random_uuid(), s.organization_id, s.id::text, s.dock_id, s.id, 'ready', 'debian-13', 1, 'gvisor', now(), now()
+    from snapshots s where s.dock_id = any(${held}::uuid[])`.execute(world.db)
+  await turnOn()
+  await wipeArchivedDocks(world.modules.context)
+  const left = await sql<{ id: string }>`select id from docks order by id`.execute(world.db)
+  expect(left.rows.map(({ id }) => id)).toEqual(held)
+})
