@@ -52,8 +52,8 @@ const place = async (
 
 describe('a place for a Dock', () => {
   it('is on the host that has the fewest for its size', async () => {
-    await host(sql`reserved_slots = 3`)
-    const emptier = await host(sql`reserved_slots = 5, max_docks = 400`)
+    await host(sql`reserved_slots = 30`)
+    const emptier = await host(sql`reserved_slots = 50, max_docks = 400`)
     await host(sql`reserved_slots = 0, state = 'offline'`)
     expect(await place()).toBe(emptier)
   })
