@@ -123,6 +123,24 @@ describe('create', () => {
     expect(await outcomeOf(world.create({ name: 'changed' }, 'race'))).toBe('succeeded')
   })
 
+  it('tells a racer with the key that the first call is under way, not that its Dock takes the last room', async () => {
+    await sql`update hosts set max_docks = 1 where id = ${world.hostId}`.execute(world.db)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('start', promise)
+    const create = (key: string) => outcomeOf(world.create({}, key))
+    // Both have looked for the key before either places its Dock.
+    const lock = 'select 1 from hosts for update'
+    const raced = await whileLocked(database, { lock, waiting: 2 }, async () => {
+      const racers = [create('race'), create('race')]
+      const quicker = await Promise.race(racers)
+      resolve()
+      return [quicker, ...(await Promise.all(racers))].sort()
+    })
+    expect(raced).toEqual(['idempotency_in_progress', 'idempotency_in_progress', 'succeeded'])
+    expect(await create('another')).toBe('capacity_exhausted')
+    await consistent(1)
+  })
+
   it('says why there is no room', async () => {
     expect(await outcomeOf(world.create({ image: 'nothing' }))).toBe('image_unknown')
     expect(await outcomeOf(world.create({ image: 'ubuntu-24.04' }))).toBe('image_unavailable')

@@ -7,6 +7,7 @@ import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 import type { DockContext } from './dock-context.ts'
 import { type CreateContext, findDock } from './dock-store.ts'
 import { viewDock } from './dock-view.ts'
+import { NotClaimed } from './workflows/claim-start.ts'
 
 /** JSON with the keys of every object in order, so that equal bodies have equal texts. */
 const canonical = (value: unknown): string => {
@@ -58,9 +59,9 @@ export const makeDockOnce = async (
   try {
     made ??= await make()
   } catch (error) {
-    // The Dock that fills the organization's limit may be the one that another call with the key has just claimed.
-    const full = error instanceof ServiceError && error.code === 'concurrency_exceeded'
-    made = full ? await replayOther() : null
+    // What stands in the way (a limit, the host's room, the name) may be the Dock that another call with the key has
+    // just claimed.
+    made = error instanceof NotClaimed ? await replayOther() : null
     if (!made) throw error
   }
   if (made) return made

@@ -17,8 +17,21 @@ export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
+/** Refused before the key was claimed: another call with the key may have claimed it meanwhile. */
+export class NotClaimed extends ServiceError {}
+
+const beforeClaim = (error: unknown): unknown =>
+  error instanceof ServiceError
+    ? new NotClaimed(error.code, {
+        message: error.message,
+        status: error.status,
+        detail: error.detail,
+        cause: error,
+      })
+    : error
+
 /**
- * Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made. With
+ * Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made: {@link NotClaimed} while nothing is saved. With
  * `warm`, a Dock of that kind that a host holds ready becomes this one: hence its id is chosen here. Should that host
  * have lost it by then, its start is an ordinary one.
  */
@@ -38,14 +51,16 @@ export const claimAndStart = async (
     if (waiting && error instanceof DockIdTaken)
       return claimAndStart(context, attempt < waitingAttempts ? warm : null, build, attempt + 1)
     if (waiting) context.pools.giveBack(waiting)
-    throw error
+    throw beforeClaim(error)
   }
   if (waiting && outcome.kind !== 'claimed') context.pools.giveBack(waiting)
   if (outcome.kind === 'no_host')
     return waiting
       ? claimAndStart(context, null, build)
-      : explainNoPlacement(context.db, request.placement, context.catalog)
-  if (outcome.kind === 'source_changed') throw new ServiceError('dock_busy')
+      : explainNoPlacement(context.db, request.placement, context.catalog).catch((error: unknown) => {
+          throw beforeClaim(error)
+        })
+  if (outcome.kind === 'source_changed') throw new NotClaimed('dock_busy')
   if (outcome.kind === 'key_taken') return null
   const { operation } = request
   operation.hostId = outcome.hostId
