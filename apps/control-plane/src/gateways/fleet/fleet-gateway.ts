@@ -37,7 +37,8 @@ import { translated } from './translate-failure.ts'
 const startTimeoutMs = 120_000
 const captureTimeoutMs = 300_000
 const commandTimeoutMs = 60_000
-const execGraceMs = 15_000
+/** Beyond a command's own timeout: a runtime may take 30 s to end its tree, and then says that its time was up. */
+const execGraceMs = 45_000
 const empty = z.looseObject({})
 
 export type FleetGateway = HostGateway & {

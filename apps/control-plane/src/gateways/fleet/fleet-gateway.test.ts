@@ -1,0 +1,36 @@
+import { systemClock } from '@dock/foundation'
+import type { AgentLink, RequestOptions } from '@dock/host-protocol'
+import { expect, it } from 'vitest'
+import { createFleetGateway } from './fleet-gateway.ts'
+
+/** What the runtime takes at most to end a command's tree (`endingMs` of runtime-gvisor). */
+const endingMs = 30_000
+
+it('waits for a command until its runtime has had the time to end it', async () => {
+  const asked: RequestOptions[] = []
+  const outcome = { exitCode: 137, timedOut: true }
+  const result = { ...outcome, stdout: '', stderr: '', durationMs: 1000, truncated: false }
+  const link = {
+    isClosed: false,
+    onClose: () => undefined,
+    request: async (_method: string, path: string, options: RequestOptions) => {
+      asked.push(options)
+      const answer = path.endsWith('/setup') ? { ...outcome, output: '' } : result
+      return { status: 200, body: Buffer.from(JSON.stringify(answer)), json: () => answer }
+    },
+  } as unknown as AgentLink
+  const gateway = createFleetGateway(systemClock)
+  gateway.attach('host', 'control', link)
+  const command = {
+    generation: 1,
+    command: 'sleep 9',
+    cwd: '/',
+    env: {},
+    timeoutMs: 1000,
+    outputLimitBytes: 1,
+  }
+  expect((await gateway.exec('host', 'dock', command)).timedOut).toBe(true)
+  await gateway.setup('host', 'dock', { operationId: 'o', generation: 1, script: '', timeoutMs: 1000 })
+  expect(asked).toHaveLength(2)
+  for (const { timeoutMs } of asked) expect(timeoutMs).toBeGreaterThan(1000 + endingMs)
+})
