@@ -1,7 +1,9 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid } from '@dock/foundation'
 import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const lines: string[] = []
@@ -107,6 +109,22 @@ describe('a request', () => {
       expect((await server.call('POST', '/v1/docks', { workspaceId, name })).body.code).not.toBe(
         'validation_error',
       )
+  })
+
+  it('that the service takes long over is not taken for a connection on which nobody is', async () => {
+    const { port: hastyPort } = await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 300 })
+    const holder = new pg.Client({ connectionString: server.database.url })
+    await holder.connect()
+    await holder.query('begin')
+    await holder.query('lock table notifications in access exclusive mode')
+    const answer = fetch(`http://127.0.0.1:${hastyPort}/v1/notifications`, {
+      headers: { authorization: `Bearer ${server.admin.apiKey}` },
+    })
+    answer.catch(() => undefined)
+    await delay(1500)
+    await holder.query('commit')
+    await holder.end()
+    expect((await answer).status).toBe(200)
   })
 
   it('past a limit is told when to come again', async () => {

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { Precedence } from '@dock/foundation'
-import { getRequestListener } from '@hono/node-server'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
 import { markFromRoot } from './root-door.ts'
@@ -17,7 +17,7 @@ export type ClientPatience = {
   headersMs: number
   /** The whole request, headers and body. */
   requestMs: number
-  /** A connection on which nothing moves; longer than the longest command. */
+  /** A connection on which nothing moves while it is the client's turn: to send, or to read what we answer. */
   silenceMs: number
 }
 const usualPatience: ClientPatience = { headersMs: 15_000, requestMs: 60_000, silenceMs: 15 * 60_000 }
@@ -79,7 +79,16 @@ export const serveHttp = async (options: {
   const { doors, precedence, onDoorError } = options
   const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>
     doors.ports?.takes(request) ? undefined : doors.upgradeOf(pathOf(request), protocolOf(request))
-  const answer = getRequestListener(options.app.fetch)
+  // A create that clones repositories takes half an hour at most, and nothing moves meanwhile.
+  const answer = getRequestListener(async (request, bindings) => {
+    const { socket } = (bindings as HttpBindings).incoming
+    socket.setTimeout(0)
+    try {
+      return await options.app.fetch(request, bindings)
+    } finally {
+      socket.setTimeout(patience.silenceMs)
+    }
+  })
   let underWay = 0
   let whenIdle: (() => void) | undefined
   const servers: Server[] = []
