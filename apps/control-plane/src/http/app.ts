@@ -6,6 +6,7 @@ import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
 import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
+import { forMethod } from './for-method.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
 import { readJsonBody, strangerBodyBytesMax } from './read-body.ts'
@@ -55,9 +56,9 @@ export const createHttpApp = (options: HttpOptions): HttpApp => {
 
   for (const [name, route] of Object.entries<Route>(routes)) {
     const handler = handlers[name as keyof Handlers] as unknown as BoundHandler | undefined
-    app.on(route.method, honoPath(route.path), (context) => {
+    app.on(route.method, honoPath(route.path), async (context) => {
       context.set('route', route.path)
-      return answerRoute(context, route, handler, gate)
+      return forMethod(context.req.raw.method, await answerRoute(context, route, handler, gate))
     })
   }
 

@@ -167,6 +167,23 @@ it('streams what is sparse without end, as much as is wanted', async () => {
   }
 })
 
+it('ends what nobody reads, and reads no more than eight files at once', async () => {
+  const { stream } = await readDiskFile(disk, '/sparse', 50)
+  await expect(new Promise((_, reject) => stream.once('error', reject))).rejects.toThrow('takes nothing')
+  const open = await Promise.all(Array.from({ length: 8 }, () => readDiskFile(disk, '/sparse')))
+  let isRead = false
+  const ninth = readDiskFile(disk, '/etc/own').then(({ stream: own }) => {
+    isRead = true
+    own.destroy()
+  })
+  // Another reading in the meantime would be done by then.
+  await new Promise((resolve) => setTimeout(resolve, 300))
+  expect(isRead).toBe(false)
+  open[0]?.stream.destroy()
+  await ninth
+  for (const each of open) each.stream.destroy()
+})
+
 it('holds what is no filesystem, or a broken one, to be empty', async () => {
   const broken = join(folder, 'broken.raw')
   await writeFile(broken, randomBytes(2 ** 20))

@@ -8,6 +8,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
+import { ReaderTurns } from './reader-turns.ts'
 import { diskReader } from './run-on-disk.ts'
 
 /** The path leads to a folder, a link or a device. */
@@ -16,6 +17,10 @@ export class NotRegularFile extends Error {
 }
 
 const deadlineMs = 60_000
+/** What a reader may take to accept the next bytes of a file. */
+const stallMsMax = 60_000
+/** Each reading is a process; a reader that is slow keeps its own as long as it takes something. */
+const turns = new ReaderTurns({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
 const rootInode = '2'
 const pathLengthMax = 4096
 const filesAtOnce = 500
@@ -108,9 +113,14 @@ export type DiskFile = { path: string; size: number; inode: number }
  * is left out, and what lies deeper than a path can name; bytes of a name that are not UTF-8 read as `%XX`.
  */
 export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
-  const disk = await open(file, 'r')
+  const endTurn = await turns.take()
+  const disk = await open(file, 'r').catch((error: unknown) => {
+    endTurn()
+    throw error
+  })
   try {
     const child = startDebugfs(disk, [])
+    child.once('close', endTurn)
     const ask = (inode: string): boolean => child.stdin.write(`ls -p <${inode}>\n${mark}\n`)
     // By inode: a disk that was tampered with may list a folder twice, or inside itself.
     const seen = new Set([rootInode])
@@ -143,6 +153,7 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
     if (at >= 0 && folders.size > 0) throw new Error('debugfs ended early')
     yield files
   } finally {
+    endTurn()
     await disk.close()
   }
 }
@@ -167,15 +178,22 @@ const statFile = async (
 }
 
 /** Passes bytes on, and fails at the end when they are not so many: a part must not be taken for the whole. */
-const exactly = (size: number): Transform => {
+const exactly = (size: number, stallMs: number): Transform => {
   let left = size
-  return new Transform({
+  const stalled = setTimeout(
+    () => stream.destroy(new Error('the reader of a file takes nothing any more')),
+    stallMs,
+  )
+  const stream = new Transform({
     transform: (chunk: Buffer, _encoding, done) => {
+      stalled.refresh()
       left -= chunk.length
       done(null, chunk)
     },
     flush: (done) => done(left === 0 ? null : new Error(`${left} bytes of the file were not read`)),
   })
+  stream.once('close', () => clearTimeout(stalled))
+  return stream
 }
 
 /**
@@ -185,13 +203,19 @@ const exactly = (size: number): Transform => {
 export const readDiskFile = async (
   file: string,
   path: string,
+  stallMs = stallMsMax,
 ): Promise<{ size: number; stream: Readable }> => {
   const segments = path.split('/').slice(1)
   const plain = path.startsWith('/') && !/[\0\n\r]/.test(path) && path.length <= pathLengthMax
   if (!plain || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new NotInPool(`no such file: ${path}`)
   }
-  const disk = await open(file, 'r')
+  const endTurn = await turns.take()
+  let isRead = false
+  const disk = await open(file, 'r').catch((error: unknown) => {
+    endTurn()
+    throw error
+  })
   try {
     const found = (await statFile(disk, Buffer.from(path))) ?? (await statFile(disk, bytesOf(path)))
     if (!found) throw new NotInPool(`no such file: ${path}`)
@@ -200,10 +224,13 @@ export const readDiskFile = async (
     const child = startDebugfs(disk, ['-R', `cat <${inode}>`])
     child.stdin.end()
     child.once('error', (error) => child.stdout.destroy(error))
+    child.once('close', endTurn)
+    isRead = true
     // Taken up from the first moment: what nobody reads of a child is thrown away when it ends.
-    const stream = pipeline(child.stdout, exactly(size), () => child.kill('SIGKILL'))
+    const stream = pipeline(child.stdout, exactly(size, stallMs), () => child.kill('SIGKILL'))
     return { size, stream }
   } finally {
+    if (!isRead) endTurn()
     await disk.close()
   }
 }

@@ -1,5 +1,6 @@
 /** A pool of disks in memory, for tests: it knows which disks and captures exist, and can be made to fail. */
 import { Readable } from 'node:stream'
+import { NotRegularFile } from '../disks/capture-reader.ts'
 import { type DiskPool, NotInPool, requireRoom } from '../docks/seams.ts'
 
 export type MemoryDiskPool = DiskPool & {
@@ -95,6 +96,7 @@ export const createMemoryDiskPool = (
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
     readFile: async (captureId, path) => {
+      if (path === '/link') throw new NotRegularFile(`not a regular file: ${path}`)
       demand(captures, captureId)
       if (path !== '/etc/hostname') throw new NotInPool(`${path} is not in the capture`)
       return { size: 5, stream: Readable.from([Buffer.from('dock\n')]) }

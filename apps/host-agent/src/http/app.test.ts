@@ -78,6 +78,8 @@ test('a capture can be listed and read', async () => {
   expect(await part('3-')).toEqual([200, '5', 'k\n'])
   expect(await part('5-')).toEqual([200, '5', ''])
   expect(await part('2-1')).toEqual([400, null, ''])
+  const link = await host.agent.app.request(`/captures/${captureId}/files?path=/link`)
+  expect([link.status, await link.json()]).toMatchObject([400, { code: 'invalid' }])
   expect((await post(`/captures/${captureId}/destroy`, { operationId: 'op_3' })).body).toEqual({})
   expect((await host.agent.app.request(`/captures/${captureId}/tree`)).status).toBe(404)
 })
