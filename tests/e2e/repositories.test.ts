@@ -1,13 +1,14 @@
 /**
- * Repositories in real Docks, from git's own http-backend: cloned at the start, reached from inside through the credential
- * helper, by this Dock and for its own repositories alone.
+ * Repositories in real Docks, from git's own http-backend over TLS: cloned at the start, reached from inside through the
+ * Dock's git door, by this Dock and for its own repositories alone. No token is ever in a Dock.
  */
 import { join } from 'node:path'
 import type { Dock } from '@dock/contract'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, inject, it } from 'vitest'
 import { exec, run } from './support/dock.ts'
 import { type GitProvider, startGitProvider } from './support/git-provider.ts'
 import { capturesFolder, filesWith } from './support/search-files.ts'
+import { memoryHolds } from './support/search-memory.ts'
 import { freshName, useServer } from './support/use-server.ts'
 import { watchProcesses } from './support/watch-processes.ts'
 
@@ -22,7 +23,7 @@ const cookiesOf = (response: Response): string =>
     .join('; ')
 
 /** Signs the first person in and links them to the provider, as a browser would. */
-const link = async (): Promise<void> => {
+const link = async (name: 'github' | 'gitlab'): Promise<void> => {
   const post = (path: string, body: object, cookie = '') =>
     fetch(`${admin.baseUrl}/api/auth${path}`, {
       method: 'POST',
@@ -30,7 +31,7 @@ const link = async (): Promise<void> => {
       body: JSON.stringify(body),
     })
   const session = cookiesOf(await post('/sign-in/email', { email: admin.email, password: admin.password }))
-  const begun = await post('/link-social', { provider: 'github', callbackURL: '/' }, session)
+  const begun = await post('/link-social', { provider: name, callbackURL: '/' }, session)
   const asked = new URL(((await begun.json()) as { url: string }).url).searchParams
   const back = new URL(asked.get('redirect_uri') ?? '')
   back.search = String(new URLSearchParams({ code: 'agreed', state: asked.get('state') ?? '' }))
@@ -40,11 +41,15 @@ const link = async (): Promise<void> => {
 }
 
 beforeAll(async () => {
-  provider = await startGitProvider(['acme/app', 'acme/hidden', 'open/tool'])
-  await link()
+  provider = await startGitProvider(inject('sharedServer').gitTlsFolder, [
+    ...['acme/app', 'acme/app-other', 'acme/hidden', 'open/tool', 'open/other', 'lab/tool'],
+  ])
+  await link('github')
+  await link('gitlab')
 })
 afterAll(async () => {
-  await client.call('removeConnection', { params: { id: 'github:7' } }).catch(() => undefined)
+  for (const id of ['github:7', 'gitlab:7'])
+    await client.call('removeConnection', { params: { id } }).catch(() => undefined)
   await provider?.close()
 })
 
@@ -81,22 +86,49 @@ it('clones what is private and what is public, runs the setup script in the clon
   const identity = '-c user.name=Ada -c user.email=ada@example.test'
   await inside(`cd app && date +%s%N > more && git add . && git ${identity} commit -qm third && git push -q`)
   expect(await provider.git('acme/app', 'log', '-1', '--format=%s', 'work')).toBe('third\n')
-  const elsewhere = await exec(
-    server,
-    dock.id,
-    `cd ~/work/app && git ls-remote ${provider.url}/acme/hidden.git`,
-  )
-  expect(elsewhere.exitCode).not.toBe(0)
+  expect((await inside('git -C app config remote.origin.url')).trim()).toBe(`${provider.url}/acme/app.git`)
 
-  // Where git asks, it is heard as this Dock; from another one the packets do not arrive.
-  const question = `protocol=http\nhost=${new URL(provider.url).host}\npath=acme/app.git\n`
-  const address = (await inside('grep -o "/dev/tcp/[0-9./]*" /run/dock/git-credential')).trim()
-  const ask = `exec 3<>${address} && printf '%s\\n' "$QUESTION" >&3 && timeout 5 cat <&3`
-  const heard = await exec(server, dock.id, ask, { env: { QUESTION: question } })
-  expect(heard.stdout).toBe('username=x-access-token\npassword=canary-scoped-acme-app\n')
+  // What is not selected goes to the provider itself, and there without a credential.
+  await inside(`git config --global http.sslCAInfo ~/authority.pem && cat >~/authority.pem <<'END'
+${provider.authority}END`)
+  expect(await inside(`git clone -q ${provider.url}/open/other && cat other/README`)).toBe(
+    'open/other on main\n',
+  )
+  for (const name of ['acme/app-other', 'acme/hidden']) {
+    expect((await inside(`git ls-remote --get-url ${provider.url}/${name}`)).trim()).toBe(
+      `${provider.url}/${name}`,
+    )
+    const elsewhere = await exec(
+      server,
+      dock.id,
+      `GIT_TERMINAL_PROMPT=0 git ls-remote ${provider.url}/${name}`,
+    )
+    expect(elsewhere).toMatchObject({ exitCode: 128, stderr: expect.stringContaining('terminal prompts') })
+  }
+
+  // The door knows its Dock by the way that packets come: those of another one do not arrive.
+  const address = (await inside(`git ls-remote --get-url ${provider.url}/acme/app`)).trim()
+  expect(address).toMatch(/^http:\/\/[0-9.]+:9419\/github\/acme\/app$/)
   const other = await start(await makeEnvironment([{ fullName: 'open/tool' }]))
-  const unheard = await exec(server, other.id, `timeout 3 bash -c 'exec 3<>${address}'`)
+  const [, gateway] = /\/\/([0-9.]+):/.exec(address) ?? []
+  const unheard = await exec(server, other.id, `timeout 3 bash -c 'exec 3<>/dev/tcp/${gateway}/9419'`)
   expect(unheard.exitCode).not.toBe(0)
+  const own = (await run(server, other.id, `git ls-remote --get-url ${provider.url}/open/tool`)).trim()
+  const refused = await exec(
+    server,
+    other.id,
+    `cd && git init -q x && cd x && git push ${own.replace('open/tool', 'acme/app')} HEAD:y`,
+  )
+  expect(refused.stderr).toContain('remote: acme/app is not among the repositories of this Dock.')
+})
+
+it('reaches a repository of GitLab in the same way', async () => {
+  const dock = await start(await makeEnvironment([{ provider: 'gitlab', fullName: 'lab/tool' }]))
+  expect(dock).toMatchObject({ state: 'ready', setupStatus: 'done', setupError: null })
+  const identity = '-c user.name=Ada -c user.email=ada@example.test'
+  const push = `cd ~/work/tool && git ${identity} commit -q --allow-empty -m of-a-dock && git push -q origin HEAD:pushed`
+  await run(server, dock.id, push)
+  expect(await provider.git('lab/tool', 'log', '-1', '--format=%s', 'pushed')).toBe('of-a-dock\n')
 })
 
 it('is ready though a repository cannot be had, says which and why, and never with a token', async () => {
@@ -108,11 +140,12 @@ it('is ready though a repository cannot be had, says which and why, and never wi
   )
   expect(dock).toMatchObject({ state: 'ready', setupStatus: 'failed' })
   expect(dock.setupError).toContain('acme/hidden could not be cloned: ')
+  expect(dock.setupError).toContain('remote: acme/hidden needs a sign-in')
   expect(dock.setupError).not.toContain('canary-')
   expect(await run(server, dock.id, 'ls ~/work; ls ~')).toBe('tool\nwork\n')
 })
 
-it('shows its tokens in no process, no log and on no disk, while git uses them and afterwards', async () => {
+it('shows its tokens in no process, no log, no memory and on no disk of a Dock, while git uses them and afterwards', async () => {
   const token = 'canary-'
   const written = freshName('of-the-user')
   const processes = watchProcesses({ token, folder: server.dataDir })
@@ -127,8 +160,11 @@ it('shows its tokens in no process, no log and on no disk, while git uses them a
     for round in 1 2 3; do git fetch -q && git ls-remote -q >/dev/null || exit 1; done
     kill $watcher $sleeper
     wait
+    WORD=${written} setsid sleep 60 >/dev/null 2>&1 &
     tr '\\0' '\\n' </dev/shm/seen | grep -a -e "^WORD=${written}$" -e can''ary- | sort -u`
   expect((await exec(server, dock.id, watched)).stdout).toBe(`WORD=${written}\n`)
+  expect(await memoryHolds(dock.id, written)).toBe(true)
+  expect(await memoryHolds(dock.id, token)).toBe(false)
   // Before the searches below, which have the token among their own arguments.
   await processes.end()
   expect(processes.seen).toContain('folder in cmdline')

@@ -24,7 +24,7 @@ import {
   createSessionAuthentication,
   sessionCookieName,
 } from './modules/accounts/index.ts'
-import { createAnswerCredential, createLinkedSignIns } from './modules/connectors/index.ts'
+import { createEnvironmentGrants, createLinkedSignIns } from './modules/connectors/index.ts'
 import { removeDockRecords, removeDocks } from './modules/docks/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
@@ -96,7 +96,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     billing: config.billing,
     limits: config.limits.organization,
     gitServers: config.gitServers,
-    answerCredential: createAnswerCredential({ db, sealer, logger }, config.gitServers, connector),
+    grantFor: createEnvironmentGrants({ db, sealer, logger }, connector),
     store: openObjectStore(
       config.objectStoreUrl,
       join(config.controlDir, 'objects'),

@@ -10,6 +10,7 @@ import {
   type FleetGateway,
   type FleetServer,
 } from './gateways/fleet/index.ts'
+import { createGitDoor } from './gateways/git/index.ts'
 import type { Handlers } from './http/handler.ts'
 import { dockHandlers } from './http/routes/docks.ts'
 import { environmentUpgradeHandlers } from './http/routes/environments.ts'
@@ -17,6 +18,7 @@ import { hostHandlers } from './http/routes/hosts.ts'
 import { snapshotHandlers } from './http/routes/snapshots.ts'
 import { templateHandlers } from './http/routes/templates.ts'
 import { retentionEnabled } from './modules/accounts/index.ts'
+import type { GrantFor } from './modules/connectors/index.ts'
 import { type Copies, type CopyMetrics, type CopySettings, createCopies } from './modules/copies/index.ts'
 import {
   activitySweepMs,
@@ -51,8 +53,6 @@ import {
   repositoriesToClone,
 } from './modules/environments/index.ts'
 import {
-  type AnswerQuestion,
-  createCredentialAnswers,
   createEnrolment,
   createHostEvents,
   createStartFailures,
@@ -125,9 +125,9 @@ export const createDockModules = (options: {
   limits: Limits
   /** Silence after which a host counts as lost. */
   hostLostAfterMs: number
-  /** Where repositories are cloned from, and what git in a Dock may have for one. */
+  /** Where repositories lie, and what git in a Dock is granted. */
   gitServers: GitServers
-  answerCredential: AnswerQuestion
+  grantFor: GrantFor
   /** Where durable copies lie. */
   store: ObjectStore
   copySettings: CopySettings
@@ -225,9 +225,12 @@ export const createDockModules = (options: {
     memoryMiB: limits.memoryMiB.default,
     diskGiB: limits.diskGiB.default,
   }
-  const credentials = createCredentialAnswers({ logger, gateway, answer: options.answerCredential })
+  const gitDoor = createGitDoor({
+    ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
+  })
   const hostEvents = createHostEvents({
-    ...{ db, clock, logger, gateway, reactions, pools, poolKind, credentials },
+    ...{ db, clock, logger, gateway, reactions, pools, poolKind },
+    gitConnected: gitDoor.take,
     lostAfterMs: options.hostLostAfterMs,
     reported: imageVersions.look,
   })
@@ -288,6 +291,7 @@ export const createDockModules = (options: {
       timers.stop()
       ttl.stop()
       orderedStops.stop()
+      gitDoor.close()
       await copies.stop()
       await imageVersions.stop()
       runner.stop()

@@ -3,8 +3,6 @@ import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
-import { CredentialDoors, type OpenDoor } from './credentials/credential-doors.ts'
-import { CredentialQuestions } from './credentials/credential-questions.ts'
 import { BootTurns } from './docks/boot-turns.ts'
 import { createCaptureNotes } from './docks/capture-notes.ts'
 import type { DockEvents } from './docks/dock-events.ts'
@@ -15,6 +13,8 @@ import { Emitter } from './docks/emitter.ts'
 import { tellOfMemory } from './docks/out-of-memory.ts'
 import { withRecordSteps } from './fault-steps.ts'
 import { Freezer } from './freezing/freezer.ts'
+import { GitDoors, type OpenDoor } from './git-door/git-doors.ts'
+import { WaitingConnections } from './git-door/waiting-connections.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
 import type { HostView } from './http/host-view.ts'
@@ -23,7 +23,7 @@ import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'live' | 'credentialDoors'
+  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'live' | 'gitDoors'
 > & {
   handlesFolder: string
   logger: Logger
@@ -44,19 +44,20 @@ export const copyWaitsAtMostMs = 2_000 / availableParallelism()
 export const createAgent = (agentParts: AgentParts) => {
   const { driver, disks, networks, bootId, logger } = agentParts
   const events: DockEvents = new Emitter()
-  const questions = new CredentialQuestions({ events, clock: agentParts.clock })
-  const credentialDoors = new CredentialDoors({
+  const gitConnections = new WaitingConnections({ events, clock: agentParts.clock })
+  const gitDoors = new GitDoors({
     logger,
     openDoor: agentParts.openDoor,
-    ask: async (dockId, question) => {
+    take: (dockId, socket) => {
       const running = docks.known(dockId)?.running
-      return running ? questions.ask({ dockId, generation: running.generation }, question) : null
+      if (running) gitConnections.add({ dockId, generation: running.generation }, socket)
+      else socket.destroy()
     },
   })
   const parts: DockParts = {
     ...agentParts,
-    networks: credentialDoors.guarding(networks),
-    credentialDoors,
+    networks: gitDoors.guarding(networks),
+    gitDoors,
     events,
     poolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
@@ -68,13 +69,13 @@ export const createAgent = (agentParts: AgentParts) => {
   driver.watchMemory?.(tellOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
-  /** Docks that run on ask as before; which of them have repositories only the control plane knows. */
+  /** For Docks that run on; which of them have repositories only the control plane knows. */
   const openDoors = async (): Promise<void> => {
     for (const { dockId } of docks.running()) {
       const network = networks.find(dockId)
       if (!network) continue
-      await credentialDoors.open(dockId, network.gateway).catch((error: unknown) => {
-        logger.warn({ err: error, dockId }, 'a Dock cannot ask for credentials')
+      await gitDoors.open(dockId, network.gateway).catch((error: unknown) => {
+        logger.warn({ err: error, dockId }, 'a Dock has no git door')
       })
     }
   }
@@ -92,7 +93,7 @@ export const createAgent = (agentParts: AgentParts) => {
     events: parts.events,
     facts,
     pressure: () => readPressure(disks),
-    questions,
+    gitConnections,
     precedence,
     logger,
   }

@@ -27,3 +27,8 @@ export const exitCodeTrailer = 'exit-code'
  */
 export const connectPort = z.strictObject({ generation })
 export type ConnectPort = z.infer<typeof connectPort>
+
+/**
+ * CONNECT /docks/:dockId/git/:connectionId: the connection of git in the Dock that a `git.connected` told of. `not_found`
+ * when it is gone.
+ */

@@ -9,7 +9,7 @@ import { boundedList, boundedTable } from './bounded.ts'
 import { dockText } from './dock-text.ts'
 import { secretFiles } from './environment-messages.ts'
 import { poolReport, poolSizeMax } from './pool-messages.ts'
-import { credentialAsked } from './repository-messages.ts'
+import { gitConnected } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid().lowercase()
@@ -142,7 +142,7 @@ export type UsageSample = z.infer<typeof usageSample>
  * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
  * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
  * `dock.out_of_memory` when a Dock ran out of memory: processes in it were ended, or its sandbox died (`process` null);
- * `credential.asked` when git in a Dock asks for one; `samples` of every Dock's usage each ten seconds.
+ * `git.connected` when git in a Dock connects to its door; `samples` of every Dock's usage each ten seconds.
  */
 export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({
@@ -167,7 +167,7 @@ export const hostEvent = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
-  credentialAsked,
+  gitConnected,
   z.strictObject({ type: z.literal('samples'), samples: boundedList(usageSample, runtimesMax) }),
 ])
 export type HostEvent = z.infer<typeof hostEvent>

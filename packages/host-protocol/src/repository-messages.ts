@@ -1,41 +1,31 @@
-/** A Dock's repositories: how they are cloned, and what git in a Dock is told when it asks for a credential. */
+/** A Dock's repositories: how they are cloned, and the door through which git in a Dock reaches them. */
 import * as z from 'zod'
 import { dockText } from './dock-text.ts'
 
 const uuid = z.uuid().lowercase()
 const plain = /^[^\p{Cc}]*$/u
 
-/** What git asks for. The words are a Dock's: bounded, free of control characters, and otherwise not to be trusted. */
-export const gitQuestion = z.strictObject({
-  protocol: z.enum(['http', 'https']),
-  host: z.string().min(1).max(255).regex(plain),
-  path: z.string().min(1).max(1024).regex(plain),
-})
-export type GitQuestion = z.infer<typeof gitQuestion>
-
-/** An event: git in a Dock waits for a credential. `askId` is new for each. */
-export const credentialAsked = z.strictObject({
-  type: z.literal('credential.asked'),
-  askId: uuid,
+/**
+ * An event: git in a Dock has connected to the door on its gateway address. The control plane takes the connection by
+ * CONNECT /docks/:dockId/git/:connectionId; bytes go both ways, and the agent reads none of them.
+ */
+export const gitConnected = z.strictObject({
+  type: z.literal('git.connected'),
+  connectionId: uuid,
   dockId: uuid,
   generation: z.number().int().min(1),
-  question: gitQuestion,
 })
-export type CredentialAsked = z.infer<typeof credentialAsked>
+export type GitConnected = z.infer<typeof gitConnected>
 
-/** POST /credentials/:askId: the answer; null for none. Answers `{}`, also when nobody waits for it any more. */
-export const credentialAnswer = z.strictObject({
-  credential: z
-    .strictObject({ username: z.string().regex(plain), password: z.string().regex(plain) })
-    .nullable(),
-})
-export type CredentialAnswer = z.infer<typeof credentialAnswer>
-
-/** One repository: its address, the folder below the folder of commands, and the branch, null for the server's own. */
+/**
+ * One repository: its address, which ends in `.git`, the path below the door that stands for it, the folder below the
+ * folder of commands, and the branch, null for the server's own.
+ */
 export const repository = z.strictObject({
   id: uuid,
   name: z.string(),
-  url: z.url(),
+  url: z.url().regex(/^https?:\/\/[A-Za-z0-9._:/[\]-]+\.git$/),
+  doorPath: z.string().regex(/^[A-Za-z0-9._-]+(\/[A-Za-z0-9._-]+)+\.git$/),
   folder: z.string().regex(/^(?!\.+$|\.git$|\.dock$)[A-Za-z0-9_.-]+$/i),
   branch: z.string().min(1).regex(plain).nullable(),
   hasSetupScript: z.boolean(),
@@ -43,8 +33,8 @@ export const repository = z.strictObject({
 export type Repository = z.infer<typeof repository>
 
 /**
- * POST /docks/:dockId/repositories: clones what is not there yet, through a credential helper that asks the agent.
- * What is there stays as it is, so repeating it is harmless.
+ * POST /docks/:dockId/repositories: tells git to reach these repositories through the door, and clones what is not
+ * there yet. What is there stays as it is, so repeating it is harmless.
  */
 export const cloneRepositories = z.strictObject({
   operationId: z.string(),

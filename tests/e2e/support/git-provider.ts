@@ -1,9 +1,10 @@
 /** A provider of repositories as Docks see one: a public address behind a router, in a network namespace of its own. */
 import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { certificatePaths, makeCertificate } from './make-certificate.ts'
 import { createOutside } from './outside.ts'
 
 const exec = promisify(execFile)
@@ -11,13 +12,30 @@ const exec = promisify(execFile)
 const address = '198.51.100.88'
 const port = 8088
 
-/** What a server is told of it. */
-export const gitProviderSettings = {
-  ...{ GITHUB_URL: `http://${address}:${port}`, GITHUB_CLIENT_ID: 'app', GITHUB_CLIENT_SECRET: 'of-the-app' },
+const url = `https://${address}:${port}`
+
+/** A folder with the provider's certificate, and what a server is told so that it knows the provider. */
+export const prepareGitProvider = async (): Promise<{
+  folder: string
+  settings: Record<string, string>
+}> => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-git-tls-'))
+  await chmod(folder, 0o755)
+  const { authority } = await makeCertificate(folder, address)
+  return {
+    folder,
+    settings: {
+      ...{ GITHUB_URL: url, GITHUB_CLIENT_ID: 'app', GITHUB_CLIENT_SECRET: 'of-the-app' },
+      ...{ GITLAB_URL: url, GITLAB_CLIENT_ID: 'lab', GITLAB_CLIENT_SECRET: 'of-the-lab' },
+      NODE_EXTRA_CA_CERTS: authority,
+    },
+  }
 }
 
 export type GitProvider = {
   url: string
+  /** The certificate of its authority. */
+  authority: string
   /** Runs git over a bare repository. */
   git(repository: string, ...args: string[]): Promise<string>
   close(): Promise<void>
@@ -41,8 +59,11 @@ const makeRepository = async (folder: string, name: string): Promise<void> => {
   await rm(tree, { recursive: true })
 }
 
-/** Starts it with these repositories. Needs root. */
-export const startGitProvider = async (repositories: readonly string[]): Promise<GitProvider> => {
+/** Starts it with these repositories and the certificate that was prepared. Needs root. */
+export const startGitProvider = async (
+  tlsFolder: string,
+  repositories: readonly string[],
+): Promise<GitProvider> => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-git-'))
   await chmod(folder, 0o755)
   for (const name of repositories) {
@@ -50,10 +71,12 @@ export const startGitProvider = async (repositories: readonly string[]): Promise
     await makeRepository(folder, name)
   }
   const outside = await createOutside(88, [address])
+  const { authority, key, certificate } = certificatePaths(tlsFolder)
   const program = new URL('git-provider-program.ts', import.meta.url).pathname
-  await outside.start(process.execPath, program, address, String(port), folder)
+  await outside.start(process.execPath, program, address, String(port), folder, key, certificate)
   return {
-    url: gitProviderSettings.GITHUB_URL,
+    url,
+    authority: await readFile(authority, 'utf8'),
     git: async (repository, ...args) =>
       (await exec('git', ['-C', join(folder, `${repository}.git`), ...args])).stdout,
     close: async () => {

@@ -1,12 +1,12 @@
 /** Starts one server for all files of the project `e2e`, and ends it after the last as a person would, by Ctrl-C. */
-import { readFile } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
-import { gitProviderSettings } from './git-provider.ts'
+import { prepareGitProvider } from './git-provider.ts'
 import { type Admin, freePort, newDataDir, removeDataDir, startServer } from './server.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
-    sharedServer: { dataDir: string; admin: Admin; logFile: string; pid: number }
+    sharedServer: { dataDir: string; admin: Admin; logFile: string; pid: number; gitTlsFolder: string }
   }
 }
 
@@ -15,14 +15,19 @@ const mountsBelow = async (folder: string): Promise<string[]> =>
 
 /** Tells the test files how to reach it; answers what ends it, which fails the run when the end was not clean. */
 export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
-  const server = await startServer(await newDataDir(), await freePort(), gitProviderSettings)
+  const provider = await prepareGitProvider()
+  const server = await startServer(await newDataDir(), await freePort(), provider.settings)
   const { dataDir, admin, pid } = server
-  project.provide('sharedServer', { dataDir, admin, pid, logFile: server.logFile })
+  project.provide('sharedServer', {
+    ...{ dataDir, admin, pid, logFile: server.logFile },
+    gitTlsFolder: provider.folder,
+  })
   return async () => {
     const code = await server.interrupt()
     const left = await mountsBelow(dataDir)
     if (code !== 0 || left.length > 0)
       throw new Error(`the shared server ended with ${code}, log ${server.logFile}\n${left.join('\n')}`)
     await removeDataDir(dataDir)
+    await rm(provider.folder, { recursive: true })
   }
 }

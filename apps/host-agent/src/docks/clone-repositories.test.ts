@@ -1,15 +1,16 @@
-/** The clone's script itself and the helper, run as in a Dock over folders of its own, against git's own http-backend. */
-import { execFile, spawn } from 'node:child_process'
-import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
+/** The clone's script itself, run as in a Dock over folders of its own, through a door with git's http-backend behind it. */
+import { execFile } from 'node:child_process'
+import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLogger, newUuid } from '@dock/foundation'
-import type { ClonedRepositories, GitQuestion, Repository } from '@dock/host-protocol'
+import type { ClonedRepositories, Repository } from '@dock/host-protocol'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { openCredentialDoor } from '../credentials/credential-door.ts'
+import { serveGit } from '../../../../tests/e2e/support/git-http-backend.ts'
+import { openGitDoor } from '../git-door/git-door.ts'
 import { cloneRepositories } from './clone-repositories.ts'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
@@ -17,25 +18,24 @@ import { deliverFiles } from './secret-files.ts'
 const exec = promisify(execFile)
 const logger = createLogger('test')
 logger.level = 'silent'
-const program = new URL('../../../../tests/e2e/support/git-provider-program.ts', import.meta.url).pathname
 /** Loopback of this process's own: the door's port is the same everywhere. */
 const gateway = `127.${(process.pid >> 16) & 255}.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`
 
 let folder: string
 let home: string
 let work: string
-let url: string
-let door: Awaited<ReturnType<typeof openCredentialDoor>>
-let provider: ReturnType<typeof spawn>
-let asked: GitQuestion[]
+let door: Awaited<ReturnType<typeof openGitDoor>>
+let asked: string[]
 
-const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const probe = createServer().listen(0, gateway, () => {
-      const address = probe.address()
-      probe.close(() => resolve(address && typeof address === 'object' ? address.port : 0))
-    })
-  })
+/** Answers as the control plane does: a repository that may pass, or a sentence. */
+const behindDoor = createServer((request, response) => {
+  const path = new URL(request.url ?? '/', 'http://door').pathname.replace('/github', '')
+  asked.push(path)
+  if (!path.startsWith('/acme/hidden'))
+    return void serveGit(request, response, { folder: join(folder, 'repositories'), path, user: 'ada' })
+  response.writeHead(403, { 'content-type': 'text/plain' }).end('acme/hidden needs a sign-in\n')
+})
+
 const git = (at: string, ...args: string[]) =>
   exec('git', ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.test', '-C', at, ...args])
 const makeRepository = async (name: string): Promise<void> => {
@@ -55,25 +55,18 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     folder = await mkdtemp(join(tmpdir(), 'dock-clones-'))
     await chmod(folder, 0o755)
     for (const name of ['acme/app', 'acme/hidden', 'open/tool']) await makeRepository(name)
-    const port = await freePort()
-    url = `http://${gateway}:${port}`
-    provider = spawn(process.execPath, [program, gateway, String(port), join(folder, 'repositories')], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    })
-    await new Promise((resolve) => provider.stdout?.once('data', resolve))
-    door = await openCredentialDoor({
+    await cp('/etc', join(folder, 'etc'), { recursive: true, verbatimSymlinks: true })
+    await rm(join(folder, 'etc/gitconfig'), { force: true })
+    door = await openGitDoor({
       ...{ address: gateway, logger },
-      ask: async (question) => {
-        asked.push(question)
-        return question.path === 'acme/app.git'
-          ? { username: 'x-access-token', password: 'canary-scoped-acme-app' }
-          : null
+      take: (socket) => {
+        behindDoor.emit('connection', socket)
+        socket.resume()
       },
     })
   })
   afterAll(async () => {
     door?.close()
-    provider?.kill()
     await rm(folder, { recursive: true, force: true })
   })
   beforeEach(async () => {
@@ -91,7 +84,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     '-m',
     '/bin/bash',
     '-c',
-    'mount --bind "$0/run" /run && mount --bind "$0" /home && exec "$@"',
+    'mount --bind "$0/../etc" /etc && mount --bind "$0/run" /run && mount --bind "$0" /home && exec "$@"',
   ]
   const driver = {
     exec: (_, { argv, env, input, uid, gid }) =>
@@ -107,7 +100,8 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
   const sandbox = {} as SandboxHandle
 
   const wanted = (name: string, more: Partial<Repository> = {}): Repository => ({
-    ...{ id: newUuid(), name, url: `${url}/${name}.git`, folder: name.split('/')[1]! },
+    ...{ id: newUuid(), name, folder: name.split('/')[1]! },
+    ...{ url: `https://github.com/${name}.git`, doorPath: `github/${name}.git` },
     ...{ branch: null, hasSetupScript: false, ...more },
   })
   const clone = (...repositories: Repository[]): Promise<ClonedRepositories> =>
@@ -119,21 +113,26 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     )
   const read = (path: string) => readFile(join(work, path), 'utf8')
 
-  it('are cloned whole, at their branch, with what the helper brings; what is there stays', async () => {
+  it('are cloned whole, at their branch, through the door; what is there stays', async () => {
     const app = wanted('acme/app', { branch: 'other', hasSetupScript: true })
     const tool = wanted('open/tool')
     expect(await clone(app, tool)).toEqual({ failed: [], cloned: [tool.id], toSetUp: [app.id] })
     expect(await read('app/README')).toBe('acme/app')
     expect(await read('app/.git/HEAD')).toBe('ref: refs/heads/other\n')
-    expect(asked).toContainEqual({ protocol: 'http', host: new URL(url).host, path: 'acme/app.git' })
+    expect(asked).toContain('/acme/app.git/info/refs')
+    expect(await read('app/.git/config')).toContain('url = https://github.com/acme/app.git\n')
     await writeFile(join(work, 'app/README'), 'mine')
     expect(await clone(app, tool)).toEqual({ failed: [], cloned: [], toSetUp: [app.id] })
     await rm(join(work, 'app/.git/dock-setup'))
     expect(await clone(app, tool)).toEqual({ failed: [], cloned: [], toSetUp: [] })
     expect(await read('app/README')).toBe('mine')
-    // Neither the token nor a half clone is on the disk.
-    const found = await exec('grep', ['-rl', 'canary-', home]).catch(() => ({ stdout: '' }))
-    expect(found.stdout).toBe('')
+    // Neither the door's address nor a half clone is on the disk: one line names what is in memory.
+    const found = await exec('grep', ['-rl', gateway, join(home, 'user'), join(folder, 'etc')]).catch(
+      () => null,
+    )
+    expect(found).toBeNull()
+    const config = await readFile(join(folder, 'etc/gitconfig'), 'utf8')
+    expect(config.match(/path = \/run\/dock\/gitconfig/g)).toHaveLength(1)
     expect(await readdir(join(home, 'user/.dock'))).toEqual([])
   })
 
@@ -165,7 +164,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     const { failed, cloned } = await clone(hidden, tool, app)
     expect(cloned).toEqual([app.id])
     expect(Object.fromEntries(failed.map(({ id, reason }) => [id, reason]))).toEqual({
-      [hidden.id]: expect.stringMatching(/could not read Username|terminal prompts disabled/),
+      [hidden.id]: expect.stringContaining('remote: acme/hidden needs a sign-in'),
       [tool.id]: expect.stringContaining('nowhere'),
     })
     expect(await readdir(work)).toEqual(['app'])

@@ -1,43 +1,18 @@
 /**
  * Clones a Dock's repositories below the folder of commands, as the Dock user. A clone is made beside its place and moved
- * there whole, so that one that is there is complete; it stays as it is. What lies on the disk afterwards is a clone whose
- * configuration names the helper, which lies in memory and is made at each boot.
+ * there whole, so that one that is there is complete; it stays as it is. git reaches them through the Dock's door: no
+ * credential is ever in the Dock.
  */
 import type { ClonedRepositories, CloneRepositories, Repository } from '@dock/host-protocol'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
-import { credentialPort } from '../network/filter-rules.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DockState } from './dock-state.ts'
+import { giveGitConfig } from './git-config.ts'
 import { dockUser, loginShell } from './login-shell.ts'
 
 const clonesAtOnce = 3
-const helperTimeoutMs = 10_000
 const outputBytesMax = 16 * 1024
 const reasonLengthMax = 1024
-const helperPath = '/run/dock/git-credential'
-
-/** Run by git with what it wants (`get`, `store` or `erase`); builtins only, and never an argument but that word. */
-const helper = (
-  address: string,
-): string => `# Asks the platform for the credential of a repository of this Dock.
-[ "$1" = get ] || exit 0
-lines=()
-while IFS= read -r line && [ -n "$line" ]; do lines+=("$line"); done
-{ exec 3<>/dev/tcp/${address}/${credentialPort}; } 2>/dev/null || exit 0
-printf '%s\\n' "\${lines[@]}" '' >&3
-while IFS= read -t 40 -r line <&3; do printf '%s\\n' "$line"; done
-`
-
-const helperWriter = `
-IFS= read -rd '' helper
-[ -d /run/dock ] || /bin/mkdir -p /run/dock || exit 11
-umask 022
-printf '%s' "$helper" >${helperPath} || exit 12
-`
-
-/** In a clone's configuration: nothing happens where there is no helper. */
-const helperSetting = `!f() { [ ! -r ${helperPath} ] || /bin/bash ${helperPath} "$@"; }; f`
-
 // Exit codes: 3 cloned, 4 cloned or there before with a setup script to be begun, 0 there before, 5 something is in the way,
 // anything else git's. Secret files of the Environment may be there already: they stay, and git never sees them.
 const script = `
@@ -78,8 +53,7 @@ rm -rf "$made" && mkdir -p "$HOME/.dock" || exit 20
 trap 'rm -rf "$made"' EXIT
 branch=()
 [ -z "$DOCK_BRANCH" ] || branch=("--branch=$DOCK_BRANCH")
-git -c core.askPass= clone --quiet -c credential.helper= -c "credential.helper=$DOCK_HELPER" \\
-  -c credential.useHttpPath=true "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
+git -c core.askPass= -c credential.helper= clone --quiet "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
 ignore "$made/.git"
 [ -z "$DOCK_SETUP" ] || : >"$made/.git/dock-setup" || exit 20
 if [ -d "$DOCK_FOLDER" ]; then
@@ -92,22 +66,6 @@ fi
 [ -z "$DOCK_SETUP" ] || exit 4
 exit 3
 `
-
-const giveHelper = async (driver: RuntimeDriver, sandbox: SandboxHandle, address: string): Promise<void> => {
-  const { exitCode } = await driver.exec(sandbox, {
-    argv: ['/bin/bash', '-c', helperWriter],
-    env: { PATH: '/usr/bin:/bin' },
-    ...{
-      cwd: '/',
-      uid: 0,
-      gid: 0,
-      timeoutMs: helperTimeoutMs,
-      outputLimitBytes: 1024,
-      input: helper(address),
-    },
-  })
-  if (exitCode !== 0) throw new Error(`the sandbox did not take the credential helper: exit ${exitCode}`)
-}
 
 const lastWords = (stderr: Buffer): string => {
   const text = stderr.toString('utf8').trim()
@@ -130,7 +88,6 @@ const cloneOne = async (
       DOCK_FOLDER: repository.folder,
       DOCK_BRANCH: repository.branch ?? '',
       DOCK_SETUP: repository.hasSetupScript ? '1' : '',
-      DOCK_HELPER: helperSetting,
     }),
     ...{ cwd: dockUser.home, timeoutMs, outputLimitBytes: outputBytesMax },
   })
@@ -142,7 +99,7 @@ const cloneOne = async (
   return { reason: lastWords(stderr) || `exit code ${exitCode}` }
 }
 
-/** Clones what is not there. `gateway`: where this Dock asks for credentials. */
+/** Clones what is not there. `gateway`: the address of this Dock's git door. */
 export const cloneRepositories = async (
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
@@ -150,7 +107,7 @@ export const cloneRepositories = async (
   gateway: string,
 ): Promise<ClonedRepositories> => {
   const endsAt = performance.now() + timeoutMs
-  await giveHelper(driver, sandbox, gateway)
+  await giveGitConfig(driver, sandbox, repositories, gateway)
   const result: ClonedRepositories = { failed: [], cloned: [], toSetUp: [] }
   const left = [...repositories]
   const work = async (): Promise<void> => {
@@ -172,11 +129,11 @@ export const cloneInDock = async (
   request: CloneRepositories,
 ): Promise<ClonedRepositories> => {
   const { sandbox, release } = await dock.use(request.generation)
-  const { driver, networks, credentialDoors } = dock.parts
+  const { driver, networks, gitDoors } = dock.parts
   try {
     const network = networks.find(dock.dockId)
     if (!network) throw new Error('the Dock has no network')
-    await credentialDoors.open(dock.dockId, network.gateway)
+    await gitDoors.open(dock.dockId, network.gateway)
     return await cloneRepositories(driver, sandbox, request, network.gateway)
   } catch (error) {
     if (dock.live === sandbox && !(error instanceof SandboxGone)) throw error

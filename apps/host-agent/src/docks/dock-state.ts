@@ -4,8 +4,8 @@
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
-import type { CredentialDoors } from '../credentials/credential-doors.ts'
 import type { Freezer } from '../freezing/freezer.ts'
+import type { GitDoors } from '../git-door/git-doors.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
@@ -25,7 +25,7 @@ export type DockParts = {
   driver: RuntimeDriver
   disks: DiskPool
   networks: Networks
-  credentialDoors: CredentialDoors
+  gitDoors: GitDoors
   records: DockRecords
   captureNotes: CaptureNotes
   events: DockEvents

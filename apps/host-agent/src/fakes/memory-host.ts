@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createLogger, newOperationId } from '@dock/foundation'
 import type { StartDock } from '@dock/host-protocol'
 import { type Agent, createAgent } from '../agent.ts'
-import type { DoorOptions } from '../credentials/credential-door.ts'
+import type { GitDoorOptions } from '../git-door/git-door.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryDriver } from './memory-driver.ts'
@@ -15,7 +15,7 @@ export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
-  const doors = new Map<string, DoorOptions>()
+  const doors = new Map<string, GitDoorOptions>()
   const driver = createMemoryDriver()
   const disks = createMemoryDiskPool(['debian-13'], driver.isAlive)
   const parts = {
@@ -26,7 +26,7 @@ export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
       warmPoolSize,
       logger,
       handlesFolder: join(folder, 'handles'),
-      openDoor: async (door: DoorOptions) => {
+      openDoor: async (door: GitDoorOptions) => {
         doors.set(door.address, door)
         return { close: () => void doors.delete(door.address) }
       },
@@ -49,7 +49,7 @@ export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
   }
   return {
     ...parts,
-    /** The doors for credentials, by address. */
+    /** The git doors, by address. */
     doors,
     agent: await startAgent(),
     /** Another agent on the same host, as after a crash of the first. */

@@ -17,7 +17,7 @@ const bodyBytesMax = 8 * 1024 * 1024
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
-  const { docks, warmPool, questions, precedence, logger } = view
+  const { docks, warmPool, precedence, logger } = view
   const app = new Hono()
   const knownDock = (context: Context): Dock => {
     const dock = docks.known(uuidParameter(context, 'dockId'))
@@ -64,10 +64,6 @@ export const createAgentApp = (view: HostView): Hono => {
   app.post('/docks/:dockId/repositories', async (context) => {
     const request = await readBody(context, protocol.cloneRepositories)
     return context.json(await knownDock(context).cloneRepositories(request))
-  })
-  app.post('/credentials/:askId', async (context) => {
-    questions.answer(uuidParameter(context, 'askId'), await readBody(context, protocol.credentialAnswer))
-    return context.json({})
   })
   app.post('/pool', async (context) => {
     warmPool.keep((await readBody(context, protocol.keepPool)).kind)

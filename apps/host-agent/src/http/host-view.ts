@@ -2,11 +2,11 @@
 import type { Logger, Precedence } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
-import type { CredentialQuestions } from '../credentials/credential-questions.ts'
 import type { CaptureNotes } from '../docks/capture-notes.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/seams.ts'
+import type { WaitingConnections } from '../git-door/waiting-connections.ts'
 import type { WarmPool } from '../pool/warm-pool.ts'
 
 export type HostView = {
@@ -20,6 +20,6 @@ export type HostView = {
   precedence: Precedence
   facts(): Promise<HostFacts>
   pressure(): Pressure
-  questions: CredentialQuestions
+  gitConnections: WaitingConnections
   logger: Logger
 }

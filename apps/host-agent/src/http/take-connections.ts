@@ -9,11 +9,16 @@ import type { HostView } from './host-view.ts'
 import { parse, parseUuid } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
-const path = /^\/docks\/([^/]+)\/(terminals|ports)\/([^/]+)$/
+const path = /^\/docks\/([^/]+)\/(terminals|ports|git)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
 /** Takes each connection, or refuses it as the protocol has it. */
-export const takeConnections = ({ docks, precedence, logger }: HostView): protocol.ConnectHandler => {
+export const takeConnections = ({
+  docks,
+  gitConnections,
+  precedence,
+  logger,
+}: HostView): protocol.ConnectHandler => {
   const known = (dockId: string): Dock => {
     const dock = docks.known(parseUuid(dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
@@ -47,11 +52,19 @@ export const takeConnections = ({ docks, precedence, logger }: HostView): protoc
     carryPort(socket, await connection.acceptApart(), precedence)
   }
 
+  const takeGit = (connection: protocol.IncomingConnection, dockId: string, name: string): void => {
+    const socket = gitConnections.take(parseUuid(dockId), parseUuid(name))
+    if (!socket) throw new AgentRefusal('not_found', 'the connection is gone')
+    if (connection.gone.aborted) return void socket.destroy()
+    carryPort(socket, connection.accept(), precedence)
+  }
+
   return async (connection) => {
     const { pathname, searchParams } = connection.target
     try {
       const [, dockId = '', kind, name = ''] = path.exec(pathname) ?? []
       if (!kind) throw new AgentRefusal('not_found', 'no such path')
+      if (kind === 'git') return takeGit(connection, dockId, name)
       const query = Object.fromEntries(searchParams)
       await (kind === 'terminals' ? takeTerminal : takePort)(connection, known(dockId), name, query)
     } catch (error) {

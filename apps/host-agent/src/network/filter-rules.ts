@@ -4,8 +4,8 @@
  */
 import { type Cidr, formatCidr } from './ipv4.ts'
 
-/** Where a Dock asks for credentials: on the gateway address of its own interface, and on no other. */
-export const credentialPort = 9419
+/** Where git in a Dock finds its door: on the gateway address of its own interface, and on no other. */
+export const gitDoorPort = 9419
 
 /** All interfaces of Docks, of every instance on the machine, start with this. */
 export const interfaceFamily = 'gvh'
@@ -99,7 +99,7 @@ table inet ${table} {
     jump bounded
     ip daddr ${nameserver} udp dport 53 accept
     ip daddr ${nameserver} tcp dport 53 accept
-    tcp dport ${credentialPort} fib daddr . iif type local accept
+    tcp dport ${gitDoorPort} fib daddr . iif type local accept
     drop
   }
   chain forward {

@@ -49,6 +49,7 @@ export const dockConnections = (
       const options = { timeoutMs: resizeTimeoutMs }
       await translated(callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options))
     },
+    connectGit: (hostId, dockId, connectionId) => connect(hostId, `/docks/${dockId}/git/${connectionId}`, {}),
     connectPort: async (hostId, dockId, port, generation) => {
       const expected = dialBacks.expect()
       try {

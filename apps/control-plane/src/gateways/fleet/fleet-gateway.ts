@@ -12,7 +12,6 @@ import {
   clonedRepositories,
   cloneRepositories,
   createDialBackDoor,
-  credentialAnswer,
   type DialBackDoor,
   destroyCapture,
   destroyDock,
@@ -136,9 +135,6 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
       call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
-    answerCredential: async (host, askId, body) => {
-      await call(host, `/credentials/${askId}`, credentialAnswer, empty, body, command)
-    },
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)
     },

@@ -1,10 +1,15 @@
-/** What git in a Dock is given: of whom, for which repository, and what it is given nothing for. */
+/** What the door may add for a Dock: of whom, for which repository, and for what it has nothing. */
 import type { Environment } from '@dock/contract'
-import { newUuid } from '@dock/foundation'
+import { createLogger, newUuid, systemClock } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { storeGrant } from '../accounts/index.ts'
+import { findMembership } from '../organizations/index.ts'
+import { type Connector, ProviderUnavailable } from './connector.ts'
+import { createEnvironmentGrants, type GrantFor } from './git-grant.ts'
+import { ruleFor } from './git-policy.ts'
+import { createLinkedSignIns } from './linked-sign-ins.ts'
 import { type GitProviderServer, startGitProvider } from './test-git-provider.ts'
 
 let server: ControlPlaneWithHost
@@ -13,6 +18,9 @@ let hostId: string
 let admin: TestPerson
 let environment: Environment
 const lines: string[] = []
+
+let grantFor: GrantFor
+let connector: Connector
 
 beforeAll(async () => {
   provider = await startGitProvider()
@@ -24,6 +32,19 @@ beforeAll(async () => {
     logTo: (line) => lines.push(line),
   })
   hostId = server.host.linked()[0]!
+  const { db } = server.database
+  const { sealer } = server.controlPlane
+  const logger = createLogger('connectors', { write: (line: string) => void lines.push(line) })
+  connector = createLinkedSignIns({
+    ...{ db, clock: systemClock, sealer },
+    social: {
+      github: { url: provider.url, clientId: 'app', clientSecret: 'of the app' },
+      gitlab: { url: `${provider.url}/lab`, clientId: 'lab', clientSecret: 'of the lab' },
+    },
+    roleOf: async (userId, organizationId) =>
+      (await findMembership(db, userId, organizationId))?.role ?? null,
+  })
+  grantFor = createEnvironmentGrants({ db, sealer, logger }, connector)
 })
 afterAll(async () => {
   await server.stop()
@@ -32,6 +53,7 @@ afterAll(async () => {
 beforeEach(async () => {
   provider.asked.length = 0
   provider.status = null
+  provider.expiresInMs = null
   admin = await addPerson(server, { role: 'admin' })
   const name = `env-${newUuid().slice(0, 8)}`
   environment = await made('/v1/environments', { organizationId: server.admin.organizationId, name })
@@ -69,22 +91,21 @@ const start = async (): Promise<string> => {
   const body = { workspaceId: server.admin.workspaceId, environment: environment.name }
   return (await made<{ id: string }>('/v1/docks', body)).id
 }
+/** What the door would add for a repository; null when nothing passes. */
 const ask = async (
   dockId: string,
-  path: string,
-  {
-    host = new URL(provider.url).host,
-    generation = 1,
-    from = hostId,
-    protocol = 'http' as 'http' | 'https',
-  } = {},
+  fullName: string,
+  { provider: name = 'github' as 'github' | 'gitlab', generation = 1, from = hostId } = {},
 ) => {
-  const askId = newUuid()
-  const { hostEvents } = server.controlPlane.docks
-  const question = { protocol, host, path }
-  await hostEvents.handle(from, { type: 'credential.asked', askId, dockId, generation, question })
-  await hostEvents.settled()
-  return server.host.credentials.get(askId)
+  const grant = await grantFor({ dockId, hostId: from, generation })
+  const rule = grant && ruleFor(grant.policy, { provider: name, fullName })
+  if (!grant || !rule) return null
+  try {
+    return await grant.credentialFor(rule)
+  } catch (error) {
+    if (error instanceof ProviderUnavailable) return 'unavailable'
+    throw error
+  }
 }
 
 it('a token of who added the repository, for this repository alone', async () => {
@@ -92,8 +113,8 @@ it('a token of who added the repository, for this repository alone', async () =>
   await add(admin, 'acme/app')
   const dock = await start()
   const credential = { username: 'x-access-token', password: `for acme/app of ${token}` }
-  expect(await ask(dock, 'acme/app.git')).toEqual(credential)
-  expect(await ask(dock, '/Acme/app')).toEqual(credential)
+  expect(await ask(dock, 'acme/app')).toEqual(credential)
+  expect(await ask(dock, 'Acme/APP')).toEqual(credential)
   expect(provider.asked[0]).toEqual({
     path: '/api/v3/applications/app/token/scoped',
     body: { access_token: token, target: 'acme', repositories: ['app'] },
@@ -101,24 +122,23 @@ it('a token of who added the repository, for this repository alone', async () =>
   })
 })
 
-it('GitLab’s token as it is, at the address below which its server lies', async () => {
+it('GitLab’s token as it is', async () => {
   const token = await link(admin, 'gitlab')
   await add(admin, 'acme/group/tool', 'gitlab')
   const dock = await start()
   const credential = { username: 'oauth2', password: token }
-  expect(await ask(dock, 'lab/acme/group/tool.git')).toEqual(credential)
-  expect(await ask(dock, 'acme/group/tool.git')).toBeNull()
+  expect(await ask(dock, 'acme/group/tool', { provider: 'gitlab' })).toEqual(credential)
+  expect(await ask(dock, 'lab/acme/group/tool', { provider: 'gitlab' })).toBeNull()
 })
 
-it('nothing for another repository, server, protocol, host, boot or Dock', async () => {
+it('nothing for another repository, provider, host, boot or Dock', async () => {
   await link(admin)
   await add(admin, 'acme/app')
   const [dock, foreign] = [await start(), await server.addDock()]
-  expect(await ask(dock, 'acme/app.git')).not.toBeNull()
-  for (const path of ['acme/app2', 'acme/ap', 'acme/app.git/x', 'acme', 'other/app', 'acme/../acme/app'])
+  expect(await ask(dock, 'acme/app')).not.toBeNull()
+  for (const path of ['acme/app-other', 'acme/ap', 'acme/app.git', 'acme/app/x', 'acme', 'other/app'])
     expect([path, await ask(dock, path)]).toEqual([path, null])
-  expect(await ask(dock, 'acme/app', { host: 'github.com' })).toBeNull()
-  expect(await ask(dock, 'acme/app', { protocol: 'https' })).toBeNull()
+  expect(await ask(dock, 'acme/app', { provider: 'gitlab' })).toBeNull()
   expect(await ask(dock, 'acme/app', { from: newUuid() })).toBeNull()
   expect(await ask(dock, 'acme/app', { generation: 2 })).toBeNull()
   expect(await ask(foreign, 'acme/app')).toBeNull()
@@ -163,7 +183,7 @@ it('a renewed token for one that runs out, renewed once for all who ask, and kep
   await link(admin, 'gitlab', { minutes: 5, refreshToken: 'first' })
   await add(admin, 'acme/tool', 'gitlab')
   const dock = await start()
-  const asked = await Promise.all([1, 2, 3, 4].map(() => ask(dock, 'lab/acme/tool')))
+  const asked = await Promise.all([1, 2, 3, 4].map(() => ask(dock, 'acme/tool', { provider: 'gitlab' })))
   expect(asked).toEqual(Array(4).fill({ username: 'oauth2', password: 'renewed by first' }))
   expect(provider.asked).toEqual([
     expect.objectContaining({
@@ -174,7 +194,7 @@ it('a renewed token for one that runs out, renewed once for all who ask, and kep
       },
     }),
   ])
-  expect(await ask(dock, 'lab/acme/tool')).toEqual(asked[0])
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toEqual(asked[0])
   expect(provider.asked).toHaveLength(1)
 })
 
@@ -183,10 +203,10 @@ it('nothing, and no further attempt, once the provider refuses to renew; but aga
   await add(admin, 'acme/tool', 'gitlab')
   const dock = await start()
   provider.status = 503
-  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toBe('unavailable')
   provider.status = null
-  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
-  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toBeNull()
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toBeNull()
   expect(provider.asked).toHaveLength(2)
 })
 
@@ -194,17 +214,17 @@ it('a token that ran out is not given, and one that cannot be renewed is until t
   await link(admin, 'gitlab', { minutes: 5 })
   await add(admin, 'acme/tool', 'gitlab')
   const dock = await start()
-  expect(await ask(dock, 'lab/acme/tool')).not.toBeNull()
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).not.toBeNull()
   await sql`delete from login_accounts where user_id = ${admin.userId}`.execute(server.database.db)
   await link(admin, 'gitlab', { minutes: -1 })
-  expect(await ask(dock, 'lab/acme/tool')).toBeNull()
+  expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toBeNull()
 })
 
 it('no token stands in a log line, nor in the open in the database', async () => {
   await link(admin, 'github', { refreshToken: 'canary-refresh' })
   await add(admin, 'acme/app')
   await ask(await start(), 'acme/app')
-  expect(lines.join('\n')).toContain('asked for a repository')
+  expect(lines.join('\n')).toContain('reaches a repository')
   expect(lines.join('\n')).not.toContain('canary-')
   const { rows } = await sql<{ sealed: string }>`select grant_sealed as sealed from login_accounts
     where grant_sealed is not null`.execute(server.database.db)
@@ -242,4 +262,32 @@ it('makes an Environment one with connectors for members only where a Dock reach
     server.database.db,
   )
   expect([await launch(), await connections()]).toEqual([201, none])
+})
+
+it('one token narrowed for many requests, until it soon expires or the provider refuses it', async () => {
+  await link(admin)
+  await add(admin, 'acme/app')
+  const dock = await start()
+  const grant = (await grantFor({ dockId: dock, hostId, generation: 1 }))!
+  const [rule] = grant.policy
+  const given = await Promise.all([1, 2, 3].map(() => grant.credentialFor(rule!)))
+  expect(await ask(dock, 'acme/app')).toEqual(given[0])
+  expect(provider.asked).toHaveLength(1)
+  grant.forget(given[0]!)
+  await expect.poll(async () => (await ask(dock, 'acme/app')) && provider.asked.length).toBe(2)
+  provider.expiresInMs = 10 * 60_000
+  grant.forget(given[0]!)
+  await expect.poll(async () => (await ask(dock, 'acme/app')) && provider.asked.length).toBe(3)
+  await ask(dock, 'acme/app')
+  expect(provider.asked).toHaveLength(4)
+})
+
+it('a token that only reads, where only reading may pass', async () => {
+  await link(admin)
+  const repository = {
+    ...{ provider: 'github' as const, repositoryId: '1', fullName: 'acme/app' },
+    addedBy: admin.userId,
+  }
+  await connector.tokenFor(server.admin.organizationId, repository, 'read')
+  expect(provider.asked[0]?.body).toMatchObject({ permissions: { contents: 'read' } })
 })

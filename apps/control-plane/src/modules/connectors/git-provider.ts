@@ -3,13 +3,20 @@ import type { GitProvider } from '@dock/contract'
 import * as z from 'zod'
 import type { ProviderGrant, SocialLogins } from '../accounts/index.ts'
 import { type ConnectedRepository, type GitCredential, ProviderUnavailable } from './connector.ts'
+import type { GitAccess } from './git-policy.ts'
 
 export type GitProviderCalls = {
   /** A fresh grant for one that runs out; null when the provider honours it no more. */
   renew(refreshToken: string): Promise<ProviderGrant | null>
-  /** What git is given for this repository; null when the token does not reach it. */
-  narrow(accessToken: string, repository: ConnectedRepository): Promise<GitCredential | null>
+  /** A credential for this repository; null when the token does not reach it. */
+  narrow(
+    grant: ProviderGrant,
+    repository: ConnectedRepository,
+    access: GitAccess,
+  ): Promise<NarrowedCredential | null>
 }
+
+export type NarrowedCredential = { credential: GitCredential; expiresAt: string }
 
 const patienceMs = 10_000
 const token = z.string().min(1).max(16_384)
@@ -21,7 +28,7 @@ const renewed = z.object({
     .positive()
     .max(366 * 86_400),
 })
-const narrowed = z.object({ token })
+const narrowed = z.object({ token, expires_at: z.iso.datetime({ offset: true }).nullish() })
 
 const ask = async (
   url: string,
@@ -76,15 +83,22 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
   const basic = Buffer.from(`${clientId}:${clientSecret}`).toString('base64')
   return {
     renew: renewAt(`${url}/login/oauth/access_token`, login, now),
-    narrow: async (accessToken, { fullName }) => {
+    narrow: async ({ accessToken, expiresAt }, { fullName }, access) => {
       const [target = '', repository = ''] = fullName.split('/')
       const { status, answer } = await ask(
         `${api}/applications/${encodeURIComponent(clientId)}/token/scoped`,
-        { access_token: accessToken, target, repositories: [repository] },
+        {
+          ...{ access_token: accessToken, target, repositories: [repository] },
+          ...(access === 'read' ? { permissions: { contents: 'read' } } : {}),
+        },
         { authorization: `Basic ${basic}` },
       )
       const read = narrowed.safeParse(answer)
-      return status === 200 && read.success ? { username: 'x-access-token', password: read.data.token } : null
+      if (status !== 200 || !read.success) return null
+      return {
+        credential: { username: 'x-access-token', password: read.data.token },
+        expiresAt: read.data.expires_at ?? expiresAt,
+      }
     },
   }
 }
@@ -92,7 +106,10 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
 /** A token of GitLab reaches what its person does, through git alone (its scopes), for two hours. */
 const gitlab = (login: NonNullable<SocialLogins['gitlab']>, now: () => Date): GitProviderCalls => ({
   renew: renewAt(`${login.url}/oauth/token`, login, now),
-  narrow: async (accessToken) => ({ username: 'oauth2', password: accessToken }),
+  narrow: async ({ accessToken, expiresAt }) => ({
+    credential: { username: 'oauth2', password: accessToken },
+    expiresAt,
+  }),
 })
 
 /** Of the providers that people can link. */

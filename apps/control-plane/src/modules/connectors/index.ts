@@ -1,4 +1,17 @@
 /** Public face of connectors: how Docks reach the repositories of their Environments. */
-export { type AnswerCredential, createAnswerCredential } from './answer-credential.ts'
-export type { ConnectedRepository, Connector, GitCredential } from './connector.ts'
+export {
+  type ConnectedRepository,
+  type Connector,
+  type GitCredential,
+  ProviderUnavailable,
+} from './connector.ts'
+export { createEnvironmentGrants, type GitGrant, type GrantFor } from './git-grant.ts'
+export {
+  type GitPolicy,
+  type GitRule,
+  type NamedRepository,
+  type RefUpdate,
+  refusalOfUpdate,
+  ruleFor,
+} from './git-policy.ts'
 export { createLinkedSignIns } from './linked-sign-ins.ts'

@@ -15,6 +15,7 @@ import {
 } from '../accounts/index.ts'
 import type { Connector } from './connector.ts'
 import { gitProviderCalls } from './git-provider.ts'
+import { NarrowedTokens } from './narrowed-tokens.ts'
 
 /** A token that runs out sooner is renewed first: a clone may take as long. */
 const lifeLeftMs = 15 * 60_000
@@ -29,6 +30,7 @@ export const createLinkedSignIns = (options: {
 }): Connector => {
   const { db, clock, sealer, social, roleOf } = options
   const providers = gitProviderCalls(social, () => clock.now())
+  const tokens = new NarrowedTokens(clock, lifeLeftMs)
   /** A refresh token works once: of many who need it, one renews. */
   const renewals = new Map<string, Promise<ProviderGrant | null>>()
 
@@ -62,7 +64,7 @@ export const createLinkedSignIns = (options: {
   }
 
   return {
-    tokenFor: async (organizationId, repository) => {
+    tokenFor: async (organizationId, repository, access) => {
       const { provider, addedBy } = repository
       const calls = providers[provider]
       if (!calls || addedBy === null) return null
@@ -70,10 +72,15 @@ export const createLinkedSignIns = (options: {
       if (role === null || !roleReaches(role, 'admin')) return null
       for (const stored of await findGrants({ db, sealer }, { userId: addedBy, provider })) {
         const grant = await usable(stored, provider)
-        const credential = grant && (await calls.narrow(grant.accessToken, repository))
+        const credential =
+          grant &&
+          (await tokens.get(grant.accessToken, repository, access, () =>
+            calls.narrow(grant, repository, access),
+          ))
         if (credential) return credential
       }
       return null
     },
+    forget: (credential) => void tokens.forget(credential),
   }
 }

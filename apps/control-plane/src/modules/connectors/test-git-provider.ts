@@ -8,6 +8,8 @@ export type GitProviderServer = {
   asked: { path: string; body: Record<string, unknown>; authorization: string | undefined }[]
   /** Status of the next answers, in place of the usual. */
   status: number | null
+  /** How long narrowed tokens live; null: as long as what they are made of. */
+  expiresInMs: number | null
   /** Refresh tokens that work, once each. */
   refreshTokens: Set<string>
   close(): Promise<void>
@@ -17,7 +19,12 @@ export const startGitProvider = async (): Promise<GitProviderServer> => {
   const answer = (path: string, body: Record<string, unknown>): [number, object] => {
     if (path.endsWith('/token/scoped')) {
       const [repository] = body.repositories as string[]
-      return [200, { token: `for ${String(body.target)}/${repository} of ${String(body.access_token)}` }]
+      const expiry =
+        made.expiresInMs === null ? {} : { expires_at: new Date(Date.now() + made.expiresInMs).toISOString() }
+      return [
+        200,
+        { token: `for ${String(body.target)}/${repository} of ${String(body.access_token)}`, ...expiry },
+      ]
     }
     const refreshToken = String(body.refresh_token)
     if (!made.refreshTokens.delete(refreshToken)) return [400, { error: 'invalid_grant' }]
@@ -41,6 +48,7 @@ export const startGitProvider = async (): Promise<GitProviderServer> => {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: [],
     status: null,
+    expiresInMs: null,
     refreshTokens: new Set(),
     close: () => new Promise((resolve) => server.close(() => resolve())),
   }

@@ -16,7 +16,12 @@ export type FakeTerminalEnd = {
 /** `alive` tells whether the Dock runs at this generation. */
 export const fakeConnections = (
   alive: (dockId: string, generation: number) => boolean,
-): HostConnections & { terminals: FakeTerminalEnd[]; unreachable: Error | null } => {
+): HostConnections & {
+  terminals: FakeTerminalEnd[]
+  unreachable: Error | null
+  /** Connections of git in Docks that wait to be taken, by id. */
+  git: Map<string, Duplex>
+} => {
   const byId = new Map<string, FakeTerminalEnd>()
   const enter = (dockId: string, generation: number): void => {
     if (connections.unreachable) throw connections.unreachable
@@ -25,6 +30,13 @@ export const fakeConnections = (
   const connections: ReturnType<typeof fakeConnections> = {
     terminals: [],
     unreachable: null,
+    git: new Map(),
+    connectGit: async (_host, _dock, connectionId) => {
+      const found = connections.git.get(connectionId)
+      if (!found) throw new HostRefused('not_found', 'the connection is gone')
+      connections.git.delete(connectionId)
+      return found
+    },
     openTerminal: async (_host, dockId, { terminalId, generation, cols, rows }) => {
       enter(dockId, generation)
       const [stream, shell] = duplexPair()

@@ -76,8 +76,6 @@ export type FakeHost = HostGateway & {
   setupOutcome: SetupOutcome
   /** How clones end. */
   cloneOutcome: ClonedRepositories
-  /** Answers to git in Docks, by the question's id. */
-  credentials: Map<string, { username: string; password: string } | null>
   /** What commands write, where they are not to write themselves. */
   output: { stdout: string; stderr: string } | null
   /** Why its session was closed, one entry a time. */
@@ -132,7 +130,6 @@ export const createFakeHost = (hostId: string): FakeHost => {
     poolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
     cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
-    credentials: new Map(),
     output: null,
     disconnects: [],
     disconnect: (id, reason) => {
@@ -209,9 +206,6 @@ export const createFakeHost = (hostId: string): FakeHost => {
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
         return clonedRepositories.parse(host.cloneOutcome)
       }),
-    answerCredential: async (_host, askId, { credential }) => {
-      host.credentials.set(askId, credential)
-    },
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },

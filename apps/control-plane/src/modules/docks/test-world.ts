@@ -118,7 +118,7 @@ export const createTestWorld = async (
       limits: { ...generousLimits.organization, ...options.limits },
       hostLostAfterMs: options.hostLostAfterMs ?? 300_000,
       gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
-      answerCredential: async () => null,
+      grantFor: async () => null,
       store,
       copySettings: usualCopySettings,
       hostGateway: host,

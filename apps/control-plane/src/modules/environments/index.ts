@@ -2,7 +2,7 @@
 export { openBundle } from './bundle-sealing.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'
-export { cloneUrl, type GitAddress, type GitServers, isAddressOf } from './git-servers.ts'
+export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 export { launchEnvironment, passedSecrets } from './launch.ts'
 export {
   addRepository,

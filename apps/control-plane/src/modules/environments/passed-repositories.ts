@@ -4,7 +4,7 @@ import type { BootedDock } from '../docks/index.ts'
 import { folderOf, type Repository } from './bundle.ts'
 import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
-import { cloneUrl, type GitServers } from './git-servers.ts'
+import { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 
 export type PassedRepositories = {
   organizationId: string
@@ -44,6 +44,7 @@ export const repositoriesToClone = async (
         id: repository.id,
         name: repository.fullName,
         url: cloneUrl(servers, repository),
+        doorPath: doorPathOf(repository),
         folder: folderOf(repository),
         branch: repository.baseBranch,
         setupScript: repository.setupScript || null,

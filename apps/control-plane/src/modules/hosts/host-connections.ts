@@ -20,4 +20,6 @@ export type HostConnections = {
   resizeTerminal(hostId: string, dockId: string, terminalId: string, size: TerminalSize): Promise<void>
   /** A TCP connection to a port inside. The host refuses with `not_found` when nothing listens there. */
   connectPort(hostId: string, dockId: string, port: number, generation: number): Promise<Duplex>
+  /** Takes a connection of git in the Dock to its door. The host refuses with `not_found` when it is gone. */
+  connectGit(hostId: string, dockId: string, connectionId: string): Promise<Duplex>
 }

@@ -1,7 +1,6 @@
 /** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
-import type { HostEvent } from '@dock/host-protocol'
+import type { GitConnected, HostEvent } from '@dock/host-protocol'
 import { unblockHost } from '../../engine/index.ts'
-import type { CredentialAnswers } from './credential-answers.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
 import { createInventoryTaker, type InventoryParts, unusedOf } from './take-inventory.ts'
@@ -19,20 +18,21 @@ export type HostEvents = {
   noticeSilence(): Promise<void>
   /** Docks that an operation held when their runtime was lost boot again once it is over. */
   recoverHeld(): Promise<void>
-  /** Resolves when no host is being told what its inventory led to, or what git in a Dock asked for. */
+  /** Resolves when no host is being told what its inventory led to. */
   settled(): Promise<void>
 }
 
 export const createHostEvents = (
   parts: InventoryParts & {
-    credentials: CredentialAnswers
+    /** Called when git in a Dock has connected to its door; begins to serve the connection. */
+    gitConnected(hostId: string, event: GitConnected): void
     /** Silence after which a host counts as lost. */
     lostAfterMs: number
     /** Called when a host's full report is settled. */
     reported(): void
   },
 ): HostEvents => {
-  const { db, clock, logger, gateway, reactions, pools, credentials, lostAfterMs } = parts
+  const { db, clock, logger, gateway, reactions, pools, lostAfterMs } = parts
   let listeningSince = clock.now()
   let lookedAt = listeningSince
   const inventories = createInventoryTaker(parts)
@@ -58,15 +58,13 @@ export const createHostEvents = (
           return
         case 'pool.gone':
           return pools.remove(hostId, event.dockId)
-        case 'credential.asked':
-          return credentials.answer(hostId, event)
+        case 'git.connected':
+          return parts.gitConnected(hostId, event)
         case 'samples':
           return reactions.sampled(hostId, event.samples)
       }
     },
-    settled: async () => {
-      await Promise.all([inventories.settled(), credentials.settled()])
-    },
+    settled: () => inventories.settled(),
     recoverHeld: () => reactions.recoverHeld(),
     noticeSilence: async () => {
       const now = clock.now()

@@ -8,7 +8,6 @@ import type {
   CaptureNote,
   ClonedRepositories,
   CloneRepositories,
-  CredentialAnswer,
   DestroyDock,
   ExecInDock,
   ExecOutcome,
@@ -48,8 +47,6 @@ export type HostGateway = HostConnections & {
   furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
   /** Clones the repositories that are not there yet. */
   cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
-  /** Answers what git in a Dock asked for. */
-  answerCredential(hostId: string, askId: string, body: CredentialAnswer): Promise<void>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
   /** Regular files of a capture, some at a time, in no order to rely on. */

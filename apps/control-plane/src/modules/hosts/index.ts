@@ -6,6 +6,7 @@ export type {
   CaptureNote,
   ClonedRepositories,
   ExecOutcome,
+  GitConnected,
   HostFacts,
   NamedChunk,
   PoolReport,
@@ -22,7 +23,6 @@ export {
   placeByteRange,
   setupOutcome,
 } from '@dock/host-protocol'
-export { type AnswerQuestion, createCredentialAnswers } from './credential-answers.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -8,6 +8,7 @@ export type RepositoryToClone = {
   id: string
   name: string
   url: string
+  doorPath: string
   folder: string
   branch: string | null
   setupScript: string | null

@@ -59,10 +59,11 @@ it('clones them in state cloning, runs the scripts of what was cloned, and is re
     expect.objectContaining({
       generation: 1,
       repositories: [
-        { id: app!.id, url: 'https://github.com/acme/app.git', ...common },
+        { id: app!.id, url: 'https://github.com/acme/app.git', doorPath: 'github/acme/app.git', ...common },
         {
           ...{ id: tool!.id, name: 'acme/group/tool', folder: 'tool', branch: null, hasSetupScript: false },
           url: 'https://gitlab.com/acme/group/tool.git',
+          doorPath: 'gitlab/acme/group/tool.git',
         },
       ],
     }),

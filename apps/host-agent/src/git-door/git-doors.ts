@@ -1,22 +1,21 @@
-/** The credential doors of this host's Docks: one each for those that have repositories, gone before its address is. */
+/** The git doors of this host's Docks: one each for those that have repositories, gone before its address is. */
+import type { Socket } from 'node:net'
 import type { Logger } from '@dock/foundation'
-import type { CredentialAnswer, GitQuestion } from '@dock/host-protocol'
 import type { Networks } from '../docks/seams.ts'
-import { type CredentialDoor, openCredentialDoor } from './credential-door.ts'
+import { type GitDoor, openGitDoor } from './git-door.ts'
 
-type Credential = CredentialAnswer['credential']
-
-export type OpenDoor = (options: Parameters<typeof openCredentialDoor>[0]) => Promise<CredentialDoor>
+export type OpenDoor = (options: Parameters<typeof openGitDoor>[0]) => Promise<GitDoor>
 
 type DoorsOptions = {
   logger: Logger
-  ask(dockId: string, question: GitQuestion): Promise<Credential>
+  /** Takes a connection of git in that Dock. */
+  take(dockId: string, socket: Socket): void
   /** Instead of real listeners: tests only. */
   openDoor?: OpenDoor | undefined
 }
 
-export class CredentialDoors {
-  readonly #doors = new Map<string, Promise<CredentialDoor>>()
+export class GitDoors {
+  readonly #doors = new Map<string, Promise<GitDoor>>()
   readonly #options: DoorsOptions
 
   constructor(options: DoorsOptions) {
@@ -25,13 +24,13 @@ export class CredentialDoors {
 
   /** Opens the Dock's door at its gateway address, unless it is open. */
   async open(dockId: string, address: string): Promise<void> {
-    const { logger, ask, openDoor = openCredentialDoor } = this.#options
+    const { logger, take, openDoor = openGitDoor } = this.#options
     const known = this.#doors.get(dockId)
     if (known) {
       await known
       return
     }
-    const door = openDoor({ address, logger, ask: (question) => ask(dockId, question) })
+    const door = openDoor({ address, logger, take: (socket) => take(dockId, socket) })
     this.#doors.set(dockId, door)
     door.catch(() => {
       if (this.#doors.get(dockId) === door) this.#doors.delete(dockId)

@@ -1,0 +1,34 @@
+/** A refusal of the door, as git shows it: plain text, which it prints behind `remote:`. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+export class DoorRefusal extends Error {
+  override readonly name = 'DoorRefusal'
+  readonly status: number
+  /** Whether the provider did not take the credential. */
+  readonly isOfCredential: boolean
+  constructor(
+    status: number,
+    message: string,
+    { cause, isOfCredential = false }: { cause?: unknown; isOfCredential?: boolean } = {},
+  ) {
+    super(message, { cause })
+    this.status = status
+    this.isOfCredential = isOfCredential
+  }
+}
+
+/** Answers the refusal; once an answer has begun, cuts it, so that git does not take it for whole. */
+export const answerRefusal = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, message }: DoorRefusal,
+): void => {
+  if (response.headersSent || response.destroyed) return void response.destroy()
+  // The clients of LFS read no plain text.
+  const isLfs = request.url?.includes('/info/lfs')
+  response.writeHead(status, {
+    'content-type': isLfs ? 'application/vnd.git-lfs+json' : 'text/plain; charset=utf-8',
+    connection: 'close',
+  })
+  response.end(isLfs ? JSON.stringify({ message }) : `${message}\n`)
+}

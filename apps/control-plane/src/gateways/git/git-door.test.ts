@@ -1,0 +1,350 @@
+/** The door with real git on one side and git's own http-backend over TLS on the other: what passes, and what is told. */
+import { execFile, spawn } from 'node:child_process'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
+import { promisify } from 'node:util'
+import { createLogger } from '@dock/foundation'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { makeCertificate } from '../../../../../tests/e2e/support/make-certificate.ts'
+import type { GitCredential, GitRule } from '../../modules/connectors/index.ts'
+import { createGitDoor, type GitDoor } from './git-door.ts'
+
+const exec = promisify(execFile)
+const program = new URL('../../../../../tests/e2e/support/git-provider-program.ts', import.meta.url).pathname
+const dockId = randomUUID()
+const lines: string[] = []
+const logger = createLogger('test', { write: (line: string) => void lines.push(line) } as never)
+
+let folder: string
+let provider: ReturnType<typeof spawn>
+let url: string
+let asked: { method: string; url: string; hasCredential: boolean }[]
+let authorities: string[]
+
+let door: GitDoor
+let listener: Server
+let address: string
+let policy: GitRule[]
+let credentials: Map<string, GitCredential>
+let forgotten: GitCredential[]
+let grantedTo: unknown[]
+let tree: string
+
+const freePort = async (): Promise<number> => {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address() as AddressInfo
+  probe.close()
+  return port
+}
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'dock-git-door-'))
+  const { authority, key, certificate } = await makeCertificate(folder, '127.0.0.1')
+  authorities = getCACertificates('default')
+  setDefaultCACertificates([...authorities, await readFile(authority, 'utf8')])
+  for (const name of ['acme/app', 'acme/app-other', 'acme/hidden', 'open/tool', 'lab/tool']) {
+    await mkdir(join(folder, 'repositories', name, '..'), { recursive: true })
+    const made = await mkdtemp(join(folder, 'tree-'))
+    await exec('git', ['-C', made, 'init', '--quiet', '--initial-branch=main'])
+    await writeFile(join(made, 'README'), name)
+    await exec('git', ['-C', made, 'add', '.'])
+    await exec('git', [
+      ...['-C', made, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.test'],
+      ...['commit', '--quiet', '-m', 'first'],
+    ])
+    await exec('git', ['clone', '--quiet', '--bare', made, join(folder, 'repositories', `${name}.git`)])
+  }
+  const port = await freePort()
+  url = `https://127.0.0.1:${port}`
+  provider = spawn(
+    process.execPath,
+    [program, '127.0.0.1', String(port), join(folder, 'repositories'), key, certificate],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const heard = createInterface({ input: provider.stdout! })
+  await once(heard, 'line')
+  heard.on('line', (line) => void asked.push(JSON.parse(line)))
+})
+afterAll(async () => {
+  setDefaultCACertificates(authorities)
+  provider.kill()
+  await rm(folder, { recursive: true, force: true })
+})
+
+const openDoor = async (times?: { headMs: number; requestMs: number }, servers?: string): Promise<void> => {
+  const sockets = new Map<string, Socket>()
+  door = createGitDoor({
+    logger,
+    servers: { github: servers ?? url, gitlab: servers ?? url },
+    hosts: {
+      connectGit: async (_host, _dock, connectionId) => sockets.get(connectionId)!,
+    },
+    grantFor: async (dock) => {
+      grantedTo.push(dock)
+      return {
+        policy,
+        credentialFor: async ({ fullName }) => credentials.get(fullName) ?? null,
+        forget: (credential) => void forgotten.push(credential),
+      }
+    },
+    ...(times ? { times } : {}),
+  })
+  listener = createServer((socket) => {
+    const connectionId = randomUUID()
+    sockets.set(connectionId, socket)
+    door.take('host-1', { type: 'git.connected', connectionId, dockId, generation: 3 })
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  address = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`
+}
+
+const rule = (fullName: string, change: Partial<GitRule> = {}): GitRule => ({
+  ...{ provider: 'github', fullName, access: 'write', branches: null },
+  ...change,
+})
+const tokenOf = (name: string): GitCredential => ({
+  ...{ username: 'x-access-token', password: `canary-scoped-${name.replace('/', '-')}` },
+})
+
+beforeEach(async () => {
+  asked = []
+  forgotten = []
+  grantedTo = []
+  policy = [rule('acme/app')]
+  credentials = new Map([['acme/app', tokenOf('acme/app')]])
+  tree = await mkdtemp(join(folder, 'work-'))
+  await openDoor()
+})
+afterEach(() => {
+  door.close()
+  listener.close()
+})
+
+/** What git wrote, and how it ended. */
+const git = async (...args: string[]): Promise<{ code: number; text: string }> => {
+  const env = {
+    ...{ PATH: process.env.PATH, HOME: tree, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
+    ...{ GIT_SSL_CAINFO: join(folder, 'authority.pem'), GIT_TRACE_CURL: '1' },
+    ...{
+      GIT_AUTHOR_NAME: 'Ada',
+      GIT_AUTHOR_EMAIL: 'a@b.c',
+      GIT_COMMITTER_NAME: 'A',
+      GIT_COMMITTER_EMAIL: 'a@b.c',
+    },
+  }
+  const ended = await exec('git', ['-C', tree, ...args], { env, maxBuffer: 2 ** 28 }).then(
+    ({ stdout, stderr }) => ({ code: 0, text: stdout + stderr }),
+    (error: { code: number; stdout: string; stderr: string }) => ({
+      ...{ code: error.code, text: error.stdout + error.stderr },
+    }),
+  )
+  expect(ended.text).not.toContain('canary')
+  return ended
+}
+const at = (name: string, server = 'github'): string => `${address}/${server}/${name}`
+const bare = async (name: string, ...args: string[]): Promise<string> =>
+  (await exec('git', ['-C', join(folder, 'repositories', `${name}.git`), ...args])).stdout
+
+const commit = async (file: string, content: string | Buffer): Promise<void> => {
+  await writeFile(join(tree, 'app', file), content)
+  await git('-C', 'app', 'add', '.')
+  await git('-C', 'app', 'commit', '-qm', file)
+}
+
+describe('what passes', () => {
+  it('is a clone, a fetch and a push of a selected repository, with and without .git, whatever its case', async () => {
+    expect((await git('clone', '-q', at('acme/app.git'), 'app')).code).toBe(0)
+    expect((await git('clone', '-q', at('Acme/App'), 'other')).code).toBe(0)
+    // More than git sends in one piece.
+    await commit('large', randomBytes(8 * 1024 * 1024))
+    expect((await git('-C', 'app', 'push', '-q', 'origin', 'HEAD:large')).code).toBe(0)
+    expect((await git('-C', 'other', 'fetch', '-q')).code).toBe(0)
+    expect((await git('-C', 'other', 'log', '-1', '--format=%s', 'origin/large')).text).toContain('large')
+    expect(asked.length).toBeGreaterThan(5)
+    expect(asked.every(({ hasCredential }) => hasCredential)).toBe(true)
+    expect(grantedTo).toContainEqual({ dockId, hostId: 'host-1', generation: 3 })
+  })
+
+  it('is a repository of GitLab, with its way of naming the bearer', async () => {
+    policy = [rule('lab/tool', { provider: 'gitlab' })]
+    credentials.set('lab/tool', { username: 'oauth2', password: 'canary-person' })
+    expect((await git('clone', '-q', at('lab/tool.git', 'gitlab'), 'tool')).code).toBe(0)
+    expect(asked.every(({ hasCredential }) => hasCredential)).toBe(true)
+  })
+
+  it('is a public repository that nobody lends a credential for', async () => {
+    policy = [rule('open/tool')]
+    expect((await git('clone', '-q', at('open/tool'), 'tool')).code).toBe(0)
+    expect(asked.some(({ hasCredential }) => hasCredential)).toBe(false)
+  })
+
+  it('is nothing of a repository that is not selected: git is sent to the provider itself, without a credential', async () => {
+    credentials.set('acme/app-other', tokenOf('acme/app-other'))
+    expect((await git('clone', '-q', at('open/tool.git'), 'tool')).code).toBe(0)
+    for (const name of ['acme/app-other', 'acme/ap', 'acme/hidden', 'other/app'])
+      expect((await git('ls-remote', at(name))).text).toMatch(/terminal prompts disabled|not found/)
+    expect(asked.some(({ hasCredential }) => hasCredential)).toBe(false)
+    const { code, text } = await git('ls-remote', at('acme/app', 'gitlab'))
+    expect([code, text]).toEqual([128, expect.stringContaining('terminal prompts disabled')])
+  })
+})
+
+describe('a policy', () => {
+  beforeEach(async () => {
+    await git('clone', '-q', at('acme/app'), 'app')
+  })
+
+  it('that lets a Dock read refuses a push, and says so', async () => {
+    policy = [rule('acme/app', { access: 'read' })]
+    expect((await git('-C', 'app', 'fetch', '-q')).code).toBe(0)
+    const { code, text } = await git('-C', 'app', 'push', 'origin', 'HEAD:read-only')
+    expect(code).not.toBe(0)
+    expect(text).toContain('remote: This Dock may only read acme/app.')
+    expect(asked.some((each) => each.url.includes('receive-pack'))).toBe(false)
+  })
+
+  it('that names branches lets those be pushed, and no other branch, tag or deletion', async () => {
+    policy = [rule('acme/app', { branches: ['release', 'agent/*'] })]
+    await commit('change', randomBytes(2 * 1024 * 1024))
+    expect((await git('-C', 'app', 'push', '-q', 'origin', 'HEAD:release', 'HEAD:agent/one')).code).toBe(0)
+    const before = await bare('acme/app', 'for-each-ref')
+    expect(before).toContain('refs/heads/agent/one')
+    await commit('another', randomBytes(2 * 1024 * 1024))
+    for (const [ref, reason] of [
+      ['HEAD:main', 'this Dock may not push to this branch'],
+      ['HEAD:agent', 'this Dock may not push to this branch'],
+      ['HEAD:refs/tags/v1', 'this Dock may push branches only'],
+      [':release', 'this Dock may not delete branches'],
+    ]) {
+      const { code, text } = await git('-C', 'app', 'push', 'origin', String(ref))
+      expect([ref, code]).toEqual([ref, 1])
+      expect(text).toMatch(/! \[remote rejected\]/)
+      expect(text).toContain(`(${reason})`)
+    }
+    // A part that may not pass keeps back the rest.
+    const both = await git('-C', 'app', 'push', 'origin', 'HEAD:release', 'HEAD:main')
+    expect(both.text.match(/! \[remote rejected\]/g)).toHaveLength(2)
+    expect(await bare('acme/app', 'for-each-ref')).toBe(before)
+  })
+})
+
+describe('what git is told', () => {
+  it.each([
+    [
+      'a token that the provider does not take',
+      () => credentials.set('acme/app', tokenOf('acme/x')),
+      'does not let this Dock into acme/app',
+    ],
+    ['no token', () => credentials.clear(), 'acme/app needs a sign-in'],
+  ])('%s', async (_, prepare, expected) => {
+    prepare()
+    const { code, text } = await git('clone', at('acme/app'), 'app')
+    expect(code).not.toBe(0)
+    expect(text).toContain(`remote: `)
+    expect(text).toContain(expected)
+    expect(forgotten).toEqual([...credentials.values()])
+  })
+
+  it('a repository that has moved, whose redirect is not followed with the credential', async () => {
+    policy = [rule('moved/tool')]
+    credentials.set('moved/tool', tokenOf('moved/tool'))
+    const { text } = await git('clone', at('moved/tool'), 'app')
+    expect(text).toContain('remote: moved/tool has moved at its provider.')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('a provider that cannot be reached', async () => {
+    door.close()
+    listener.close()
+    await openDoor(undefined, `https://127.0.0.1:${await freePort()}`)
+    const { text } = await git('clone', at('acme/app'), 'app')
+    expect(text).toContain('remote: The provider could not be reached. Try again.')
+  })
+})
+
+describe('what never reaches the provider', () => {
+  it.each([
+    ['LFS', 'POST', '/github/acme/app.git/info/lfs/objects/batch', 501, 'Git LFS does not work'],
+    ['the dumb protocol', 'GET', '/github/acme/app.git/info/refs', 403, 'too old'],
+    ['another service', 'GET', '/github/acme/app/info/refs?service=git-upload-archive', 403, 'too old'],
+    ['a second question', 'GET', '/github/acme/app/info/refs?service=git-upload-pack?x', 404, 'nothing'],
+    ['the API', 'GET', '/github/acme/app/settings', 404, 'nothing'],
+    ['a path upwards', 'GET', '/github/acme/../app/info/refs?service=git-upload-pack', 404, 'nothing'],
+    ['an escaped path', 'GET', '/github/acme%2fapp/x/info/refs?service=git-upload-pack', 404, 'nothing'],
+    ['another server', 'GET', '/elsewhere/acme/app/info/refs?service=git-upload-pack', 404, 'nothing'],
+    ['a push without its type', 'POST', '/github/acme/app/git-receive-pack', 400, 'no request of git'],
+    ['a push elsewhere', 'GET', '/github/acme/other/info/refs?service=git-receive-pack', 403, 'not among'],
+  ])('%s', async (_, method, path, status, text) => {
+    const answer = await fetch(address + path, { method, redirect: 'manual' })
+    expect([answer.status, await answer.text()]).toEqual([status, expect.stringContaining(text)])
+    expect(asked).toEqual([])
+  })
+
+  it.each([
+    ['no length', 'what is this'],
+    ['a length too short', '0003'],
+    ['a line that is no update', '000bnothing'],
+    ['no end', '0094'],
+  ])('a push of %s, where branches are named', async (_, body) => {
+    policy = [rule('acme/app', { branches: ['main'] })]
+    const answer = await fetch(`${address}/github/acme/app/git-receive-pack`, {
+      ...{ method: 'POST', body },
+      headers: { 'content-type': 'application/x-git-receive-pack-request' },
+    })
+    expect([answer.status, await answer.text()]).toEqual([400, 'This push cannot be read.\n'])
+    expect(asked).toEqual([])
+  })
+
+  it('a header of the client’s own: no credential, no cookie', async () => {
+    credentials.clear()
+    policy = [rule('open/tool')]
+    await fetch(`${address}/github/open/tool/info/refs?service=git-upload-pack`, {
+      headers: { authorization: 'Basic b3duOm93bg==', cookie: 'x=y' },
+    })
+    expect(asked).toEqual([expect.objectContaining({ hasCredential: false })])
+  })
+})
+
+describe('bounds', () => {
+  const raw = async (): Promise<Socket> => {
+    const socket = connect((listener.address() as AddressInfo).port, '127.0.0.1')
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    return socket
+  }
+
+  it('a connection that says nothing, or a head that never ends, is cut', async () => {
+    door.close()
+    listener.close()
+    await openDoor({ headMs: 200, requestMs: 60_000 })
+    policy = [rule('acme/app', { branches: ['main'] })]
+    const [silent, slow] = [await raw(), await raw()]
+    slow.write(
+      'POST /github/acme/app/git-receive-pack HTTP/1.1\r\nhost: x\r\ncontent-length: 99\r\n' +
+        'content-type: application/x-git-receive-pack-request\r\n\r\n0094',
+    )
+    await Promise.all([silent, slow].map((socket) => once(socket.resume(), 'close')))
+    expect(asked).toEqual([])
+  })
+
+  it('one Dock does so much at once: more is told so, and much more is not taken', async () => {
+    const many = await Promise.all(Array.from({ length: 16 }, raw))
+    const answer = await fetch(`${address}/github/acme/app/info/refs?service=git-upload-pack`)
+    expect([answer.status, await answer.text()]).toEqual([429, expect.stringContaining('at once')])
+    for (const socket of many) socket.destroy()
+    await expect
+      .poll(async () => (await fetch(`${address}/github/acme/app/info/refs?service=git-upload-pack`)).status)
+      .toBe(200)
+  })
+})
+
+it('tells no token to the log', () => {
+  expect(lines.join('\n')).not.toContain('canary')
+})

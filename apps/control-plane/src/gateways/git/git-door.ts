@@ -1,0 +1,231 @@
+/**
+ * The control plane's end of the git doors of Docks. git in a Dock speaks HTTP to its gateway address; the host passes the
+ * bytes here; which Dock it is follows from the host and the connection, never from what is said. What the Dock's policy
+ * lets pass goes on to the provider with a credential that the Dock never sees.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Logger } from '@dock/foundation'
+import {
+  type GitGrant,
+  type GitRule,
+  type GrantFor,
+  ProviderUnavailable,
+  refusalOfUpdate,
+  ruleFor,
+} from '../../modules/connectors/index.ts'
+import type { BootedDock } from '../../modules/docks/index.ts'
+import { cloneUrl, type GitServers } from '../../modules/environments/index.ts'
+import {
+  type GitConnected,
+  type HostConnections,
+  HostRefused,
+  HostUnreachable,
+} from '../../modules/hosts/index.ts'
+import { answerRefusal, DoorRefusal } from './door-refusal.ts'
+import { type GitRequest, readGitRequest } from './git-request.ts'
+import { passOn } from './pass-on.ts'
+import { readPushHead, rejectionReport } from './receive-pack.ts'
+
+/** Requests of one Dock that are served at once; one more is told so. */
+const requestsOfDockMax = 16
+/** Connections at once, of one Dock, of one host and in all. A host that tells of more is not asked for them. */
+const connectionsOfDockMax = 32
+const connectionsOfHostMax = 256
+const connectionsMax = 1024
+const headerBytesMax = 16 * 1024
+/** A push that is refused is read to its end, so that git sees why. */
+const refusedBytesMax = 1024 * 1024 * 1024
+
+export type GitDoorTimes = {
+  /** From the connection to the end of the request's headers, and again for the head of a push. */
+  headMs: number
+  /** A whole request. */
+  requestMs: number
+}
+const usualTimes: GitDoorTimes = { headMs: 15_000, requestMs: 60 * 60_000 }
+
+export type GitDoor = {
+  /** Begins to serve a connection of which a host told. */
+  take(hostId: string, connection: GitConnected): void
+  /** Cuts every connection. */
+  close(): void
+}
+
+type Served = {
+  dock: BootedDock
+  /** Over the bound of the Dock's requests. */
+  isTooMany: boolean
+  /** Cuts a connection on which no request comes. */
+  late: NodeJS.Timeout
+}
+
+/** Reads the rest of a request and keeps nothing. Throws {@link DoorRefusal} when it is too long. */
+const discard = async (request: IncomingMessage): Promise<void> => {
+  let bytes = 0
+  for await (const chunk of request) {
+    bytes += (chunk as Buffer).length
+    if (bytes > refusedBytesMax) throw new DoorRefusal(413, 'The push is refused, and too large to tell why.')
+  }
+}
+
+export const createGitDoor = (parts: {
+  logger: Logger
+  hosts: Pick<HostConnections, 'connectGit'>
+  servers: GitServers
+  grantFor: GrantFor
+  times?: GitDoorTimes
+}): GitDoor => {
+  const { logger, hosts, servers, grantFor, times = usualTimes } = parts
+  const served = new WeakMap<object, Served>()
+  const open = new Set<Duplex>()
+  const counts = new Map<string, number>()
+  const countOf = (key: string): number => counts.get(key) ?? 0
+  let total = 0
+
+  /** Waits for `work`, and cuts the connection when it takes too long. */
+  const within = async <T>(
+    milliseconds: number,
+    { socket }: IncomingMessage,
+    work: Promise<T>,
+  ): Promise<T> => {
+    const late = setTimeout(() => socket.destroy(), milliseconds).unref()
+    return work.finally(() => clearTimeout(late))
+  }
+
+  const credentialFor = async (grant: GitGrant, rule: GitRule) => {
+    try {
+      return await grant.credentialFor(rule)
+    } catch (error) {
+      if (!(error instanceof ProviderUnavailable)) throw error
+      throw new DoorRefusal(502, 'The provider gives no token at present. Try again.', { cause: error })
+    }
+  }
+
+  /** Answers a push of which the policy refuses a part; true when it did. */
+  const rejectPush = async (
+    rule: GitRule,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<boolean> => {
+    if (rule.branches === null) return false
+    if (request.headers['content-encoding'] !== undefined)
+      throw new DoorRefusal(415, 'A compressed push does not pass: this Dock is bound to branches.')
+    const head = await within(times.headMs, request, readPushHead(request))
+    if (head.updates.every((each) => refusalOfUpdate(rule, each) === null)) return false
+    await discard(request)
+    response.writeHead(200, {
+      ...{ 'content-type': 'application/x-git-receive-pack-result', 'cache-control': 'no-cache' },
+      connection: 'close',
+    })
+    response.end(rejectionReport(head, (each) => refusalOfUpdate(rule, each)))
+    return true
+  }
+
+  const serve = async (
+    dock: BootedDock,
+    request: IncomingMessage,
+    response: ServerResponse,
+  ): Promise<void> => {
+    const asked: GitRequest = readGitRequest(request)
+    const { repository, service, isDiscovery } = asked
+    const grant = await grantFor(dock)
+    const rule = grant && ruleFor(grant.policy, repository)
+    const tail = isDiscovery ? `/info/refs?service=${service}` : `/${service}`
+    if (!grant || !rule) {
+      if (isDiscovery && service === 'git-upload-pack') {
+        // Not selected, or no longer: git goes there itself, as it would without a door.
+        const location = `${cloneUrl(servers, repository)}${tail}`
+        return void response.writeHead(302, { location, connection: 'close' }).end()
+      }
+      throw new DoorRefusal(403, `${repository.fullName} is not among the repositories of this Dock.`)
+    }
+    if (service === 'git-receive-pack') {
+      if (rule.access !== 'write') throw new DoorRefusal(403, `This Dock may only read ${rule.fullName}.`)
+      if (!isDiscovery && (await rejectPush(rule, request, response))) return
+    }
+    const credential = await credentialFor(grant, rule)
+    const target = new URL(`${cloneUrl(servers, rule)}${tail}`)
+    try {
+      await passOn(request, response, { target, name: rule.fullName, credential })
+    } catch (error) {
+      if (credential && error instanceof DoorRefusal && error.isOfCredential) grant.forget(credential)
+      throw error
+    }
+  }
+
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const connection = served.get(request.socket)
+    if (!connection) return void request.socket.destroy()
+    const { dock } = connection
+    clearTimeout(connection.late)
+    try {
+      if (connection.isTooMany)
+        throw new DoorRefusal(429, `A Dock does ${requestsOfDockMax} requests of git at once. Try again.`)
+      await within(times.requestMs, request, serve(dock, request, response))
+    } catch (error) {
+      const isRefusal = error instanceof DoorRefusal
+      if (isRefusal && error.cause)
+        logger.warn({ dockId: dock.dockId, err: error.cause }, 'a git door could not pass a request on')
+      // A stream that broke is git's, or the provider's, to know of.
+      else if (!isRefusal && !response.headersSent)
+        logger.error({ dockId: dock.dockId, err: error }, 'a git door failed')
+      answerRefusal(
+        request,
+        response,
+        isRefusal ? error : new DoorRefusal(500, 'The request failed. Try again.'),
+      )
+    }
+  }
+
+  const server = createServer({ maxHeaderSize: headerBytesMax, keepAlive: false }, (request, response) => {
+    void handle(request, response)
+  })
+  server.maxRequestsPerSocket = 1
+  server.on('clientError', (_error, socket) => socket.destroy())
+
+  const serveConnection = async (
+    hostId: string,
+    { dockId, generation, connectionId }: GitConnected,
+    isTooMany: boolean,
+  ): Promise<void> => {
+    const stream = await hosts.connectGit(hostId, dockId, connectionId)
+    const late = setTimeout(() => stream.destroy(), times.headMs).unref()
+    served.set(stream, { dock: { dockId, hostId, generation }, isTooMany, late })
+    open.add(stream)
+    const closed = new Promise<void>((resolve) => stream.once('close', resolve))
+    stream.on('error', () => stream.destroy())
+    server.emit('connection', stream)
+    await closed
+    clearTimeout(late)
+    open.delete(stream)
+  }
+
+  return {
+    take: (hostId, connection) => {
+      const ofDock = `${hostId}/${connection.dockId}`
+      const count = countOf(ofDock)
+      const isCrowded = total >= connectionsMax || countOf(hostId) >= connectionsOfHostMax
+      // Not asked for, it is closed by its host in a while.
+      if (isCrowded || count >= connectionsOfDockMax) return
+      for (const key of [ofDock, hostId]) counts.set(key, countOf(key) + 1)
+      total += 1
+      serveConnection(hostId, connection, count >= requestsOfDockMax)
+        .catch((error: unknown) => {
+          if (error instanceof HostUnreachable || error instanceof HostRefused) return
+          logger.error({ hostId, dockId: connection.dockId, err: error }, 'a connection to a git door failed')
+        })
+        .finally(() => {
+          total -= 1
+          for (const key of [ofDock, hostId]) {
+            const left = countOf(key) - 1
+            if (left > 0) counts.set(key, left)
+            else counts.delete(key)
+          }
+        })
+    },
+    close: () => {
+      for (const stream of open) stream.destroy()
+    },
+  }
+}

@@ -1,0 +1,2 @@
+/** Public face of the git gateway. */
+export { createGitDoor, type GitDoor } from './git-door.ts'

@@ -1,0 +1,60 @@
+/** The door of one Dock over real connections: what is handed on, untouched, and how much of it. */
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { createLogger } from '@dock/foundation'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { connectionsMax, openGitDoor } from './git-door.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+let taken: Socket[]
+let door: Awaited<ReturnType<typeof openGitDoor>>
+beforeEach(async () => {
+  taken = []
+  const take = (socket: Socket): void => void taken.push(socket)
+  door = await openGitDoor({ address: '127.0.0.1', port: 0, logger, take })
+})
+afterEach(() => door.close())
+
+const open = (): Socket => connect(door.port, '127.0.0.1').on('error', () => undefined)
+
+it('hands a connection on as it came, and reads nothing of it itself', async () => {
+  const socket = open()
+  socket.write('GET / HTTP/1.1\r\n\r\n')
+  await expect.poll(() => taken).toHaveLength(1)
+  expect(taken[0]!.isPaused()).toBe(true)
+  const [bytes] = await once(taken[0]!.resume(), 'data')
+  expect(String(bytes)).toBe('GET / HTTP/1.1\r\n\r\n')
+  socket.destroy()
+})
+
+it('takes so many connections at once and no more', async () => {
+  const sockets = Array.from({ length: connectionsMax }, open)
+  await expect.poll(() => taken).toHaveLength(connectionsMax)
+  const other = open()
+  await once(other.resume(), 'close')
+  expect(taken).toHaveLength(connectionsMax)
+  for (const socket of sockets) socket.destroy()
+})
+
+it('lets a Dock connect so often and no more', async () => {
+  for (let round = 0; round < 2_000; round += 1) {
+    const before = taken.length
+    const socket = open()
+    await once(socket, 'connect')
+    socket.end()
+    await expect.poll(() => taken.length > before || socket.destroyed, { interval: 1 }).toBe(true)
+    if (taken.length === before) break
+    taken.at(-1)!.destroy()
+  }
+  expect(taken.length).toBeGreaterThanOrEqual(100)
+  expect(taken.length).toBeLessThan(1_000)
+})
+
+it('cuts what is open when it closes', async () => {
+  const socket = open()
+  await expect.poll(() => taken).toHaveLength(1)
+  const closed = once(socket.resume(), 'close')
+  door.close()
+  await closed
+})

@@ -1,0 +1,35 @@
+/** A certificate authority for one test, and a certificate of it for an address. */
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+
+const openssl = (...args: string[]) => promisify(execFile)('openssl', args)
+
+export type Certificate = { authority: string; key: string; certificate: string }
+
+export const certificatePaths = (folder: string): Certificate => ({
+  authority: join(folder, 'authority.pem'),
+  key: join(folder, 'key.pem'),
+  certificate: join(folder, 'certificate.pem'),
+})
+
+/** Makes them in the folder; answers the paths of the files, which everybody may read. */
+export const makeCertificate = async (folder: string, address: string): Promise<Certificate> => {
+  const paths = certificatePaths(folder)
+  const [authorityKey, request, extensions] = ['authority-key.pem', 'request.pem', 'extensions'].map((name) =>
+    join(folder, name),
+  ) as [string, string, string]
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  await openssl(
+    ...['req', '-x509', ...key, '-keyout', authorityKey, '-out', paths.authority, '-days', '3650'],
+    ...['-subj', '/CN=authority of a test', '-addext', 'basicConstraints=critical,CA:TRUE'],
+  )
+  await openssl('req', ...key, '-keyout', paths.key, '-out', request, '-subj', `/CN=${address}`)
+  await writeFile(extensions, `subjectAltName=IP:${address}\n`)
+  await openssl(
+    ...['x509', '-req', '-in', request, '-CA', paths.authority, '-CAkey', authorityKey, '-CAcreateserial'],
+    ...['-out', paths.certificate, '-days', '3650', '-extfile', extensions],
+  )
+  return paths
+}
