@@ -19,10 +19,15 @@ export const logBytesMax = 128 * 2 ** 20
 
 const periodMs = 1_000
 
+const pieceBytes = 64 * 1024
+/** Against a process that writes as fast as this one reads. */
+const piecesMax = 256
+
 /** Appends what came to the log after it was copied. */
 const catchUp = (log: number, copy: number): void => {
-  const rest = Buffer.alloc(64 * 1024)
-  for (let at = fstatSync(copy).size; ; ) {
+  const rest = Buffer.alloc(pieceBytes)
+  let at = fstatSync(copy).size
+  for (let piece = 0; piece < piecesMax; piece++) {
     const bytes = readSync(log, rest, 0, rest.length, at)
     if (bytes === 0) return
     at += writeSync(copy, rest, 0, bytes)

@@ -1,6 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -113,6 +124,49 @@ describe('startPostgres', () => {
       await next.stop()
     } finally {
       parent.kill('SIGKILL')
+    }
+  })
+
+  it('follows no symlink that its own user planted: nothing is given away, moved or removed behind one', async () => {
+    const identity = await identityFor(options)
+    if (!identity) throw new Error('This test must be run as root.')
+    // As in the product: the folder that everything lies in is the user's too.
+    const own = join(folder, 'own')
+    await mkdir(own, { mode: 0o700 })
+    await chown(own, identity.uid, identity.gid)
+    const places = { ...options, dataDir: join(own, 'pg'), socketDir: join(own, 'run') }
+    const victim = join(folder, 'victim')
+    await mkdir(victim, { mode: 0o755 })
+    for (const name of ['file', 'PG_VERSION', 'postmaster.pid']) await writeFile(join(victim, name), '15\n')
+    for (const name of ['run', 'pg', 'pg.new']) {
+      await symlink(victim, join(own, name))
+      // initdb's folder is the one that is removed before it is made: the link goes, never what it leads to.
+      if (name === 'pg.new') await startPostgres(places).then((server) => server.stop())
+      else await expect(startPostgres(places)).rejects.toThrow(`${name} is a symlink`)
+      await rm(join(own, name), { recursive: true, force: true })
+    }
+    expect((await readdir(victim)).sort()).toEqual(['PG_VERSION', 'file', 'postmaster.pid'])
+    for (const path of [victim, join(victim, 'file')]) expect((await lstat(path)).uid).toBe(0)
+    for (const path of [places.dataDir, places.socketDir]) {
+      const found = await lstat(path)
+      expect([found.uid, found.mode & 0o777, found.isDirectory()]).toEqual([identity.uid, 0o700, true])
+    }
+  })
+
+  it('ends no process of another user that the cluster’s lock file names', async () => {
+    const identity = await identityFor(options)
+    if (!identity) throw new Error('This test must be run as root.')
+    // Root’s, and it works in the cluster's folder, as somebody's shell may.
+    const bystander = spawn('sleep', ['600'], { cwd: options.dataDir })
+    try {
+      const lock = join(options.dataDir, 'postmaster.pid')
+      await writeFile(lock, `${bystander.pid}\n`)
+      await chown(lock, identity.uid, identity.gid)
+      const server = await startPostgres(options)
+      await server.stop()
+      expect(await isAlive(bystander.pid!)).toBe(true)
+    } finally {
+      bystander.kill('SIGKILL')
     }
   })
 
