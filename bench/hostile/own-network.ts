@@ -1,0 +1,40 @@
+/**
+ * Runs a program in a network namespace of its own, with an /etc/resolv.conf of its own, so that a proof may flush rules,
+ * flood and answer names without touching this machine. Both go with the program.
+ */
+import { execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Where the name server of the proofs stands: in an outside of their own. */
+export const nameServer = '198.51.100.53'
+const mark = 'DOCK_HOSTILE_NETWORK'
+
+/** True in the program that {@link runInOwnNetwork} started. */
+export const isInOwnNetwork = (): boolean => process.env[mark] === 'own'
+
+/** Starts this program again in such a namespace; resolves with its exit code. */
+export const runInOwnNetwork = async (args: readonly string[]): Promise<number> => {
+  const name = `dock-hostile-${process.pid}`
+  const folder = mkdtempSync(join(tmpdir(), 'dock-hostile-'))
+  const resolvConf = join(folder, 'resolv.conf')
+  writeFileSync(resolvConf, `nameserver ${nameServer}\n`)
+  execFileSync('ip', ['netns', 'add', name])
+  try {
+    execFileSync('ip', ['-n', name, 'link', 'set', 'lo', 'up'])
+    const mountAndRun = 'mount --bind "$0" "$(realpath /etc/resolv.conf)" && exec "$@"'
+    const child = spawn(
+      'nsenter',
+      [
+        ...[`--net=/run/netns/${name}`, 'unshare', '--mount', '--propagation', 'private', '--'],
+        ...['sh', '-c', mountAndRun, resolvConf, process.execPath, ...args],
+      ],
+      { stdio: 'inherit', env: { ...process.env, [mark]: 'own' } },
+    )
+    return await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 128)))
+  } finally {
+    execFileSync('ip', ['netns', 'delete', name])
+    rmSync(folder, { recursive: true })
+  }
+}
