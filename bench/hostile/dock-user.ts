@@ -2,7 +2,18 @@
  * The control plane's user turns hostile: it owns the control folder and puts links in the place of what root's processes
  * make, change and read there. The targets are stand-ins for /etc and for root's files.
  */
-import { lchown, mkdtemp, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  lchown,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { processOf } from '../../tests/crash/processes.ts'
@@ -34,7 +45,14 @@ export const hostileDockUser = async (report: Report): Promise<void> => {
       const { uid: owner, gid, mode } = await stat(path)
       return `${owner}:${gid} ${(mode & 0o7777).toString(8)}`
     }
+    await chmod(targets, 0o755)
     const before = [await facts(targets), await facts(secretFile)].join(', ')
+    /** The stand-ins as they were, whatever an attack made of them. */
+    const restore = async (): Promise<void> => {
+      for (const path of [targets, secretFile]) await chown(path, 0, 0)
+      await chmod(targets, 0o755)
+      await chmod(secretFile, 0o600)
+    }
     const asDock = async (name: string, target: string): Promise<void> => {
       const path = join(control, name)
       await rename(path, `${path}.of-before`).catch(() => undefined)
@@ -57,6 +75,7 @@ export const hostileDockUser = async (report: Report): Promise<void> => {
     await server.interrupt()
     server = undefined
     await putBack('run')
+    await restore()
     report.attack({
       what: 'control/run becomes a link, PostgreSQL is killed',
       control: canWrite,
@@ -82,6 +101,7 @@ export const hostileDockUser = async (report: Report): Promise<void> => {
       const how = started instanceof Error ? 'refused to start' : 'started'
       if (!(started instanceof Error)) await started.interrupt()
       await putBack(name)
+      await restore()
       report.attack({
         what: `control/${name} becomes a link, then a restart`,
         control: canWrite,
@@ -91,28 +111,23 @@ export const hostileDockUser = async (report: Report): Promise<void> => {
     }
 
     // The agent must register again, and finds a link in the place of its token.
-    await rm(join(dataDir, 'host/credential.json'), { force: true })
+    server = await startServer(dataDir, port, settings)
+    const credential = join(dataDir, 'host/credential.json')
+    const register = async (): Promise<boolean> => {
+      await rm(credential)
+      const agent = await processOf('agent', { dataDir, port })
+      if (agent) process.kill(agent, 'SIGKILL')
+      return (await untilTrue(async () => (await readFile(credential, 'utf8')) !== '', 15_000)) !== null
+    }
+    const isRegistered = await register()
     await asDock('run/join-token', secretFile)
-    const again = await within(startMs, startServer(dataDir, port, settings), 'start with join-token').then(
-      (each) => each,
-      (error: Error) => error,
-    )
-    if (!(again instanceof Error)) {
-      const online = (await again.client.call('listHosts', {})).some((each) => each.state === 'online')
-      await again.interrupt()
-      report.attack({
-        what: 'control/run/join-token becomes a link to a file of root’s',
-        control: canWrite,
-        holds: online,
-        seen: online ? 'the agent registers by its own token' : 'the host does not come back',
-      })
-    } else
-      report.attack({
-        what: 'control/run/join-token becomes a link to a file of root’s',
-        control: canWrite,
-        holds: false,
-        seen: again.message.split('\n')[0] ?? '',
-      })
+    const registered = await register()
+    report.attack({
+      what: 'control/run/join-token becomes a link to a file of root’s, the agent must register',
+      control: canWrite && isRegistered,
+      holds: registered,
+      seen: registered ? 'the agent registers by its own token' : 'the agent sends what the link leads to',
+    })
   } finally {
     await server?.interrupt()
     await removeDataDir(dataDir)

@@ -18,12 +18,14 @@ const bounds = { share: 0.95, connectMs: 1_000, lookupMs: 2_000, execMs: 2_000 }
 const outsideProgram = `use strict; use IO::Socket::INET; use IO::Select; $| = 1;
   my $tcp = IO::Socket::INET->new(LocalAddr => '${open}', LocalPort => ${port}, Listen => 4096, ReuseAddr => 1) or die;
   my $udp = IO::Socket::INET->new(LocalAddr => '${nameServer}', LocalPort => 53, Proto => 'udp') or die;
-  print "ready\\n"; $SIG{CHLD} = 'IGNORE';
-  if (!fork) { while (my $peer = $tcp->accept) { close $peer } exit }
+  print "ready\\n"; my $both = IO::Select->new($tcp, $udp);
   while (1) {
-    my $from = recv($udp, my $query, 600, 0); next if !defined $from || length $query < 17;
-    send($udp, substr($query, 0, 2) . pack('n5', 0x8180, 1, 1, 0, 0) . substr($query, 12) .
-      pack('nnnNnN', 0xc00c, 1, 1, 60, 4, 0xc6336401), 0, $from);
+    for my $ready ($both->can_read) {
+      if ($ready == $tcp) { close $tcp->accept; next }
+      my $from = recv($udp, my $query, 600, 0); next if !defined $from || length $query < 17;
+      send($udp, substr($query, 0, 2) . pack('n5', 0x8180, 1, 1, 0, 0) . substr($query, 12) .
+        pack('nnnNnN', 0xc00c, 1, 1, 60, 4, 0xc6336401), 0, $from);
+    }
   }`
 
 const query = `sub query { pack('n6', $_[0], 0x0100, 1, 0, 0, 0) . join('', map { pack('C/a*', $_) } "n$_[0]", 'example') . pack('Cnn', 0, 1, 1) }`

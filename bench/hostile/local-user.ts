@@ -103,15 +103,18 @@ export const hostileLocalUser = async (report: Report): Promise<void> => {
     })
 
     squatting = startSquatter(port)
-    const isHealthy = async (): Promise<boolean> => (await fetch(`${server.admin.baseUrl}/health`)).ok
+    // Whoever has the port may take the connection and never answer.
+    const isHealthy = async (): Promise<boolean> =>
+      (await fetch(`${server.admin.baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })).ok
     for (let kill = 0; kill < 3; kill++) {
       const pid = await processOf('control-plane', { dataDir, port })
       if (pid) process.kill(pid, 'SIGKILL')
       await delay(300)
+      if (squatting.hasWon()) break
       await untilTrue(isHealthy, 20_000)
     }
     const wonWhileRunning = squatting.hasWon()
-    await server.interrupt()
+    if (!wonWhileRunning) await server.interrupt()
     const control = await untilTrue(async () => squatting?.hasWon() ?? false, 10_000)
     report.attack({
       what: 'takes the port while the control plane is killed three times',
