@@ -1,6 +1,6 @@
 /** The only SQL for keyed commands: a row says that the command may have run, for as long as its Dock exists. */
 import { limits } from '@dock/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
 
@@ -24,8 +24,14 @@ export const findExecKey = async (db: Db, key: ExecKey): Promise<EarlierExec | n
     )
   ).rows[0] ?? null
 
-/** How many of an organization's oldest outcomes one new outcome may displace. */
+/** How many of the oldest outcomes one new outcome may displace. */
 const displacedMax = 100
+
+/** The oldest kept outcomes, each with its place and what those before it take. */
+const oldest = (which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select f.id, row_number() over first as place, sum(f.outcome_bytes) over first - f.outcome_bytes as freed
+  from (select k.id, k.created_at, k.outcome_bytes from exec_keys k where ${which} and k.outcome_bytes is not null
+    order by k.created_at, k.id limit ${displacedMax}) as f window first as (order by f.created_at, f.id)`
 
 /**
  * Not of a Dock that is stopped under zero data retention: the lock puts it before that stop's claim, or behind it. The
@@ -39,18 +45,20 @@ export const keepOutcome = async (db: Db, key: ExecKey, id: string, sealed: stri
     with keeping as (select d.id from docks d join organizations o on o.id = d.organization_id
       where d.id = ${dockId} and not (o.retention_enabled and d.state in ('archiving', 'archived'))
       for share of d),
-    of_dock as (select k.id, row_number() over newest as place, sum(k.outcome_bytes) over newest as bytes
-      from exec_keys k where k.dock_id = ${dockId} and k.organization_id = ${organizationId}
-        and k.outcome_bytes is not null window newest as (order by k.created_at desc, k.id)),
-    excess as (select s.result_bytes + ${bytes}::int - ${keptBytesPerOrganizationMax}::int as bytes
-      from organization_storage s where s.organization_id = ${organizationId}),
-    oldest as (select k.id, sum(k.outcome_bytes) over (order by k.created_at, k.id) - k.outcome_bytes as freed
-      from (select id, created_at, outcome_bytes from exec_keys where organization_id = ${organizationId}
-        and outcome_bytes is not null and exists (select 1 from excess where bytes > 0)
-        order by created_at, id limit ${displacedMax}) as k),
+    kept as (select count(*) as n, coalesce(sum(k.outcome_bytes), 0) as bytes from exec_keys k
+      where k.dock_id = ${dockId} and k.outcome_bytes is not null),
+    over_dock as (select n + 1 - ${keptPerDockMax}::int as n, bytes + ${bytes}::int - ${keptBytesPerDockMax}::int as bytes
+      from kept where n >= ${keptPerDockMax}::int or bytes + ${bytes}::int > ${keptBytesPerDockMax}::int),
+    over_organization as (select s.result_bytes + ${bytes}::int - ${keptBytesPerOrganizationMax}::int as bytes
+      from organization_storage s where s.organization_id = ${organizationId}
+        and s.result_bytes + ${bytes}::int > ${keptBytesPerOrganizationMax}::int),
+    of_dock as (${oldest(sql`k.dock_id = ${dockId} and exists (select 1 from over_dock)`)}),
+    of_organization as (${oldest(
+      sql`k.organization_id = ${organizationId} and exists (select 1 from over_organization)`,
+    )}),
     displaced as (select k.id from exec_keys k where exists (select 1 from keeping) and k.id in (
-        select id from of_dock where place >= ${keptPerDockMax}::int or bytes + ${bytes}::int > ${keptBytesPerDockMax}::int
-        union all select id from oldest, excess where oldest.freed < excess.bytes)
+        select o.id from of_dock o, over_dock x where o.place <= x.n or o.freed < x.bytes
+        union all select o.id from of_organization o, over_organization x where o.freed < x.bytes)
       for update of k skip locked),
     dropped as (update exec_keys set outcome_sealed = null where id in (select id from displaced))
     update exec_keys k set outcome_sealed = ${sealed} from keeping
