@@ -57,6 +57,20 @@ describe('saving', () => {
     expect(row.rows[0]!.state).toBe('ready')
   })
 
+  it('fails on a silent host and holds the Dock no longer; the host removes what it captured when it is back', async () => {
+    const dock = await world.create()
+    const before = world.host.captures.size
+    world.host.failures.set('capture', ['lost-after'])
+    expect(await outcomeOf(save(dock.id))).toBe('service_unavailable')
+    expect((await listTemplates(world.db, admin)).map(({ status }) => status)).toEqual(['failed'])
+    expect(world.host.captures.size).toBe(before + 1)
+    await world.report()
+    expect(world.host.captures.size).toBe(before)
+    expect(await outcomeOf(save(dock.id))).toBe('succeeded')
+    await deleteTemplate(world.modules.context, member, 'golden')
+    await deleteDock(world.modules.context, world.caller, dock.id, dock.id)
+  })
+
   it('takes the latest Snapshot of an archived Dock as it is', async () => {
     const id = await archived()
     const captures = world.host.captures.size

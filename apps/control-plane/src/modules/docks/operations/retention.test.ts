@@ -53,6 +53,19 @@ it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async 
   expect(await count('docks')).toBe(1)
 })
 
+it('waits for no capture of a Dock that is stopped: a host that cannot remove it now is ordered to', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  await turnOn()
+  world.host.failures.set('destroyCapture', ['lost'])
+  expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
+  // The row of the Snapshot is gone, its capture is not.
+  expect([world.host.captures.size, await count('snapshots'), await count('host_orders')]).toEqual([1, 0, 1])
+  await world.report()
+  expect([world.host.captures.size, await count('host_orders')]).toEqual([0, 0])
+})
+
 it.each([false, true])(
   'keeps no variables and no output of a Dock that is stopped, forced: %s',
   async (force) => {

@@ -182,6 +182,44 @@ describe('a stop that waits for a lost host', () => {
   })
 })
 
+describe('stops that a closed account has ordered', () => {
+  const order = (id: string) =>
+    sql`insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
+      select id, generation, ${world.caller.userId}::uuid, ${world.clock.now()}::timestamptz
+      from docks where id = ${id}`.execute(world.db)
+  const ordered = async () =>
+    (
+      await sql`select 1 from ordered_stops s join docks d on d.id = s.dock_id
+      where d.host_id = ${world.hostId} or d.organization_id = ${world.organizationId}`.execute(world.db)
+    ).rows.length
+  const round = async () => {
+    world.clock.advance(60_000)
+    await world.modules.orderedStops.run()
+    await world.modules.runner.settled()
+  }
+
+  it('end once the host is lost, whether the Dock is unreachable or its stop waits', async () => {
+    const [unreachable, waiting] = [(await world.create()).id, (await world.create()).id]
+    world.host.failures.set('stop', ['lost'])
+    await stop(waiting)
+    await vanish()
+    for (const id of [unreachable, waiting]) await order(id)
+    await round()
+    expect([(await read(unreachable)).state, (await read(waiting)).state]).toEqual([
+      'unreachable',
+      'archiving',
+    ])
+    await declare()
+    await settle()
+    await round()
+    expect([(await read(unreachable)).state, (await read(waiting)).state]).toEqual(['archived', 'archived'])
+    // The next look is after the longest pause at most.
+    world.clock.advance(3_600_000)
+    await round()
+    expect(await ordered()).toBe(0)
+  })
+})
+
 describe('a recovery that waits for a lost host', () => {
   it('gives way to a forced stop', async () => {
     const { id } = await world.create()
