@@ -1,6 +1,10 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { createLogger } from './logger.ts'
+import { createLogger, linesTo } from './logger.ts'
 
 it('blanks secrets out by name, at any of three depths', () => {
   const lines: string[] = []
@@ -17,4 +21,38 @@ it('blanks secrets out by name, at any of three depths', () => {
   )
   expect(lines.join('')).toContain('shown')
   expect(lines.join('')).not.toContain('canary')
+})
+
+it('goes on when its disk is full', () => {
+  const program = `import { createLogger } from '${new URL('logger.ts', import.meta.url)}'
+    const logger = createLogger('test')
+    for (let line = 0; line < 100; line++) logger.info('a line')
+    console.log('went on')`
+  const full = openSync('/dev/full', 'w')
+  const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', full],
+    timeout: 20_000,
+    encoding: 'utf8',
+  })
+  closeSync(full)
+  expect([signal, stdout]).toEqual([null, 'went on\n'])
+})
+
+it('begins a new line after one that was cut, once there is room', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'dock-logger-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4096', 'tmpfs', folder])
+  try {
+    const path = join(folder, 'log')
+    const log = openSync(path, 'a')
+    const lines = linesTo(log)
+    for (let line = 0; line < 10; line++) lines.write(`${'x'.repeat(999)}\n`)
+    expect(readFileSync(path).length).toBe(4096)
+    writeFileSync(path, readFileSync(path).subarray(0, 1500))
+    lines.write('whole\n')
+    closeSync(log)
+    expect(readFileSync(path, 'utf8').split('\n').slice(1)).toEqual(['x'.repeat(500), 'whole', ''])
+  } finally {
+    execFileSync('umount', [folder])
+    rmSync(folder, { recursive: true })
+  }
 })

@@ -1,4 +1,5 @@
 /** Structured logs, one JSON object a line, secrets blanked out by name. */
+import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type { Logger }
@@ -17,6 +18,27 @@ const secretFields = [
   'setupScript',
 ]
 
+/**
+ * Writes lines to a descriptor, and drops what cannot be written: on a full disk pino's own destination tries the same
+ * line again and again, ten times a second, while the whole process waits.
+ */
+export const linesTo = (descriptor: number): DestinationStream => {
+  let isCut = false
+  return {
+    write: (line) => {
+      let bytes = Buffer.from(isCut ? `\n${line}` : line)
+      try {
+        while (bytes.length > 0) {
+          bytes = bytes.subarray(writeSync(descriptor, bytes))
+          isCut = bytes.length > 0
+        }
+      } catch {
+        // The service goes on without its log.
+      }
+    },
+  }
+}
+
 /** A logger for one process. `LOG_LEVEL` sets the level (default `info`). */
 export const createLogger = (name: string, destination?: DestinationStream): Logger =>
   pino(
@@ -28,5 +50,5 @@ export const createLogger = (name: string, destination?: DestinationStream): Log
         censor: '[redacted]',
       },
     },
-    destination ?? pino.destination(2),
+    destination ?? linesTo(2),
   )
