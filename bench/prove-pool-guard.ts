@@ -99,7 +99,7 @@ const onceThereIsRoom = async <T>(
 }
 
 const round = async (ids: readonly string[]): Promise<void> => {
-  const hog = await onceThereIsRoom(() => createDock(server, { ...small, diskGiB: 20 }))
+  const hog = await onceThereIsRoom(() => createDock(server, { ...small, diskGiB: 12 }))
   const begin = performance.now()
   await run(server, hog.id, 'setsid head -c 20G /dev/zero > big 2>/dev/null & echo started')
   await until(ids[0] ?? '', 'exec_busy')

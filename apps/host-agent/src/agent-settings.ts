@@ -1,9 +1,14 @@
 /** The agent's configuration, from the environment. */
+import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
 import { poolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 import type { NetworkLimits } from './network/filter-rules.ts'
+
+/** Left for control plane, agent and PostgreSQL: an eighth of the machine, from 768 MiB to 8 GiB. */
+const defaultPlatformMiB = (totalBytes: number): number =>
+  Math.round(Math.min(8192, Math.max(768, totalBytes / 8 / 2 ** 20)))
 
 const environment = z.object({
   DOCK_CONTROL_URL: z.url({ protocol: /^(https?|unix)$/ }).default('http://127.0.0.1:8080'),
@@ -13,6 +18,7 @@ const environment = z.object({
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
   DOCK_WARM_POOL: z.coerce.number().int().min(0).max(poolSizeMax).default(16),
+  DOCK_PLATFORM_MEMORY_MIB: z.coerce.number().int().min(256).default(defaultPlatformMiB(totalmem())),
   DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
   DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),
   DOCK_NAMES_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(200),
@@ -48,6 +54,8 @@ export type AgentSettings = {
   controlSocket: boolean
   /** Sandboxes that are kept ready at most. */
   warmPoolSize: number
+  /** What all Docks together may use of this machine's memory. */
+  docksMemoryBytes: number
   /** What one Dock may use of the host's network. */
   networkLimits: NetworkLimits
   /** What durable copies may read of this host's disks. */
@@ -70,6 +78,7 @@ export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings =
     runtime: data.DOCK_RUNTIME,
     controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
     warmPoolSize: data.DOCK_WARM_POOL,
+    docksMemoryBytes: Math.max(totalmem() / 4, totalmem() - data.DOCK_PLATFORM_MEMORY_MIB * 2 ** 20),
     networkLimits: {
       connections: data.DOCK_CONNECTIONS_PER_DOCK,
       newConnectionsPerSecond: data.DOCK_NEW_CONNECTIONS_PER_SECOND,

@@ -23,6 +23,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
     rootDir: join(hostFolder, 'runsc'),
     stateDir: join(runFolder, 'sandboxes'),
     controlSocket,
+    memoryBytesMax: Math.floor(settings.docksMemoryBytes),
     logger,
   })
   const disks = createDiskPool({

@@ -10,6 +10,9 @@ import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { recordProgram } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
+/** Where the processes inside have 800. */
+const sandboxScore = '500'
+
 /** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
 export const bootSandbox = async (
   runsc: Runsc,
@@ -29,9 +32,11 @@ export const bootSandbox = async (
   const cgroup = SandboxCgroup.ofProcess(mounts, pid, id)
   cgroup.limitCpus(spec.cpus)
   if (spec.inBackground) cgroup.shareEqually()
-  // When memory runs out a process inside is to go, not the sandbox with all of them.
+  // When the machine's memory runs out a process inside is to go, then the sandbox, and the platform (at 0 and below) last.
   await Promise.all(
-    [pid, goferPid].filter((each) => each > 0).map((each) => writeFile(`/proc/${each}/oom_score_adj`, '0')),
+    [pid, goferPid]
+      .filter((each) => each > 0)
+      .map((each) => writeFile(`/proc/${each}/oom_score_adj`, sandboxScore)),
   )
   return sandbox
 }

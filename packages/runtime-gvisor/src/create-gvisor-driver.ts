@@ -13,6 +13,7 @@ import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
 import { fingerprintRunsc } from './fingerprint-runsc.ts'
 import { hostProcess } from './host-process.ts'
+import { limitAllSandboxes } from './limit-all-sandboxes.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
@@ -39,6 +40,8 @@ export type GvisorOptions = {
   /** Where the driver keeps each sandbox's configuration and log; best on tmpfs. */
   stateDir: string
   logger: Logger
+  /** What all sandboxes together may use; no limit when absent. */
+  memoryBytesMax?: number
   /** Whether commands may go over the control socket, if it proves itself; true unless said otherwise. */
   controlSocket?: boolean
 }
@@ -100,6 +103,13 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     name: 'gvisor',
     fingerprint: async () => {
       requireCgroups(mounts)
+      if (options.memoryBytesMax !== undefined) {
+        try {
+          limitAllSandboxes(mounts, options.memoryBytesMax)
+        } catch (error) {
+          logger.warn({ err: error }, 'the memory of all Docks together is not limited')
+        }
+      }
       const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
       const detail = { platform: 'systrap', exec: transport.name, netCoreHidden: String(netCoreHidden) }
       return { driver: 'gvisor', version, detail }

@@ -72,6 +72,27 @@ describe('a place for a Dock', () => {
     expect(await place({ prefer: preferred })).toBe(other)
   })
 
+  it('has at most half of a pool for a new disk, unless that is no larger than the default', async () => {
+    await host()
+    expect(await place({ diskGiB: 50 })).not.toBe('validation_error')
+    expect(await place({ diskGiB: 51 })).toBe('validation_error')
+    // A disk that is there already, of a Snapshot or Template, goes where it fits.
+    expect(await place({ diskGiB: 51, image: null })).not.toBe('validation_error')
+    await sql`update hosts set disk_total_bytes = ${30 * gib}, disk_free_bytes = ${30 * gib}`.execute(
+      database.db,
+    )
+    expect(await place({ diskGiB: 20 })).not.toBe('validation_error')
+    expect(await place({ diskGiB: 21 })).toBe('validation_error')
+  })
+
+  it('counts what each sandbox takes beyond its memory', async () => {
+    await host(sql`reserved_slots = 9, reserved_memory_mib = ${9 * 1024}`)
+    const guaranteed = { cpuOvercommit: 128, memoryOvercommit: 1 }
+    // 16 GiB, less ten times 128 MiB and the 9 GiB that are taken.
+    expect(await place({ memoryMiB: 5888 }, guaranteed)).not.toBe('capacity_exhausted')
+    expect(await place({ memoryMiB: 5889 }, guaranteed)).toBe('capacity_exhausted')
+  })
+
   it('is on any of those that are about equally empty, so that creates do not herd', async () => {
     const near = new Set([
       await host(sql`reserved_slots = 3`),
@@ -93,7 +114,7 @@ describe('a place for a Dock', () => {
   })
 
   it('counts sizes many times over, up to what the operator allows', async () => {
-    const id = await host(sql`reserved_cpus = 8 * 128 - 1, reserved_memory_mib = 16 * 1024 * 24 - 1024`)
+    const id = await host(sql`reserved_cpus = 8 * 128 - 1, reserved_memory_mib = 16 * 1024 * 24 - 1024 - 128`)
     expect(await place()).toBe(id)
     expect(await place({ cpus: 2 })).toBe('capacity_exhausted')
     expect(await place({ memoryMiB: 1025 })).toBe('capacity_exhausted')
@@ -145,7 +166,7 @@ describe('why there is none', () => {
   it('tells a size that no online host has from one that has no room now', async () => {
     const id = await host()
     await host(sql`state = 'offline', vcpu_total = 64, mem_total_bytes = ${256 * gib}`)
-    expect(await place({ cpus: 8, memoryMiB: 16 * 1024, diskGiB: 100 })).toBe(id)
+    expect(await place({ cpus: 8, memoryMiB: 16 * 1024, diskGiB: 50 })).toBe(id)
     expect(await place({ cpus: 9 })).toBe('validation_error')
     expect(await place({ memoryMiB: 16 * 1024 + 1 })).toBe('validation_error')
     expect(await place({ diskGiB: 101 })).toBe('validation_error')

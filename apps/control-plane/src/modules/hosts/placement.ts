@@ -1,5 +1,5 @@
 /** Where a Dock goes: the fragments that reserve room on a host inside a larger statement, and why there is none. */
-import { ServiceError } from '@dock/contract'
+import { limits, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
@@ -34,8 +34,15 @@ const preferredSteps = 6
 const gib = 1024 * 1024 * 1024
 const mib = 1024 * 1024
 
+/** What a host spends on a sandbox beyond its Dock's memory (decision 060). */
+const headroomMiB = 128
+/** A new disk larger than the default takes at most this share of a pool: one Dock alone must not be able to fill it. */
+const poolShareMax = 0.5
+
+const poolBytesFor = ({ diskGiB, image }: PlacementRequest): number =>
+  image !== null && diskGiB > limits.diskGiB.default ? (diskGiB * gib) / poolShareMax : diskGiB * gib
 const fitsSize = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
-  h.vcpu_total >= ${r.cpus} and h.mem_total_bytes >= ${r.memoryMiB * mib} and h.disk_total_bytes >= ${r.diskGiB * gib})`
+  h.vcpu_total >= ${r.cpus} and h.mem_total_bytes >= ${r.memoryMiB * mib} and h.disk_total_bytes >= ${poolBytesFor(r)})`
 const linked = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(
   h.state = 'online' and h.id = any(${r.linked}::uuid[]) and (${r.only}::uuid is null or h.id = ${r.only}::uuid))`
 const online = (r: PlacementRequest): RawBuilder<boolean> => sql<boolean>`(${linked(r)}
@@ -56,7 +63,7 @@ export const hostCandidate = (
   where ${after} and ${online(r)} and ${serves(r)} and ${fitsSize(r)}
     and h.reserved_slots < h.max_docks
     and h.reserved_cpus + ${r.cpus} <= h.vcpu_total * ${policy.cpuOvercommit}::float8
-    and (h.reserved_memory_mib + ${r.memoryMiB}) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
+    and (h.reserved_memory_mib + ${r.memoryMiB} + ${headroomMiB} * (h.reserved_slots + 1)) * ${mib}::float8 <= h.mem_total_bytes * ${policy.memoryOvercommit}::float8
     and h.mem_available_bytes * 10 >= h.mem_total_bytes and h.disk_free_bytes * 10 >= h.disk_total_bytes
   order by h.id = any(${r.avoid ?? []}::uuid[]),
     floor(h.reserved_slots / (h.max_docks * ${equalShare}::float8))
@@ -97,7 +104,7 @@ export const explainNoPlacement = async (
   if (serving === 0) throw new ServiceError('image_unavailable')
   if (fitting === 0)
     throw new ServiceError('validation_error', {
-      message: 'cpus, memoryMiB or diskGiB: larger than every online host.',
+      message: 'cpus, memoryMiB or diskGiB: larger than every online host, or diskGiB than half of its pool.',
     })
   throw new ServiceError('capacity_exhausted')
 }

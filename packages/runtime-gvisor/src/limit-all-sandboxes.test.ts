@@ -1,0 +1,23 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { limitAllSandboxes } from './limit-all-sandboxes.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'dock-all-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+test('version 1: the group above all sandboxes has the limit', () => {
+  limitAllSandboxes([{ version: 1, controllers: ['rw', 'memory'], root: '/', path: folder }], 4096)
+  expect(readFileSync(join(folder, 'dock/memory.limit_in_bytes'), 'utf8')).toBe('4096')
+})
+
+test('version 2: the controller is handed down, and the group has the limit', () => {
+  mkdirSync(join(folder, 'dock'))
+  limitAllSandboxes([{ version: 2, controllers: ['rw'], root: '/', path: folder }], 4096)
+  expect(readFileSync(join(folder, 'cgroup.subtree_control'), 'utf8')).toBe('+memory')
+  expect(readFileSync(join(folder, 'dock/memory.max'), 'utf8')).toBe('4096')
+})
