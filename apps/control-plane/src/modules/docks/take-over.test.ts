@@ -1,6 +1,10 @@
+import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { LeaseLost, type OperationRow } from '../../engine/index.ts'
+import { stopDock } from './index.ts'
 import { eachInAWorld } from './test-each-world.ts'
 import type { TestWorld } from './test-world.ts'
+import { createStopSaga } from './workflows/stop-dock.ts'
 
 let world: TestWorld
 eachInAWorld((fresh) => {
@@ -38,4 +42,22 @@ it('a process that starts alone takes up at once what an earlier one had under w
   expect(await create).toMatchObject({ code: 'service_unavailable' })
   expect(world.host.sandboxes.size).toBe(1)
   expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
+})
+
+it('a process that has lost a stop neither fails its Snapshot nor orders its capture removed', async () => {
+  const { id } = await world.create()
+  await stopDock(world.modules.context, world.caller, id, { force: false })
+  const operation = (
+    await sql<OperationRow>`select id, organization_id as "organizationId", kind, target_id as "targetId",
+      dock_id as "dockId", host_id as "hostId", generation, data, cause, step from operations
+      where dock_id = ${id} and kind = 'stop'`.execute(world.db)
+  ).rows[0]!
+  const { db, clock, host: gateway } = world
+  const late = createStopSaga({ db, clock, gateway, owner: 'another', ttl: { note: () => undefined } })
+  const error = { code: 'service_unavailable', message: 'late' }
+  await expect(late.fail(operation, error)).rejects.toThrow(LeaseLost)
+  const { rows } =
+    await sql`select s.status, (select count(*) from host_orders o where o.thing_id = s.id)::int as orders
+    from snapshots s where s.dock_id = ${id}`.execute(db)
+  expect(rows).toEqual([{ status: 'completed', orders: 0 }])
 })

@@ -179,7 +179,7 @@ export const createStartSagas = (options: Options): Saga[] => {
         error = ${failure && JSON.stringify(failure)}::jsonb
         where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
-        where id = ${source.snapshotId} and status = 'saving' returning id),
+        where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
       ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
       -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
       marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s

@@ -150,8 +150,9 @@ export const createStopSaga = (options: {
             else d.stop_at end`,
         complete: { operation, owner, error },
         also: [
-          sql`snap as (update snapshots set status = 'failed' where id = ${data.snapshotId}::uuid)`,
-          sql`ordered as (${saveHostOrders(capturesOf(data), now)})`,
+          sql`snap as (update snapshots set status = 'failed'
+            where id = ${data.snapshotId}::uuid and exists (select 1 from gate))`,
+          sql`ordered as (${saveHostOrders(capturesOf(data), now, sql`select 1 from gate`)})`,
           stopRefused(operation, data.name, now),
         ],
       })
