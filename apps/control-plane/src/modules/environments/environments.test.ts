@@ -240,6 +240,7 @@ describe('the default Environment', () => {
   it('is there although the next one is deleted as it is made the default', async () => {
     const { id } = environment
     const former = await defaults()
+    expect(former).toHaveLength(1)
     const lock = `select 1 from environments where id = '${id}' for update`
     const [deleted, patched] = await whileLocked(server.database, { lock, waiting: 2 }, async () => {
       const deleting = call('DELETE', `/v1/environments/${id}`)
