@@ -38,6 +38,19 @@ const rawResponse = (raw: RawResponse, status: number): Response =>
     },
   })
 
+/** The answer to HEAD: Hono drops the body of a GET without ending it, and what it comes from would stay open. */
+const headOnly = async (response: Response): Promise<Response> => {
+  await response.body?.cancel()
+  return new Response(null, { status: response.status, headers: response.headers })
+}
+
+const responseOf = (route: Route, result: unknown, status: number): Response | Promise<Response> => {
+  if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
+  if (route.streamedList) return streamedListSuccess(result as AsyncIterable<unknown[]>, status)
+  if (route.streamedField) return streamedSuccess(result as StreamedData, route.streamedField, status)
+  return success(result, status, route.noStore)
+}
+
 /** With `if-range` the caller wants a part only if nothing has changed, of which we give no proof. */
 const rangeOf = (headers: Headers): string | undefined =>
   headers.has('if-range') ? undefined : (headers.get('range') ?? undefined)
@@ -96,8 +109,6 @@ export const answerRoute = async (
   })
   requireAdmitted(route, caller)
   const status = route.status ?? 200
-  if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
-  if (route.streamedList) return streamedListSuccess(result as AsyncIterable<unknown[]>, status)
-  if (route.streamedField) return streamedSuccess(result as StreamedData, route.streamedField, status)
-  return success(result, status, route.noStore)
+  const response = await responseOf(route, result, status)
+  return request.method === 'HEAD' ? headOnly(response) : response
 }

@@ -21,10 +21,11 @@ const streamed = (
   after: string,
   status: number,
 ): Response => {
+  const source = batches[Symbol.asyncIterator]()
   async function* parts(): AsyncGenerator<Buffer> {
     yield Buffer.from(before)
     let isFirst = true
-    for await (const batch of batches) {
+    for await (const batch of { [Symbol.asyncIterator]: () => source }) {
       if (batch.length === 0) continue
       const items = JSON.stringify(batch).slice(1, -1)
       yield Buffer.from(isFirst ? items : `,${items}`)
@@ -32,7 +33,19 @@ const streamed = (
     }
     yield Buffer.from(after)
   }
-  const body = ReadableStream.from(parts()) as unknown as ConstructorParameters<typeof Response>[0]
+  const text = parts()
+  const whole: AsyncIterator<Buffer> = {
+    next: () => text.next(),
+    // A generator that was never asked for anything would leave the list open.
+    return: async () => {
+      await text.return(undefined)
+      await source.return?.()
+      return { done: true, value: undefined }
+    },
+  }
+  const body = ReadableStream.from({
+    [Symbol.asyncIterator]: () => whole,
+  }) as unknown as ConstructorParameters<typeof Response>[0]
   return new Response(body, { status, headers: jsonHeaders })
 }
 

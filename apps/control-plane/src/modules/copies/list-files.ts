@@ -23,12 +23,21 @@ async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator
 const begun = async (list: AsyncIterable<CaptureFile[]>): Promise<AsyncIterable<CaptureFile[]>> => {
   const batches = list[Symbol.asyncIterator]()
   const first = await batches.next()
-  async function* all(): AsyncGenerator<CaptureFile[]> {
-    if (first.done) return
-    yield first.value
-    yield* { [Symbol.asyncIterator]: () => batches }
+  let isFirst = true
+  // Not a generator: whoever does not read it at all ends it all the same.
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: async () => {
+        if (!isFirst) return batches.next()
+        isFirst = false
+        return first
+      },
+      return: async () => {
+        await batches.return?.()
+        return { done: true, value: undefined }
+      },
+    }),
   }
-  return all()
 }
 
 /** Of a completed Snapshot, in no order to rely on. Throws what the host or the store failed with. */

@@ -1,5 +1,6 @@
 /** GET /v1/snapshots/:id/tree, …/files, …/download. Lists come batch by batch, as long as they may be. */
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
+import { mapAsync } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
 import { NoCopy } from '../copies/index.ts'
 import { type DockContext, requireSecretsAccess } from '../docks/index.ts'
@@ -50,10 +51,8 @@ export const readSnapshotTree = async (
 ): Promise<Listed<SnapshotTree>> => {
   const row = await requireCompleted(context, caller, id)
   const batches = await asked(context.listFiles(row), 'service_unavailable')
-  async function* files(): AsyncGenerator<SnapshotTree['files']> {
-    for await (const batch of batches) yield batch.map(({ path, size }) => ({ path, size }))
-  }
-  return { snapshotId: id, files: files() }
+  const files = mapAsync(batches, (batch) => batch.map(({ path, size }) => ({ path, size })))
+  return { snapshotId: id, files }
 }
 
 type FileAnswer = {
@@ -102,8 +101,6 @@ export const readSnapshotDownload = async (
 ): Promise<Listed<SnapshotDownload>> => {
   const tree = await readSnapshotTree(context, caller, id)
   const url = (path: string): string => `/v1/snapshots/${id}/files?${new URLSearchParams({ path })}`
-  async function* files(): AsyncGenerator<SnapshotDownload['files']> {
-    for await (const batch of tree.files) yield batch.map((file) => ({ ...file, url: url(file.path) }))
-  }
-  return { snapshotId: id, files: files() }
+  const files = mapAsync(tree.files, (batch) => batch.map((file) => ({ ...file, url: url(file.path) })))
+  return { snapshotId: id, files }
 }

@@ -1,0 +1,73 @@
+/** HEAD on what streams: the headers of a GET, and nothing left open behind them. */
+import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+
+let server: ControlPlaneWithHost
+let snapshotId: string
+let opened = 0
+let open = 0
+
+beforeAll(async () => {
+  server = await controlPlaneWithHost()
+  const dockId = await server.addDock()
+  await server.call('POST', `/v1/docks/${dockId}/stop`, {})
+  const listed = await server.call('GET', `/v1/docks/${dockId}/snapshots`)
+  snapshotId = (listed.body.data as { snapshots: { id: string }[] }).snapshots[0]!.id
+  // As the link's streams do, they stay open until they are read to their end or left.
+  server.host.file = async () => {
+    opened += 1
+    open += 1
+    const cancel = (): void => {
+      open -= 1
+    }
+    return { size: 2 ** 20, body: new ReadableStream({ cancel }) }
+  }
+  server.host.tree = async function* () {
+    opened += 1
+    open += 1
+    try {
+      for (;;) yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
+    } finally {
+      open -= 1
+    }
+  }
+})
+afterAll(() => server.stop())
+beforeEach(() => {
+  opened = 0
+})
+
+const ask = (method: string, path: string): Promise<Response> =>
+  Promise.resolve(
+    server.controlPlane.app.request(`/v1/snapshots/${snapshotId}/${path}`, {
+      method,
+      headers: { authorization: `Bearer ${server.admin.apiKey}` },
+    }),
+  )
+
+it.each(['files?path=/etc/hostname', 'tree', 'download'])(
+  'many HEADs on %s leave nothing open',
+  async (path) => {
+    const answers = await Promise.all(Array.from({ length: 100 }, () => ask('HEAD', path)))
+    for (const answer of answers) {
+      expect([answer.status, answer.body]).toEqual([200, null])
+      expect(answer.headers.get('content-type')).toMatch(/^application\/(json|octet-stream)/)
+    }
+    expect(opened).toBe(100)
+    await expect.poll(() => open).toBe(0)
+  },
+)
+
+it('tells the size of a file', async () => {
+  expect((await ask('HEAD', 'files?path=/etc/hostname')).headers.get('content-length')).toBe(String(2 ** 20))
+})
+
+it.each(['files?path=/etc/hostname', 'tree', 'download'])(
+  'a caller that leaves before reading %s ends it',
+  async (path) => {
+    const answer = await ask('GET', path)
+    expect(open).toBe(1)
+    await answer.body?.cancel()
+    await expect.poll(() => open).toBe(0)
+  },
+)
