@@ -4,6 +4,7 @@
  * attack has a positive control and prints a line. Ends with 1 when any got through.
  */
 import { fileURLToPath } from 'node:url'
+import { within } from './hostile/attackers.ts'
 import { hostileDockUser } from './hostile/dock-user.ts'
 import { floodsOf } from './hostile/floods.ts'
 import { fullDisk } from './hostile/full-disk.ts'
@@ -35,12 +36,13 @@ if (unknown.length > 0) {
 }
 if (!isInOwnNetwork()) process.exit(await runInOwnNetwork([fileURLToPath(import.meta.url), ...wanted]))
 
+const partMs = 120_000
 let failed = 0
 for (const name of wanted) {
   const report = createReport(name)
   const begin = performance.now()
   try {
-    await parts[name]!(report)
+    await within(partMs, parts[name]!(report), name)
   } catch (error) {
     report.attack({ what: 'the part itself', control: true, holds: false, seen: String(error) })
   }

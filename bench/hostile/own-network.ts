@@ -6,6 +6,7 @@ import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** Where the name server of the proofs stands: in an outside of their own. */
 export const nameServer = '198.51.100.53'
@@ -13,6 +14,26 @@ const mark = 'DOCK_HOSTILE_NETWORK'
 
 /** True in the program that {@link runInOwnNetwork} started. */
 export const isInOwnNetwork = (): boolean => process.env[mark] === 'own'
+
+const processesIn = (name: string): number[] =>
+  execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+    .split('\n')
+    .filter(Boolean)
+    .map(Number)
+
+/** Ends what a part that hung has left there: servers in order, the rest after a while. */
+const endAll = async (name: string): Promise<void> => {
+  for (const signal of ['SIGINT', 'SIGKILL'] as const) {
+    for (const pid of processesIn(name)) {
+      try {
+        process.kill(pid, signal)
+      } catch {
+        // It has just ended.
+      }
+    }
+    for (let look = 0; look < 100 && processesIn(name).length > 0; look++) await delay(200)
+  }
+}
 
 /** Starts this program again in such a namespace; resolves with its exit code. */
 export const runInOwnNetwork = async (args: readonly string[]): Promise<number> => {
@@ -34,6 +55,7 @@ export const runInOwnNetwork = async (args: readonly string[]): Promise<number> 
     )
     return await new Promise((resolve) => child.once('close', (code) => resolve(code ?? 128)))
   } finally {
+    await endAll(name)
     execFileSync('ip', ['netns', 'delete', name])
     rmSync(folder, { recursive: true })
   }
