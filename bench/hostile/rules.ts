@@ -22,10 +22,10 @@ export const flushedRules = (report: Report): Promise<void> =>
     const agent = await processOf('apps/host-agent/src/main.ts', `:${server.port}`)
     const [a, b] = [await createDock(server), await createDock(server)]
     const gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
-    const host = spawn('perl', [greeter, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const host = spawn('perl', [greeter, String(port), '127.0.0.1'], { stdio: ['ignore', 'pipe', 'inherit'] })
     try {
       await once(host.stdout, 'data')
-      const greet = `perl -e "$PROGRAM" ${port} >heard 2>&1 & until grep -q ready heard; do sleep 0.1; done`
+      const greet = `perl -e "$PROGRAM" ${port} ${b.ip} >heard 2>&1 & until grep -q ready heard; do sleep 0.1; done`
       await exec(server, b.id, greet, { env: { PROGRAM: readFileSync(greeter, 'utf8') } })
       // Tries host and neighbour without end, and notes each connection that it got.
       const tries = `timeout 0.5 bash -c "</dev/tcp/$to/${port}" 2>/dev/null && echo "$to" >>reached`
