@@ -104,6 +104,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     ),
     copySettings: config.copies,
     copyMetrics: metrics.copies,
+    eraseAgain: (erased) => people.eraseAgain(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const transport = config.smtpUrl

@@ -55,6 +55,7 @@ import {
 import {
   createEnrolment,
   createHostEvents,
+  createLostTime,
   createStartFailures,
   createWarmPools,
   type Enrolment,
@@ -65,6 +66,7 @@ import {
 } from './modules/hosts/index.ts'
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
+import { createLineage, type Erased } from './modules/lineage/index.ts'
 import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
@@ -132,11 +134,14 @@ export const createDockModules = (options: {
   store: ObjectStore
   copySettings: CopySettings
   copyMetrics?: CopyMetrics
+  /** Erases again what a restored database brought back. */
+  eraseAgain?(erased: readonly Erased[]): Promise<void>
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
 }): DockModules => {
   const { db, clock, logger } = options
-  const fleetGateway: FleetGateway = createFleetGateway(clock)
+  const lineage = createLineage({ db, clock, logger })
+  const fleetGateway: FleetGateway = createFleetGateway(clock, () => lineage.epoch())
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
   const ttl = createTtlClock({
@@ -192,6 +197,7 @@ export const createDockModules = (options: {
   const usage = createDockUsage({ db, clock })
   const context: DockContext = {
     db,
+    epoch: lineage.epoch,
     clock,
     logger,
     gateway,
@@ -225,11 +231,15 @@ export const createDockModules = (options: {
     memoryMiB: limits.memoryMiB.default,
     diskGiB: limits.diskGiB.default,
   }
+  const lostTime = createLostTime({
+    ...{ db, clock, logger, gateway, lineage, reactions },
+    eraseAgain: options.eraseAgain ?? (async () => undefined),
+  })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
   })
   const hostEvents = createHostEvents({
-    ...{ db, clock, logger, gateway, reactions, pools, poolKind },
+    ...{ db, clock, logger, gateway, reactions, pools, poolKind, lostTime },
     gitConnected: gitDoor.take,
     lostAfterMs: options.hostLostAfterMs,
     reported: imageVersions.look,
@@ -252,6 +262,7 @@ export const createDockModules = (options: {
       { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
       { name: 'old records', everyMs: 600_000, run: () => pruneRecords({ db, clock }) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
+      { name: 'what hosts remember', everyMs: 5_000, run: lostTime.tell },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
       { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },
     ],
@@ -280,6 +291,7 @@ export const createDockModules = (options: {
       wipe().catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
     },
     start: async () => {
+      await lineage.begin()
       await runner.start()
       await copies.start()
       imageVersions.start()

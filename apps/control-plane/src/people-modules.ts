@@ -19,10 +19,11 @@ import {
   type SignIn,
   storeGrant,
 } from './modules/accounts/index.ts'
-import { type ClosureContext, purgeAccounts } from './modules/closure/index.ts'
+import { type ClosureContext, eraseAgain, purgeAccounts } from './modules/closure/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
 import { forgetFirstPerson } from './modules/instance/index.ts'
 import { dropKeys } from './modules/keys/index.ts'
+import type { Erased } from './modules/lineage/index.ts'
 import { pruneNotifications } from './modules/notifications/index.ts'
 import { isInvitedAddress } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
@@ -32,6 +33,8 @@ export type PeopleModules = {
   handlers: Handlers
   signIn: SignIn
   accessSignals: AccessSignals
+  /** Erases again what a restored database brought back. */
+  eraseAgain(erased: readonly Erased[]): Promise<void>
   start(): void
   /** Resolves when no sign-in is worked on after its answer. */
   stop(): Promise<void>
@@ -101,6 +104,7 @@ export const createPeopleModules = (options: {
     },
     signIn,
     accessSignals,
+    eraseAgain: (erased) => eraseAgain(closure, erased),
     start: () => {
       accessSignals.start()
       timers.start()

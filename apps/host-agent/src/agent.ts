@@ -1,6 +1,6 @@
 /** The agent's life: what is there is taken up first, only then does the control plane hear of this host. */
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
 import { BootTurns } from './docks/boot-turns.ts'
@@ -19,6 +19,7 @@ import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
 import type { HostView } from './http/host-view.ts'
 import { takeConnections } from './http/take-connections.ts'
+import { createInstanceMemory } from './instance/instance-memory.ts'
 import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
@@ -85,6 +86,7 @@ export const createAgent = (agentParts: AgentParts) => {
     docks,
     disks,
     captureNotes: parts.captureNotes,
+    instance: createInstanceMemory(join(dirname(agentParts.handlesFolder), 'instance.json')),
     copyPace: {
       ...(agentParts.copyPace ?? defaultCopyPace),
       giveWay: () => precedence.untilFree(copyWaitsAtMostMs),

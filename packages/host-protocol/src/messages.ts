@@ -9,11 +9,14 @@ import { boundedList, boundedTable } from './bounded.ts'
 import { dockText } from './dock-text.ts'
 import { secretFiles } from './environment-messages.ts'
 import { poolReport, poolSizeMax } from './pool-messages.ts'
+import { watermark } from './quarantine-messages.ts'
 import { gitConnected } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
+/** The instance's epoch in which an order to destroy was given; one that is over is refused. */
+const epoch = z.number().int().min(0)
 const command = { operationId: z.string(), generation }
 
 /** Bytes of one line of events. */
@@ -67,11 +70,11 @@ export const stoppedDock = z.strictObject({ capture: captured.nullable() })
 export type StoppedDock = z.infer<typeof stoppedDock>
 
 /** POST /docks/:dockId/destroy: sandbox, network and disk go; captures stay. Answers `{}`. */
-export const destroyDock = z.strictObject(command)
+export const destroyDock = z.strictObject({ ...command, epoch: epoch.optional() })
 export type DestroyDock = z.infer<typeof destroyDock>
 
 /** POST /captures/:captureId/destroy: removes one capture; absent is fine. Answers `{}`. */
-export const destroyCapture = z.strictObject({ operationId: z.string() })
+export const destroyCapture = z.strictObject({ operationId: z.string(), epoch: epoch.optional() })
 
 /** POST /docks/:dockId/exec: runs one command under a login bash as the Dock user. */
 export const execInDock = z.strictObject({
@@ -153,6 +156,8 @@ export const hostEvent = z.discriminatedUnion('type', [
     /** The warm pool, which is not among the runtimes. */
     pool: boundedList(poolReport, poolSizeMax),
     captures: boundedList(uuid, capturesMax),
+    /** What the host remembers of the instance. */
+    remembered: watermark.nullable().optional(),
   }),
   z.strictObject({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),
   z.strictObject({ type: z.literal('dock.died'), dockId: uuid, generation: z.number().int() }),

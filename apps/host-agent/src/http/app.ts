@@ -17,7 +17,7 @@ const bodyBytesMax = 8 * 1024 * 1024
 
 /** The agent as an HTTP application; tests call it in process. */
 export const createAgentApp = (view: HostView): Hono => {
-  const { docks, warmPool, precedence, logger } = view
+  const { docks, warmPool, instance, precedence, logger } = view
   const app = new Hono()
   const knownDock = (context: Context): Dock => {
     const dock = docks.known(uuidParameter(context, 'dockId'))
@@ -46,6 +46,7 @@ export const createAgentApp = (view: HostView): Hono => {
   })
   app.post('/docks/:dockId/destroy', async (context) => {
     const command = await readBody(context, protocol.destroyDock)
+    await instance.requireCurrent(command.epoch)
     return context.json(await docks.commandable(uuidParameter(context, 'dockId')).destroy(command))
   })
   app.post('/docks/:dockId/environment', async (context) => {
@@ -65,6 +66,11 @@ export const createAgentApp = (view: HostView): Hono => {
     const request = await readBody(context, protocol.cloneRepositories)
     return context.json(await knownDock(context).cloneRepositories(request))
   })
+  app.post('/instance', async (context) => {
+    await instance.keep(await readBody(context, protocol.keepInstance))
+    return context.json({})
+  })
+  app.get('/instance', async (context) => context.json(await instance.read()))
   app.post('/pool', async (context) => {
     warmPool.keep((await readBody(context, protocol.keepPool)).kind)
     return context.json({})

@@ -34,11 +34,11 @@ const slice = (stream: Readable, start: number, end: number): Readable => {
   return sliced
 }
 
-export const addCaptureRoutes = (app: Hono, { disks, captureNotes, copyPace }: HostView): void => {
+export const addCaptureRoutes = (app: Hono, { disks, captureNotes, instance, copyPace }: HostView): void => {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/captures/:captureId/destroy', limited, async (context) => {
-    await readBody(context, protocol.destroyCapture)
+    await instance.requireCurrent((await readBody(context, protocol.destroyCapture)).epoch)
     const captureId = uuidParameter(context, 'captureId')
     await disks.removeCapture(captureId)
     await captureNotes.remove(captureId)

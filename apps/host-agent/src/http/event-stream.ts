@@ -7,9 +7,10 @@ const inventoryMs = 60_000
 
 /** Sent in the very moment in which Docks and pool are read: what happens before is in it, what happens after follows. */
 const sendInventory = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {
-  const [facts, { captures }] = await Promise.all([view.facts(), view.disks.list()])
+  const read = Promise.all([view.facts(), view.disks.list(), view.instance.read()])
+  const [facts, { captures }, { watermark: remembered }] = await read
   const [runtimes, pool] = [view.docks.reports(), view.warmPool.reports()]
-  send({ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures })
+  send({ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures, remembered })
 }
 
 const sendHeartbeat = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {

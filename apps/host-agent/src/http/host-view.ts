@@ -7,12 +7,14 @@ import type { DockEvents } from '../docks/dock-events.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/seams.ts'
 import type { WaitingConnections } from '../git-door/waiting-connections.ts'
+import type { InstanceMemory } from '../instance/instance-memory.ts'
 import type { WarmPool } from '../pool/warm-pool.ts'
 
 export type HostView = {
   docks: Docks
   disks: DiskPool
   captureNotes: CaptureNotes
+  instance: InstanceMemory
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents

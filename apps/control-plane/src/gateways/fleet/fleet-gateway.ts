@@ -18,7 +18,9 @@ import {
   execInDock,
   execOutcome,
   furnishDock,
+  keepInstance,
   keepPool,
+  keptInstance,
   type LinkChannel,
   setupDock,
   setupOutcome,
@@ -28,7 +30,7 @@ import {
   stoppedDock,
 } from '@dock/host-protocol'
 import * as z from 'zod'
-import { type HostGateway, HostNotLinked } from '../../modules/hosts/index.ts'
+import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/hosts/index.ts'
 import { captureCalls } from './capture-calls.ts'
 import { dockConnections } from './dock-connections.ts'
 import { translated } from './translate-failure.ts'
@@ -44,10 +46,13 @@ export type FleetGateway = HostGateway & {
   readonly dialBacks: DialBackDoor
   /** Takes a link into use, in place of an older one of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
+  /** The first report over the host's present link is settled: orders go out from now on. */
+  settled(hostId: string): void
   close(): void
 }
 
-export const createFleetGateway = (clock: Clock): FleetGateway => {
+/** `epoch` returns the instance's, which orders to destroy carry. */
+export const createFleetGateway = (clock: Clock, epoch: () => number): FleetGateway => {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
   const dialBacks = createDialBackDoor()
   /** Who waits for a host's control link. */
@@ -65,6 +70,17 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
     body: z.input<Q> | undefined,
     options: { method?: string; timeoutMs: number },
   ): Promise<z.output<A>> => translated(callAgent(link(hostId), path, request, answer, body, options))
+  /** By host: resolves when the first report over its present link is settled. */
+  const reports = new Map<string, PromiseWithResolvers<void>>()
+  /** An order waits for that: only then is it known whether the database knows less than the host. */
+  const order: typeof call = async (hostId, ...rest) => {
+    const late = Promise.withResolvers<never>()
+    const cancel = clock.after(commandTimeoutMs, () =>
+      late.reject(new HostUnreachable(`host ${hostId} has not reported`)),
+    )
+    await Promise.race([reports.get(hostId)?.promise, late.promise]).finally(cancel)
+    return call(hostId, ...rest)
+  }
   const command = { timeoutMs: commandTimeoutMs }
   const linkedBy = (channel: LinkChannel): string[] =>
     [...links[channel]].filter(([, each]) => !each.isClosed).map(([id]) => id)
@@ -74,11 +90,17 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
     attach: (hostId, channel, fresh) => {
       links[channel].get(hostId)?.close(4000, 'replaced by a newer session')
       links[channel].set(hostId, fresh)
+      if (channel === 'control') {
+        const report = Promise.withResolvers<void>()
+        reports.set(hostId, report)
+        fresh.onClose(report.resolve)
+      }
       if (channel === 'control') for (const wake of awaited.get(hostId) ?? []) wake()
       fresh.onClose(() => {
         if (links[channel].get(hostId) === fresh) links[channel].delete(hostId)
       })
     },
+    settled: (hostId) => reports.get(hostId)?.resolve(),
     disconnect: (hostId, reason) => {
       for (const channel of [links.control, links.bulk]) {
         channel.get(hostId)?.close(4001, reason)
@@ -107,16 +129,17 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
     linked: () => linkedBy('control'),
     linkedInBulk: () => linkedBy('bulk'),
     start: (host, dock, body) =>
-      call(host, `/docks/${dock}/start`, startDock, startedDock, body, { timeoutMs: startTimeoutMs }),
+      order(host, `/docks/${dock}/start`, startDock, startedDock, body, { timeoutMs: startTimeoutMs }),
     stop: (host, dock, body) =>
-      call(host, `/docks/${dock}/stop`, stopDock, stoppedDock, body, { timeoutMs: captureTimeoutMs }),
+      order(host, `/docks/${dock}/stop`, stopDock, stoppedDock, body, { timeoutMs: captureTimeoutMs }),
     capture: (host, dock, body) =>
-      call(host, `/docks/${dock}/capture`, captureDock, captured, body, { timeoutMs: captureTimeoutMs }),
+      order(host, `/docks/${dock}/capture`, captureDock, captured, body, { timeoutMs: captureTimeoutMs }),
     destroy: async (host, dock, body) => {
-      await call(host, `/docks/${dock}/destroy`, destroyDock, empty, body, command)
+      await order(host, `/docks/${dock}/destroy`, destroyDock, empty, { ...body, epoch: epoch() }, command)
     },
     destroyCapture: async (host, capture, operationId) => {
-      await call(host, `/captures/${capture}/destroy`, destroyCapture, empty, { operationId }, command)
+      const body = { operationId, epoch: epoch() }
+      await order(host, `/captures/${capture}/destroy`, destroyCapture, empty, body, command)
     },
     captureNote: (host, capture) =>
       call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),
@@ -135,6 +158,11 @@ export const createFleetGateway = (clock: Clock): FleetGateway => {
       call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
+    keepInstance: async (host, body) => {
+      await call(host, '/instance', keepInstance, empty, body, command)
+    },
+    keptInstance: (host) =>
+      call(host, '/instance', null, keptInstance, undefined, { ...command, method: 'GET' }),
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)
     },

@@ -80,6 +80,7 @@ export const createFleetServer = (options: {
         }
         try {
           await events.handle(hostId, event)
+          if (event.type === 'inventory') gateway.settled(hostId)
         } catch (error) {
           logger.error({ hostId, err: error }, 'event of a host not handled')
         }

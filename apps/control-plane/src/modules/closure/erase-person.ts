@@ -5,6 +5,7 @@
 import { sql } from 'kysely'
 import type { Tx } from '../../database/database.ts'
 import { orderStops } from '../docks/index.ts'
+import { recordErasure } from '../lineage/index.ts'
 import { forgetAddress, markOrganizationDeleted } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import type { ClosingPerson, OwnOrganization } from './closure-store.ts'
@@ -78,6 +79,7 @@ export const erasePerson = async (
   await deleteVerifications(tx, person)
   await forgetAddress(tx, person.email)
   await replaceRow(tx, person, last, now)
+  await recordErasure(tx, { kind: 'person', id: person.id }, now)
   await context.sealer.destroyKey({ kind: 'person', id: person.id }, tx)
   return { id: person.id, email: person.email, mailIds }
 }

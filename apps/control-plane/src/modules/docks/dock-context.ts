@@ -25,6 +25,8 @@ import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
   db: Db
+  /** The instance's, which generations carry. */
+  epoch(): number
   clock: Clock
   logger: Logger
   gateway: HostGateway

@@ -8,6 +8,7 @@ import {
   HostNotLinked,
   HostRefused,
   HostUnreachable,
+  type KeptInstance,
   type PoolKind,
   type PoolReport,
   placeByteRange,
@@ -72,6 +73,8 @@ export type FakeHost = HostGateway & {
   pool: PoolReport[]
   /** What it was last told to hold ready. */
   poolKind: PoolKind | null
+  /** What it remembers of the instance; reports of the test worlds name it. */
+  instance: KeptInstance
   /** How setup scripts end. */
   setupOutcome: SetupOutcome
   /** How clones end. */
@@ -130,6 +133,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
     poolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
     cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
+    instance: { watermark: null, erasures: [] },
     output: null,
     disconnects: [],
     disconnect: (id, reason) => {
@@ -206,6 +210,10 @@ export const createFakeHost = (hostId: string): FakeHost => {
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
         return clonedRepositories.parse(host.cloneOutcome)
       }),
+    keepInstance: async (_host, { watermark, erasures }) => {
+      host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
+    },
+    keptInstance: async () => host.instance,
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },

@@ -1,6 +1,7 @@
 /** What happens to Docks when their host speaks, falls silent, comes back, or has lost a runtime. */
 import type { DockReactions, LostRuntime } from '../hosts/index.ts'
 import type { DockContext } from './dock-context.ts'
+import { capturesGone } from './recovery/captures-gone.ts'
 import { reviveSnapshots } from './recovery/declare-lost.ts'
 import { catchUp, hostBack, hostsSilent } from './recovery/host-contact.ts'
 import { heldByNone, recoverDock } from './recovery/recover-dock.ts'
@@ -22,6 +23,7 @@ export const createDockReactions = (context: DockContext): DockReactions => {
   return {
     hostsSilent: () => hostsSilent(context),
     hostAhead: (hostId, docks) => catchUp(context, hostId, docks),
+    capturesGone: (hostId, there, before) => capturesGone(context, hostId, there, before),
     hostBack: (dockId) => hostBack(context, dockId),
     recover,
     recoverHeld: async () => {

@@ -172,6 +172,7 @@ export const createTestWorld = async (
         runtimes: [...host.sandboxes.values()],
         pool: host.pool,
         captures: [...host.captures],
+        remembered: host.instance.watermark,
       })
       await modules.hostEvents.settled()
       await modules.imageVersions.run()

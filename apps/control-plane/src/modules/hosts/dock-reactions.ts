@@ -16,6 +16,8 @@ export type DockReactions = {
     hostId: string,
     docks: readonly { dockId: string; generation: number; ip: string | null }[],
   ): Promise<void>
+  /** Captures that a host had when the database was backed up, and has no more: their Snapshots have failed. */
+  capturesGone(hostId: string, there: readonly string[], before: Date): Promise<void>
   /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
   recover(lost: LostRuntime, died: boolean): Promise<void>
   /** The same for those that an operation held when they were lost. */

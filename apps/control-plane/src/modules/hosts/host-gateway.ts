@@ -12,7 +12,9 @@ import type {
   ExecInDock,
   ExecOutcome,
   FurnishDock,
+  KeepInstance,
   KeepPool,
+  KeptInstance,
   NamedChunk,
   ReceiveImage,
   RestoreCapture,
@@ -47,6 +49,10 @@ export type HostGateway = HostConnections & {
   furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
   /** Clones the repositories that are not there yet. */
   cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
+  /** Tells a host what to remember of the instance. */
+  keepInstance(hostId: string, body: KeepInstance): Promise<void>
+  /** What the host remembers of the instance. */
+  keptInstance(hostId: string): Promise<KeptInstance>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
   /** Regular files of a capture, some at a time, in no order to rely on. */

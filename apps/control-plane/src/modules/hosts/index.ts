@@ -8,6 +8,7 @@ export type {
   ExecOutcome,
   GitConnected,
   HostFacts,
+  KeptInstance,
   NamedChunk,
   PoolReport,
   Repository as ClonedRepository,
@@ -26,6 +27,7 @@ export {
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
+export { epochOf, nextGeneration } from './generations.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
@@ -39,6 +41,7 @@ export {
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
 export { listHosts, readHost, servedImages } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
+export { createLostTime, type LostTime } from './lost-time.ts'
 export {
   explainNoPlacement,
   hostCandidate,

@@ -12,6 +12,7 @@ import { endHostOrder, type OrderForHost, orderedDocks, ordersForHost, stillOrde
 import { expectedDocks, saveInventory, saveOrphans, unkeptCaptures, usedDockIds } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
+import type { LostTime } from './lost-time.ts'
 import { type FoundThing, noteFound } from './quarantine-store.ts'
 import type { PoolKind, WarmPools } from './warm-pools.ts'
 
@@ -35,6 +36,7 @@ export type InventoryParts = {
   gateway: HostGateway
   reactions: DockReactions
   pools: WarmPools
+  lostTime: LostTime
   /** What hosts are to hold ready. */
   poolKind: PoolKind
 }
@@ -51,7 +53,7 @@ export const unusedOf = async (db: Db, pool: readonly PoolReport[]): Promise<Poo
 
 /** Taking the same inventory twice is harmless. */
 export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
-  const { db, clock, logger, gateway, reactions, pools, poolKind } = parts
+  const { db, clock, logger, gateway, reactions, pools, poolKind, lostTime } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
     const { dockId, generation, way } = orphan
@@ -121,6 +123,8 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
   const take = async (hostId: string, event: Inventory): Promise<void> => {
     const { facts, pressure, runtimes } = event
     const now = clock.now()
+    // Before anything is judged or ordered: it may be that the database knows less than the host.
+    await lostTime.look(hostId, event)
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })

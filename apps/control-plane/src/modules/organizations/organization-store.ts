@@ -7,6 +7,7 @@ import { newUuid } from '@dock/foundation'
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import type { OrganizationsTable } from '../../database/tables/accounts.ts'
+import { recordErasure } from '../lineage/index.ts'
 
 export type OrganizationRow = Selectable<OrganizationsTable>
 
@@ -78,6 +79,7 @@ export const markOrganizationDeleted = async (tx: Tx, id: string, now: Date): Pr
     .set({ deleted_at: now, slug: `deleted.${id}`, updated_at: now })
     .where('id', '=', id)
     .execute()
+  await recordErasure(tx, { kind: 'organization', id }, now)
   await tx.deleteFrom('memberships').where('organization_id', '=', id).execute()
   await tx.deleteFrom('invitations').where('organization_id', '=', id).execute()
 }

@@ -3,7 +3,7 @@ import { type ErrorCode, type RouteBody, type RouteResponse, type routes, Servic
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import { diskBytesOf, explainNoPlacement } from '../../hosts/index.ts'
+import { diskBytesOf, explainNoPlacement, nextGeneration } from '../../hosts/index.ts'
 import { claimDock } from '../dock-claim.ts'
 import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
@@ -62,7 +62,7 @@ const claimResume = async (
   if (diskBytesOf(size.diskGiB) < snapshot.sizeBytes)
     throw new ServiceError('validation_error', { message: 'diskGiB: below the data that the Dock holds.' })
   const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
-  const generation = dock.generation + 1
+  const generation = nextGeneration(dock.generation, context.epoch())
   const hostId = snapshot.hostId
   const data: StartData = {
     command: {

@@ -5,7 +5,7 @@
  */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import type { LostRuntime } from '../../hosts/index.ts'
+import { type LostRuntime, nextGeneration } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
 import { commitDock } from '../dock-commit.ts'
@@ -74,7 +74,7 @@ const giveUp = async ({ db, clock }: DockContext, dock: DockRow): Promise<boolea
 const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Promise<boolean> => {
   const { db, clock, runner } = context
   const { id, organizationId, hostId } = dock
-  const generation = dock.generation + 1
+  const generation = nextGeneration(dock.generation, context.epoch())
   const now = clock.now()
   const data: StartData = {
     command: {

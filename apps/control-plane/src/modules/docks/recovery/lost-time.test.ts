@@ -1,0 +1,68 @@
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { resumeDock } from '../operations/resume-dock.ts'
+import { stopDock } from '../operations/stop-dock.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import type { TestWorld } from '../test-world.ts'
+
+let world: TestWorld
+// The epoch is the instance's: each test has a database of its own.
+eachInAWorld(
+  async (fresh) => {
+    world = fresh
+    await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
+  },
+  { alone: true },
+)
+
+const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
+/** What the host remembers is of a start that this database does not know. */
+const restored = () => {
+  world.host.instance = { watermark: { epoch: 0, startId: newUuid(), mark: 3 }, erasures: [] }
+  world.clock.advance(10_000)
+}
+const snapshotsOf = async (dockId: string) =>
+  (
+    await sql<{ id: string; status: string; hostId: string | null }>`
+      select id, status, host_id as "hostId" from snapshots where dock_id = ${dockId}`.execute(world.db)
+  ).rows
+
+it('after a restore, what boots has a generation that the lost time cannot have given out', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  restored()
+  await world.report()
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)?.generation).toBe(1_000_000)
+  await stop(dock.id)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)?.generation).toBe(1_000_001)
+})
+
+it('a Snapshot whose capture was removed in the lost time reads failed, once; others stay', async () => {
+  const [gone, kept] = [await world.create(), await world.create()]
+  await stop(gone.id)
+  await stop(kept.id)
+  const [lost] = await snapshotsOf(gone.id)
+  world.host.captures.delete(lost!.id)
+  await world.report()
+  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'completed' }])
+  restored()
+  await world.report()
+  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'failed' }])
+  expect(await snapshotsOf(kept.id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
+  expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
+  const { rows } = await sql`select last_snapshot_at from docks where id = ${gone.id}`.execute(world.db)
+  expect(rows).toEqual([{ last_snapshot_at: null }])
+})
+
+it('a Dock that ended in the lost time reads error', async () => {
+  const dock = await world.create()
+  world.host.sandboxes.delete(dock.id)
+  restored()
+  await world.report()
+  await world.modules.runner.settled()
+  const { rows } = await sql`select state from docks where id = ${dock.id}`.execute(world.db)
+  expect(rows).toEqual([{ state: 'error' }])
+})

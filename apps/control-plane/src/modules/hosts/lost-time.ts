@@ -1,0 +1,83 @@
+/**
+ * What hosts remember of the instance, and what follows when that is more than the database knows. A host is compared
+ * before it is told anything, and once in each epoch its captures are compared with all Snapshots from before.
+ */
+import type { Clock, Logger } from '@dock/foundation'
+import type { HostEvent } from '@dock/host-protocol'
+import { sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import { type Erased, type Lineage, listErasures, takeErasures } from '../lineage/index.ts'
+import type { DockReactions } from './dock-reactions.ts'
+import type { HostGateway } from './host-gateway.ts'
+
+type Inventory = Extract<HostEvent, { type: 'inventory' }>
+
+const erasuresAtOnce = 1_000
+
+export type LostTime = {
+  /** Compares the host with the database. Throws when that cannot be done now: then nothing is judged either. */
+  look(hostId: string, inventory: Pick<Inventory, 'remembered' | 'captures'>): Promise<void>
+  /** Tells the hosts that were compared what to remember from now on. */
+  tell(): Promise<void>
+}
+
+export const createLostTime = (parts: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  gateway: HostGateway
+  lineage: Lineage
+  reactions: Pick<DockReactions, 'capturesGone'>
+  /** Erases again what a restore brought back. */
+  eraseAgain(erased: readonly Erased[]): Promise<void>
+}): LostTime => {
+  const { db, clock, logger, gateway, lineage, reactions } = parts
+  /** By host that was compared: how many erasures it was told of. */
+  const compared = new Map<string, number>()
+
+  const isChecked = async (hostId: string): Promise<boolean> =>
+    (await sql`select 1 from hosts where id = ${hostId} and checked_epoch >= ${lineage.epoch()}`.execute(db))
+      .rows.length > 0
+
+  const check = async (hostId: string, captures: readonly string[]): Promise<void> => {
+    const epoch = lineage.epoch()
+    const { erasures } = await gateway.keptInstance(hostId)
+    await takeErasures(db, erasures, clock.now())
+    // All of them: what an earlier attempt recorded it may not have come to.
+    await parts.eraseAgain(erasures)
+    const begunAt = lineage.begunAt()
+    if (begunAt) await reactions.capturesGone(hostId, captures, begunAt)
+    await sql`update hosts set checked_epoch = ${epoch} where id = ${hostId}`.execute(db)
+  }
+
+  const tellOne = async (
+    hostId: string,
+    sent: number,
+    watermark: Awaited<ReturnType<Lineage['current']>>,
+  ) => {
+    const erasures = await listErasures(db, { offset: sent, limit: erasuresAtOnce })
+    await gateway.keepInstance(hostId, { watermark, erasures })
+    compared.set(hostId, sent + erasures.length)
+  }
+
+  return {
+    look: async (hostId, { remembered = null, captures }) => {
+      await lineage.begin()
+      await lineage.look(remembered, `host ${hostId}`)
+      if (lineage.epoch() > 0 && !(await isChecked(hostId))) await check(hostId, captures)
+      if (!compared.has(hostId)) compared.set(hostId, 0)
+    },
+    tell: async () => {
+      const watermark = await lineage.advance()
+      const linked = new Set(gateway.linked())
+      const hosts = [...compared].filter(([hostId]) => linked.has(hostId))
+      await Promise.all(
+        hosts.map(([hostId, sent]) =>
+          tellOne(hostId, sent, watermark).catch((error: unknown) =>
+            logger.warn({ hostId, err: error }, 'the host was not told of the instance'),
+          ),
+        ),
+      )
+    },
+  }
+}

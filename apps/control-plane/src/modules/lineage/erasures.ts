@@ -1,0 +1,29 @@
+/** The only SQL for `erasures`: ids of erased people and deleted organizations, which outlive a restore of the database. */
+import { sql } from 'kysely'
+import type { Db, Tx } from '../../database/database.ts'
+
+export type Erased = { kind: 'person' | 'organization'; id: string }
+
+/** Records an erasure in the transaction that does it. */
+export const recordErasure = async (tx: Tx, { kind, id }: Erased, now: Date): Promise<void> => {
+  await sql`insert into erasures (kind, id, erased_at) values (${kind}, ${id}, ${now})
+    on conflict do nothing`.execute(tx)
+}
+
+/** Up to `limit` erasures after the first `offset`, oldest first. */
+export const listErasures = async (
+  db: Db,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<Erased[]> =>
+  (
+    await sql<Erased>`select kind, id from erasures order by erased_at, id
+      offset ${offset} limit ${limit}`.execute(db)
+  ).rows
+
+/** Records what somebody outside remembers. */
+export const takeErasures = async (db: Db, erased: readonly Erased[], now: Date): Promise<void> => {
+  await sql`insert into erasures (kind, id, erased_at)
+      select e.kind, e.id, ${now}::timestamptz
+      from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)
+      on conflict do nothing`.execute(db)
+}
