@@ -11,7 +11,8 @@ import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { deleteDock, stopDock } from '../docks/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
-import { HostNotLinked, HostRefused } from '../hosts/index.ts'
+import { deleteQuarantined, HostNotLinked, HostRefused } from '../hosts/index.ts'
+import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { usualCopySettings } from './copy-settings.ts'
@@ -21,7 +22,8 @@ import { evictCaptures } from './evict-captures.ts'
 import { createCopies } from './keep-copies.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
-import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
+import { sweepStrayObjects } from './stray-objects.ts'
+import { sweepCopies, sweepRetained } from './sweep-copies.ts'
 import { copyLeaseMs, takeCopy } from './take-copy.ts'
 
 const { ageMs: copyAgeMs, graceMs, drillAgainMs } = usualCopySettings
@@ -333,12 +335,83 @@ describe('a sweep', () => {
     const { snapshotId } = await stopped()
     await createCopier(context).run()
     const needed = await objects()
-    await context.store.put(`${world.organizationId}/chunks/aa/stray`, Buffer.from('x'))
+    const ended = newUuid()
+    await sql`insert into ended_copies (id, begun_at) values (${ended}, ${world.clock.now()})`.execute(
+      world.db,
+    )
+    await context.store.put(`${world.organizationId}/chunks/aa/stray-${ended}`, Buffer.from('x'))
     const later = { ...context, clock: { ...world.clock, now: () => new Date(Date.now() + 2 * graceMs) } }
     expect(await sweepStrayObjects(context)).toBe(0)
     expect(await sweepStrayObjects(later)).toBe(1)
     expect(await objects()).toEqual(needed)
     expect(await copiedAt(snapshotId)).not.toBeNull()
+  })
+
+  it('keeps the objects of a copy that the database does not know, until they are deleted by an order', async () => {
+    const unknown = newUuid()
+    const keys = [`chunks/aa/name-${unknown}`, `copies/${unknown}/manifest`].map(
+      (key) => `${world.organizationId}/${key}`,
+    )
+    for (const key of keys) await context.store.put(key, Buffer.from('xy'))
+    const before = await objects()
+    const later = { ...context, clock: { ...world.clock, now: () => new Date(Date.now() + 2 * graceMs) } }
+    for (let round = 0; round < 2; round++) expect(await sweepStrayObjects(later)).toBe(0)
+    expect(await objects()).toEqual(before)
+    const { rows } = await sql<{ id: string; state: string; size_bytes: string }>`
+      select id, state, size_bytes from quarantine where thing_id = ${unknown}`.execute(world.db)
+    expect(rows).toMatchObject([{ state: 'held', size_bytes: 4 }])
+    await deleteQuarantined(world, rows[0]!.id)
+    expect(await sweepStrayObjects(later)).toBe(2)
+    expect(await objects()).toEqual(before.filter((key) => !keys.includes(key)))
+  })
+})
+
+describe('after a restore', () => {
+  const begin = (at: Date) =>
+    sql`update instance_epoch set epoch = epoch + 1, begun_at = ${at}`.execute(world.db)
+  afterEach(() =>
+    sql`update instance_epoch set epoch = 0, begun_at = null, objects_checked = 0,
+    copies_checked = 0`.execute(world.db),
+  )
+  const statusOf = async (id: string) =>
+    (await sql<{ status: string }>`select status from snapshots where id = ${id}`.execute(world.db)).rows[0]
+      ?.status
+
+  it('a copy whose object is gone is made again, or its Snapshot reads failed; others stay', async () => {
+    const [gone, kept] = [await stopped(), await stopped()]
+    await createCopier(context).run()
+    const chunkOf = async (snapshotId: string) =>
+      (
+        await sql<{
+          key: string
+        }>`select k.object_key as key from copies c join copy_chunk_uses u on u.copy_id = c.id
+          join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
+          where c.snapshot_id = ${snapshotId}`.execute(world.db)
+      ).rows[0]!.key
+    await checkCopies(context)
+    expect(await statusOf(gone.snapshotId)).toBe('completed')
+    await context.store.delete(await chunkOf(gone.snapshotId))
+    await sql`update snapshots set host_id = null where id = ${gone.snapshotId}`.execute(world.db)
+    await begin(world.clock.now())
+    await checkCopies(context)
+    expect([await statusOf(gone.snapshotId), await statusOf(kept.snapshotId)]).toEqual([
+      'failed',
+      'completed',
+    ])
+    expect(await copiedAt(kept.snapshotId)).not.toBeNull()
+  })
+
+  it('chunks from before it stay until every object was looked at', async () => {
+    const { dockId } = await stopped()
+    await createCopier(context).run()
+    await remove(dockId)
+    await sweepCopies(context)
+    world.clock.advance(graceMs + 1)
+    await begin(world.clock.now())
+    expect((await sweepCopies(context)).chunks).toBe(0)
+    world.clock.advance(graceMs + 1)
+    await sweepStrayObjects(context)
+    expect((await sweepCopies(context)).chunks).toBeGreaterThan(0)
   })
 })
 

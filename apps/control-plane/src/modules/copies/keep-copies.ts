@@ -1,6 +1,7 @@
 /** The work on copies that goes on by itself: making them, proving them, giving up captures on crowded hosts, sweeping. */
 import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
+import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
 import { endCopiesOfOthers } from './copy-store.ts'
@@ -10,7 +11,8 @@ import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
 import { forgetRestoresUnderWay } from './restore-store.ts'
-import { sweepCopies, sweepRetained, sweepStrayObjects } from './sweep-copies.ts'
+import { sweepStrayObjects } from './stray-objects.ts'
+import { sweepCopies, sweepRetained } from './sweep-copies.ts'
 
 /** For what no notice told of: a failure whose time has come. */
 const lookEveryMs = 30_000
@@ -84,9 +86,10 @@ export const createCopies = (context: CopyContext): Copies => {
         everyMs: settings.straysEveryMs,
         run: async () => {
           const removed = await sweepStrayObjects(context)
-          if (removed > 0) logger.warn({ removed }, 'objects without a row removed')
+          if (removed > 0) logger.warn({ removed }, 'objects of ended copies removed')
         },
       },
+      { name: 'copies after a restore', everyMs: lookEveryMs, run: () => checkCopies(context) },
       {
         name: 'restore drill',
         everyMs: settings.drillEveryMs,

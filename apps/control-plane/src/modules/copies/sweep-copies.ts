@@ -1,10 +1,9 @@
 /**
  * Mark and sweep of the object store. A row goes before its object: a crash between the two leaves an object without a
- * row, which the search for strays removes; never a row without its object.
+ * row, which the search for strays finds; never a row without its object.
  */
 import { sql } from 'kysely'
 import { withTransaction } from '../../database/database.ts'
-import type { StoredObject } from '../../object-store/index.ts'
 import { type CopyContext, copyPrefix } from './copy-context.ts'
 
 const batch = 500
@@ -29,6 +28,11 @@ type Which = 'aged' | 'retained'
 const unneeded = sql`not exists (
   select 1 from copy_chunk_uses u where u.organization_id = k.organization_id and u.name = k.name)`
 
+/** A chunk from before a restore may be needed by a copy that the database does not know, and that is kept. */
+const neededByNobodyUnknown = sql`not exists (select 1 from instance_epoch i
+  where k.used_at < i.begun_at and (i.objects_checked < i.epoch or exists (select 1 from quarantine q
+    where q.kind = 'objects' and q.state = 'held' and q.organization_id = k.organization_id)))`
+
 /**
  * Removes chunks that no copy needs. Asked twice, the second time with the rows held: a copy that said meanwhile that it
  * needs one is then seen, and one that says so later finds it gone and stores it anew.
@@ -41,7 +45,7 @@ const sweepChunks = async ({ db, store, clock, settings }: CopyContext, which: W
       : sql`k.organization_id in (select id from organizations where retention_enabled)`
   const gone = await withTransaction(db, async (tx) => {
     const held = await sql<{ key: string }>`
-      select k.object_key as key from copy_chunks k where ${due} and ${unneeded}
+      select k.object_key as key from copy_chunks k where ${due} and ${unneeded} and ${neededByNobodyUnknown}
       limit ${batch} for update skip locked`.execute(tx)
     const keys = held.rows.map(({ key }) => key)
     return sql<{ key: string }>`
@@ -68,38 +72,3 @@ export const sweepCopies = (context: CopyContext) => sweep(context, 'aged')
 
 /** The same at once, for organizations that keep no data at rest. */
 export const sweepRetained = (context: CopyContext) => sweep(context, 'retained')
-
-/** Those of the objects that no row names, nor an attempt that goes on: it records a chunk only while it stands. */
-const strays = async ({ db }: CopyContext, objects: readonly StoredObject[]): Promise<string[]> => {
-  const keys = objects.map(({ key }) => key)
-  const result = await sql<{ key: string }>`
-    select k.key from unnest(${keys}::text[]) as k(key)
-    where not exists (select 1 from copy_chunks c where c.object_key = k.key)
-      and not exists (select 1 from copies c
-        where split_part(k.key, '/', 2) = 'copies' and c.id::text = split_part(k.key, '/', 3))
-      and not exists (select 1 from copies c where c.verified_at is null and c.id::text = right(k.key, 36))`.execute(
-    db,
-  )
-  return result.rows.map(({ key }) => key)
-}
-
-/** Removes objects that were stored by attempts which never came to their row. Answers how many. */
-export const sweepStrayObjects = async (context: CopyContext): Promise<number> => {
-  const { store, clock, settings } = context
-  const before = clock.now().getTime() - settings.graceMs
-  let removed = 0
-  let page: StoredObject[] = []
-  const flush = async (): Promise<void> => {
-    for (const key of await strays(context, page)) {
-      await store.delete(key)
-      removed += 1
-    }
-    page = []
-  }
-  for await (const object of store.list('')) {
-    if (object.modifiedAt.getTime() >= before) continue
-    if (page.push(object) >= batch) await flush()
-  }
-  if (page.length > 0) await flush()
-  return removed
-}

@@ -1,0 +1,75 @@
+/**
+ * After a restore the database may name objects that were removed since its backup. A copy that lacks one is made again
+ * where a host keeps the capture; where none does, its Snapshot reads `failed`.
+ */
+import { sql } from 'kysely'
+import { type CopyContext, manifestKey } from './copy-context.ts'
+import { recordDamage } from './drill-store.ts'
+
+const batch = 5_000
+
+const isDue = async ({ db }: CopyContext): Promise<number | null> =>
+  (
+    await sql<{ epoch: number }>`select epoch from instance_epoch
+      where begun_at is not null and copies_checked < epoch`.execute(db)
+  ).rows[0]?.epoch ?? null
+
+const organizations = async ({ db }: CopyContext): Promise<string[]> =>
+  (
+    await sql<{ id: string }>`select distinct organization_id as id from copies
+      where verified_at is not null`.execute(db)
+  ).rows.map(({ id }) => id)
+
+type Chunk = { name: string; key: string }
+
+/** Chunks of the organization whose object is not among the keys. */
+const missingChunks = async (
+  { db }: CopyContext,
+  organizationId: string,
+  keys: ReadonlySet<string>,
+): Promise<Chunk[]> => {
+  const missing: Chunk[] = []
+  let after = ''
+  for (;;) {
+    const { rows } = await sql<Chunk>`select name, object_key as key from copy_chunks
+      where organization_id = ${organizationId} and name > ${after} order by name limit ${batch}`.execute(db)
+    missing.push(...rows.filter(({ key }) => !keys.has(key)))
+    const last = rows.at(-1)
+    if (rows.length < batch || !last) return missing
+    after = last.name
+  }
+}
+
+type Verified = { id: string; organizationId: string; snapshotId: string; usesMissing: boolean }
+
+const checkOrganization = async (context: CopyContext, organizationId: string): Promise<void> => {
+  const { db, store, clock, logger } = context
+  const keys = new Set<string>()
+  for await (const { key } of store.list(`${organizationId}/`)) keys.add(key)
+  const missing = await missingChunks(context, organizationId, keys)
+  const names = missing.map(({ name }) => name)
+  const { rows } = await sql<Verified>`
+    select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId",
+      exists (select 1 from copy_chunk_uses u where u.copy_id = c.id and u.name = any(${names}::text[])) as "usesMissing"
+    from copies c where c.organization_id = ${organizationId} and c.verified_at is not null`.execute(db)
+  const broken = rows.filter((copy) => copy.usesMissing || !keys.has(manifestKey(organizationId, copy.id)))
+  for (const copy of broken)
+    await recordDamage(db, copy, { chunkNames: names, chunkKeys: missing.map(({ key }) => key) }, clock.now())
+  const lost = await sql<{ id: string }>`
+    update snapshots s set status = 'failed' from copies c
+    where c.snapshot_id = s.id and c.id = any(${broken.map(({ id }) => id)}::uuid[]) and s.status = 'completed'
+      and s.host_id is null returning s.id`.execute(db)
+  for (const { id } of lost.rows)
+    logger.error(
+      { snapshotId: id, organizationId },
+      'a copy lost objects since the backup; its Snapshot has failed',
+    )
+}
+
+/** Compares all copies with the store, once in an epoch. Resolves at once where there is nothing to do. */
+export const checkCopies = async (context: CopyContext): Promise<void> => {
+  const epoch = await isDue(context)
+  if (epoch === null) return
+  for (const organizationId of await organizations(context)) await checkOrganization(context, organizationId)
+  await sql`update instance_epoch set copies_checked = ${epoch}`.execute(context.db)
+}

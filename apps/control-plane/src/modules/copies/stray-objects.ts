@@ -1,0 +1,98 @@
+/**
+ * Objects of the store that no row names. Those of attempts which the database knows to have ended are removed; those of
+ * copies that it never knew stand in quarantine, one entry a copy, and stay.
+ */
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { StoredObject } from '../../object-store/index.ts'
+import type { CopyContext } from './copy-context.ts'
+
+const batch = 500
+/** What an ended attempt left is found within hours; later it would be kept as unknown, not removed. */
+const endedKeptMs = 90 * 24 * 3_600_000
+/** `<organization>/chunks/<xx>/<name>-<copy>` and `<organization>/copies/<copy>/<part>`. */
+const keyPattern =
+  /^(?<organizationId>[0-9a-f-]{36})\/(?:chunks\/.*-(?<ofChunk>[0-9a-f-]{36})|copies\/(?<ofPart>[0-9a-f-]{36})\/.*)$/
+
+type Stray = { key: string; organizationId: string; copyId: string; sizeBytes: number }
+type Unknown = { copyId: string; organizationId: string; sizeBytes: number }
+
+/** Objects whose keys are none of ours are left alone. */
+const ours = (objects: readonly StoredObject[]): Stray[] =>
+  objects.flatMap(({ key, sizeBytes }) => {
+    const { organizationId, ofChunk, ofPart } = keyPattern.exec(key)?.groups ?? {}
+    const copyId = ofChunk ?? ofPart
+    return organizationId && copyId ? [{ key, organizationId, copyId, sizeBytes }] : []
+  })
+
+/** Those that no row names, nor an attempt that goes on; `isOver` where the database says that they can go. */
+const straysAmong = async (
+  { db }: CopyContext,
+  objects: readonly Stray[],
+): Promise<(Stray & { isOver: boolean })[]> =>
+  (
+    await sql<Stray & { isOver: boolean }>`
+      select k.*, exists (select 1 from copies c where c.id = k."copyId")
+          or exists (select 1 from ended_copies e cross join instance_epoch i where e.id = k."copyId"
+            and (i.begun_at is null or e.begun_at >= i.begun_at))
+          or exists (select 1 from quarantine q where q.kind = 'objects' and q.thing_id = k."copyId"
+            and q.state = 'deleted') as "isOver"
+      from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb)
+        as k(key text, "organizationId" uuid, "copyId" uuid, "sizeBytes" bigint)
+      where not exists (select 1 from copy_chunks c where c.object_key = k.key)
+        and not exists (select 1 from copies c where c.id = k."copyId"
+          and (c.verified_at is null or split_part(k.key, '/', 2) = 'copies'))`.execute(db)
+  ).rows
+
+const holdUnknown = async (
+  { db, clock, logger }: CopyContext,
+  unknown: readonly Unknown[],
+): Promise<void> => {
+  const rows = unknown.map((each) => ({ ...each, id: newUuid() }))
+  const held = await sql<{ id: string; copyId: string; organizationId: string }>`
+    insert into quarantine (id, kind, thing_id, organization_id, size_bytes, state, first_seen_at)
+    select u.id, 'objects', u."copyId", u."organizationId", u."sizeBytes", 'held', ${clock.now()}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as u(id uuid, "copyId" uuid, "organizationId" uuid, "sizeBytes" bigint)
+    on conflict do nothing
+    returning id, thing_id as "copyId", organization_id as "organizationId"`.execute(db)
+  for (const { id, copyId, organizationId } of held.rows)
+    logger.warn(
+      { quarantineId: id, copyId, organizationId },
+      'objects of a copy that the database does not know, now in quarantine: script/quarantine decides',
+    )
+}
+
+/** One look at the whole store. Returns how many objects were removed. */
+export const sweepStrayObjects = async (context: CopyContext): Promise<number> => {
+  const { db, store, clock, settings } = context
+  const before = clock.now().getTime() - settings.graceMs
+  const unknown = new Map<string, Unknown>()
+  let removed = 0
+  let page: StoredObject[] = []
+  const flush = async (): Promise<void> => {
+    for (const { key, isOver, copyId, organizationId, sizeBytes } of await straysAmong(context, ours(page))) {
+      if (isOver) {
+        await store.delete(key)
+        removed += 1
+        continue
+      }
+      const known = unknown.get(copyId)?.sizeBytes ?? 0
+      unknown.set(copyId, { copyId, organizationId, sizeBytes: known + Number(sizeBytes) })
+    }
+    page = []
+  }
+  for await (const object of store.list('')) {
+    if (object.modifiedAt.getTime() >= before) continue
+    if (page.push(object) >= batch) await flush()
+  }
+  if (page.length > 0) await flush()
+  if (unknown.size > 0) await holdUnknown(context, [...unknown.values()])
+  await sql`delete from ended_copies where begun_at < ${new Date(clock.now().getTime() - endedKeptMs)}`.execute(
+    db,
+  )
+  // Only now is it known which copies of the lost time may need chunks that no row of this database needs.
+  await sql`update instance_epoch set objects_checked = epoch
+    where begun_at is not null and begun_at <= ${new Date(before)}`.execute(db)
+  return removed
+}
