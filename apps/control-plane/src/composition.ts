@@ -104,6 +104,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     ),
     copySettings: config.copies,
     copyMetrics: metrics.copies,
+    quarantined: metrics.quarantined,
     eraseAgain: (erased) => people.eraseAgain(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })

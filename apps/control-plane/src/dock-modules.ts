@@ -53,6 +53,7 @@ import {
   repositoriesToClone,
 } from './modules/environments/index.ts'
 import {
+  countQuarantined,
   createEnrolment,
   createHostEvents,
   createLostTime,
@@ -134,6 +135,8 @@ export const createDockModules = (options: {
   store: ObjectStore
   copySettings: CopySettings
   copyMetrics?: CopyMetrics
+  /** Told every few seconds how many things stand in quarantine. */
+  quarantined?(things: number): void
   /** Erases again what a restored database brought back. */
   eraseAgain?(erased: readonly Erased[]): Promise<void>
   /** Instead of the links of real hosts: tests only. */
@@ -263,6 +266,11 @@ export const createDockModules = (options: {
       { name: 'old records', everyMs: 600_000, run: () => pruneRecords({ db, clock }) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'what hosts remember', everyMs: 5_000, run: lostTime.tell },
+      {
+        name: 'quarantine',
+        everyMs: 15_000,
+        run: async () => options.quarantined?.(await countQuarantined(db)),
+      },
       { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
       { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },
     ],

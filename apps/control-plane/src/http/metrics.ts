@@ -9,6 +9,8 @@ export type Metrics = {
   /** `route` is the pattern of the contract, never the path: ids and tickets stay out. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
   copies: CopyMetrics
+  /** How many things wait in quarantine for a decision. */
+  quarantined(things: number): void
 }
 
 export const createMetrics = (): Metrics => {
@@ -37,8 +39,14 @@ export const createMetrics = (): Metrics => {
     help: '1 while copies wait because the object store has no room.',
     registers: [registry],
   })
+  const quarantine = new Gauge({
+    name: 'dock_quarantine_things',
+    help: 'Docks, captures and copies that the database does not know and that are kept until an admin decides.',
+    registers: [registry],
+  })
   return {
     registry,
+    quarantined: (things) => quarantine.set(things),
     copies: {
       drilled: (result) => drills.inc({ result }),
       behind: (seconds) => behind.set(seconds),

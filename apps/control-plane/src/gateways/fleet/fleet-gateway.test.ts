@@ -19,7 +19,7 @@ it('waits for a command until its runtime has had the time to end it', async () 
       return { status: 200, body: Buffer.from(JSON.stringify(answer)), json: () => answer }
     },
   } as unknown as AgentLink
-  const gateway = createFleetGateway(systemClock)
+  const gateway = createFleetGateway(systemClock, () => 0)
   gateway.attach('host', 'control', link)
   const command = {
     generation: 1,
@@ -33,4 +33,24 @@ it('waits for a command until its runtime has had the time to end it', async () 
   await gateway.setup('host', 'dock', { operationId: 'o', generation: 1, script: '', timeoutMs: 1000 })
   expect(asked).toHaveLength(2)
   for (const { timeoutMs } of asked) expect(timeoutMs).toBeGreaterThan(1000 + endingMs)
+})
+
+it('holds orders back until the first report over a link is settled, and says their epoch', async () => {
+  const asked: unknown[] = []
+  const link = {
+    isClosed: false,
+    onClose: () => undefined,
+    request: async (_method: string, _path: string, { body }: RequestOptions) => {
+      asked.push(body)
+      return { status: 200, body: Buffer.from('{}'), json: () => ({}) }
+    },
+  } as unknown as AgentLink
+  const gateway = createFleetGateway(systemClock, () => 3)
+  gateway.attach('host', 'control', link)
+  const ordered = gateway.destroy('host', 'dock', { operationId: 'o', generation: 1 })
+  await gateway.keepPool('host', { kind: null })
+  expect(asked).toEqual([{ kind: null }])
+  gateway.settled('host')
+  await ordered
+  expect(asked.at(-1)).toEqual({ operationId: 'o', generation: 1, epoch: 3 })
 })

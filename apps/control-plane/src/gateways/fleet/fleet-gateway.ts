@@ -70,15 +70,19 @@ export const createFleetGateway = (clock: Clock, epoch: () => number): FleetGate
     body: z.input<Q> | undefined,
     options: { method?: string; timeoutMs: number },
   ): Promise<z.output<A>> => translated(callAgent(link(hostId), path, request, answer, body, options))
-  /** By host: resolves when the first report over its present link is settled. */
+  /** By host, until the first report over its present link is settled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
-  /** An order waits for that: only then is it known whether the database knows less than the host. */
-  const order: typeof call = async (hostId, ...rest) => {
+  const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {
     const late = Promise.withResolvers<never>()
     const cancel = clock.after(commandTimeoutMs, () =>
       late.reject(new HostUnreachable(`host ${hostId} has not reported`)),
     )
-    await Promise.race([reports.get(hostId)?.promise, late.promise]).finally(cancel)
+    await Promise.race([report.promise, late.promise]).finally(cancel)
+  }
+  /** An order waits for that: only then is it known whether the database knows less than the host. */
+  const order: typeof call = async (hostId, ...rest) => {
+    const report = reports.get(hostId)
+    if (report) await untilReported(hostId, report)
     return call(hostId, ...rest)
   }
   const command = { timeoutMs: commandTimeoutMs }
@@ -100,7 +104,10 @@ export const createFleetGateway = (clock: Clock, epoch: () => number): FleetGate
         if (links[channel].get(hostId) === fresh) links[channel].delete(hostId)
       })
     },
-    settled: (hostId) => reports.get(hostId)?.resolve(),
+    settled: (hostId) => {
+      reports.get(hostId)?.resolve()
+      reports.delete(hostId)
+    },
     disconnect: (hostId, reason) => {
       for (const channel of [links.control, links.bulk]) {
         channel.get(hostId)?.close(4001, reason)
