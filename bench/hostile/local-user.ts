@@ -49,6 +49,7 @@ export const hostileLocalUser = async (report: Report): Promise<void> => {
   const port = await freePort()
   const shmBefore = new Set(await readdir('/dev/shm'))
   const server = await startServer(dataDir, port, { DOCK_WARM_POOL: '0' })
+  let isOver = false
   let squatting: ReturnType<typeof startSquatter> | undefined
   try {
     const dock = await createDock(server)
@@ -114,7 +115,8 @@ export const hostileLocalUser = async (report: Report): Promise<void> => {
       await untilTrue(isHealthy, 20_000)
     }
     const wonWhileRunning = squatting.hasWon()
-    if (!wonWhileRunning) await server.interrupt()
+    await server.interrupt()
+    isOver = true
     const control = await untilTrue(async () => squatting?.hasWon() ?? false, 10_000)
     report.attack({
       what: 'takes the port while the control plane is killed three times',
@@ -124,7 +126,7 @@ export const hostileLocalUser = async (report: Report): Promise<void> => {
     })
   } finally {
     squatting?.end()
-    await server.interrupt().catch(() => undefined)
+    if (!isOver) await server.interrupt()
     await removeDataDir(dataDir)
   }
 }
