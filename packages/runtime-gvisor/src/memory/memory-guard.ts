@@ -95,9 +95,13 @@ export class MemoryGuard {
   /** Looks once, and acts if it must. The result tells whether to look again soon, because most of the memory is used. */
   look(): boolean {
     if (this.#isClosed || this.#isFrozen) return false
-    if (this.#acting) return true
     try {
       const { chargedBytes, isStuck } = this.#parts.group.read()
+      if (this.#acting) {
+        // The sentry that is being asked may itself wait for memory.
+        if (isStuck) this.#raise()
+        return true
+      }
       if (!isStuck && chargedBytes < this.#hotBytes) return false
       if (!isStuck && this.#parts.group.usedBytes() <= this.#triggerBytes) return true
       this.#acting = this.#act(isStuck).finally(() => {
