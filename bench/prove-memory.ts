@@ -33,7 +33,7 @@ const shape = (name: string, command: string, { shows = true, direct = true } = 
 /** Maps 2 GiB and reads zeros into it: the image's Python has no mmap. */
 const perlMapping = (flags: number): string =>
   `perl -e 'open Z, "</dev/zero"; $at = syscall(9, 0, 2 << 30, 3, ${flags}, -1, 0); $fd = fileno Z;
-    syscall(0, $fd, $at + ($_ << 20), 1 << 20) > 0 or die $! for 0 .. 2047'`
+    syscall(0, $fd, $at + ($_ << 12), 1 << 12) > 0 or die $! for 0 .. 524287'`
 
 const shapes: Shape[] = [
   shape('head | tail', 'head -c 4G /dev/zero | tail'),
