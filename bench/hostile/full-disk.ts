@@ -34,15 +34,15 @@ export const fullDisk = async (report: Report): Promise<void> => {
 
     const ballast = join(dataDir, 'ballast')
     const freeBytes = async (): Promise<number> => {
-      const { bfree, bsize } = await statfs(dataDir)
-      return bfree * bsize
+      const { bavail, bsize } = await statfs(dataDir)
+      return bavail * bsize
     }
     const fill = async (): Promise<void> => {
       await execute('fallocate', ['-l', String(await freeBytes()), ballast]).catch(() => undefined)
       await execute('sh', ['-c', `cat /dev/zero >>${join(dataDir, 'rest')} 2>/dev/null; true`])
     }
     await fill()
-    const left = await freeBytes()
+    let left = await freeBytes()
     const refused: string[] = []
     const begun = performance.now()
     while (performance.now() - begun < fullMs) {
@@ -52,6 +52,9 @@ export const fullDisk = async (report: Report): Promise<void> => {
         })
         .catch((error: { code?: string }) => refused.push(error.code ?? String(error)))
       await run(server, dock.id, 'head -c 20M /dev/urandom >noise').catch(() => undefined)
+      // What is given back meanwhile is taken again.
+      await fill()
+      left = Math.min(left, await freeBytes())
       await delay(500)
     }
     const health = await fetch(`${admin.baseUrl}/health`).then(
@@ -63,7 +66,7 @@ export const fullDisk = async (report: Report): Promise<void> => {
       what: 'the data folder’s disk is full',
       control: left < 2 ** 20,
       holds: database !== null && databaseNow === database,
-      seen: `PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health is ${health}, creates end ${[...new Set(refused)].join(' ') || 'well'}`,
+      seen: `${left} bytes are left, PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health is ${health}, creates end ${[...new Set(refused)].join(' ') || 'well'}`,
     })
 
     for (const name of ['ballast', 'rest']) await rm(join(dataDir, name), { force: true })
@@ -89,14 +92,9 @@ export const fullDisk = async (report: Report): Promise<void> => {
     })
   } finally {
     await server?.interrupt()
-    await untilTrue(
-      async () => {
-        await execute('umount', [dataDir])
-        return true
-      },
-      20_000,
-      500,
-    )
+    const isUnmounted = await untilTrue(() => execute('umount', [dataDir]).then(() => true), 10_000, 500)
+    // The kernel may still be letting go of the pool's loop device.
+    if (isUnmounted === null) await execute('umount', ['--lazy', dataDir])
     await rm(folder, { recursive: true, force: true })
   }
 }

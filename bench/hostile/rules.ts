@@ -19,7 +19,7 @@ const areThere = async (): Promise<boolean> =>
 
 export const flushedRules = (report: Report): Promise<void> =>
   withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
-    const agent = await processOf('apps/host-agent/src/main.ts', `:${server.port}`)
+    const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
     const [a, b] = [await createDock(server), await createDock(server)]
     const gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
     const host = spawn('perl', [greeter, String(port), '127.0.0.1'], { stdio: ['ignore', 'pipe', 'inherit'] })
