@@ -8,7 +8,7 @@ export type HostileHost = {
   credential: string
   /** Writes to the stream of events, as fast as the control plane reads; throws once that ended the session. */
   send(text: string | Uint8Array): Promise<void>
-  /** Resolves when both links are there and events are read. */
+  /** Resolves when the control plane reads events; the bulk link may come a moment later. */
   linked(): Promise<void>
   /** How often the control plane began to read events. */
   sessions(): number

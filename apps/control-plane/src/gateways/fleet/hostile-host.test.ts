@@ -52,6 +52,8 @@ beforeEach(async () => {
     answer: (path, request) => answer(path, request),
   })
   await host.linked()
+  const { gateway } = controlPlane.controlPlane.docks.context
+  await vi.waitFor(() => expect(gateway.linkedInBulk()).toEqual([host.hostId]), 10_000)
 })
 afterEach(async () => {
   await host.close()
@@ -78,8 +80,13 @@ it('is not believed a pool of 100,000, nor one larger than a host may have', asy
   await untilOnline()
   const kind = { image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 }
   const { pools } = controlPlane.controlPlane.docks.context
-  const taken = Array.from({ length: 201 }, () => pools.take(kind, [host.hostId])).filter(Boolean)
-  expect(taken).toHaveLength(200)
+  // The pool is known a moment after the host's state is.
+  let taken = 0
+  const takeAll = () => {
+    while (pools.take(kind, [host.hostId])) taken += 1
+    expect(taken).toBe(200)
+  }
+  await vi.waitFor(takeAll, 10_000)
 })
 
 it('is ended when it sends nothing but what is not in the protocol', async () => {
