@@ -33,6 +33,9 @@ import type { FillingDisk } from './write-new-disk.ts'
 /** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
 const releaseDeadlineMs = 60_000
 
+/** With room to spare: btrfs frees the space of removed disks a while later. */
+const poolBytes = 8 * 2 ** 30
+
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 const logger = createLogger('disk-pool-test')
 let host: string
@@ -64,7 +67,7 @@ const dock = async (id: string, diskGiB = 1): Promise<string> => {
 
 beforeAll(async () => {
   host = await mkdtemp(join(tmpdir(), 'dock-pool-'))
-  poolDir = await preparePool(host, { sizeBytes: 3 * 2 ** 30 })
+  poolDir = await preparePool(host, { sizeBytes: poolBytes })
   mountsDir = join(host, 'mounts')
   system = await openDiskSystem(logger)
   await makeImage()
@@ -128,7 +131,7 @@ describe('create and attach', () => {
     await expect(pool.create('a', { from: { image: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
     await expect(pool.create('a', { from: { captureId: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
     await expect(pool.attach('a')).rejects.toThrow(NotInPool)
-    const full = newPool(2 * 2 ** 30)
+    const full = newPool(poolBytes)
     await expect(full.create('a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(NoSpace)
     await expect(pool.create('../a', { from: { image: 'small' }, diskGiB: 1 })).rejects.toThrow(/not an id/)
     expect((await pool.list()).disks).toEqual([])
@@ -359,6 +362,6 @@ describe('recover', () => {
     pool = newPool()
     await pool.recover()
     expect((await pool.list()).disks).toEqual(['a'])
-    expect(pool.room().totalBytes).toBe(3 * 2 ** 30)
+    expect(pool.room().totalBytes).toBe(poolBytes)
   })
 })

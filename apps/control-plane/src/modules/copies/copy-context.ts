@@ -25,6 +25,8 @@ export type CopyContext = {
   /** Names this process on leases. */
   owner: string
   settings: CopySettings
+  /** Characters of a list of files that every copy may have, however small its disk. Default 1 Gi; tests set less. */
+  indexLengthMin?: number
   metrics?: CopyMetrics
 }
 

@@ -179,7 +179,13 @@ const copyDisk = async (
   }
   if (missing.size > 0) throw new Error(`${missing.size} chunks were not sent`)
   const indexParts = source.files
-    ? await storeIndex(context, copy, keys, source.files(), Math.max(diskBytes, indexLengthMin))
+    ? await storeIndex(
+        context,
+        copy,
+        keys,
+        source.files(),
+        Math.max(diskBytes, context.indexLengthMin ?? indexLengthMin),
+      )
     : 0
   const places = chunks.map(({ index, name }): [number, string] => [index, name])
   await storeManifest(context, copy, keys, { version: 1, diskBytes, chunkBytes, chunks: places, indexParts })
