@@ -40,6 +40,8 @@ export const limits = {
     idleSecondsMax: 30 * 60,
     openSecondsMax: 12 * 3600,
   },
+  /** Files and lists of Snapshots that are being read at once; a host reads 8, of which some stay for its own work. */
+  snapshotReadings: { openPerUserMax: 4, openPerHostMax: 6, stallSecondsMax: 60 },
   nameLength: { min: 1, max: 100 },
   slugLength: { min: 3, max: 63 },
   seats: { min: 1, default: 5 },
@@ -88,6 +90,8 @@ export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
   terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  snapshotFiles: { max: 1200, windowSeconds: 60, scope: 'user' },
+  snapshotLists: { max: 60, windowSeconds: 60, scope: 'user' },
   environmentVersions: { max: 240, windowSeconds: 3600, scope: 'organization' },
   invitationMails: { max: 100, windowSeconds: 3600, scope: 'user' },
   apiKeyCreations: { max: 10, windowSeconds: 3600, scope: 'user' },

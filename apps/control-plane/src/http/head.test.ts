@@ -1,6 +1,9 @@
 /** HEAD on what streams: the headers of a GET, and nothing left open behind them. */
+import { limits } from '@dock/contract'
 import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+
+const { openPerUserMax } = limits.snapshotReadings
 
 let server: ControlPlaneWithHost
 let snapshotId: string
@@ -48,12 +51,15 @@ const ask = (method: string, path: string): Promise<Response> =>
 it.each(['files?path=/etc/hostname', 'tree', 'download'])(
   'many HEADs on %s leave nothing open',
   async (path) => {
-    const answers = await Promise.all(Array.from({ length: 100 }, () => ask('HEAD', path)))
-    for (const answer of answers) {
-      expect([answer.status, answer.body]).toEqual([200, null])
-      expect(answer.headers.get('content-type')).toMatch(/^application\/(json|octet-stream)/)
+    // As many at once as one person may have; the next are let in only because nothing of the earlier ones is left.
+    for (let wave = 0; wave < 3; wave++) {
+      const answers = await Promise.all(Array.from({ length: openPerUserMax }, () => ask('HEAD', path)))
+      for (const answer of answers) {
+        expect([answer.status, answer.body]).toEqual([200, null])
+        expect(answer.headers.get('content-type')).toMatch(/^application\/(json|octet-stream)/)
+      }
     }
-    expect(opened).toBe(100)
+    expect(opened).toBe(3 * openPerUserMax)
     await expect.poll(() => open).toBe(0)
   },
 )

@@ -1,4 +1,5 @@
 /** Public face of Snapshots. */
 export { createSnapshotDeleteSaga, deleteSnapshot } from './delete-snapshot.ts'
+export { createOpenReadings } from './open-readings.ts'
 export { readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 export { listDockSnapshots, listSnapshots, readLatestSnapshot } from './read-snapshots.ts'

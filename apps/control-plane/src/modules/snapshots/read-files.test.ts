@@ -1,11 +1,18 @@
 /** Reading one file, against a real database and the fake host, whose every file holds `dock` and a line break. */
-import { ServiceError } from '@dock/contract'
+import { limits, rateLimits, ServiceError } from '@dock/contract'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { stopDock } from '../docks/index.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
-import { listSnapshots, readSnapshotDownload, readSnapshotFile } from './index.ts'
+import {
+  createOpenReadings,
+  listSnapshots,
+  readSnapshotDownload,
+  readSnapshotFile,
+  readSnapshotTree,
+} from './index.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -23,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const read = async (range?: string, snapshotFileBytesMax = 2 ** 20) => {
-  const context = { ...world.modules.context, snapshotFileBytesMax }
+  const context = { ...world.modules.context, readings: createOpenReadings(), snapshotFileBytesMax }
   try {
     const answer = await readSnapshotFile(context, member, { id, path: '/etc/hostname', range })
     const text = await new Response(answer.body).text()
@@ -51,8 +58,75 @@ it('is refused above the setting, by what is asked for', async () => {
 })
 
 it('is linked to from the list of downloads', async () => {
-  const answer = await readSnapshotDownload(world.modules.context, member, id)
+  const answer = await readSnapshotDownload(
+    { ...world.modules.context, readings: createOpenReadings() },
+    member,
+    id,
+  )
   const files = (await Array.fromAsync(answer.files)).flat()
   const url = new URL(files[0]!.url, 'http://dock')
   expect([url.pathname, url.searchParams.get('path')]).toEqual([`/v1/snapshots/${id}/files`, files[0]!.path])
+})
+
+/** A context of its own, so that nothing counted elsewhere counts here. */
+const counting = () => ({
+  ...world.modules.context,
+  readings: createOpenReadings(),
+  rateLimits: createRateLimits(),
+})
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof ServiceError ? error.code : error),
+  )
+const { openPerUserMax, openPerHostMax } = limits.snapshotReadings
+
+it('is refused to a person who reads as much as one may, until a reading ends', async () => {
+  const context = counting()
+  const path = '/etc/hostname'
+  const file = (range?: string) => readSnapshotFile(context, member, { id, path, range })
+  const open = await Promise.all(Array.from({ length: openPerUserMax - 1 }, () => file()))
+  const tree = await readSnapshotTree(context, member, id)
+  expect(await codeOf(file())).toBe('rate_limited')
+  expect(await codeOf(readSnapshotTree(context, member, id))).toBe('rate_limited')
+  expect(await codeOf(readSnapshotDownload(context, member, id))).toBe('rate_limited')
+
+  await Array.fromAsync(tree.files)
+  open.push(await file())
+  expect(await codeOf(file())).toBe('rate_limited')
+  await open[0]!.body.cancel()
+  expect(await new Response((await file()).body).text()).toBe('dock\n')
+  // Neither a refusal nor a file that is too large leaves anything counted.
+  expect(
+    await codeOf(
+      readSnapshotFile({ ...context, snapshotFileBytesMax: 1 }, member, { id, path, range: undefined }),
+    ),
+  ).toBe('file_too_large')
+  expect(await codeOf(file())).toBe('done')
+})
+
+it('is refused while as many read from the host as it takes, whoever they are', async () => {
+  const context = counting()
+  const ends = Array.from({ length: openPerHostMax }, () => context.readings.ofHost(world.hostId))
+  const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
+  for (let count = 0; count <= openPerUserMax; count++) expect(await codeOf(file())).toBe('rate_limited')
+  expect(await codeOf(readSnapshotTree(context, member, id))).toBe('rate_limited')
+  ends[0]!()
+  expect(await codeOf(file())).toBe('done')
+})
+
+it('is counted by the minute', async () => {
+  const context = counting()
+  const list = async () => {
+    for await (const _ of (await readSnapshotTree(context, member, id)).files);
+  }
+  for (let count = 0; count < rateLimits.snapshotLists.max; count++) await list()
+  expect(await codeOf(list())).toBe('rate_limited')
+  await Promise.all(
+    Array.from({ length: rateLimits.snapshotFiles.max }, () =>
+      context.rateLimits.take('snapshotFiles', member.userId),
+    ),
+  )
+  const file = readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
+  expect(await codeOf(file)).toBe('rate_limited')
 })

@@ -11,9 +11,12 @@ import {
   parseByteRange,
   placeByteRange,
 } from '../hosts/index.ts'
+import { type OpenReadings, untilRead } from './open-readings.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
-type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost' | 'listFiles'>
+type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits'> & {
+  readings: OpenReadings
+}
 
 const requireCompleted = async (context: Reader, caller: Visitor, id: string): Promise<SnapshotRow> => {
   const row = caller.admit(await findSnapshotRow(context.db, caller.userId, id))
@@ -43,14 +46,38 @@ const asked = async <T>(
 
 type Listed<List extends { files: unknown[] }> = Omit<List, 'files'> & { files: AsyncIterable<List['files']> }
 
+/** What `begin` returns, with a way to end each reading that it counts; a failure ends them at once. */
+const counted = async <T>(
+  begin: (count: (end: () => void) => void) => Promise<T>,
+): Promise<{ begun: T; end: () => void }> => {
+  const ends: (() => void)[] = []
+  const end = (): void => {
+    for (const each of ends) each()
+  }
+  try {
+    return { begun: await begin((each) => void ends.push(each)), end }
+  } catch (error) {
+    end()
+    throw error
+  }
+}
+
 /** The files of a completed Snapshot with their sizes in bytes. */
 export const readSnapshotTree = async (
   context: Reader,
   caller: Visitor,
   id: string,
 ): Promise<Listed<SnapshotTree>> => {
+  const { rateLimits, readings } = context
+  await rateLimits.take('snapshotLists', caller.userId)
   const row = await requireCompleted(context, caller, id)
-  const batches = await asked(context.listFiles(row), 'service_unavailable')
+  const { begun, end } = await counted(async (count) => {
+    count(readings.ofUser(caller.userId))
+    // A list that comes from its copy instead asks nothing of the host, and is soon done.
+    if (row.hostId !== null) count(readings.ofHost(row.hostId))
+    return asked(context.listFiles(row), 'service_unavailable')
+  })
+  const batches = untilRead(ReadableStream.from(begun), end)
   const files = mapAsync(batches, (batch) => batch.map(({ path, size }) => ({ path, size })))
   return { snapshotId: id, files }
 }
@@ -74,12 +101,18 @@ export const readSnapshotFile = async (
   caller: Visitor,
   wanted: { id: string; path: string; range: string | undefined },
 ): Promise<FileAnswer> => {
+  const { rateLimits, readings } = context
+  await rateLimits.take('snapshotFiles', caller.userId)
   const row = await requireCompleted(context, caller, wanted.id)
   const range = rangeFrom(wanted.range)
-  const { size, body } = await asked(
-    context.gateway.file(await hostOf(context, row), wanted.id, wanted.path, range),
-    'not_a_regular_file',
-  )
+  const { begun, end } = await counted(async (count) => {
+    count(readings.ofUser(caller.userId))
+    const hostId = await hostOf(context, row)
+    count(readings.ofHost(hostId))
+    return asked(context.gateway.file(hostId, wanted.id, wanted.path, range), 'not_a_regular_file')
+  })
+  const { size } = begun
+  const body = untilRead(begun.body, end)
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
   if (contentLength > context.snapshotFileBytesMax) {

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
 import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
-import { readSnapshotTree } from '../../snapshots/index.ts'
+import { createOpenReadings, readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { createDock } from '../operations/create-dock.ts'
 import { deleteDock } from '../operations/delete-dock.ts'
@@ -81,7 +81,9 @@ it('shows a member no way to files that a disk has received', async () => {
   const snapshotId = snapshot.rows[0]!.id
   const size = { ttlSeconds: null }
   const ways = () => ({
-    tree: outcomeOf(readSnapshotTree(world.modules.context, world.caller, snapshotId)),
+    tree: outcomeOf(
+      readSnapshotTree({ ...context(), readings: createOpenReadings() }, world.caller, snapshotId),
+    ),
     resume: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {})),
     resumeWithout: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })),
     branch: outcomeOf(branchDock(world.modules.context, world.caller, dock.id, size, undefined)),
