@@ -13,6 +13,7 @@ export type ClosureWorld = {
   server: TestControlPlane
   clock: DrivenClock
   host: FakeHost
+  hostId: string
   /** The first person. */
   admin: Person
   call(session: Session, method: string, path: string, body?: object): Promise<Reply>
@@ -66,6 +67,7 @@ export const createClosureWorld = async (): Promise<ClosureWorld> => {
     server,
     clock,
     host,
+    hostId,
     admin: { id, email: server.admin.email, session: await server.signIn() },
     call,
     addPerson: async (email) => {

@@ -1,0 +1,126 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { hostFacts } from '../docks/fake-host.ts'
+import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
+import { backUpDatabase } from './test-restore.ts'
+
+let world: ClosureWorld
+let ada: Person
+let bob: Person
+beforeEach(async () => {
+  world = await createClosureWorld()
+  ada = await world.addPerson('ada@example.test')
+  bob = await world.addPerson('bob@example.test')
+})
+afterEach(() => world.server.stop())
+
+const db = () => world.server.database.db
+const people = async (): Promise<string[]> =>
+  (await db().selectFrom('users').select('email').orderBy('email').execute()).map(({ email }) => email)
+const organizationsOf = async (person: Person) =>
+  db()
+    .selectFrom('memberships')
+    .select(['organization_id as id', 'role'])
+    .where('user_id', '=', person.id)
+    .execute()
+const standing = async (id: string): Promise<boolean> =>
+  (await db()
+    .selectFrom('organizations')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst()) !== undefined
+
+/** The host reports, with what it remembers, and what follows is over. */
+const report = async (): Promise<void> => {
+  const { hostEvents } = world.server.controlPlane.docks
+  await hostEvents.handle(world.hostId, {
+    type: 'inventory',
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+    runtimes: [...world.host.sandboxes.values()],
+    pool: [],
+    captures: [],
+    remembered: world.host.instance.watermark,
+  })
+  await hostEvents.settled()
+}
+
+/** Ada erases her account, and Bob deletes an organization: the host is told of both. */
+const eraseAndTell = async (deleted: string): Promise<void> => {
+  const erased = await world.call(ada.session, 'POST', '/v1/account/erase', {
+    confirmation: 'erase my account data',
+  })
+  expect(erased.status).toBe(202)
+  expect((await world.call(bob.session, 'DELETE', `/v1/organizations/${deleted}`)).status).toBe(200)
+  await vi.waitFor(
+    async () => {
+      world.clock.advance(5_000)
+      expect(world.host.instance.erasures).toEqual(
+        expect.arrayContaining([
+          { kind: 'person', id: ada.id },
+          { kind: 'organization', id: deleted },
+        ]),
+      )
+      expect(await db().selectFrom('organizations').select('id').where('id', '=', deleted).execute()).toEqual(
+        [],
+      )
+    },
+    { timeout: 60_000 },
+  )
+}
+
+it('a database restored to before an erasure: accounts and organizations are erased again, others stay', async () => {
+  const alone = await world.createOrganization(ada)
+  const shared = await world.createOrganization(ada)
+  await world.join(bob, shared.organizationId, 'member')
+  const deleted = await world.createOrganization(bob)
+  const kept = await world.createOrganization(bob)
+  const dockId = await world.createDock(ada, alone.workspaceId)
+  const restore = await backUpDatabase(db())
+  // In the time that is to be lost, Ada hands over what she shares: else she could not leave.
+  await db()
+    .updateTable('memberships')
+    .set({ role: 'owner' })
+    .where('organization_id', '=', shared.organizationId)
+    .where('user_id', '=', bob.id)
+    .execute()
+  await eraseAndTell(deleted.organizationId)
+
+  await restore()
+  expect(await people()).toContain(ada.email)
+  expect(await organizationsOf(ada)).toHaveLength(2)
+  expect(await standing(deleted.organizationId)).toBe(true)
+  await report()
+
+  expect(await people()).not.toContain(ada.email)
+  expect(await people()).toContain(bob.email)
+  expect(await organizationsOf(ada)).toEqual([])
+  expect(await standing(alone.organizationId)).toBe(false)
+  expect(await standing(deleted.organizationId)).toBe(false)
+  expect(await organizationsOf(bob)).toEqual(
+    expect.arrayContaining([
+      { id: shared.organizationId, role: 'owner' },
+      { id: kept.organizationId, role: 'owner' },
+    ]),
+  )
+  await expect(world.server.signIn(ada.email, 'a long password')).rejects.toThrow('401')
+  await vi.waitFor(
+    async () => {
+      world.clock.advance(5_000)
+      expect(await world.stateOf(dockId)).toBeUndefined()
+    },
+    { timeout: 60_000 },
+  )
+})
+
+it('a host that was told nothing erases nobody', async () => {
+  const { organizationId } = await world.createOrganization(bob)
+  await report()
+  world.host.instance = {
+    watermark: { epoch: 0, startId: '00000000-0000-4000-8000-000000000000', mark: 1 },
+    erasures: [],
+  }
+  await report()
+  expect(await people()).toEqual(expect.arrayContaining([ada.email, bob.email]))
+  expect(await standing(organizationId)).toBe(true)
+})
