@@ -67,7 +67,7 @@ import {
 } from './modules/hosts/index.ts'
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
-import { createLineage, type Erased } from './modules/lineage/index.ts'
+import { createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
 import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
@@ -234,10 +234,9 @@ export const createDockModules = (options: {
     memoryMiB: limits.memoryMiB.default,
     diskGiB: limits.diskGiB.default,
   }
-  const lostTime = createLostTime({
-    ...{ db, clock, logger, gateway, lineage, reactions },
-    eraseAgain: options.eraseAgain ?? (async () => undefined),
-  })
+  const eraseAgain = options.eraseAgain ?? (async () => undefined)
+  const lostTime = createLostTime({ db, clock, logger, gateway, lineage, reactions, eraseAgain })
+  const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, eraseAgain })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
   })
@@ -266,6 +265,7 @@ export const createDockModules = (options: {
       { name: 'old records', everyMs: 600_000, run: () => pruneRecords({ db, clock }) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
       { name: 'what hosts remember', everyMs: 5_000, run: lostTime.tell },
+      { name: 'what the object store remembers', everyMs: 10_000, run: storeMemory.keep },
       {
         name: 'quarantine',
         everyMs: 15_000,
@@ -300,6 +300,8 @@ export const createDockModules = (options: {
     },
     start: async () => {
       await lineage.begin()
+      // Before any order is given.
+      await storeMemory.look()
       await runner.start()
       await copies.start()
       imageVersions.start()
@@ -319,7 +321,7 @@ export const createDockModules = (options: {
       const late = new Promise<void>((resolve) => {
         cancel = clock.after(5_000, resolve)
       })
-      await Promise.race([runner.settled(), late]).finally(cancel)
+      await Promise.race([Promise.all([runner.settled(), storeMemory.settled()]), late]).finally(cancel)
       fleet.close()
       await usage
         .flush()

@@ -20,6 +20,18 @@ export const listErasures = async (
       offset ${offset} limit ${limit}`.execute(db)
   ).rows
 
+/** How many there are. */
+export const countErasures = async (db: Db): Promise<number> =>
+  (await sql<{ count: number }>`select count(*)::int as count from erasures`.execute(db)).rows[0]!.count
+
+/** Those of what somebody outside remembers that this database does not know. */
+export const unknownErasures = async (db: Db, erased: readonly Erased[]): Promise<Erased[]> =>
+  (
+    await sql<Erased>`select e.kind, e.id
+      from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)
+      where not exists (select 1 from erasures k where k.kind = e.kind and k.id = e.id)`.execute(db)
+  ).rows
+
 /** Records what somebody outside remembers. */
 export const takeErasures = async (db: Db, erased: readonly Erased[], now: Date): Promise<void> => {
   await sql`insert into erasures (kind, id, erased_at)

@@ -1,0 +1,137 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { newUuid, systemClock } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { sql } from 'kysely'
+import pino from 'pino'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type ObjectStore, openObjectStore } from '../../object-store/index.ts'
+import { type Erased, listErasures, takeErasures } from './erasures.ts'
+import { createLineage, type Lineage } from './lineage.ts'
+import { createStoreMemory, type StoreMemory } from './store-memory.ts'
+
+let database: FreshDatabase
+let folder: string
+let store: ObjectStore
+beforeEach(async () => {
+  database = await freshDatabase()
+  folder = await mkdtemp(join(tmpdir(), 'dock-store-memory-'))
+  store = openObjectStore(undefined, join(folder, 'objects'))
+})
+afterEach(async () => {
+  await database.drop()
+  await rm(folder, { recursive: true })
+})
+
+type Started = { lineage: Lineage; memory: StoreMemory; erasedAgain: Erased[] }
+const started = async (on: ObjectStore = store, fails = false): Promise<Started> => {
+  const parts = { db: database.db, clock: systemClock, logger: pino({ level: 'silent' }) }
+  const lineage = createLineage(parts)
+  await lineage.begin()
+  const erasedAgain: Erased[] = []
+  const eraseAgain = async (erased: readonly Erased[]): Promise<void> => {
+    if (fails) throw new Error('planted')
+    erasedAgain.push(...erased)
+  }
+  return { lineage, memory: createStoreMemory({ ...parts, store: on, lineage, eraseAgain }), erasedAgain }
+}
+const works = async ({ lineage, memory }: Started): Promise<void> => {
+  await lineage.advance()
+  await memory.keep()
+}
+const erased = (): Erased[] => [
+  { kind: 'person', id: newUuid() },
+  { kind: 'organization', id: newUuid() },
+]
+const erase = (what: Erased[]) => takeErasures(database.db, what, systemClock.now())
+const known = () => listErasures(database.db, { offset: 0, limit: 100 })
+/** Puts the database back to before the instance ever started. */
+const restore = async (): Promise<void> => {
+  await sql`delete from instance_starts`.execute(database.db)
+  await sql`delete from erasures`.execute(database.db)
+}
+/** Remembers all writes. */
+const watched = (): { store: ObjectStore; written: string[] } => {
+  const written: string[] = []
+  const put: ObjectStore['put'] = (key, bytes) => {
+    written.push(key)
+    return store.put(key, bytes)
+  }
+  return { store: { ...store, put }, written }
+}
+
+it('a start after the one that the store remembers is the same database', async () => {
+  await works(await started())
+  const next = await started()
+  await next.memory.look()
+  await works(next)
+  expect(next.lineage.epoch()).toBe(0)
+})
+
+it('a restored database is noticed by the store alone, and erases again what it has forgotten', async () => {
+  const first = await started()
+  const gone = erased()
+  await erase(gone)
+  await works(first)
+  await restore()
+
+  const second = await started()
+  await second.memory.look()
+  expect(second.lineage.epoch()).toBe(1)
+  expect(second.erasedAgain).toHaveLength(2)
+  expect(second.erasedAgain).toEqual(expect.arrayContaining(gone))
+  expect(await known()).toHaveLength(2)
+
+  await works(second)
+  const third = await started()
+  await third.memory.look()
+  expect([third.lineage.epoch(), third.erasedAgain]).toEqual([1, []])
+})
+
+it('writes what changed and nothing else', async () => {
+  const { store: on, written } = watched()
+  const instance = await started(on)
+  await works(instance)
+  expect(written).toEqual(['instance/mark'])
+  await instance.memory.keep()
+  expect(written).toHaveLength(1)
+  await erase(erased())
+  await works(instance)
+  expect(written).toEqual(['instance/mark', 'instance/erasures', 'instance/mark'])
+})
+
+it('a store that cannot be read keeps nobody waiting, is not written, and is compared once it is back', async () => {
+  await works(await started())
+  await restore()
+  let isAway = true
+  const { store: seen, written } = watched()
+  const get: ObjectStore['get'] = (key) => (isAway ? Promise.reject(new Error('away')) : store.get(key))
+  const second = await started({ ...seen, get })
+  await second.memory.look()
+  await expect(works(second)).rejects.toThrow('away')
+  expect([second.lineage.epoch(), written]).toEqual([0, []])
+  isAway = false
+  await works(second)
+  expect([second.lineage.epoch(), written]).toEqual([1, ['instance/mark']])
+})
+
+it('an object that cannot be understood does not pass for one that was never written', async () => {
+  await store.put('instance/mark', Buffer.from('{}'))
+  const { store: on, written } = watched()
+  await expect(works(await started(on))).rejects.toThrow()
+  expect(written).toEqual([])
+})
+
+it('an erasure that failed is tried again at the next start', async () => {
+  const gone = erased()
+  await erase(gone)
+  await works(await started())
+  await restore()
+  const failing = await started(store, true)
+  await failing.memory.look()
+  expect(await known()).toEqual([])
+  const next = await started()
+  await next.memory.look()
+  expect(next.erasedAgain).toHaveLength(2)
+})
