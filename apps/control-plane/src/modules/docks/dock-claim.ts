@@ -16,7 +16,7 @@ import {
 } from '../hosts/index.ts'
 import { type Quota, type QuotaRefusal, quotaError, quotaPart } from '../limits/index.ts'
 import type { DockRow } from './dock.ts'
-import { afterHeld, holdDock, insertChanges } from './dock-commit.ts'
+import { afterHeld, afterSpot, holdDock, holdHost, insertChanges, releaseHost } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { endGivingWay } from './give-way.ts'
 
@@ -210,6 +210,8 @@ export type ExistingDockClaim = {
   /** What must not hold while the Dock is claimed. */
   unless?: RawBuilder<boolean>
   also?: readonly RawBuilder<unknown>[]
+  /** Gives back what the Dock has reserved on its host. */
+  release?: boolean
   /** The Dock's disk goes, so that what waits for its host gives way. */
   removesDisk?: boolean
   /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
@@ -241,11 +243,13 @@ export const claimDock = async (
           sql`quota as (select null as refused, 0 as allowed, 0 as used where false)`,
           sql`candidate as (select null::uuid as id, null::text as runtime)`,
         ]),
+    ...(input.release ? [holdHost] : []),
     sql`moved as (update docks d set updated_at = ${now}
       ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
-      ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
+      ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.release ? sql`, placed = false` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
         and d.state in (${sql.join(last ? [dock.state] : statesAlike(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
+        ${input.release ? sql`and ${afterSpot}` : sql``}
       returning d.*)`,
     sql`ended as (${input.removesDisk ? endGivingWay(operation, now) : sql`select 1 where false`})`,
     // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.
@@ -260,6 +264,7 @@ export const claimDock = async (
         ]
       : []),
     ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, { by, through }, now)})`] : []),
+    ...(input.release ? [releaseHost(dock.id)] : []),
     ...(input.also ?? []),
   ]
   try {

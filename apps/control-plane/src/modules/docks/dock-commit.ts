@@ -33,7 +33,10 @@ export type DockChange = {
 
 const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...parts], sql`, `)
 
-/** `name as (…)` that gives back the reservation of a Dock, counted once however often it is asked for. */
+/**
+ * `name as (…)` that gives back the reservation of a Dock, counted once however often it is asked for. {@link holdHost}
+ * goes before it.
+ */
 export const releaseHost = (dockId: string): RawBuilder<unknown> => sql`released as (
   update hosts set reserved_cpus = hosts.reserved_cpus - d.cpus,
     reserved_memory_mib = hosts.reserved_memory_mib - d.memory_mib,
@@ -45,8 +48,16 @@ export const releaseHost = (dockId: string): RawBuilder<unknown> => sql`released
  * two of them never wait for each other in a circle. {@link afterHeld} makes a part wait for it.
  */
 export const holdDock = (dockId: string | null): RawBuilder<unknown> =>
-  sql`held as (select id from docks where id = ${dockId}::uuid for update)`
+  sql`held as (select id, host_id from docks where id = ${dockId}::uuid for update)`
 export const afterHeld: RawBuilder<boolean> = sql<boolean>`(select count(*) from held) >= 0`
+
+/**
+ * `spot as (…)`, behind {@link holdDock}: locks the Dock's host before the Dock's row is changed or deleted, which
+ * {@link afterSpot} makes wait for it. A create holds its host while it waits for whoever changes a Dock of the same
+ * name, and a change that waited for the host only then would be waited for in a circle.
+ */
+export const holdHost: RawBuilder<unknown> = sql`spot as (select h.id from hosts h where h.id = (select host_id from held) for no key update)`
+export const afterSpot: RawBuilder<boolean> = sql<boolean>`(select count(*) from spot) >= 0`
 
 /** `name as (…)` that completes an operation held by `owner`; {@link holdDock} goes before it. */
 export const completeOperation = (
@@ -86,11 +97,13 @@ export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | 
     complete
       ? sql`gate as (${completeOperation(complete.operation, complete.owner, complete.error, now)})`
       : sql`gate as (select 1 as id)`,
+    ...(change.release ? [holdHost] : []),
     sql`given as (${change.given ?? sql`select 1`})`,
     sql`moved as (update docks d set state = ${last}, state_changed_at = ${now}, updated_at = ${now}
       ${change.release ? sql`, placed = false` : sql``} ${change.set ? sql`, ${change.set}` : sql``}
       where d.id = ${change.dockId} and d.generation = ${change.generation} and d.state = ${first}
-        and exists (select 1 from gate) and exists (select 1 from given) returning d.*)`,
+        and exists (select 1 from gate) and exists (select 1 from given)
+        ${change.release ? sql`and ${afterSpot}` : sql``} returning d.*)`,
     sql`changes as (${insertChanges(sql`moved`, moves, change.cause, now)})`,
     ...(change.release ? [releaseHost(change.dockId)] : []),
     ...(change.event

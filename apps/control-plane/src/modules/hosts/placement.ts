@@ -68,7 +68,7 @@ export const hostCandidate = (
   order by h.id = any(${r.avoid ?? []}::uuid[]),
     floor(h.reserved_slots / (h.max_docks * ${equalShare}::float8))
       - case when h.id = ${r.prefer ?? null}::uuid then ${preferredSteps}::int else 0 end,
-    coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1 for update`
+    coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1 for no key update`
 
 /** `set` list that counts a Dock on the host row `hosts`. */
 export const reserveSize = (

@@ -7,7 +7,6 @@ import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
 import { isHostLost, saveCaptureOrders } from '../../hosts/index.ts'
 import type { DockRow } from '../dock.ts'
 import { claimDock } from '../dock-claim.ts'
-import { releaseHost } from '../dock-commit.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import { stoppableStates } from '../dock-state.ts'
 import { dockCaptures, dueDocks } from '../dock-store.ts'
@@ -132,9 +131,8 @@ const claimStop = async (
           ]),
     ],
     removesDisk,
-    ...(starts ? { set: sql`placed = false` } : {}),
+    release: starts,
     also: [
-      ...(starts ? [releaseHost(id)] : []),
       // Of the stop that gives way: what it may have captured is on the lost host.
       ...(state === 'archiving'
         ? [

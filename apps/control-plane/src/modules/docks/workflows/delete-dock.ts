@@ -7,7 +7,7 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, type OperationRow, type Saga } from '../../../engine/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
-import { completeOperation, holdDock, releaseHost } from '../dock-commit.ts'
+import { afterSpot, completeOperation, holdDock, holdHost, releaseHost } from '../dock-commit.ts'
 import { deleteUsage } from '../usage/usage-store.ts'
 import { explainFailure } from './explain-failure.ts'
 import { removeCapture, removeDockDisk } from './remove-from-host.ts'
@@ -61,7 +61,8 @@ export const createDeleteSaga = (options: {
       const orders = deleteData(operation).orders ?? []
       const result = await sql<{ id: string }>`
         with ${holdDock(operation.targetId)}, gate as (${completeOperation(operation, owner, null, now)}),
-        moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) returning id),
+        ${holdHost},
+        moved as (delete from docks where id = ${operation.targetId} and exists (select 1 from gate) and ${afterSpot} returning id),
         ${releaseHost(operation.targetId)}, ${deleteUsage(operation.targetId)},
         ordered as (${saveHostOrders(orders, now, sql`select 1 from gate`)})
         select id from gate`.execute(db)
