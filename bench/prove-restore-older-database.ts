@@ -229,6 +229,7 @@ const prove = async (backup: Backup): Promise<void> => {
     const gone = captures.filter((id) => !there.has(id))
     expect(gone.length === 0, `captures before ${captures.length}, gone ${gone.length}`)
     if (backup.keepsObjects) {
+      expect(log.includes('"by":"the object store"'), 'the object store tells of it before any host does')
       const left = new Set(await objectsOf(dataDir))
       const missing = objects.filter((name) => !left.has(name))
       expect(missing.length === 0, `objects before ${objects.length}, gone ${missing.length}`)
