@@ -1,6 +1,6 @@
 /** A sandbox as this driver holds it: its process on the host, and the ways to it, each found when it is first needed. */
 import { setTimeout as delay } from 'node:timers/promises'
-import { SandboxGone, type SandboxHandle } from '@dock/runtime'
+import { ExecRefused, SandboxGone, type SandboxHandle, SandboxShortOfMemory } from '@dock/runtime'
 import { ExecMarks } from './exec-mark.ts'
 import { FirstMoments } from './first-moments.ts'
 import { type HostProcess, isAlive } from './host-process.ts'
@@ -97,6 +97,11 @@ export class LiveSandbox {
     this.#guards.add(this.#guard)
   }
 
+  /** Resolves when `endedForMemory` holds all that are being ended at present; undefined when nothing is. */
+  get endingForMemory(): Promise<void> | undefined {
+    return this.#guard?.ending
+  }
+
   /** Tells the memory guard whether the sandbox stands still. */
   set isFrozen(isFrozen: boolean) {
     if (this.#guard) this.#guard.isFrozen = isFrozen
@@ -134,7 +139,7 @@ export class LiveSandbox {
     }
   }
 
-  /** Runs `work` with the sandbox; whatever fails while it is dying is SandboxGone. */
+  /** Runs `work` with the sandbox. What fails is SandboxGone while it is dying, SandboxShortOfMemory while it is short. */
   async use<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     void this.running
     try {
@@ -143,6 +148,8 @@ export class LiveSandbox {
       // The connection ends a moment before the process does.
       const deadline = performance.now() + (error instanceof SentrySilent ? dyingMs : 0)
       while (this.isAlive && performance.now() < deadline) await delay(dyingPollMs)
+      if (this.isAlive && this.#guard?.isShort && !(error instanceof ExecRefused))
+        throw new SandboxShortOfMemory((error as Error).message, { cause: error })
       if (this.isAlive) throw error
       const { ranOutOfMemory } = this
       throw new SandboxGone((error as Error).message, { cause: error, ranOutOfMemory })

@@ -9,7 +9,11 @@ const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bi
 const backgroundShares = 128
 /** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
 const hostProcessesMax = 4096
-const processesMax = 2048
+/**
+ * Of one user inside. A small Dock has fewer, because a process takes up to 1 MiB: with two thousand at work in 512 MiB
+ * the sentry ends only some ten of them in a second, and dies when the kernel has no memory left for one more.
+ */
+const processesMax = (memoryMiB: number): number => Math.min(2048, memoryMiB)
 const inMemoryMiB = 32
 const openFilesMax = 1_048_576
 
@@ -38,7 +42,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
     cwd: '/',
     capabilities: ociCapabilities(capabilitiesOf(0)),
     rlimits: [
-      { type: 'RLIMIT_NPROC', hard: processesMax, soft: processesMax },
+      { type: 'RLIMIT_NPROC', hard: processesMax(spec.memoryMiB), soft: processesMax(spec.memoryMiB) },
       { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
     ],
   },

@@ -32,6 +32,7 @@ const sandbox = {
   marks: new ExecMarks(),
   underWay: new Set<string>(),
   endedForMemory: new Map<number, string[]>(),
+  endingForMemory: undefined,
 }
 
 test('a command of which nobody knows whether it runs is ended', async () => {
@@ -113,4 +114,23 @@ test('a command that starts after its time was up is ended all the same', async 
   )
   const result = await runInSandbox(transport, sandbox, { ...request, timeoutMs: 1 })
   expect(result).toMatchObject({ exitCode: 137, timedOut: true })
+})
+
+test('a command that is ended for memory says so although its end is known before the signal is confirmed', async () => {
+  const { promise: endingForMemory, resolve: confirm } = Promise.withResolvers<void>()
+  const short = { ...sandbox, endedForMemory: new Map<number, string[]>(), endingForMemory }
+  const transport = transportOf(
+    async () => {
+      setImmediate(() => {
+        short.endedForMemory.get(5)?.push('hog')
+        confirm()
+      })
+      return started({ ended: Promise.resolve(137) })
+    },
+    async () => started(),
+  )
+  expect(await runInSandbox(transport, short, request)).toMatchObject({
+    exitCode: 137,
+    endedForMemory: ['hog'],
+  })
 })

@@ -18,7 +18,7 @@ const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undef
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
 export const runInSandbox = async (
   transport: ExecTransport,
-  sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory'>,
+  sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory' | 'endingForMemory'>,
   request: ExecRequest,
 ): Promise<ExecResult> => {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
@@ -73,6 +73,8 @@ export const runInSandbox = async (
     const ran = await runToEnd(transport, sandbox.id, command, wanted, givenUp)
     isOver(true)
     await ending
+    // The news of the end can come before the confirmation of the signal that caused it.
+    if (sandbox.endingForMemory) await sandbox.endingForMemory
     if (ran.exitCode === 'refused') throw new ExecRefused(ran.stderr.toString('utf8').trim().slice(0, 1000))
     const exitCode = ran.exitCode === 'unknown' ? killedExitCode : ran.exitCode
     const durationMs = Math.round(performance.now() - begin)

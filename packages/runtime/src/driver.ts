@@ -146,6 +146,11 @@ export class SandboxGone extends Error {
   }
 }
 
+/** The sandbox is alive, but did not do what was asked because it is short of memory. Whether it was done is unknown. */
+export class SandboxShortOfMemory extends Error {
+  override readonly name = 'SandboxShortOfMemory'
+}
+
 /** A sandbox ran out of memory: the name of the process that was ended for it, or null when the sandbox itself died. */
 export type OutOfMemory = { dockId: string; generation: number; process: string | null }
 

@@ -10,6 +10,7 @@ export {
   SandboxGone,
   type SandboxHandle,
   type SandboxProcess,
+  SandboxShortOfMemory,
   type SandboxSpec,
   type SandboxState,
   type SandboxUsage,

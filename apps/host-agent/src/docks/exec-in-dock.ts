@@ -1,6 +1,6 @@
 /** One command of a tenant, under a login bash as the Dock user. Beside the Dock's queue: it changes no state. */
 import type { ExecInDock, ExecOutcome } from '@dock/host-protocol'
-import { type ExecResult, SandboxGone } from '@dock/runtime'
+import { type ExecResult, SandboxGone, SandboxShortOfMemory } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import { decodeOutput, withLastLine } from './decode-output.ts'
 import type { DockState, SandboxUse } from './dock-state.ts'
@@ -44,8 +44,9 @@ const run = async (dock: DockState, { sandbox }: SandboxUse, request: ExecInDock
     const wanted = { ...loginShell(command, env), cwd, timeoutMs, outputLimitBytes }
     return await dock.parts.driver.exec(sandbox, wanted)
   } catch (error) {
-    if (!(error instanceof SandboxGone)) throw error
-    if (error.ranOutOfMemory)
+    const isShort = error instanceof SandboxShortOfMemory
+    if (!isShort && !(error instanceof SandboxGone)) throw error
+    if (isShort || error.ranOutOfMemory)
       throw new AgentRefusal('out_of_memory', 'the Dock ran out of memory while the command ran', {
         cause: error,
       })

@@ -4,6 +4,7 @@
  * have to end the sandbox (decision 060).
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { SentryRefused } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
 import { forkBomb, type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
 
@@ -15,6 +16,11 @@ const marginBytes = 6 * mebibyte
 /** While the group is stuck at its limit, its sentry may be stuck as well: it is given this much more, so many times. */
 const raiseBytes = 64 * mebibyte
 const raisesMax = 4
+/**
+ * The same when no more than this is left: what the kernel takes for itself does not wait. A thread or a process that the
+ * sentry then cannot make is the end of it.
+ */
+const tightBytes = 48 * mebibyte
 const enoughShare = 0.92
 const hotShare = 0.8
 const roundMs = 5
@@ -27,6 +33,8 @@ const unexplainedPauseMs = 150
 const stuckMaxMs = 10_000
 /** A death so soon after the last shortage was for want of memory. */
 const deathAfterMs = 15_000
+/** What a sandbox does not do so soon after a shortage, it does not do for want of memory. */
+const shortForMs = 1_000
 
 const signalsAtOnce = 3
 
@@ -53,6 +61,7 @@ export class MemoryGuard {
   readonly #hotBytes: number
   #stopListening = (): void => undefined
   #acting: Promise<void> | undefined
+  #ending: Promise<void> | undefined
   #isFrozen = false
   #isClosed = false
   #shortAtMs = Number.NEGATIVE_INFINITY
@@ -87,6 +96,16 @@ export class MemoryGuard {
     }
   }
 
+  /** Resolves when it is told of all that are being ended at present; undefined when nothing is. */
+  get ending(): Promise<void> | undefined {
+    return this.#ending
+  }
+
+  /** Whether the sandbox is short of memory now, or was a moment ago. */
+  get isShort(): boolean {
+    return performance.now() - this.#shortAtMs < shortForMs
+  }
+
   set isFrozen(isFrozen: boolean) {
     this.#isFrozen = isFrozen
     if (!isFrozen) this.look()
@@ -99,7 +118,7 @@ export class MemoryGuard {
       const { chargedBytes, isStuck } = this.#parts.group.read()
       if (this.#acting) {
         // The sentry that is being asked may itself wait for memory.
-        if (isStuck) this.#raise()
+        this.#giveRoom(isStuck, chargedBytes)
         return true
       }
       if (!isStuck && chargedBytes < this.#hotBytes) return false
@@ -127,21 +146,24 @@ export class MemoryGuard {
     const victims = new Victims()
     const unexplained = { sinceMs: Number.NaN, reducedAtMs: Number.NEGATIVE_INFINITY }
     let isFirstRoundStuck = wasStuck
-    let isBombed = false
+    let bombName: string | undefined
     try {
       while (!this.#isClosed && !this.#isFrozen) {
         const now = performance.now()
-        const isStuck = group.read().isStuck || isFirstRoundStuck
+        const { chargedBytes, isStuck: isStuckNow } = group.read()
+        const isStuck = isStuckNow || isFirstRoundStuck
         isFirstRoundStuck = false
-        this.#whileStuck(isStuck, now)
+        this.#giveRoom(isStuck, chargedBytes)
+        this.#leaveWhatStaysStuck(isStuck, now)
         const isShort = isStuck || group.usedBytes() > this.#triggerBytes
-        if (!isShort && !victims.arePending && !isBombed) break
+        if (!isShort && !victims.arePending && bombName === undefined) break
         this.#shortAtMs = now
         const sentry = await this.#parts.sentry()
         const listed = await sentry.processes()
         victims.see(listed, performance.now())
-        const bomb: MemoryProcess[] = isShort || isBombed ? forkBomb(listed, isBombed) : []
-        isBombed = bomb.length > 0
+        const bomb = isShort || bombName !== undefined ? forkBomb(victims.left(listed), bombName) : []
+        bombName = bomb[0]?.name
+        const isBombed = bombName !== undefined
         if (isBombed) await this.#end(sentry, bomb, listed, victims)
         const hasChosen = isShort && !isBombed && (await this.#relieve(sentry, listed, victims, unexplained))
         await delay(hasChosen || isBombed || victims.arePending ? roundMs : idleRoundMs)
@@ -181,9 +203,8 @@ export class MemoryGuard {
     return chosen.victims.length > 0
   }
 
-  #whileStuck(isStuck: boolean, now: number): void {
+  #leaveWhatStaysStuck(isStuck: boolean, now: number): void {
     this.#stuckSinceMs = isStuck ? (this.#stuckSinceMs ?? now) : undefined
-    if (isStuck) this.#raise()
     if (this.#stuckSinceMs !== undefined && now - this.#stuckSinceMs > stuckMaxMs)
       this.#parts.group.setKernelKills(true)
   }
@@ -200,10 +221,10 @@ export class MemoryGuard {
       const victim = left.shift()
       if (!victim) return
       victims.ended(victim, performance.now())
-      // It may have ended by itself.
+      // It may have ended by itself. A sentry that does not say so has ended it.
       const wasThere = await sentry.signal(victim.pid, 9).then(
         () => true,
-        () => false,
+        (error: unknown) => !(error instanceof SentryRefused),
       )
       if (!wasThere) return endNext()
       const lineage: number[] = []
@@ -212,10 +233,18 @@ export class MemoryGuard {
       this.#parts.onEnded(victim, lineage)
       return endNext()
     }
-    await Promise.all(Array.from({ length: signalsAtOnce }, endNext))
+    const ending = Promise.all(Array.from({ length: signalsAtOnce }, endNext)).then(() => undefined)
+    this.#ending = ending
+    try {
+      await ending
+    } finally {
+      this.#ending = undefined
+    }
   }
 
-  #raise(): void {
+  #giveRoom(isStuck: boolean, chargedBytes: number): void {
+    const limitBytes = this.#limitBytes + this.#raises * raiseBytes
+    if (!isStuck && chargedBytes < limitBytes - tightBytes) return
     if (this.#raises >= raisesMax) return
     this.#raises += 1
     ignoring(() => this.#parts.group.setLimit(this.#limitBytes + this.#raises * raiseBytes))

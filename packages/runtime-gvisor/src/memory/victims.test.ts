@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { forkBomb, type MemoryProcess, Victims } from './victims.ts'
+import { forkBomb, type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
 
 const mib = 2 ** 20
 const process = (pid: number, parentPid: number, rssMiB: number, name = `p${pid}`): MemoryProcess => ({
   ...{ pid, parentPid, name, rssBytes: rssMiB * mib },
 })
-const pids = (processes: readonly MemoryProcess[]) => processes.map(({ pid }) => pid)
+const pids = (processes: readonly ListedProcess[]) => processes.map(({ pid }) => pid)
 const need = (usedMiB: number, targetMiB: number) => ({
   usedBytes: usedMiB * mib,
   targetBytes: targetMiB * mib,
@@ -69,13 +69,19 @@ describe('a fork bomb', () => {
     ...Array.from({ length: count }, (_, index) => process(10 + index, 1, 1, 'bash')),
   ]
   test('is the processes of one name that are too many, but for commands from outside', () => {
-    expect(forkBomb(bombOf(140), false)).toEqual([])
-    const found = forkBomb(bombOf(200), false)
+    expect(forkBomb(bombOf(140), undefined)).toEqual([])
+    const found = forkBomb(bombOf(200), undefined)
     expect(found).toHaveLength(200)
     expect(pids(found)).not.toContain(2)
   })
-  test('is ended until few are left, once it was met', () => {
-    expect(forkBomb(bombOf(50), true)).toHaveLength(50)
-    expect(forkBomb(bombOf(15), true)).toEqual([])
+  test('is ended to the last, once it was met, and nobody else with it', () => {
+    expect(forkBomb(bombOf(50), 'bash')).toHaveLength(50)
+    expect(forkBomb(bombOf(3), 'bash')).toHaveLength(3)
+    expect(forkBomb(bombOf(0), 'bash')).toEqual([])
+  })
+  test('does not go on for those that were ended and are listed still', () => {
+    const victims = new Victims()
+    for (const each of bombOf(200).slice(3)) victims.ended(each, 0)
+    expect(pids(victims.left(bombOf(200)))).toEqual([1, 2, 3])
   })
 })

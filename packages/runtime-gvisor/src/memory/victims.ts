@@ -18,14 +18,15 @@ const victimsOfOneParentMax = 4
 const explainedShareMin = 0.3
 /** More processes than this are a fork bomb, whose memory is mostly what the host spends on each of them. */
 const processesMax = 150
-/** Once one was met, it is ended until no more than this are left: whoever is left forks on. */
-const bombLeftMax = 20
+/** So many of one name are a bomb's; once it was met, all of that name go: whoever is left forks on. */
+const bombMin = 20
 
 type Pending = { rssBytes: number; endedAtMs: number; goneAtMs: number | undefined }
 
 export class Victims {
   readonly #pending = new Map<number, Pending>()
   readonly #ofParent = new Map<number, number>()
+  readonly #ended = new Set<number>()
   #hasChosen = false
 
   /** Takes the present list into account: whose memory is still to come back. */
@@ -71,7 +72,13 @@ export class Victims {
   /** Counts a process as ended. */
   ended({ pid, rssBytes }: MemoryProcess, nowMs: number): void {
     this.#hasChosen = true
+    this.#ended.add(pid)
     this.#pending.set(pid, { rssBytes, endedAtMs: nowMs, goneAtMs: undefined })
+  }
+
+  /** Those of `processes` that were not ended yet. One whose parent does not ask for its end stays listed. */
+  left(processes: readonly ListedProcess[]): ListedProcess[] {
+    return processes.filter(({ pid }) => !this.#ended.has(pid))
   }
 
   /** The memory that nobody explained did not come back: one more victim may be chosen. */
@@ -91,14 +98,17 @@ export class Victims {
   }
 }
 
-/** A fork bomb's processes: all of the name that most have, but for commands from outside. Empty where there is no bomb. */
-export const forkBomb = (processes: readonly ListedProcess[], wasMet: boolean): MemoryProcess[] => {
-  if (!wasMet && processes.length <= processesMax) return []
+/**
+ * A fork bomb's processes: all of the name that most have, but for commands from outside. Empty where there is no bomb.
+ * `met` is the name of one that is being ended.
+ */
+export const forkBomb = (processes: readonly ListedProcess[], met: string | undefined): MemoryProcess[] => {
+  if (met === undefined && processes.length <= processesMax) return []
   const byName = Map.groupBy(
     processes.filter(({ parentPid }) => parentPid > 0),
     ({ name }) => name,
   )
-  const [bomb = []] = [...byName.values()].sort((one, other) => other.length - one.length)
-  if (bomb.length <= bombLeftMax) return []
+  const [largest = []] = [...byName.values()].sort((one, other) => other.length - one.length)
+  const bomb = largest.length > bombMin ? largest : (byName.get(met ?? '') ?? [])
   return bomb.map((each) => ({ ...each, rssBytes: 0 }))
 }

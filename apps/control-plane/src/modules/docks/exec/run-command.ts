@@ -63,7 +63,8 @@ const refusal = (error: HostRefused): ServiceError => {
     case 'out_of_memory':
       return new ServiceError('exec_failed', {
         message:
-          'The Dock ran out of memory while the command ran, and was started again with its files. ' +
+          'The Dock ran out of memory while the command ran. Its files are there; if it could not go on, it was ' +
+          'started again. ' +
           'Use less memory, or a Dock with more.',
         detail: error.message,
       })

@@ -1,0 +1,66 @@
+/** The guard with a pretended group and sentry: what real ones do too seldom to be waited for. */
+import { expect, test } from 'vitest'
+import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
+import type { MemoryGroup } from './memory-group.ts'
+import { headroomMiB, MemoryGuard } from './memory-guard.ts'
+import type { MemoryProcess } from './victims.ts'
+
+const mib = 2 ** 20
+const memoryMiB = 512
+const hog: MemoryProcess = { pid: 7, parentPid: 1, name: 'hog', rssBytes: 500 * mib }
+
+/** A group that uses `usedMiB`, and a sentry in which the hog is, until it is signalled; `signal` is the answer to that. */
+const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
+  const limits: number[] = []
+  const told: string[] = []
+  let isThere = true
+  const group: MemoryGroup = {
+    read: () => ({ chargedBytes: (isThere ? usedMiB : 50) * mib, isStuck: false }),
+    usedBytes: () => (isThere ? usedMiB : 50) * mib,
+    setLimit: (bytes) => limits.push(bytes / mib),
+    setKernelKills: () => undefined,
+    kernelKills: () => 0,
+    listen: () => () => undefined,
+  }
+  const { promise: over, resolve } = Promise.withResolvers<void>()
+  const guard = new MemoryGuard({
+    ...{ group, memoryMiB },
+    sentry: async () => ({
+      processes: async () => (isThere ? [hog] : []),
+      memory: async () => (isThere ? [hog] : []),
+      signal: () => {
+        isThere = false
+        setImmediate(resolve)
+        return signal()
+      },
+      reduceMemory: async () => undefined,
+    }),
+    onEnded: ({ name }) => told.push(name),
+  })
+  return { guard, limits, told, over }
+}
+
+test('gives the sandbox room before the limit is hit: what the kernel takes for itself fails there at once', async () => {
+  const { guard, limits, over } = guardOf(memoryMiB + headroomMiB - 10, async () => undefined)
+  await over
+  guard.close()
+  expect(limits.slice(0, 2)).toEqual([memoryMiB + headroomMiB, memoryMiB + headroomMiB + 64])
+})
+
+test('gives none while enough is left', async () => {
+  const { guard, limits, over } = guardOf(memoryMiB + 10, async () => undefined)
+  await over
+  guard.close()
+  expect(limits).toEqual([memoryMiB + headroomMiB])
+})
+
+test.each([
+  { answer: 'silence', error: new SentrySilent('no answer'), told: ['hog'] },
+  { answer: 'that it is not there', error: new SentryRefused('no such process'), told: [] },
+])('a signal whose answer is $answer is told as $told', async ({ error, told }) => {
+  const made = guardOf(memoryMiB + 10, () => Promise.reject(error))
+  await made.over
+  made.guard.close()
+  expect(made.guard.isShort).toBe(true)
+  expect(made.told).toEqual(told)
+})
