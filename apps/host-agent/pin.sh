@@ -20,7 +20,8 @@ pin_namespace() {
   make_pin_folder
   for ((processor = 0; processor < $(nproc --all); processor++)); do
     error=$(taskset --cpu-list "$processor" unshare --mount="$pin" --propagation slave "$@" 2>&1 >/dev/null) && return
-    umount "$pin" 2>/dev/null || true
+    # Pinned, so that only its preparation failed: another processor would not change that.
+    if is_pinned; then umount "$pin"; break; fi
   done
   printf '%s\n' "$error" >&2
   return 1
