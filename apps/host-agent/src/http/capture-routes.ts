@@ -49,7 +49,7 @@ export const addCaptureRoutes = (app: Hono, { disks, captureNotes, instance, cop
     const captureId = uuidParameter(context, 'captureId')
     const file = await disks.captureFile(captureId)
     const [disk, dock] = await Promise.all([stat(file).catch(() => null), captureNotes.read(captureId)])
-    const size = { sizeBytes: disk && disk.blocks * 512, diskBytes: disk && disk.size }
+    const size = { sizeBytes: disk && disk.blocks * 512, diskBytes: disk?.size ?? null }
     return context.json({ ...size, dock } satisfies protocol.CaptureNote)
   })
 
