@@ -30,8 +30,13 @@ export const guardRules = async (options: {
 }): Promise<RuleGuard> => {
   const { table, script, logger } = options
   const write = () => runCommand('nft', ['-f', '-'], { input: script })
-  await write()
-  const wanted = await readTable(table)
+  const writeAndRead = async (): Promise<string> => {
+    await write()
+    return await readTable(table)
+  }
+  // Somebody may flush the ruleset in this very moment: an absent table is never what is wanted.
+  const wanted = (await writeAndRead()) || (await writeAndRead())
+  if (!wanted) throw new Error(`nft does not show the table ${table} that was just written`)
   const inTurn = createSerial()
   const closing = new AbortController()
   const { signal } = closing

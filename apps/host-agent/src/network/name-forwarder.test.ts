@@ -113,3 +113,25 @@ test("askers whose questions nobody answers do not take a neighbour's", async ()
     await rm(folder, { recursive: true })
   }
 })
+
+test('a resolver that cannot be reached is passed over', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
+  const resolvConf = join(folder, 'resolv.conf')
+  // The kernel refuses a socket to the broadcast address, as it refuses one without a route.
+  await writeFile(resolvConf, 'nameserver 255.255.255.255\nnameserver 127.0.0.8\n')
+  const udp = createSocket('udp4')
+  udp.on('message', (query, from) => udp.send(query, from.port, from.address))
+  await new Promise<void>((resolve) => udp.bind(resolverPort, '127.0.0.8', resolve))
+  const forwarder = await startNameForwarder({ address: '127.0.0.9', port, resolverPort, resolvConf, logger })
+  const asker = createSocket('udp4')
+  try {
+    const answer = new Promise((resolve) => asker.once('message', (bytes) => resolve(bytes.toString())))
+    asker.send('question', port, '127.0.0.9')
+    expect(await answer).toBe('question')
+  } finally {
+    asker.close()
+    udp.close()
+    await forwarder.close()
+    await rm(folder, { recursive: true })
+  }
+})

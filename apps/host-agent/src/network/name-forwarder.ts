@@ -98,8 +98,9 @@ const ask = (
         answer(bytes)
         end()
       })
-      socket.connect(port, resolver, () => {
-        if (!isOver) socket.send(query)
+      // A resolver without a route is a failed connect, and a send on such a socket would throw.
+      socket.connect(port, resolver, (error?: Error) => {
+        if (!error && !isOver) socket.send(query, () => undefined)
       })
     }
     if (index === 0) start()
