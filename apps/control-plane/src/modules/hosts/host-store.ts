@@ -219,7 +219,8 @@ export const usedDockIds = async (db: Db, ids: readonly string[]): Promise<Set<s
 
 /**
  * Those of a host's captures that no Snapshot keeps there, no order names and that are not in quarantine. `isOver`: the
- * Snapshot is known to have failed, or to have a verified copy, so that the capture can go.
+ * Snapshot is known to have failed on this very host, or to have a verified copy, so that the capture can go. One that
+ * failed since its host was lost may come back with the machine under another name, and is the only one there is.
  */
 export const unkeptCaptures = async (
   db: Db,
@@ -228,7 +229,7 @@ export const unkeptCaptures = async (
 ): Promise<{ id: string; isOver: boolean }[]> =>
   (
     await sql<{ id: string; isOver: boolean }>`
-      select c.id::text, exists (select 1 from snapshots s where s.id = c.id and (s.status = 'failed'
+      select c.id::text, exists (select 1 from snapshots s where s.id = c.id and ((s.status = 'failed' and s.lost_at is null and s.host_id = ${hostId})
           or (s.status = 'completed' and exists (select 1 from copies p
             where p.snapshot_id = s.id and p.verified_at is not null)))) as "isOver"
       from unnest(${captures}::uuid[]) as c(id)

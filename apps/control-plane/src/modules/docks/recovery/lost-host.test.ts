@@ -1,6 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { unkeptCaptures } from '../../hosts/host-store.ts'
 import { hostFacts } from '../fake-host.ts'
 import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
 import { latestSnapshot } from '../kept-snapshot.ts'
@@ -57,6 +58,17 @@ const secondHost = async (): Promise<string> => {
 }
 
 describe('a host that is declared lost', () => {
+  it('may come back under another name: a capture that was never copied is kept', async () => {
+    const { id } = await world.create()
+    await stop(id)
+    const snapshotId = (await latest(id)) ?? ''
+    await vanish()
+    await declare()
+    expect(await statusOf(snapshotId)).toBe('failed')
+    const again = await secondHost()
+    expect(await unkeptCaptures(world.db, again, [snapshotId])).toEqual([{ id: snapshotId, isOver: false }])
+  })
+
   it('must be silent, and known', async () => {
     expect(await outcomeOf(declare())).toBe('conflict')
     expect(await outcomeOf(declare(newUuid()))).toBe('host_not_found')
