@@ -247,6 +247,18 @@ describe('what ended', () => {
     end()
   })
 
+  test('is answered with its capture when its stop is repeated after it was forgotten', async () => {
+    dockId = newUuid()
+    await dock().start(startCommand())
+    const stop = { ...command(), captureId: newUuid() }
+    const stopped = await dock().stop(stop)
+    await host.clock.pass(25 * 3_600_000)
+    await host.agent.docks.forgetEnded()
+    expect(host.agent.docks.known(dockId)).toBeNull()
+    expect(await dock().stop(stop)).toEqual(stopped)
+    await expect(dock().stop({ ...stop, captureId: newUuid() })).rejects.toEqual(refusal('not_found'))
+  })
+
   test('is forgotten sooner where it is very much', async () => {
     const first = await ended()
     await host.clock.pass(1)

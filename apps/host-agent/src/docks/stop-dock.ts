@@ -51,6 +51,22 @@ const captureAtLast = async (dock: DockState, captureId: string): Promise<Captur
   }
 }
 
+/**
+ * The capture of a stop that was carried out and is repeated, its answer lost, when this host has forgotten the Dock.
+ * Throws `not_found` where there is none.
+ */
+const captureOfBefore = async (
+  { dockId, parts: { disks } }: DockState,
+  captureId: string,
+): Promise<Captured> => {
+  const isKept = await disks.captureFile(captureId).then(
+    () => true,
+    () => false,
+  )
+  if (!isKept) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
+  return disks.capture(dockId, captureId)
+}
+
 /** Removes all but the capture. What cannot be removed now is removed by the next start of the Dock or of the agent. */
 const leaveHost = async (dock: DockState): Promise<void> => {
   const { networks, disks } = dock.parts
@@ -72,8 +88,7 @@ export const stopDock = async (
   const { captureId, generation, operationId } = command
   const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
   if (phase === 'gone') {
-    if (captureId) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
-    return { capture: null }
+    return { capture: captureId ? await captureOfBefore(dock, captureId) : null }
   }
   const finished = (result: StoppedDock) => ({
     ...{ generation, ip: null },
