@@ -47,7 +47,7 @@ export const migrate = async (url: string, folder = migrationsFolder): Promise<s
   const client = new pg.Client({ connectionString: url, application_name: 'dock-migrate' })
   await client.connect()
   try {
-    // A migration takes as long as it takes, and so may one that another process is at.
+    // No timeout: a migration may be long, and so may the wait for one that another process runs.
     await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [advisoryLocks.migrations])
     await client.query(`create table if not exists schema_migrations (

@@ -69,7 +69,7 @@ export const serveHttp = async (options: {
   precedence: Precedence
   bind: string
   port: number
-  /** Descriptors of sockets that listen already: instead of `bind:port`, and one that only root reaches. */
+  /** File descriptors of sockets that already listen: one replaces `bind:port`, the other is reachable by root only. */
   listening?: { publicFd: number | undefined; rootFd: number | undefined }
   patience?: ClientPatience
   /** Told of what a door did not expect. */

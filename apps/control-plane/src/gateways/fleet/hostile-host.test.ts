@@ -60,7 +60,7 @@ afterEach(async () => {
   await controlPlane.stop()
 })
 
-it('is ended over a line of a gigabyte, of which little is held', async () => {
+it('is disconnected for a line of a gigabyte, and the control plane buffers little of it', async () => {
   await host.send(inventory())
   await untilOnline()
   const before = process.memoryUsage().rss

@@ -17,7 +17,7 @@ export class DoorRefusal extends Error {
   }
 }
 
-/** Answers the refusal; once an answer has begun, cuts it, so that git does not take it for whole. */
+/** Sends the refusal. If a response has begun, cuts the connection, so that git does not take the response for complete. */
 export const answerRefusal = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -46,7 +46,7 @@ export type GitDoorTimes = {
 const usualTimes: GitDoorTimes = { headMs: 15_000, requestMs: 60 * 60_000 }
 
 export type GitDoor = {
-  /** Begins to serve a connection of which a host told. */
+  /** Begins to serve a connection that a host reported. */
   take(hostId: string, connection: GitConnected): void
   /** Cuts every connection. */
   close(): void
@@ -102,7 +102,7 @@ export const createGitDoor = (parts: {
     }
   }
 
-  /** Answers a push of which the policy refuses a part; true when it did. */
+  /** Refuses a push if the policy refuses any part of it. Returns true if it sent the refusal. */
   const rejectPush = async (
     rule: GitRule,
     request: IncomingMessage,

@@ -75,7 +75,7 @@ const explain = async (
 }
 
 /**
- * Answers the request with the provider's answer. Throws {@link DoorRefusal} when there is none that git could use; its
+ * Passes the provider's response on to git. Throws {@link DoorRefusal} if the provider gave none that git can use; its
  * `cause` tells the log why.
  */
 export const passOn = async (

@@ -78,7 +78,7 @@ export const rejectionReport = (
 ): Buffer => {
   if (!capabilities.has('report-status') && !capabilities.has('report-status-v2')) return Buffer.alloc(0)
   const lines = updates.map((each) =>
-    packet(`ng ${each.ref} ${reasonFor(each) ?? 'nothing of a push passes of which a part is refused'}\n`),
+    packet(`ng ${each.ref} ${reasonFor(each) ?? 'refused because another part of this push is refused'}\n`),
   )
   const report = `${packet('unpack ok\n')}${lines.join('')}0000`
   if (!capabilities.has('side-band-64k')) return Buffer.from(report)
