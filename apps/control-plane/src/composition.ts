@@ -90,6 +90,7 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     catalog: imageCatalog,
     rateLimits,
     sealer,
+    keyRing: options.keyRing,
     execTimeoutSecondsMax: config.execTimeoutSecondsMax,
     snapshotFileBytesMax: config.snapshotFileBytesMax,
     fingerprintKey: Buffer.from(hkdfSync('sha256', authSecret, '', 'dock idempotency fingerprint', 32)),

@@ -67,7 +67,7 @@ import {
 } from './modules/hosts/index.ts'
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
-import { createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
+import { createErasureMacs, createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
 import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import {
   createDeleteTemplateSaga,
@@ -78,7 +78,7 @@ import {
 } from './modules/templates/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
-import type { Sealer } from './sealing/index.ts'
+import type { KeyRing, Sealer } from './sealing/index.ts'
 
 export type DockModules = {
   handlers: Handlers
@@ -120,6 +120,7 @@ export const createDockModules = (options: {
   catalog: readonly string[]
   rateLimits: RateLimits
   sealer: Sealer
+  keyRing: KeyRing
   execTimeoutSecondsMax: number
   snapshotFileBytesMax: number
   fingerprintKey: Buffer
@@ -235,7 +236,10 @@ export const createDockModules = (options: {
     diskGiB: limits.diskGiB.default,
   }
   const eraseAgain = options.eraseAgain ?? (async () => undefined)
-  const lostTime = createLostTime({ db, clock, logger, gateway, lineage, reactions, eraseAgain })
+  const lostTime = createLostTime({
+    ...{ db, clock, logger, gateway, lineage, reactions, eraseAgain },
+    erasureMacs: createErasureMacs(options.keyRing),
+  })
   const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, eraseAgain })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },

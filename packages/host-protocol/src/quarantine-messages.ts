@@ -36,9 +36,16 @@ export const watermark = z.strictObject({
 })
 export type Watermark = z.infer<typeof watermark>
 
-/** Somebody whose data was erased, by id alone. */
-export const erasure = z.strictObject({ kind: z.enum(['person', 'organization']), id: z.string().max(64) })
+/** Somebody whose data was erased, by id alone, with the instance's MAC of it, which a host cannot make. */
+export const erasure = z.strictObject({
+  kind: z.enum(['person', 'organization']),
+  id: z.string().max(64),
+  mac: z.string().max(64),
+})
 export type Erasure = z.infer<typeof erasure>
+/** What a host was told before there were MACs has none. */
+export const keptErasure = erasure.partial({ mac: true })
+export type KeptErasure = z.infer<typeof keptErasure>
 
 /**
  * POST /instance: what the host is to remember of the instance; erasures add to those it has. An older epoch than its own
@@ -48,6 +55,6 @@ export const keepInstance = z.strictObject({ watermark, erasures: boundedList(er
 export type KeepInstance = z.infer<typeof keepInstance>
 export const keptInstance = z.strictObject({
   watermark: watermark.nullable(),
-  erasures: boundedList(erasure, erasuresMax),
+  erasures: boundedList(keptErasure, erasuresMax),
 })
 export type KeptInstance = z.infer<typeof keptInstance>

@@ -2,7 +2,16 @@
  * The key ring: the secrets of the instance that wrap every data key. The first key wraps, the others only unwrap, so a
  * new key is put in front and the old one stays until all data keys were wrapped anew.
  */
-import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomBase32, writeFileDurably } from '@dock/foundation'
@@ -23,7 +32,14 @@ export type KeyRing = {
   wrap(owner: KeyOwner, dataKey: DataKey): WrappedKey
   /** Throws when the ring lacks the key, or holds another under its name. */
   unwrap(owner: KeyOwner, wrapped: WrappedKey): DataKey
+  /** The first key's MAC of what the instance says to itself by way of somebody else. */
+  mac(text: string): string
+  /** Whether a key of the ring made this MAC. */
+  isMac(text: string, mac: string): boolean
 }
+
+const macKeyOf = (key: KeyObject): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'dock mac v1', keyBytes))
+const macOf = (macKey: Buffer, text: string): Buffer => createHmac('sha256', macKey).update(text).digest()
 
 /** What a wrapped key belongs to is authenticated with it: it serves no other owner and under no other name. */
 const associated = (ringKeyId: string, owner: KeyOwner, kid: string): Buffer =>
@@ -51,6 +67,7 @@ export const parseKeyRing = (text: string): KeyRing => {
       throw new Error(`The key ring lacks the key ${id}, which data keys are wrapped with. Add it again.`)
     return key
   }
+  const macKeys = [...keys.values()].map(macKeyOf)
   return {
     first,
     has: (ringKeyId) => keys.has(ringKeyId),
@@ -75,6 +92,14 @@ export const parseKeyRing = (text: string): KeyRing => {
           { cause: error },
         )
       }
+    },
+    mac: (text) => macOf(macKeys[0]!, text).toString('base64url'),
+    isMac: (text, mac) => {
+      const given = Buffer.from(mac, 'base64url')
+      return macKeys.some((macKey) => {
+        const made = macOf(macKey, text)
+        return given.length === made.length && timingSafeEqual(given, made)
+      })
     },
   }
 }

@@ -18,8 +18,8 @@ it('remembers the last it was told and every erasure, also after a restart', asy
   const first = memory()
   expect(await first.read()).toEqual({ watermark: null, erasures: [] })
   const [ada, team] = [
-    { kind: 'person' as const, id: 'ada' },
-    { kind: 'organization' as const, id: 'team' },
+    { kind: 'person' as const, id: 'ada', mac: 'a' },
+    { kind: 'organization' as const, id: 'team', mac: 'a' },
   ]
   await first.keep({ watermark: at(0, 1), erasures: [ada] })
   await Promise.all([
@@ -27,6 +27,15 @@ it('remembers the last it was told and every erasure, also after a restart', asy
     first.keep({ watermark: at(0, 3), erasures: [] }),
   ])
   expect(await memory().read()).toEqual({ watermark: at(0, 3), erasures: [ada, team] })
+})
+
+it('keeps an erasure with the MAC that it was told last, also one that it was told without', async () => {
+  const ada = { kind: 'person' as const, id: 'ada' }
+  await writeFile(join(folder, 'instance.json'), JSON.stringify({ watermark: at(0, 1), erasures: [ada] }))
+  const agent = memory()
+  expect((await agent.read()).erasures).toEqual([ada])
+  for (const mac of ['old', 'new']) await agent.keep({ watermark: at(0, 2), erasures: [{ ...ada, mac }] })
+  expect((await memory().read()).erasures).toEqual([{ ...ada, mac: 'new' }])
 })
 
 it('refuses what was ordered in an epoch that is over', async () => {

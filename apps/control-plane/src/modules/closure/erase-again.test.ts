@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { hostFacts } from '../docks/fake-host.ts'
 import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
@@ -57,8 +58,8 @@ const eraseAndTell = async (deleted: string): Promise<void> => {
       world.clock.advance(5_000)
       expect(world.host.instance.erasures).toEqual(
         expect.arrayContaining([
-          { kind: 'person', id: ada.id },
-          { kind: 'organization', id: deleted },
+          { kind: 'person', id: ada.id, mac: expect.any(String) },
+          { kind: 'organization', id: deleted, mac: expect.any(String) },
         ]),
       )
       expect(await db().selectFrom('organizations').select('id').where('id', '=', deleted).execute()).toEqual(
@@ -123,4 +124,26 @@ it('a host that was told nothing erases nobody', async () => {
   await report()
   expect(await people()).toEqual(expect.arrayContaining([ada.email, bob.email]))
   expect(await standing(organizationId)).toBe(true)
+})
+
+it('a host that names erasures which the instance never told it of erases nobody', async () => {
+  const { organizationId } = await world.createOrganization(bob)
+  const { organizationId: deleted } = await world.createOrganization(bob)
+  await report()
+  await eraseAndTell(deleted)
+  const { mac } = world.host.instance.erasures.find(({ id }) => id === deleted)!
+  world.host.instance = {
+    watermark: { epoch: 0, startId: '00000000-0000-4000-8000-000000000000', mark: 1 },
+    erasures: [
+      { kind: 'person', id: bob.id },
+      { kind: 'person', id: bob.id, mac: 'x'.repeat(43) },
+      { kind: 'organization', id: organizationId, mac },
+    ],
+  }
+  await report()
+  expect(world.server.controlPlane.docks.context.epoch()).toBe(1)
+  expect(await people()).toContain(bob.email)
+  expect(await standing(organizationId)).toBe(true)
+  const recorded = await sql<{ id: string }>`select id from erasures`.execute(db())
+  expect(recorded.rows.map(({ id }) => id).sort()).toEqual([ada.id, deleted].sort())
 })

@@ -111,6 +111,7 @@ export const createTestWorld = async (
       catalog: ['debian-13', 'ubuntu-24.04'],
       rateLimits,
       sealer: createSealer({ db, clock, ring, columns: sealedColumns }),
+      keyRing: ring,
       execTimeoutSecondsMax: 600,
       snapshotFileBytesMax: 2 ** 30,
       fingerprintKey: Buffer.alloc(32, 7),

@@ -6,7 +6,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { type Erased, type Lineage, listErasures, takeErasures } from '../lineage/index.ts'
+import { type Erased, type ErasureMacs, type Lineage, listErasures, takeErasures } from '../lineage/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import type { HostGateway } from './host-gateway.ts'
 
@@ -28,10 +28,11 @@ export const createLostTime = (parts: {
   gateway: HostGateway
   lineage: Lineage
   reactions: Pick<DockReactions, 'capturesGone'>
+  erasureMacs: ErasureMacs
   /** Erases again what a restore brought back. */
   eraseAgain(erased: readonly Erased[]): Promise<void>
 }): LostTime => {
-  const { db, clock, logger, gateway, lineage, reactions } = parts
+  const { db, clock, logger, gateway, lineage, reactions, erasureMacs } = parts
   /** By host that was compared: how many erasures it was told of. */
   const compared = new Map<string, number>()
 
@@ -41,7 +42,14 @@ export const createLostTime = (parts: {
 
   const check = async (hostId: string, captures: readonly string[]): Promise<void> => {
     const epoch = lineage.epoch()
-    const { erasures } = await gateway.keptInstance(hostId)
+    const kept = await gateway.keptInstance(hostId)
+    const erasures = kept.erasures.filter(erasureMacs.isOurs)
+    const foreign = kept.erasures.length - erasures.length
+    if (foreign > 0)
+      logger.error(
+        { hostId, erasures: foreign },
+        'the host names erasures without a MAC of the key ring; they are left alone',
+      )
     await takeErasures(db, erasures, clock.now())
     // All of them: what an earlier attempt recorded it may not have come to.
     await parts.eraseAgain(erasures)
@@ -56,7 +64,7 @@ export const createLostTime = (parts: {
     watermark: Awaited<ReturnType<Lineage['current']>>,
   ) => {
     const erasures = await listErasures(db, { offset: sent, limit: erasuresAtOnce })
-    await gateway.keepInstance(hostId, { watermark, erasures })
+    await gateway.keepInstance(hostId, { watermark, erasures: erasures.map(erasureMacs.signed) })
     compared.set(hostId, sent + erasures.length)
   }
 

@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest'
+import { newRingEntry, parseKeyRing } from '../../sealing/index.ts'
+import { createErasureMacs } from './erasure-macs.ts'
+
+const [old, fresh] = [newRingEntry(), newRingEntry()]
+const macsOf = (...entries: string[]) => createErasureMacs(parseKeyRing(entries.join(',')))
+const ada = { kind: 'person', id: 'ada' } as const
+
+it('knows what it signed again, and nothing else', () => {
+  const macs = macsOf(old)
+  const { mac } = macs.signed(ada)
+  expect(macs.isOurs({ ...ada, mac })).toBe(true)
+  expect(macs.isOurs({ kind: 'organization', id: 'ada', mac })).toBe(false)
+  expect(macs.isOurs({ kind: 'person', id: 'bob', mac })).toBe(false)
+  for (const other of [undefined, '', mac.slice(1), `${mac}AAAA`, macsOf(fresh).signed(ada).mac])
+    expect(macs.isOurs({ ...ada, mac: other })).toBe(false)
+})
+
+it('knows what a key signed that is no longer the first, until the ring drops it', () => {
+  const signed = macsOf(old).signed(ada)
+  expect(macsOf(fresh, old).isOurs(signed)).toBe(true)
+  expect(macsOf(fresh).isOurs(signed)).toBe(false)
+  expect(macsOf(fresh).isOurs(macsOf(fresh, old).signed(ada))).toBe(true)
+})
