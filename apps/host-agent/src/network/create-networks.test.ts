@@ -426,6 +426,61 @@ for n in range(${count}):
     expect(await datagrams(a, 400, 7007)).toBe(400)
   })
 
+  test('a Dock that sends one way from one port has begun one connection', async () => {
+    const counters = await countPackets({
+      passed: { hook: 'forward', match: `ip saddr ${neighbour.ip} udp dport 7008` },
+    })
+    const script = `
+import socket
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+for n in range(1000): s.sendto(b'x', ('${server4}', 7008))
+`
+    await inside(neighbour, ['python3', '-c', script])
+    expect(await counters.stop()).toEqual({ passed: 1000 })
+  })
+
+  test('a Dock that holds all its connections looks up names, as many a second as it may', async () => {
+    const { ip, nameserver } = flooder
+    const question = `ip saddr ${ip} ip daddr ${nameserver} udp dport 53`
+    const answer = `ip saddr ${nameserver} ip daddr ${ip} udp sport 53`
+    const count = () =>
+      countPackets({
+        questions: { hook: 'input', match: question },
+        answers: { hook: 'output', match: answer },
+        trackedQuestions: { hook: 'input', match: `${question} ct state != untracked` },
+        trackedAnswers: { hook: 'output', match: `${answer} ct state != untracked` },
+      })
+    const ask = (times: number) =>
+      inside(flooder, [
+        ...['python3', '-c'],
+        `
+import socket
+for n in range(${times}):
+  s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+  s.sendto(b'', ('${nameserver}', 53))
+`,
+      ])
+    // As the forwarder does, whose port is its own.
+    const answers = `
+import socket, struct
+s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
+s.bind(('${nameserver}', 0))
+s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
+`
+    // Nobody answers these: from now on it holds all that it may hold beside TCP.
+    expect(await datagrams(flooder, 100, 7009)).toBeLessThanOrEqual(30)
+
+    const few = await count()
+    await ask(36)
+    await runCommand('python3', ['-c', answers])
+    // Neither takes a place in the table of connections, which all share.
+    expect(await few.stop()).toEqual({ questions: 36, answers: 1, trackedQuestions: 0, trackedAnswers: 0 })
+
+    const many = await count()
+    await ask(400)
+    expect((await many.stop()).questions).toBeLessThan(200)
+  })
+
   test('rules that are taken away are in force again within a second', async () => {
     const table = `dock_${instanceTag(instance())}`
     expect(await reaches(flooder, neighbour.ip, 7003)).toBe(false)
@@ -482,6 +537,31 @@ const countDatagrams = async (netnsPath: string, port: number): Promise<{ stop()
       )
       child.stdin.write('stop')
       return Number(await answer)
+    },
+  }
+}
+
+/** Counts packets that pass the host's rules, until it is told to stop. */
+const countPackets = async <Name extends string>(
+  wanted: Record<Name, { hook: 'input' | 'output' | 'forward'; match: string }>,
+): Promise<{ stop(): Promise<Record<Name, number>> }> => {
+  const table = `dkt_packets_${process.pid}`
+  const chains = Object.entries<{ hook: string; match: string }>(wanted).map(
+    ([name, { hook, match }]) => `counter ${name} {}
+      chain in_${name} {
+        type filter hook ${hook} priority filter; policy accept;
+        ${match} counter name ${name}
+      }`,
+  )
+  await runCommand('nft', ['-f', '-'], {
+    input: `add table inet ${table}\ndelete table inet ${table}\ntable inet ${table} {\n${chains.join('\n')}\n}`,
+  })
+  return {
+    stop: async () => {
+      const text = await runCommand('nft', ['list', 'counters', 'table', 'inet', table])
+      await runCommand('nft', ['delete', 'table', 'inet', table])
+      const found = text.matchAll(/counter (\w+) \{\s+packets (\d+)/g)
+      return Object.fromEntries([...found].map(([, name, packets]) => [name, Number(packets)]))
     },
   }
 }

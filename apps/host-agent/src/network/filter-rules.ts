@@ -69,7 +69,10 @@ const countingSet = (name: string): string => `set ${name} { type ipv4_addr; siz
 const rateOver = (perSecond: number): string =>
   `{ ip saddr limit rate over ${perSecond}/second burst ${2 * perSecond} packets }`
 
-/** A script for `nft -f` that replaces the table in one step. */
+/**
+ * A script for `nft -f` that replaces the table in one step. Lookups by UDP are not tracked, and of a flow only the packets
+ * before it is confirmed are counted: to the kernel one that nobody answers is new for ever (decision 077).
+ */
 export const filterRules = (options: FilterOptions): string => {
   const { table, subnet, nameserver, limits } = options
   const dock = `"${options.interfacePrefix}*"`
@@ -87,6 +90,11 @@ table inet ${table} {
     meta nfproto != ipv4 drop
     ip saddr != ${formatCidr(subnet)} drop
     fib saddr . iif oif missing drop
+    ip daddr ${nameserver} udp dport 53 notrack
+  }
+  chain named {
+    type filter hook output priority raw; policy accept;
+    oifname ${dock} ip saddr ${nameserver} udp sport 53 notrack
   }
   chain input {
     type filter hook input priority filter - 5; policy accept;
@@ -96,8 +104,8 @@ table inet ${table} {
   chain from_dock {
     ct direction reply ct state established,related accept
     ip daddr ${nameserver} meta l4proto { tcp, udp } th dport 53 add @names ${rateOver(limits.namesPerSecond)} drop
-    jump bounded
     ip daddr ${nameserver} udp dport 53 accept
+    jump bounded
     ip daddr ${nameserver} tcp dport 53 accept
     tcp dport ${gitDoorPort} fib daddr . iif type local accept
     drop
@@ -120,6 +128,7 @@ table inet ${table} {
   }
   chain bounded {
     ct state != new return
+    ct status confirmed return
     add @begun ${rateOver(limits.newConnectionsPerSecond)} drop
     meta l4proto tcp add @tcp_open { ip saddr ct count over ${limits.connections} } drop
     meta l4proto != tcp add @other_open { ip saddr ct count over ${Math.ceil(limits.connections / 2)} } drop
