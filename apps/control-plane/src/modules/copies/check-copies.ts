@@ -58,7 +58,8 @@ const checkOrganization = async (context: CopyContext, organizationId: string): 
   const lost = await sql<{ id: string }>`
     update snapshots s set status = 'failed' from copies c
     where c.snapshot_id = s.id and c.id = any(${broken.map(({ id }) => id)}::uuid[]) and s.status = 'completed'
-      and s.host_id is null returning s.id`.execute(db)
+      and s.host_id is null and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id)
+    returning s.id`.execute(db)
   for (const { id } of lost.rows)
     logger.error(
       { snapshotId: id, organizationId },

@@ -2,6 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { captureKeepers } from '../hosts/index.ts'
 
 export type DueSnapshot = { id: string; organizationId: string; hostId: string }
 export type Copy = { id: string; organizationId: string; snapshotId: string }
@@ -12,15 +13,16 @@ export class CopyLost extends Error {
   override readonly name = 'CopyLost'
 }
 
-/** The oldest completed Snapshot on these hosts that has no verified copy and that nobody copies just now. */
+/** The oldest completed Snapshot whose capture one of these hosts keeps, that has no verified copy and that nobody copies just now. */
 export const nextDueSnapshot = async (
   db: Db,
   input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
 ): Promise<DueSnapshot | undefined> =>
   (
     await sql<DueSnapshot>`
-      select s.id, s.organization_id as "organizationId", s.host_id as "hostId" from snapshots s
-      where s.status = 'completed' and s.copied_at is null and s.host_id = any(${input.hosts}::uuid[])
+      select s.id, s.organization_id as "organizationId", k.host_id as "hostId"
+      from snapshots s cross join lateral ${captureKeepers} k
+      where s.status = 'completed' and s.copied_at is null and k.host_id = any(${input.hosts}::uuid[])
         and s.created_at <= ${input.bornBefore}
         and s.id <> all(${input.except}::uuid[])
         and not exists (select 1 from copies c where c.snapshot_id = s.id and c.lease_until > ${input.now})

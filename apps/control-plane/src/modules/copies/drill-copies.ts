@@ -1,6 +1,6 @@
 /**
  * The restore drill that goes on by itself: now and then one copy is read back as a restore would read it, every object
- * opened and every chunk proven by its name, and compared with the capture that a host still keeps. Damage is said, and
+ * opened and every chunk proven by its name, and compared with the captures that hosts still keep. Damage is said, and
  * mended where the capture allows it; nothing is ever restored from it silently.
  */
 import { setTimeout as delay } from 'node:timers/promises'
@@ -79,20 +79,17 @@ const readChunk = async (
   return sealed.length
 }
 
-/** Whether the capture is what the copy says; null when its host cannot tell now. */
+/** Whether the host's capture is what the copy says; null when the host cannot tell now. */
 const agrees = async (
   { gateway }: CopyContext,
-  copy: DrilledCopy,
+  { snapshotId }: DrilledCopy,
+  hostId: string,
   keys: CopyKeys,
   manifest: Manifest,
 ): Promise<boolean | null> => {
-  if (copy.hostId === null || !gateway.linked().includes(copy.hostId)) return null
+  if (!gateway.linked().includes(hostId)) return null
   try {
-    const { diskBytes, chunks } = await gateway.nameChunks(
-      copy.hostId,
-      copy.snapshotId,
-      serialiseCopyKeys(keys),
-    )
+    const { diskBytes, chunks } = await gateway.nameChunks(hostId, snapshotId, serialiseCopyKeys(keys))
     const captured = JSON.stringify(chunks.map(({ index, name }) => [index, name]))
     return diskBytes === manifest.diskBytes && captured === JSON.stringify(manifest.chunks)
   } catch (error) {
@@ -118,13 +115,17 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
     return 'damaged copy'
   }
   await recordWhole(db, copy, clock.now())
-  const same = await agrees(context, copy, keys, manifest)
-  if (same === false && copy.hostId !== null) {
-    await giveUpCapture(db, copy, copy.hostId, clock.now())
-    logger.error({ snapshotId, hostId: copy.hostId }, 'a capture is damaged: its copy takes its place')
-    return 'damaged capture'
+  const results: boolean[] = []
+  for (const hostId of copy.hostIds) {
+    const same = await agrees(context, copy, hostId, keys, manifest)
+    if (same === null) continue
+    results.push(same)
+    if (same) continue
+    await giveUpCapture(db, copy, hostId, clock.now())
+    logger.error({ snapshotId, hostId }, 'a capture is damaged: its copy takes its place')
   }
-  logger.info({ snapshotId, chunks: manifest.chunks.length, compared: same === true }, 'copy proven')
+  if (results.includes(false)) return 'damaged capture'
+  logger.info({ snapshotId, chunks: manifest.chunks.length, compared: results.length }, 'copy proven')
   return 'whole'
 }
 

@@ -1,16 +1,20 @@
 /** The SQL of restore drills: which copy is next, and what became of it. */
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
-import { saveCaptureOrders } from '../hosts/index.ts'
+import { captureKeeper, captureKeepers, namedWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
 
-export type DrilledCopy = Copy & { hostId: string | null }
+export type DrilledCopy = Copy & {
+  /** Those that keep the capture. */
+  hostIds: readonly string[]
+}
 
 /** The verified copy that was proven the longest ago, and before this time. */
 export const nextDrill = async (db: Db, before: Date): Promise<DrilledCopy | null> =>
   (
     await sql<DrilledCopy>`
-      select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId", s.host_id as "hostId"
+      select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId",
+        array(select distinct k.host_id from ${captureKeepers} k) as "hostIds"
       from copies c join snapshots s on s.id = c.snapshot_id
       where c.verified_at is not null and coalesce(c.drilled_at, c.verified_at) <= ${before}
       order by coalesce(c.drilled_at, c.verified_at) limit 1`.execute(db)
@@ -48,16 +52,26 @@ export const recordDamage = (
       returning c.snapshot_id as "snapshotId"`.execute(tx)
     const ids = marked.rows.map(({ snapshotId }) => snapshotId)
     const again = await sql<{ id: string }>`
-      update snapshots set copied_at = null where id = any(${ids}::uuid[]) and host_id is not null
-      returning id`.execute(tx)
+      update snapshots s set copied_at = null, host_id = ${captureKeeper}
+      where s.id = any(${ids}::uuid[]) and ${captureKeeper} is not null returning s.id`.execute(tx)
     const madeAgain = again.rows.map(({ id }) => id)
     await sql`delete from copies where snapshot_id = any(${madeAgain}::uuid[])`.execute(tx)
     return { madeAgain: madeAgain.length, lost: ids.length - madeAgain.length }
   })
 
-/** A capture that is not what its proven copy says is no longer named, and the host is ordered to remove it. */
+/**
+ * A capture that is not what its proven copy says is no longer recorded, and the host is ordered to remove it, unless the
+ * host is being given another.
+ */
 export const giveUpCapture = async (db: Db, copy: Copy, hostId: string, now: Date): Promise<void> => {
-  await sql`with unnamed as (update snapshots set host_id = null
-      where id = ${copy.snapshotId} and host_id = ${hostId} and copied_at is not null returning id)
-    ${saveCaptureOrders(sql`(select id, ${hostId}::uuid as host_id from unnamed)`, now)}`.execute(db)
+  await sql`with held as (select s.id from snapshots s
+      where s.id = ${copy.snapshotId} and s.copied_at is not null and not exists (select 1 from snapshot_restores r
+        where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'restoring') for update),
+    unnamed as (update snapshots s set host_id = ${namedWithout(hostId)} from held h
+      where s.id = h.id and s.host_id = ${hostId} returning s.id),
+    forgotten as (delete from snapshot_restores r using held h
+      where r.snapshot_id = h.id and r.host_id = ${hostId} and r.state = 'kept' returning h.id)
+    ${saveCaptureOrders(sql`(select id, ${hostId}::uuid as host_id from unnamed union select id, ${hostId}::uuid from forgotten)`, now)}`.execute(
+    db,
+  )
 }

@@ -4,7 +4,7 @@
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
-import { saveCaptureOrders } from '../hosts/index.ts'
+import { namedWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 /** Share of the pool above which captures are given up. */
@@ -36,8 +36,7 @@ const giveUp = async ({ db, clock }: CopyContext, host: Host): Promise<string[]>
           and not exists (select 1 from operations o where o.status <> 'completed'
             and (o.dock_id = s.dock_id or o.data::text like '%' || s.id::text || '%'))
         order by coalesce(s.used_at, s.created_at) limit ${batch} for update skip locked),
-      unnamed as (update snapshots s set host_id = (select r.host_id from snapshot_restores r
-          where r.snapshot_id = s.id and r.host_id <> ${host.id} and r.state = 'kept' limit 1)
+      unnamed as (update snapshots s set host_id = ${namedWithout(host.id)}
         from chosen c where s.id = c.id and s.host_id = ${host.id}),
       forgotten as (delete from snapshot_restores r using chosen c
         where r.snapshot_id = c.id and r.host_id = ${host.id}),

@@ -1,7 +1,7 @@
 /** The only SQL that changes which hosts keep a Snapshot's capture because they restored it from the copy. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { endHostOrder } from '../hosts/index.ts'
+import { captureKeepers, endHostOrder, namedWithout } from '../hosts/index.ts'
 
 export type CapturePlace = { snapshotId: string; hostId: string }
 
@@ -46,10 +46,13 @@ export const finishRestore = async (
   )
 }
 
-/** The host did not get the capture. One that it was recorded to keep, and that has a copy, is no longer recorded. */
+/**
+ * The host did not get the capture. One that it was recorded to keep is no longer recorded, if another host keeps it or it
+ * has a copy.
+ */
 export const endRestore = async (db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> => {
-  await sql`with unnamed as (update snapshots set host_id = null
-      where id = ${snapshotId} and host_id = ${hostId} and copied_at is not null)
+  await sql`with unnamed as (update snapshots s set host_id = ${namedWithout(hostId)}
+      where s.id = ${snapshotId} and s.host_id = ${hostId})
     delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}`.execute(db)
 }
 
@@ -66,9 +69,7 @@ export const keeperOf = async (
 ): Promise<string | null> =>
   (
     await sql<{ hostId: string }>`
-      select k.host_id as "hostId" from (
-        select host_id, 0 as rank from snapshots where id = ${snapshotId}
-        union all
-        select host_id, 1 from snapshot_restores where snapshot_id = ${snapshotId} and state = 'kept') k
-      where k.host_id = any(${linked}::uuid[]) order by k.rank limit 1`.execute(db)
+      select k.host_id as "hostId" from snapshots s cross join lateral ${captureKeepers} k
+      where s.id = ${snapshotId} and k.host_id = any(${linked}::uuid[])
+      order by k.host_id = s.host_id desc limit 1`.execute(db)
   ).rows[0]?.hostId ?? null

@@ -24,6 +24,7 @@ export {
   placeByteRange,
   setupOutcome,
 } from '@dock/host-protocol'
+export { captureKeeper, captureKeepers, namedWithout, otherKeeper } from './capture-keepers.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -7,7 +7,7 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import { unblockHost } from '../../../engine/index.ts'
-import { declareHostLost } from '../../hosts/index.ts'
+import { declareHostLost, otherKeeper } from '../../hosts/index.ts'
 
 /** The Docks whose Snapshots changed: `last_snapshot_at` follows what is left. */
 const retellLastSnapshots = async (tx: Tx, dockIds: readonly string[]): Promise<void> => {
@@ -31,8 +31,8 @@ export const declareLost = async (
           'The host is online. Stop its agent first; a host is offline 30 seconds after its last word.',
       })
     // Another host that keeps the capture takes the place of the lost one.
-    await sql`update snapshots s set host_id = r.host_id from snapshot_restores r
-      where s.host_id = ${hostId} and r.snapshot_id = s.id and r.state = 'kept'`.execute(tx)
+    await sql`update snapshots s set host_id = ${otherKeeper(hostId)}
+      where s.host_id = ${hostId} and ${otherKeeper(hostId)} is not null`.execute(tx)
     const lost = await sql<{ dockId: string }>`
       update snapshots s set status = 'failed', lost_at = ${now}
       where host_id = ${hostId} and status = 'completed' and copied_at is null

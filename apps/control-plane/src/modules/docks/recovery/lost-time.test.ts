@@ -1,6 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
+import { hostFacts } from '../fake-host.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
 import { eachInAWorld } from '../test-each-world.ts'
@@ -55,6 +56,55 @@ it('a Snapshot whose capture was removed in the lost time reads failed, once; ot
   expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
   const { rows } = await sql`select last_snapshot_at from docks where id = ${gone.id}`.execute(world.db)
   expect(rows).toEqual([{ last_snapshot_at: null }])
+})
+
+/** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
+const keptElsewhere = async (snapshotId: string): Promise<string> => {
+  const second = newUuid()
+  const joinToken = await world.modules.enrolment.issueJoinToken()
+  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
+    values (${snapshotId}, ${second}, 'kept', ${world.clock.now()})`.execute(world.db)
+  return second
+}
+/** The host reports after a restore, and keeps nothing of these captures. */
+const reportAfterRestore = async (hostId: string) => {
+  await world.modules.hostEvents.handle(hostId, {
+    type: 'inventory',
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+    runtimes: [],
+    pool: [],
+    captures: [],
+    remembered: world.host.instance.watermark,
+  })
+  await world.modules.hostEvents.settled()
+}
+
+it('a Snapshot whose capture another host keeps does not read failed', async () => {
+  const { id } = await world.create()
+  await stop(id)
+  const [snapshot] = await snapshotsOf(id)
+  const second = await keptElsewhere(snapshot!.id)
+  restored()
+  world.host.captures.delete(snapshot!.id)
+  await world.report()
+  expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: second }])
+  await reportAfterRestore(second)
+  expect(await snapshotsOf(id)).toMatchObject([{ status: 'failed' }])
+})
+
+it('a host that lacks a capture which it had been given is no longer recorded to keep it', async () => {
+  const { id } = await world.create()
+  await stop(id)
+  const [snapshot] = await snapshotsOf(id)
+  const second = await keptElsewhere(snapshot!.id)
+  restored()
+  await reportAfterRestore(second)
+  const { rows } =
+    await sql`select host_id from snapshot_restores where snapshot_id = ${snapshot!.id}`.execute(world.db)
+  expect(rows).toEqual([])
+  expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
 })
 
 it('a Dock that ended in the lost time reads error', async () => {

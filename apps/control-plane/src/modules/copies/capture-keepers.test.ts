@@ -1,0 +1,163 @@
+/** Captures that a second host keeps, beside the one that the Snapshot names. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openObjectStore } from '../../object-store/index.ts'
+import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
+import { hostFacts } from '../docks/fake-host.ts'
+import { stopDock } from '../docks/index.ts'
+import { eachInAWorld } from '../docks/test-each-world.ts'
+import type { TestWorld } from '../docks/test-world.ts'
+import { checkCopies } from './check-copies.ts'
+import { createCopier } from './copier.ts'
+import { type CopyContext, copyKeysColumn } from './copy-context.ts'
+import { usualCopySettings } from './copy-settings.ts'
+import { drillNext } from './drill-copies.ts'
+import { ensureCapture } from './restore-copy.ts'
+import { beginRestore, endRestore } from './restore-store.ts'
+
+const { ageMs, drillAgainMs } = usualCopySettings
+
+let world: TestWorld
+let folder: string
+let context: CopyContext
+let first: string
+let second: string
+let snapshotId: string
+/** Hosts whose capture is not what it was. */
+let damaged: Set<string>
+let linked: string[]
+eachInAWorld(
+  (fresh) => {
+    world = fresh
+  },
+  { alone: true },
+)
+
+beforeEach(async () => {
+  const { db, clock, host } = world
+  first = world.hostId
+  second = newUuid()
+  const joinToken = await world.modules.enrolment.issueJoinToken()
+  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  folder = await mkdtemp(join(tmpdir(), 'keepers-'))
+  const logger = createLogger('keepers-test')
+  logger.level = 'silent'
+  const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
+  damaged = new Set()
+  linked = [first, second]
+  const nameChunks: typeof host.nameChunks = async (on, ...rest) =>
+    damaged.has(on)
+      ? { diskBytes: 36, chunks: [{ index: 0, name: 'a'.repeat(64) }] }
+      : host.nameChunks(on, ...rest)
+  const gateway = { ...host, nameChunks, linked: () => linked, linkedInBulk: () => linked }
+  const store = openObjectStore(undefined, folder)
+  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: usualCopySettings }
+  await sql`update instance_epoch set epoch = 0, begun_at = null, copies_checked = 0`.execute(db)
+  await sql`delete from copies`.execute(db)
+  await sql`delete from copy_chunks`.execute(db)
+
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  clock.advance(ageMs)
+  await createCopier(context).run()
+  snapshotId = (await sql<{ id: string }>`select id from snapshots where dock_id = ${dock.id}`.execute(db))
+    .rows[0]!.id
+  await ensureCapture(context, snapshotId, second)
+  expect(await kept()).toEqual({ named: first, kept: [second] })
+})
+afterEach(() => rm(folder, { recursive: true }))
+
+const kept = async () =>
+  (
+    await sql<{ named: string | null; kept: string[] }>`select host_id as named, array(select r.host_id::text
+        from snapshot_restores r where r.snapshot_id = s.id and r.state = 'kept') as kept
+      from snapshots s where s.id = ${snapshotId}`.execute(world.db)
+  ).rows[0]!
+const state = async () =>
+  (
+    await sql<{ status: string; isCopied: boolean }>`select status, copied_at is not null as "isCopied"
+      from snapshots where id = ${snapshotId}`.execute(world.db)
+  ).rows[0]!
+const ordered = async () =>
+  (
+    await sql<{ hostId: string }>`select host_id as "hostId" from host_orders
+      where thing_id = ${snapshotId}`.execute(world.db)
+  ).rows.map(({ hostId }) => hostId)
+/** The first host keeps the capture no longer, as after a restore of it that failed before there were other keepers. */
+const unnameFirst = () => sql`update snapshots set host_id = null where id = ${snapshotId}`.execute(world.db)
+const loseChunk = async () => {
+  for await (const { key } of context.store.list(''))
+    if (key.includes('/chunks/')) await context.store.delete(key)
+}
+
+it('a drill compares the capture of each host, and gives up the one that is damaged', async () => {
+  damaged.add(second)
+  world.clock.advance(drillAgainMs + 1)
+  expect(await drillNext(context)).toBe('damaged capture')
+  expect(await kept()).toEqual({ named: first, kept: [] })
+  expect(await ordered()).toEqual([second])
+})
+
+it('of a Snapshot whose named host is given up in a drill, the other host is named', async () => {
+  damaged.add(first)
+  world.clock.advance(drillAgainMs + 1)
+  expect(await drillNext(context)).toBe('damaged capture')
+  expect((await kept()).named).toBe(second)
+  expect(await ordered()).toEqual([first])
+})
+
+it('a drill orders nothing removed of a host that is being given the capture anew', async () => {
+  damaged.add(second)
+  await beginRestore(world.db, { snapshotId, hostId: second }, world.clock.now())
+  await sql`update snapshots set host_id = ${second} where id = ${snapshotId}`.execute(world.db)
+  world.clock.advance(drillAgainMs + 1)
+  await drillNext(context)
+  expect(await ordered()).toEqual([])
+})
+
+it('a damaged copy is made again from a host that no Snapshot names', async () => {
+  await unnameFirst()
+  await loseChunk()
+  world.clock.advance(drillAgainMs + 1)
+  expect(await drillNext(context)).toBe('damaged copy')
+  expect((await kept()).named).toBe(second)
+  await createCopier(context).run()
+  expect(await state()).toEqual({ status: 'completed', isCopied: true })
+})
+
+it('a copy is made from any host that keeps the capture', async () => {
+  await loseChunk()
+  world.clock.advance(drillAgainMs + 1)
+  expect(await drillNext(context)).toBe('damaged copy')
+  linked = [second]
+  await createCopier(context).run()
+  expect(await state()).toEqual({ status: 'completed', isCopied: true })
+})
+
+it('after a restore, a copy that lost objects fails no Snapshot that a host keeps', async () => {
+  await unnameFirst()
+  await loseChunk()
+  await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
+  await checkCopies(context)
+  expect(await state()).toEqual({ status: 'completed', isCopied: false })
+  await createCopier(context).run()
+  expect(await state()).toEqual({ status: 'completed', isCopied: true })
+})
+
+it('after a restore, a copy that lost objects fails no Snapshot that a host is being given', async () => {
+  await unnameFirst()
+  await beginRestore(world.db, { snapshotId, hostId: second }, world.clock.now())
+  await loseChunk()
+  await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
+  await checkCopies(context)
+  expect((await state()).status).toBe('completed')
+})
+
+it('a host that does not get its capture back is replaced by another that keeps it', async () => {
+  await endRestore(world.db, { snapshotId, hostId: first })
+  expect((await kept()).named).toBe(second)
+})
