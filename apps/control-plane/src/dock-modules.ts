@@ -28,6 +28,7 @@ import {
   createDockRepositories,
   createDockUsage,
   createOrderedStops,
+  createOrganizationOf,
   createSecretsOf,
   createSetupSaga,
   createStartSagas,
@@ -243,6 +244,7 @@ export const createDockModules = (options: {
   const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, eraseAgain })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
+    organizationOf: createOrganizationOf(db),
   })
   const hostEvents = createHostEvents({
     ...{ db, clock, logger, gateway, reactions, pools, poolKind, lostTime },

@@ -5,8 +5,9 @@ import type { Clock } from '@dock/foundation'
 import type { DockEvents } from '../docks/dock-events.ts'
 
 const waitMs = 30_000
-/** Connections that wait in all. With the bound of each Dock, only a control plane that is away reaches it. */
+/** Connections that wait in all, and of each Dock however many wait for others. */
 const waitingMax = 1_000
+const ownOfDock = 4
 
 export class WaitingConnections {
   readonly #events: DockEvents
@@ -20,7 +21,8 @@ export class WaitingConnections {
 
   /** Tells of a connection, and closes it when nobody takes it in time. */
   add(dock: { dockId: string; generation: number }, socket: Socket): void {
-    if (this.#waiting.size >= waitingMax) return void socket.destroy()
+    if (this.#waiting.size >= waitingMax && this.#countOf(dock.dockId) >= ownOfDock)
+      return void socket.destroy()
     const connectionId = randomUUID()
     const forget = (): void => {
       cancel()
@@ -41,5 +43,8 @@ export class WaitingConnections {
   take(dockId: string, connectionId: string): Socket | null {
     const found = this.#waiting.get(connectionId)
     return found?.dockId === dockId ? found.take() : null
+  }
+  #countOf(dockId: string): number {
+    return [...this.#waiting.values()].filter((each) => each.dockId === dockId).length
   }
 }

@@ -13,7 +13,7 @@ import { createLogger } from '@dock/foundation'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { makeCertificate } from '../../../../../tests/e2e/support/make-certificate.ts'
 import type { GitCredential, GitRule } from '../../modules/connectors/index.ts'
-import { createGitDoor, type GitDoor } from './git-door.ts'
+import { createGitDoor, type GitDoor, type GitDoorTimes } from './git-door.ts'
 
 const exec = promisify(execFile)
 const program = new URL('../../../../../tests/e2e/support/git-provider-program.ts', import.meta.url).pathname
@@ -78,7 +78,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-const openDoor = async (times?: { headMs: number; requestMs: number }, servers?: string): Promise<void> => {
+const openDoor = async (times?: Partial<GitDoorTimes>, servers?: string): Promise<void> => {
   const sockets = new Map<string, Socket>()
   door = createGitDoor({
     logger,
@@ -94,6 +94,7 @@ const openDoor = async (times?: { headMs: number; requestMs: number }, servers?:
         forget: (credential) => void forgotten.push(credential),
       }
     },
+    organizationOf: async () => 'organization',
     ...(times ? { times } : {}),
   })
   listener = createServer((socket) => {

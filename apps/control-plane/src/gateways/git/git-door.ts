@@ -14,7 +14,7 @@ import {
   refusalOfUpdate,
   ruleFor,
 } from '../../modules/connectors/index.ts'
-import type { BootedDock } from '../../modules/docks/index.ts'
+import type { BootedDock, OrganizationOf } from '../../modules/docks/index.ts'
 import { cloneUrl, type GitServers } from '../../modules/environments/index.ts'
 import {
   type GitConnected,
@@ -22,17 +22,12 @@ import {
   HostRefused,
   HostUnreachable,
 } from '../../modules/hosts/index.ts'
+import { createDoorPlaces } from './door-places.ts'
 import { answerRefusal, DoorRefusal } from './door-refusal.ts'
 import { type GitRequest, readGitRequest } from './git-request.ts'
 import { passOn } from './pass-on.ts'
 import { readPushHead, rejectionReport } from './receive-pack.ts'
 
-/** Requests of one Dock that are served at once; one more is told so. */
-const requestsOfDockMax = 16
-/** Connections at once, of one Dock, of one host and in all. A host that tells of more is not asked for them. */
-const connectionsOfDockMax = 32
-const connectionsOfHostMax = 256
-const connectionsMax = 1024
 const headerBytesMax = 16 * 1024
 /** A push that is refused is read to its end, so that git sees why. */
 const refusedBytesMax = 1024 * 1024 * 1024
@@ -42,8 +37,17 @@ export type GitDoorTimes = {
   headMs: number
   /** A whole request. */
   requestMs: number
+  /** A connection that is refused, from its beginning to its end. */
+  refusedMs: number
+  /** From the last byte of an answer until git has ended the connection. */
+  lingerMs: number
 }
-const usualTimes: GitDoorTimes = { headMs: 15_000, requestMs: 60 * 60_000 }
+const usualTimes: GitDoorTimes = {
+  headMs: 15_000,
+  requestMs: 60 * 60_000,
+  refusedMs: 5_000,
+  lingerMs: 120_000,
+}
 
 export type GitDoor = {
   /** Begins to serve a connection that a host reported. */
@@ -54,10 +58,10 @@ export type GitDoor = {
 
 type Served = {
   dock: BootedDock
-  /** Over the bound of the Dock's requests. */
-  isTooMany: boolean
-  /** Cuts a connection on which no request comes. */
-  late: NodeJS.Timeout
+  /** Why no request is served on it. */
+  refusal: DoorRefusal | null
+  /** A request has come. */
+  begin(): void
 }
 
 /** Reads the rest of a request and keeps nothing. Throws {@link DoorRefusal} when it is too long. */
@@ -74,14 +78,14 @@ export const createGitDoor = (parts: {
   hosts: Pick<HostConnections, 'connectGit'>
   servers: GitServers
   grantFor: GrantFor
-  times?: GitDoorTimes
+  organizationOf: OrganizationOf
+  times?: Partial<GitDoorTimes>
 }): GitDoor => {
-  const { logger, hosts, servers, grantFor, times = usualTimes } = parts
+  const { logger, hosts, servers, grantFor } = parts
+  const times = { ...usualTimes, ...parts.times }
+  const places = createDoorPlaces(parts.organizationOf)
   const served = new WeakMap<object, Served>()
   const open = new Set<Duplex>()
-  const counts = new Map<string, number>()
-  const countOf = (key: string): number => counts.get(key) ?? 0
-  let total = 0
 
   /** Waits for `work`, and cuts the connection when it takes too long. */
   const within = async <T>(
@@ -157,11 +161,10 @@ export const createGitDoor = (parts: {
   const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const connection = served.get(request.socket)
     if (!connection) return void request.socket.destroy()
-    const { dock } = connection
-    clearTimeout(connection.late)
+    const { dock, refusal } = connection
+    connection.begin()
     try {
-      if (connection.isTooMany)
-        throw new DoorRefusal(429, `A Dock does ${requestsOfDockMax} requests of git at once. Try again.`)
+      if (refusal) throw refusal
       await within(times.requestMs, request, serve(dock, request, response))
     } catch (error) {
       const isRefusal = error instanceof DoorRefusal
@@ -185,44 +188,43 @@ export const createGitDoor = (parts: {
   server.on('clientError', (_error, socket) => socket.destroy())
 
   const serveConnection = async (
-    hostId: string,
-    { dockId, generation, connectionId }: GitConnected,
-    isTooMany: boolean,
+    dock: BootedDock,
+    connectionId: string,
+    refusal: DoorRefusal | null,
   ): Promise<void> => {
-    const stream = await hosts.connectGit(hostId, dockId, connectionId)
-    const late = setTimeout(() => stream.destroy(), times.headMs).unref()
-    served.set(stream, { dock: { dockId, hostId, generation }, isTooMany, late })
+    const stream = await hosts.connectGit(dock.hostId, dock.dockId, connectionId)
+    const cut = (): void => void stream.destroy()
+    const late = setTimeout(cut, refusal ? times.refusedMs : times.headMs).unref()
+    // Who is refused has no more time for having asked.
+    served.set(stream, { dock, refusal, begin: () => refusal ?? clearTimeout(late) })
     open.add(stream)
     const closed = new Promise<void>((resolve) => stream.once('close', resolve))
-    stream.on('error', () => stream.destroy())
+    stream.on('error', cut)
+    // The answer is written then; git, which ends the connection, may leave it open.
+    stream.once('finish', () => setTimeout(cut, times.lingerMs).unref())
     server.emit('connection', stream)
     await closed
     clearTimeout(late)
     open.delete(stream)
   }
 
+  const take = async (dock: BootedDock, connectionId: string): Promise<void> => {
+    const place = await places.take(dock)
+    // Not asked for, it is closed by its host in a while.
+    if (!place) return
+    try {
+      await serveConnection(dock, connectionId, place.refusal)
+    } finally {
+      place.leave()
+    }
+  }
+
   return {
-    take: (hostId, connection) => {
-      const ofDock = `${hostId}/${connection.dockId}`
-      const count = countOf(ofDock)
-      const isCrowded = total >= connectionsMax || countOf(hostId) >= connectionsOfHostMax
-      // Not asked for, it is closed by its host in a while.
-      if (isCrowded || count >= connectionsOfDockMax) return
-      for (const key of [ofDock, hostId]) counts.set(key, countOf(key) + 1)
-      total += 1
-      serveConnection(hostId, connection, count >= requestsOfDockMax)
-        .catch((error: unknown) => {
-          if (error instanceof HostUnreachable || error instanceof HostRefused) return
-          logger.error({ hostId, dockId: connection.dockId, err: error }, 'a connection to a git door failed')
-        })
-        .finally(() => {
-          total -= 1
-          for (const key of [ofDock, hostId]) {
-            const left = countOf(key) - 1
-            if (left > 0) counts.set(key, left)
-            else counts.delete(key)
-          }
-        })
+    take: (hostId, { dockId, generation, connectionId }) => {
+      take({ dockId, hostId, generation }, connectionId).catch((error: unknown) => {
+        if (error instanceof HostUnreachable || error instanceof HostRefused) return
+        logger.error({ hostId, dockId, err: error }, 'a connection to a git door failed')
+      })
     },
     close: () => {
       for (const stream of open) stream.destroy()

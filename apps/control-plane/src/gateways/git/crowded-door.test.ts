@@ -1,0 +1,72 @@
+/** What a connection meets at the door while its organization holds all that it may, over streams like those of a link. */
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { type Duplex, duplexPair } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { createLogger } from '@dock/foundation'
+import { afterEach, expect, it } from 'vitest'
+import { createGitDoor, type GitDoor, type GitDoorTimes } from './git-door.ts'
+
+const logger = createLogger('test')
+logger.level = 'silent'
+const head = 'GET /github/acme/app/info/refs?service=git-upload-pack HTTP/1.1\r\nhost: x\r\n\r\n'
+let door: GitDoor
+afterEach(() => door.close())
+
+/** A door, and a way to connect to it from a Dock. */
+const open = (times?: Partial<GitDoorTimes>) => {
+  const waiting = new Map<string, Duplex>()
+  door = createGitDoor({
+    ...{ logger, servers: { github: 'https://github.com', gitlab: 'https://gitlab.com' } },
+    hosts: { connectGit: async (_host, _dock, connectionId) => waiting.get(connectionId)! },
+    grantFor: async () => null,
+    organizationOf: async (dock) => dock.dockId.split('/')[0]!,
+    ...(times ? { times } : {}),
+  })
+  return (dockId: string): Duplex => {
+    const connectionId = randomUUID()
+    const [git, stream] = duplexPair()
+    // As over a link: an end of one direction is that alone, a break is one of both.
+    git.on('error', () => undefined).once('close', () => stream.destroy())
+    stream.once('close', () => git.destroy())
+    waiting.set(connectionId, stream)
+    door.take('host', { type: 'git.connected', connectionId, dockId, generation: 1 })
+    return git
+  }
+}
+
+const ask = async (git: Duplex): Promise<string> => {
+  git.write(head)
+  return text(git)
+}
+
+it('one that is crowded out is told so with 503, and served once another has ended', async () => {
+  const connect = open()
+  const held: Duplex[] = []
+  // Silent connections: 4 of each Dock's own and 128 that are shared.
+  for (let dock = 0; dock < 11; dock++)
+    for (let count = 0; count < (dock < 10 ? 16 : 12); count++) held.push(connect(`acme/${dock}`))
+  const crowded = connect('acme/10')
+  const answer = await ask(crowded)
+  expect(answer).toMatch(/^HTTP\/1\.1 503 /)
+  expect(answer).toContain('The Docks of this organization do very much with git at present. Try again')
+  expect(await ask(connect('other/1'))).toMatch(/^HTTP\/1\.1 302 /)
+  const last = held.at(-1)!
+  last.destroy()
+  await expect.poll(() => ask(connect('acme/10'))).toMatch(/^HTTP\/1\.1 302 /)
+})
+
+it('one that is refused ends soon, whether it asks or not and whether it reads or not', async () => {
+  const connect = open({ refusedMs: 100 })
+  for (let count = 0; count < 16; count++) connect('acme/1')
+  const [silent, deaf] = [connect('acme/1'), connect('acme/1')]
+  deaf.write(head)
+  await Promise.all([once(silent.resume(), 'close'), once(deaf, 'close')])
+})
+
+it('one that stays open after its answer is cut', async () => {
+  const git = open({ lingerMs: 100 })('acme/1')
+  git.write(head)
+  await once(git.resume(), 'end')
+  await once(git, 'close')
+})
