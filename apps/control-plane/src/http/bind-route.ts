@@ -38,12 +38,6 @@ const rawResponse = (raw: RawResponse, status: number): Response =>
     },
   })
 
-/** The answer to HEAD: Hono drops the body of a GET without ending it, and what it comes from would stay open. */
-const headOnly = async (response: Response): Promise<Response> => {
-  await response.body?.cancel()
-  return new Response(null, { status: response.status, headers: response.headers })
-}
-
 const responseOf = (route: Route, result: unknown, status: number): Response | Promise<Response> => {
   if (route.responseKind === 'raw') return rawResponse(result as RawResponse, status)
   if (route.streamedList) return streamedListSuccess(result as AsyncIterable<unknown[]>, status)
@@ -108,7 +102,5 @@ export const answerRoute = async (
     clientAddress: context.get('clientAddress'),
   })
   requireAdmitted(route, caller)
-  const status = route.status ?? 200
-  const response = await responseOf(route, result, status)
-  return request.method === 'HEAD' ? headOnly(response) : response
+  return responseOf(route, result, route.status ?? 200)
 }

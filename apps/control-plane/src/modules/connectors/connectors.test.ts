@@ -240,7 +240,10 @@ it('makes an Environment one with connectors for members only where a Dock reach
     return answer.body.code ?? answer.status
   }
   const connections = async () =>
-    ((await server.call('GET', `/v1/environments/${environment.id}`)).body.data as Environment).connections
+    (
+      (await server.call('GET', `/v1/environments/${environment.id}`, undefined, member.apiKey)).body
+        .data as Environment
+    ).connections
   const none = { github: { connected: false }, gitlab: { connected: false } }
   await change({ secretsAccess: 'members' })
   await add(admin, 'acme/app')
@@ -258,9 +261,18 @@ it('makes an Environment one with connectors for members only where a Dock reach
   await made('/v1/templates', template)
   const body = { workspaceId: server.admin.workspaceId, from: template.name, noEnv: true }
   expect((await server.call('POST', '/v1/docks', body, member.apiKey)).body.code).toBe('connector_admin_only')
-  await sql`update memberships set role = 'member' where user_id = ${admin.userId}`.execute(
-    server.database.db,
-  )
+  const { db } = server.database
+  await sql`update users set closed_at = now() where id = ${admin.userId}`.execute(db)
+  expect([await launch(), await connections()]).toEqual([201, none])
+  await sql`update users set closed_at = null where id = ${admin.userId}`.execute(db)
+  expect(await launch()).toBe('connector_admin_only')
+  await sql`update memberships set role = 'member' where user_id = ${admin.userId}`.execute(db)
+  expect([await launch(), await connections()]).toEqual([201, none])
+  // Nor does it count that the person is an admin elsewhere.
+  const elsewhere = newUuid()
+  await sql`insert into organizations (id, name, slug) values (${elsewhere}, 'E', ${elsewhere})`.execute(db)
+  await sql`insert into memberships (organization_id, user_id, role)
+    values (${elsewhere}, ${admin.userId}, 'owner')`.execute(db)
   expect([await launch(), await connections()]).toEqual([201, none])
 })
 

@@ -227,6 +227,7 @@ describe('an invitation', () => {
     const revoked = (await list()).find(({ email }) => email.startsWith('revoked-'))
     await server.call('DELETE', path(`/invitations/${revoked?.id}`))
     expect(await signUp(`revoked-${address}`, revokedToken!)).toBe(403)
+    expect(await signUp(address, revokedToken!)).toBe(403)
     expect(await signUp(`other-${address}`, token!)).toBe(403)
     expect(await signUp(address, token!)).toBe(200)
   })

@@ -29,16 +29,23 @@ describe('the profile', () => {
     expect((await server.call('GET', '/v1/me/profile')).body.data).toEqual(after)
   })
 
-  it.each([
-    { displayName: '' },
-    { displayName: 'x'.repeat(61) },
-    { bio: 'x'.repeat(281) },
-    { avatarUrl: 'javascript:alert(1)' },
-    { avatarUrl: 'example.test/a.png' },
-    { email: 'other@example.test' },
-  ])('refuses %j', async (body) => {
-    const answer = await server.call('PATCH', '/v1/me/profile', body)
-    expect([answer.status, answer.body.code]).toEqual([400, 'validation_error'])
+  it('refuses what is too long or cannot be shown, and fields that it does not have', async () => {
+    for (const body of [
+      { displayName: '' },
+      { displayName: 'x'.repeat(61) },
+      { displayName: ' ' },
+      { displayName: 'Ada\nLovelace' },
+      { displayName: 'Ada\u202eLovelace' },
+      { bio: 'x'.repeat(281) },
+      { avatarUrl: 'javascript:alert(1)' },
+      { avatarUrl: 'example.test/a.png' },
+      { avatarUrl: `https://example.test/${'a'.repeat(2000)}` },
+      { avatarUrl: 'https://example.test/\u202ea.png' },
+      { email: 'other@example.test' },
+    ]) {
+      const answer = await server.call('PATCH', '/v1/me/profile', body)
+      expect([body, answer.status, answer.body.code]).toEqual([body, 400, 'validation_error'])
+    }
   })
 })
 

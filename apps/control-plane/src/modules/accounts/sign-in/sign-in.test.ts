@@ -5,6 +5,7 @@ import { newUuid } from '@dock/foundation'
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
 import { insertApiKey } from '../../keys/index.ts'
+import { claimAddress } from './claim-address.ts'
 
 let server: TestControlPlane
 afterEach(() => server.stop())
@@ -315,6 +316,16 @@ it('ends what was made before for an address that nobody had verified, as its ow
   const { apiKey } = ((await made.json()) as { data: { apiKey: string } }).data
   await reset('forgotten')
   expect((await server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
+})
+
+it('ends sessions in the transaction that verifies the address, whatever the library does afterwards', async () => {
+  await start({ DOCK_SIGNUP: 'open' })
+  const email = 'squatted@example.test'
+  const headers = { cookie: cookieOf(await signUp(email)) }
+  const status = async () => (await server.fetch('/v1/me', { headers })).status
+  expect(await status()).toBe(200)
+  await claimAddress(server.database.db, async () => undefined, (await personAt(email)).id)
+  expect(await status()).toBe(401)
 })
 
 it('ends every other session when the password is changed', async () => {

@@ -131,7 +131,7 @@ it('gives a Dock a key of its own, a new one with every boot', async () => {
 const keysOf = async (dockId: string): Promise<number> =>
   (await sql`select 1 from api_keys where dock_id = ${dockId}`.execute(world.db)).rows.length
 
-it('ends the keys of a Dock when it stops, when it boots without its Environment, and when it is deleted', async () => {
+it('ends the keys of a Dock when it stops, fails, boots without its Environment, and is deleted', async () => {
   await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
   await asRole('admin')
   const dock = await world.create()
@@ -146,6 +146,13 @@ it('ends the keys of a Dock when it stops, when it boots without its Environment
   await resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })
   expect(world.host.starts.at(-1)?.env).toEqual({})
   expect(await keysOf(dock.id)).toBe(0)
+
+  const passed = world.host.starts.length
+  world.host.failures.set('start', ['failed'])
+  await expect(world.create()).rejects.toMatchObject({ code: 'service_unavailable' })
+  expect(world.host.starts).toHaveLength(passed)
+  const failed = await sql<{ id: string }>`select id from docks where state = 'error'`.execute(world.db)
+  expect(await keysOf(failed.rows[0]!.id)).toBe(0)
 
   const deleted = await world.create()
   expect(await keysOf(deleted.id)).toBe(1)
@@ -177,7 +184,14 @@ it('boots a Dock without a key once its creator is erased, closed or no longer a
   expect(await passedAtNextBoot()).toEqual({})
   await sql`update users set closed_at = null where id = ${creator}`.execute(world.db)
   expect(await passedAtNextBoot()).toHaveProperty('DOCK_API_KEY')
-  await sql`delete from memberships where user_id = ${creator}`.execute(world.db)
+  // A member of another organization is nobody in this one.
+  const elsewhere = newUuid()
+  await sql`insert into organizations (id, name, slug) values (${elsewhere}, 'E', 'elsewhere')`.execute(
+    world.db,
+  )
+  await sql`update memberships set organization_id = ${elsewhere} where user_id = ${creator}`.execute(
+    world.db,
+  )
   expect(await passedAtNextBoot()).toEqual({})
   await sql`delete from users where id = ${creator}`.execute(world.db)
   expect(await passedAtNextBoot()).toEqual({})
