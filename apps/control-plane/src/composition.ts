@@ -26,6 +26,7 @@ import {
 } from './modules/accounts/index.ts'
 import { createEnvironmentGrants, createLinkedSignIns } from './modules/connectors/index.ts'
 import { removeDockRecords, removeDocks } from './modules/docks/index.ts'
+import { eraseQuarantined } from './modules/hosts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { forgetStorage } from './modules/limits/index.ts'
@@ -127,6 +128,14 @@ export const composeControlPlane = (options: CompositionOptions): ControlPlane =
     // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects. What is written about them
     // goes in the round in which nothing of them is left.
     things: [
+      // While the database knows which Docks were the organization's.
+      {
+        name: 'quarantine',
+        remove: async (organizationId) => {
+          await eraseQuarantined({ db, clock }, { organizationId })
+          return 0
+        },
+      },
       { name: 'templates', remove: (id) => removeTemplates(db, id) },
       { name: 'docks', remove: (id) => removeDocks(docks.context, id) },
       { name: 'copies', remove: docks.copies.removeAll },

@@ -367,6 +367,18 @@ describe('a sweep', () => {
     expect(await sweepStrayObjects(later)).toBe(2)
     expect(await objects()).toEqual(before.filter((key) => !keys.includes(key)))
   })
+
+  it('removes what is left of an organization that was deleted, whether the copy is known or not', async () => {
+    const gone = newUuid()
+    await sql`insert into erasures (kind, id) values ('organization', ${gone})`.execute(world.db)
+    const before = await objects()
+    await context.store.put(`${gone}/copies/${newUuid()}/manifest`, Buffer.from('x'))
+    const later = { ...context, clock: { ...world.clock, now: () => new Date(Date.now() + 2 * graceMs) } }
+    expect(await sweepStrayObjects(later)).toBe(1)
+    expect(await objects()).toEqual(before)
+    const { rows } = await sql`select 1 from quarantine where organization_id = ${gone}`.execute(world.db)
+    expect(rows).toEqual([])
+  })
 })
 
 describe('after a restore', () => {

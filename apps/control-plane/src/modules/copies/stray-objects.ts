@@ -36,7 +36,9 @@ const straysAmong = async (
           or exists (select 1 from ended_copies e cross join instance_epoch i where e.id = k."copyId"
             and (i.begun_at is null or e.begun_at >= i.begun_at))
           or exists (select 1 from quarantine q where q.kind = 'objects' and q.thing_id = k."copyId"
-            and q.state = 'deleted') as "isOver"
+            and q.state = 'deleted')
+          or exists (select 1 from erasures e
+            where e.kind = 'organization' and e.id = k."organizationId"::text) as "isOver"
       from jsonb_to_recordset(${JSON.stringify(objects)}::jsonb)
         as k(key text, "organizationId" uuid, "copyId" uuid, "sizeBytes" bigint)
       where not exists (select 1 from copy_chunks c where c.object_key = k.key)

@@ -1,7 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { deleteQuarantined, readHost } from '../hosts/index.ts'
+import { deleteQuarantined, eraseQuarantined, readHost } from '../hosts/index.ts'
 import { adoptQuarantined } from './operations/adopt-quarantined.ts'
 import { resumeDock } from './operations/resume-dock.ts'
 import { stopDock } from './operations/stop-dock.ts'
@@ -155,4 +155,68 @@ it('what is deleted goes by an order, and is not found again', async () => {
   expect(world.host.captures.has(captureId)).toBe(false)
   await world.report()
   expect(await open()).toMatchObject([{ id: row!.id, state: 'deleted' }])
+})
+
+const erase = () => eraseQuarantined(world, { organizationId: world.organizationId })
+/** Deleted and removed: what the database keeps of it is the erasure. */
+const deleteOrganization = (id: string) =>
+  sql`insert into erasures (kind, id) values ('organization', ${id})`.execute(world.db)
+const captureOf = (organizationId: string) => {
+  const captureId = newUuid()
+  world.host.captures.add(captureId)
+  world.host.notes.set(captureId, { ...noteFor(newUuid(), 2), organizationId })
+  return captureId
+}
+
+it('what an organization has in quarantine goes with it, and its host removes the disks', async () => {
+  const another = captureOf(newUuid())
+  const capture = captureOf(world.organizationId)
+  const dockId = runs(3)
+  world.host.notesOf = () => noteFor(dockId, 3)
+  await world.report()
+  expect(await open()).toHaveLength(3)
+  expect(await erase()).toBe(2)
+  expect(await open()).toMatchObject([{ thingId: another, state: 'held' }])
+  expect(world.host.captures.has(capture)).toBe(true)
+  await world.report()
+  expect(world.host.captures).toEqual(new Set([another]))
+  await world.report()
+  expect(await open()).toHaveLength(1)
+})
+
+it('of a Dock that the database knows, what its host has not confirmed goes too', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 5, state: 'running', ip: null })
+  world.host.failures.set('stop', ['lost', 'lost'])
+  await world.report()
+  expect(await open()).toMatchObject([{ kind: 'dock', thingId: dock.id, state: 'found' }])
+  expect(await erase()).toBe(1)
+  await world.report()
+  expect(world.host.sandboxes.has(dock.id)).toBe(false)
+  expect(await open()).toEqual([])
+})
+
+it('an adopted disk stays, though its entry goes with the organization that its host noted', async () => {
+  const captureId = captureOf(newUuid())
+  await world.report()
+  const [row] = await open()
+  await adoptQuarantined(world, row!.id, world.organizationId)
+  await sql`update quarantine set organization_id = ${world.organizationId} where id = ${row!.id}`.execute(
+    world.db,
+  )
+  expect(await erase()).toBe(1)
+  await world.report()
+  expect([await open(), world.host.captures]).toEqual([[], new Set([captureId])])
+})
+
+it('what a host brings up of an organization that was deleted is not kept', async () => {
+  const gone = newUuid()
+  await deleteOrganization(gone)
+  const [erased, kept] = [captureOf(gone), captureOf(newUuid())]
+  await world.report()
+  expect(await open()).toMatchObject([{ thingId: kept }])
+  expect(world.host.captures.has(erased)).toBe(true)
+  await world.report()
+  expect(world.host.captures).toEqual(new Set([kept]))
 })

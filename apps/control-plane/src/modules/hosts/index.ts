@@ -28,6 +28,7 @@ export { captureKeeper, captureKeepers, namedWithout, otherKeeper } from './capt
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
+export { eraseQuarantined } from './erase-quarantined.ts'
 export { epochOf, nextGeneration } from './generations.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'

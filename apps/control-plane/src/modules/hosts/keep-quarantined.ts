@@ -1,16 +1,18 @@
 /**
  * Puts into quarantine what a host reported and the database does not know. The runtime of a Dock ends in order and its
- * disk becomes a capture, so that the Dock's id is free on the host; a capture stays as it is. Nothing is destroyed.
+ * disk becomes a capture, so that the Dock's id is free on the host; a capture stays as it is. Nothing is destroyed but
+ * what turns out to be of an organization that was deleted.
  */
-import type { Logger } from '@dock/foundation'
+import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
+import { eraseQuarantined } from './erase-quarantined.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
 import { captureOf, forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
 
 /** Things that are fenced after one inventory; the next inventory goes on. */
 const atOnceMax = 200
 
-type Context = { db: Db; gateway: HostGateway; logger: Logger }
+type Context = { db: Db; clock: Clock; gateway: HostGateway; logger: Logger }
 
 const isAbsent = (error: unknown): boolean => error instanceof HostRefused && error.code === 'not_found'
 
@@ -46,4 +48,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
 /** Sees to all that the host has reported and not confirmed yet. Repeating it is harmless. */
 export const keepQuarantined = async (context: Context, hostId: string): Promise<void> => {
   for (const found of await foundOnHost(context.db, hostId, atOnceMax)) await keep(context, hostId, found)
+  const erased = await eraseQuarantined(context, { onHost: hostId })
+  if (erased > 0)
+    context.logger.warn({ hostId, erased }, 'what deleted organizations had in quarantine is removed')
 }

@@ -1,7 +1,7 @@
 /** The only SQL for the quarantine: what hosts and the object store keep and the database does not know. */
 import type { DockNote } from '@dock/host-protocol'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../database/database.ts'
+import type { Db, Tx } from '../../database/database.ts'
 
 export type Quarantined = {
   id: string
@@ -104,6 +104,33 @@ export const lockQuarantined = async (tx: Db, id: string): Promise<Quarantined |
 
 export const decide = async (tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> => {
   await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
+}
+
+/** True while nobody has decided on it. */
+export const isOpen = ({ state }: Quarantined): boolean => state === 'found' || state === 'held'
+
+/** One organization that is being removed, or what a host has of those that were. */
+export type DeletedOrganizations = { organizationId: string } | { onHost: string }
+
+/**
+ * Takes up to `limit` entries out of quarantine, decided ones as well, and returns them. Of an organization that is being
+ * removed the database knows the Docks too, whatever their hosts noted.
+ */
+export const takeQuarantined = async (
+  tx: Tx,
+  of: DeletedOrganizations,
+  limit: number,
+): Promise<Quarantined[]> => {
+  const which =
+    'onHost' in of
+      ? sql`q.host_id = ${of.onHost} and exists (select 1 from erasures e
+          where e.kind = 'organization' and e.id = q.organization_id::text)`
+      : sql`(q.organization_id = ${of.organizationId} or exists (select 1 from dock_state_changes c
+          where c.dock_id = q.dock_id and c.organization_id = ${of.organizationId}))`
+  const taken = await sql<Quarantined>`delete from quarantine q
+    where q.id in (select q.id from quarantine q where ${which} order by q.id limit ${limit} for update)
+    returning ${columns}`.execute(tx)
+  return taken.rows
 }
 
 /** How many things wait for a decision. */

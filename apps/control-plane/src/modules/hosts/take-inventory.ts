@@ -109,7 +109,7 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
       .keepPool(hostId, { kind })
       .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
     await carryOutOrders(hostId)
-    await keepQuarantined({ db, gateway, logger }, hostId).catch((error: unknown) =>
+    await keepQuarantined({ db, clock, gateway, logger }, hostId).catch((error: unknown) =>
       logger.warn({ hostId, err: error }, 'quarantine not kept; the next inventory repeats it'),
     )
     for (const orphan of orphans)

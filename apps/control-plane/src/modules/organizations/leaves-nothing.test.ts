@@ -1,4 +1,5 @@
 /** A deleted organization leaves no row in any table that names organizations, whoever adds such a table. */
+import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -48,6 +49,9 @@ it('leaves nothing behind after Docks, commands, Snapshots, Environments and lim
   await ask('POST', `/v1/environments/default/vars?organizationId=${id}`, { key: 'A', value: 'b' })
   await server.call('PATCH', `/v1/organizations/${id}/limits`, { docks: 5 })
   await ask('POST', `/v1/docks/${dock.id}/stop`, {})
+  for (const state of ['held', 'deleted'])
+    await sql`insert into quarantine (id, kind, thing_id, organization_id, state, first_seen_at)
+      values (${newUuid()}, 'objects', ${newUuid()}, ${id}, ${state}, now())`.execute(server.database.db)
   const before = await rowsOf(id)
   for (const table of [
     'docks',
@@ -59,6 +63,7 @@ it('leaves nothing behind after Docks, commands, Snapshots, Environments and lim
     'exec_keys',
     'organization_limits',
     'organization_storage',
+    'quarantine',
   ])
     expect(before[table], table).toBeGreaterThan(0)
   await ask('DELETE', `/v1/organizations/${id}`)
