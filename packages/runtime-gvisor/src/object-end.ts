@@ -3,13 +3,16 @@
 const [quote, backslash] = [0x22, 0x5c]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
+/** A bracket outside strings: where it is in the chunk, and how deep what it encloses is; 1 is the object itself. */
+export type OnBracket = (index: number, depth: number, opens: boolean) => void
+
 export class ObjectEnd {
   #depth = 0
   #inString = false
   #isEscaped = false
 
   /** `closed`: the object ends with the last byte of `chunk`. `excess`: bytes follow its end, or none begins. */
-  feed(chunk: Buffer): 'open' | 'closed' | 'excess' {
+  feed(chunk: Buffer, onBracket?: OnBracket): 'open' | 'closed' | 'excess' {
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]
       if (this.#inString) {
@@ -19,8 +22,11 @@ export class ObjectEnd {
         continue
       }
       if (byte === quote) this.#inString = true
-      else if (byte === openBrace || byte === openBracket) this.#depth += 1
-      else if (byte === closeBrace || byte === closeBracket) {
+      else if (byte === openBrace || byte === openBracket) {
+        this.#depth += 1
+        onBracket?.(index, this.#depth, true)
+      } else if (byte === closeBrace || byte === closeBracket) {
+        onBracket?.(index, this.#depth, false)
         this.#depth -= 1
         if (this.#depth === 0) return index === chunk.length - 1 ? 'closed' : 'excess'
       }

@@ -111,7 +111,7 @@ test('a sentry that answers without end is cut off', async () => {
   }
   await expect(connection.call('method', null)).rejects.toThrow('longer than')
   expect(connection.isFree).toBe(false)
-  expect(sent).toBeLessThan(64 * 2 ** 20)
+  expect(sent).toBeLessThan(8 * 2 ** 20)
 })
 
 test('bytes behind an answer, or none that begins one, end the connection', async () => {

@@ -3,7 +3,7 @@
  * length or end mark, one call at a time; descriptors ride on a request's first byte.
  */
 import { Socket } from 'node:net'
-import { ObjectEnd } from './object-end.ts'
+import { type AnswerReader, type SentryAnswer, WholeAnswer } from './sentry-answer.ts'
 import { connectUnixSocket, sendDescriptors } from './system-calls.ts'
 
 /** The sentry was reached and would not do it; the message is its own. */
@@ -19,16 +19,15 @@ export class SentrySilent extends Error {
 type Call = {
   resolve: (result: unknown) => void
   reject: (error: Error) => void
-  answer: Buffer[]
-  answerBytes: number
-  end: ObjectEnd
+  reader: AnswerReader
   timer: NodeJS.Timeout | undefined
 }
 
-/** The longest answer lists up to 150 processes with their arguments, variables and mappings, for the memory guard. */
-const answerBytesMax = 32 * 2 ** 20
-/** A sentry sends an answer in one write; one byte at a time would cost a hundred times its size. */
-const answerPiecesMax = 4096
+export type SentryCallOptions = {
+  descriptors?: readonly number[]
+  deadlineMs?: number
+  reader?: AnswerReader
+}
 
 export class SentryConnection {
   readonly #fd: number
@@ -52,16 +51,19 @@ export class SentryConnection {
     return !this.#socket.destroyed && !this.#socket.readableEnded && this.#call === undefined
   }
 
-  /** Makes one call. The connection is closed when no answer comes within `deadlineMs`. */
+  /**
+   * Makes one call. The connection is closed when no answer comes within `deadlineMs`, and when `reader` has read enough
+   * before the answer's end.
+   */
   call(
     method: string,
     argument: unknown,
-    { descriptors = [], deadlineMs }: { descriptors?: readonly number[]; deadlineMs?: number } = {},
+    { descriptors = [], deadlineMs, reader = new WholeAnswer() }: SentryCallOptions = {},
   ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       const silent = (): void => this.#end(new SentrySilent(`no answer to ${method} in ${deadlineMs} ms`))
       const timer = deadlineMs === undefined ? undefined : setTimeout(silent, deadlineMs)
-      this.#call = { resolve, reject, answer: [], answerBytes: 0, end: new ObjectEnd(), timer }
+      this.#call = { resolve, reject, reader, timer }
       try {
         this.#send(Buffer.from(JSON.stringify({ method, arg: argument })), descriptors)
       } catch (error) {
@@ -86,18 +88,17 @@ export class SentryConnection {
       this.#end(new SentrySilent('the sentry answered what was not asked'))
       return
     }
-    call.answerBytes += chunk.length
-    if (call.answerBytes > answerBytesMax || call.answer.length >= answerPiecesMax) {
-      this.#end(new SentrySilent("the sentry's answer is longer than any can be"))
-      return
-    }
-    call.answer.push(chunk)
-    const end = call.end.feed(chunk)
-    if (end === 'open') return
-    let answer: { success?: boolean; err?: string; result?: unknown }
+    let answer: SentryAnswer
     try {
-      if (end === 'excess') throw new Error('excess bytes')
-      answer = JSON.parse(Buffer.concat(call.answer).toString('utf8'))
+      const progress = call.reader.feed(chunk)
+      if (progress === 'open') return
+      if (progress === 'long') {
+        this.#end(new SentrySilent("the sentry's answer is longer than any can be"))
+        return
+      }
+      if (progress === 'excess') throw new Error('excess bytes')
+      if (progress === 'enough') this.#socket.destroy()
+      answer = call.reader.answer()
     } catch {
       this.#end(new SentrySilent('the sentry sent something else than one JSON object'))
       return

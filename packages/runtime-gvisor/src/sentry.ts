@@ -4,9 +4,9 @@
  */
 import type { SandboxProcess } from '@dock/runtime'
 import * as z from 'zod'
-import type { MemoryProcess } from './memory/victims.ts'
+import { DumpReader, type MemoryDump } from './memory/dump-reader.ts'
 import { asPlatformKnows } from './platform-processes.ts'
-import { SentryConnection } from './sentry-connection.ts'
+import { type SentryCallOptions, SentryConnection } from './sentry-connection.ts'
 
 /** A process to be made; masks have one bit a capability. */
 export type SentryCommand = {
@@ -27,11 +27,6 @@ const connectionsMax = 4
 
 const pid = z.number().int().positive()
 const waitStatus = z.number().int().nonnegative()
-const memoryDump = z.array(
-  z.object({
-    status: z.object({ pid, ppid: z.number().int(), comm: z.string(), vm_rss: z.number().nonnegative() }),
-  }),
-)
 const processList = z.array(z.object({ pid, ppid: z.number().int(), uid: z.number().int(), cmd: z.string() }))
 
 /** Exit code of a wait status: 128 + signal number when a signal ended the process. */
@@ -112,13 +107,10 @@ export class Sentry {
     )
   }
 
-  /** Every process inside with the memory that is its own. The list also holds arguments and variables: they are dropped. */
-  async memory(): Promise<MemoryProcess[]> {
-    const dump = memoryDump.parse(await this.#call('ProcfsDump', null, { deadlineMs: memoryDeadlineMs }))
-    return dump.map(({ status }) => ({
-      ...{ pid: status.pid, parentPid: status.ppid, name: status.comm },
-      rssBytes: status.vm_rss * 1024,
-    }))
+  /** Processes inside with the memory that is their own. */
+  async memory(): Promise<MemoryDump> {
+    const reader = new DumpReader()
+    return (await this.#call('ProcfsDump', null, { deadlineMs: memoryDeadlineMs, reader })) as MemoryDump
   }
 
   /** Asks the sentry to give back memory of its own that it does not need. */
@@ -144,10 +136,7 @@ export class Sentry {
   async #call(
     method: string,
     argument: unknown,
-    {
-      object = 'containerManager',
-      ...options
-    }: { descriptors?: readonly number[]; deadlineMs?: number; object?: string } = {},
+    { object = 'containerManager', ...options }: SentryCallOptions & { object?: string } = {},
   ): Promise<unknown> {
     const connection = this.#takeConnection()
     try {

@@ -77,6 +77,20 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     expect(events[before]).toMatchObject({ dockId: spec.dockId, generation: 1, process: expect.any(String) })
   })
 
+  test('ends the hog beside many processes that stand still, and none of those', async () => {
+    const many = 'for i in {1..160}; do setsid sleep 7777 >/dev/null 2>&1 & done'
+    await driver.exec(
+      handle,
+      request(`${many}; until [ $(pgrep -cfx "sleep 7777") = 160 ]; do sleep 0.1; done`),
+    )
+    const before = events.length
+    const { exitCode } = await driver.exec(handle, request(hogs['a process that grows']))
+    expect(exitCode).toBe(137)
+    expect(new Set(events.slice(before).map(({ process }) => process))).toEqual(new Set(['perl']))
+    const left = await driver.exec(handle, request('pgrep -cfx "sleep 7777"; pkill sleep'))
+    expect(left.stdout.toString().trim()).toBe('160')
+  })
+
   test('takes the guard up again with the next driver', async () => {
     driver = makeDriver()
     expect(await driver.recover(handle)).toBe('running')

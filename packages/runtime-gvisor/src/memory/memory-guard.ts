@@ -4,9 +4,9 @@
  * have to end the sandbox (decision 060).
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { SentryRefused } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
-import { forkBomb, type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
+import { ProcessSizes } from './process-sizes.ts'
+import { Relief, type ReliefParts, type SandboxMemory } from './relief.ts'
 
 const mebibyte = 2 ** 20
 /** What a sandbox's group may use beyond the Dock's own memory. */
@@ -26,9 +26,6 @@ const hotShare = 0.8
 const roundMs = 5
 /** With nothing left to end, the next round can wait. */
 const idleRoundMs = 50
-const reduceEveryMs = 100
-/** For memory that the processes do not explain, one victim after so long. */
-const unexplainedPauseMs = 150
 /** A group that stays stuck for so long is left to the kernel: a sandbox that hangs is worse than one that boots again. */
 const stuckMaxMs = 10_000
 /** A death so soon after the last shortage was for want of memory. */
@@ -36,22 +33,11 @@ const deathAfterMs = 15_000
 /** What a sandbox does not do so soon after a shortage, it does not do for want of memory. */
 const shortForMs = 1_000
 
-const signalsAtOnce = 3
-
-export type SandboxMemory = {
-  memory(): Promise<MemoryProcess[]>
-  /** Quicker, and safe at any time: without what each of them uses. */
-  processes(): Promise<ListedProcess[]>
-  signal(pid: number, signal: number): Promise<void>
-  reduceMemory(): Promise<void>
-}
-
 export type MemoryGuardParts = {
   group: MemoryGroup
   memoryMiB: number
   sentry(): Promise<SandboxMemory>
-  /** Called for each process that was ended, with the numbers of its ancestors inside, the process itself first. */
-  onEnded(victim: MemoryProcess, lineage: readonly number[]): void
+  onEnded: ReliefParts['onEnded']
 }
 
 export class MemoryGuard {
@@ -59,6 +45,7 @@ export class MemoryGuard {
   readonly #limitBytes: number
   readonly #triggerBytes: number
   readonly #hotBytes: number
+  readonly #sizes = new ProcessSizes()
   #stopListening = (): void => undefined
   #acting: Promise<void> | undefined
   #ending: Promise<void> | undefined
@@ -143,10 +130,8 @@ export class MemoryGuard {
 
   async #act(wasStuck: boolean): Promise<void> {
     const { group } = this.#parts
-    const victims = new Victims()
-    const unexplained = { sinceMs: Number.NaN, reducedAtMs: Number.NEGATIVE_INFINITY }
+    const relief = this.#relief()
     let isFirstRoundStuck = wasStuck
-    let bombName: string | undefined
     try {
       while (!this.#isClosed && !this.#isFrozen) {
         const now = performance.now()
@@ -156,17 +141,10 @@ export class MemoryGuard {
         this.#giveRoom(isStuck, chargedBytes)
         this.#leaveWhatStaysStuck(isStuck, now)
         const isShort = isStuck || group.usedBytes() > this.#triggerBytes
-        if (!isShort && !victims.arePending && bombName === undefined) break
+        if (!isShort && !relief.isUnderWay) break
         this.#shortAtMs = now
-        const sentry = await this.#parts.sentry()
-        const listed = await sentry.processes()
-        victims.see(listed, performance.now())
-        const bomb = isShort || bombName !== undefined ? forkBomb(victims.left(listed), bombName) : []
-        bombName = bomb[0]?.name
-        const isBombed = bombName !== undefined
-        if (isBombed) await this.#end(sentry, bomb, listed, victims)
-        const hasChosen = isShort && !isBombed && (await this.#relieve(sentry, listed, victims, unexplained))
-        await delay(hasChosen || isBombed || victims.arePending ? roundMs : idleRoundMs)
+        const isSoon = await relief.round(await this.#parts.sentry(), { isShort, isStuck })
+        await delay(isSoon ? roundMs : idleRoundMs)
       }
     } catch {
       // The sentry is silent or gone: the next look tries again.
@@ -175,71 +153,26 @@ export class MemoryGuard {
     }
   }
 
-  /** One round: ends what must be ended, and returns whether anything was. */
-  async #relieve(
-    sentry: SandboxMemory,
-    listed: readonly ListedProcess[],
-    victims: Victims,
-    unexplained: { sinceMs: number; reducedAtMs: number },
-  ): Promise<boolean> {
-    // The sentry panics when it is asked what a process uses that is just ending (release 20240729).
-    if (victims.arePending) return false
-    // Arguments can make that list too long to take: then nothing is known of sizes, and the newest goes first.
-    const processes = await sentry.memory().catch(() => listed.map((each) => ({ ...each, rssBytes: 0 })))
-    const targetBytes = this.#parts.memoryMiB * mebibyte * enoughShare
-    const usedBytes = this.#parts.group.usedBytes()
-    const chosen = victims.choose(processes, { usedBytes, targetBytes })
-    await this.#end(sentry, chosen.victims, processes, victims)
-    const now = performance.now()
-    if (!chosen.unexplained) unexplained.sinceMs = Number.NaN
-    else if (!(now - unexplained.sinceMs < unexplainedPauseMs)) {
-      if (!Number.isNaN(unexplained.sinceMs)) victims.chooseAgain()
-      unexplained.sinceMs = now
-    }
-    if (chosen.unexplained && now - unexplained.reducedAtMs > reduceEveryMs) {
-      unexplained.reducedAtMs = now
-      await sentry.reduceMemory()
-    }
-    return chosen.victims.length > 0
+  #relief(): Relief {
+    const { group, memoryMiB, onEnded } = this.#parts
+    return new Relief({
+      sizes: this.#sizes,
+      usedBytes: () => group.usedBytes(),
+      targetBytes: memoryMiB * mebibyte * enoughShare,
+      onEnded,
+      onEnding: (batch) => {
+        const ending = batch.finally(() => {
+          if (this.#ending === ending) this.#ending = undefined
+        })
+        this.#ending = ending
+      },
+    })
   }
 
   #leaveWhatStaysStuck(isStuck: boolean, now: number): void {
     this.#stuckSinceMs = isStuck ? (this.#stuckSinceMs ?? now) : undefined
     if (this.#stuckSinceMs !== undefined && now - this.#stuckSinceMs > stuckMaxMs)
       this.#parts.group.setKernelKills(true)
-  }
-
-  async #end(
-    sentry: SandboxMemory,
-    chosen: readonly MemoryProcess[],
-    processes: readonly ListedProcess[],
-    victims: Victims,
-  ): Promise<void> {
-    const parents = new Map(processes.map(({ pid, parentPid }) => [pid, parentPid]))
-    const left = [...chosen]
-    const endNext = async (): Promise<void> => {
-      const victim = left.shift()
-      if (!victim) return
-      victims.ended(victim, performance.now())
-      // It may have ended by itself. A sentry that does not say so has ended it.
-      const wasThere = await sentry.signal(victim.pid, 9).then(
-        () => true,
-        (error: unknown) => !(error instanceof SentryRefused),
-      )
-      if (!wasThere) return endNext()
-      const lineage: number[] = []
-      for (let pid: number | undefined = victim.pid; pid && !lineage.includes(pid); pid = parents.get(pid))
-        lineage.push(pid)
-      this.#parts.onEnded(victim, lineage)
-      return endNext()
-    }
-    const ending = Promise.all(Array.from({ length: signalsAtOnce }, endNext)).then(() => undefined)
-    this.#ending = ending
-    try {
-      await ending
-    } finally {
-      this.#ending = undefined
-    }
   }
 
   #giveRoom(isStuck: boolean, chargedBytes: number): void {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { forkBomb, type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
+import { type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
 
 const mib = 2 ** 20
 const process = (pid: number, parentPid: number, rssMiB: number, name = `p${pid}`): MemoryProcess => ({
@@ -58,30 +58,5 @@ describe('victims', () => {
     expect(pids(victims.choose([process(5, 0, 1), process(14, 5, 400)], need(500, 400)).victims)).toEqual([
       14, 5,
     ])
-  })
-})
-
-describe('a fork bomb', () => {
-  const bombOf = (count: number) => [
-    process(1, 0, 1, 'init'),
-    process(2, 0, 1, 'bash'),
-    process(3, 2, 50, 'node'),
-    ...Array.from({ length: count }, (_, index) => process(10 + index, 1, 1, 'bash')),
-  ]
-  test('is the processes of one name that are too many, but for commands from outside', () => {
-    expect(forkBomb(bombOf(140), undefined)).toEqual([])
-    const found = forkBomb(bombOf(200), undefined)
-    expect(found).toHaveLength(200)
-    expect(pids(found)).not.toContain(2)
-  })
-  test('is ended to the last, once it was met, and nobody else with it', () => {
-    expect(forkBomb(bombOf(50), 'bash')).toHaveLength(50)
-    expect(forkBomb(bombOf(3), 'bash')).toHaveLength(3)
-    expect(forkBomb(bombOf(0), 'bash')).toEqual([])
-  })
-  test('does not go on for those that were ended and are listed still', () => {
-    const victims = new Victims()
-    for (const each of bombOf(200).slice(3)) victims.ended(each, 0)
-    expect(pids(victims.left(bombOf(200)))).toEqual([1, 2, 3])
   })
 })

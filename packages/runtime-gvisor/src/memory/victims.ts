@@ -16,10 +16,6 @@ const endingMsMax = 1_000
 const victimsOfOneParentMax = 4
 /** Below this share of what is used, the processes do not explain it: it is the sentry's own (pipes, sockets, memfd). */
 const explainedShareMin = 0.3
-/** More processes than this are a fork bomb, whose memory is mostly what the host spends on each of them. */
-const processesMax = 150
-/** So many of one name are a bomb's; once it was met, all of that name go: whoever is left forks on. */
-const bombMin = 20
 
 type Pending = { rssBytes: number; endedAtMs: number; goneAtMs: number | undefined }
 
@@ -96,19 +92,4 @@ export class Victims {
     }
     return [...doomed.values()]
   }
-}
-
-/**
- * A fork bomb's processes: all of the name that most have, but for commands from outside. Empty where there is no bomb.
- * `met` is the name of one that is being ended.
- */
-export const forkBomb = (processes: readonly ListedProcess[], met: string | undefined): MemoryProcess[] => {
-  if (met === undefined && processes.length <= processesMax) return []
-  const byName = Map.groupBy(
-    processes.filter(({ parentPid }) => parentPid > 0),
-    ({ name }) => name,
-  )
-  const [largest = []] = [...byName.values()].sort((one, other) => other.length - one.length)
-  const bomb = largest.length > bombMin ? largest : (byName.get(met ?? '') ?? [])
-  return bomb.map((each) => ({ ...each, rssBytes: 0 }))
 }

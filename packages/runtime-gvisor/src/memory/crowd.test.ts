@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { Crowd } from './crowd.ts'
+import type { ListedProcess } from './victims.ts'
+
+const mib = 2 ** 20
+const named = (name: string, count: number, firstPid = 10): ListedProcess[] =>
+  Array.from({ length: count }, (_, index) => ({ pid: firstPid + index, parentPid: 1, name }))
+const outside: ListedProcess = { pid: 2, parentPid: 0, name: 'bash' }
+const dock = (count: number) => [{ pid: 1, parentPid: 0, name: 'init' }, outside, ...named('bash', count)]
+const calm = { isStuck: false }
+
+const see = (crowd: Crowd, processes: ListedProcess[], atMs: number, { isStuck } = calm) =>
+  crowd.see(processes, atMs, isStuck)
+
+test('a few processes are no bomb, however fast they grow', () => {
+  const crowd = new Crowd()
+  expect(see(crowd, dock(20), 0)).toBe('sizes')
+  expect(see(crowd, dock(140), 5)).toBe('sizes')
+})
+
+test('many processes that stand still are no bomb: their sizes tell who is ended', () => {
+  const crowd = new Crowd()
+  expect(see(crowd, dock(400), 0)).toBe('watch')
+  expect(see(crowd, dock(400), 5)).toBe('sizes')
+})
+
+test('many that come and go, but grow no more, are watched for a moment', () => {
+  const crowd = new Crowd()
+  const at = (ms: number) => see(crowd, [...dock(400), ...named('sh', 5, 1000 + ms)], ms)
+  expect(at(0)).toBe('watch')
+  expect(at(100)).toBe('watch')
+  expect(at(200)).toBe('sizes')
+})
+
+test('with no room left, sizes are asked for at once', () => {
+  expect(see(new Crowd(), dock(400), 0, { isStuck: true })).toBe('sizes')
+})
+
+test('those of a name that grows while memory is short are a bomb, but for commands from outside', () => {
+  const crowd = new Crowd()
+  see(crowd, dock(200), 0)
+  expect(see(crowd, dock(219), 5)).toBe('watch')
+  const bomb = see(crowd, dock(220), 10)
+  expect(bomb).toHaveLength(220)
+  expect(bomb).not.toContain(outside)
+})
+
+test('a bomb is ended to the last, and then no other name', () => {
+  const crowd = new Crowd()
+  const workers = named('node', 160, 5000)
+  see(crowd, [...workers, ...dock(100)], 0)
+  expect(see(crowd, [...workers, ...dock(130)], 5)).toHaveLength(130)
+  expect(see(crowd, [...workers, ...dock(3)], 10)).toHaveLength(3)
+  expect(crowd.isBomb).toBe(true)
+  expect(see(crowd, workers, 15)).toBe('watch')
+  expect(crowd.isBomb).toBe(false)
+  expect(see(crowd, workers, 20)).toBe('sizes')
+})
+
+test('those that take the place of ended ones count as growth', () => {
+  const crowd = new Crowd()
+  see(crowd, dock(300), 0)
+  for (const each of named('bash', 20)) crowd.ended(each)
+  expect(see(crowd, dock(300), 5)).toHaveLength(300)
+})
+
+test('where sizes do not explain what is used, their number must', () => {
+  const crowd = new Crowd()
+  expect(crowd.unexplained(dock(200), 500 * mib)).toEqual([])
+  expect(crowd.unexplained(dock(500), 500 * mib)).toHaveLength(500)
+  expect(crowd.isBomb).toBe(true)
+})

@@ -1,0 +1,100 @@
+/**
+ * Reads what each process uses out of a sentry's dump. The dump also lists arguments, variables and mappings, whose
+ * length the tenant chooses: they are passed over as they arrive, so that nothing else waits for them, and no more than
+ * 4 MiB are read. Processes come in no order, so a dump that is cut short shows some of them.
+ */
+import * as z from 'zod'
+import { ObjectEnd } from '../object-end.ts'
+import type { AnswerReader, Progress, SentryAnswer } from '../sentry-answer.ts'
+import type { MemoryProcess } from './victims.ts'
+
+export type MemoryDump = {
+  processes: MemoryProcess[]
+  /** Whether every process is among them. */
+  isWhole: boolean
+}
+
+const dumpBytesMax = 4 * 2 ** 20
+/** Of the answer without its result, and of the status of one process. */
+const keptBytesMax = 4096
+const statusKey = Buffer.from('"status":')
+/** An answer holds a list of processes, and each of these a status. */
+const [listDepth, statusDepth] = [2, 4]
+
+const status = z.object({
+  pid: z.number().int().positive(),
+  ppid: z.number().int(),
+  comm: z.string(),
+  vm_rss: z.number().nonnegative(),
+})
+
+export class DumpReader implements AnswerReader {
+  readonly #end = new ObjectEnd()
+  readonly #processes: MemoryProcess[] = []
+  /** The answer, with null in place of its list. */
+  readonly #frame = new KeptText()
+  readonly #status = new KeptText()
+  #keeping: KeptText | undefined = this.#frame
+  #bytes = 0
+  /** Last bytes of the chunk before: a key may be cut. */
+  #tail: Buffer = Buffer.alloc(0)
+  #isWhole = true
+
+  feed(chunk: Buffer): Progress {
+    this.#bytes += chunk.length
+    if (this.#bytes > dumpBytesMax) {
+      this.#isWhole = false
+      return 'enough'
+    }
+    const seen = Buffer.concat([this.#tail, chunk])
+    const begin = this.#tail.length
+    let keptTo = begin
+    const progress = this.#end.feed(chunk, (index, depth, opens) => {
+      const at = begin + index
+      if (depth === listDepth && opens) {
+        this.#frame.add(seen.subarray(keptTo, at))
+        this.#frame.add(Buffer.from('null'))
+        this.#keeping = undefined
+      } else if (depth === listDepth) {
+        this.#keeping = this.#frame
+        keptTo = at + 1
+      } else if (depth === statusDepth && opens) {
+        if (!seen.subarray(Math.max(0, at - statusKey.length), at).equals(statusKey)) return
+        this.#keeping = this.#status
+        keptTo = at
+      } else if (depth === statusDepth && this.#keeping) {
+        this.#status.add(seen.subarray(keptTo, at + 1))
+        this.#keeping = undefined
+        this.#take(status.parse(JSON.parse(this.#status.take())))
+      }
+    })
+    this.#keeping?.add(seen.subarray(keptTo))
+    this.#tail = seen.subarray(-statusKey.length)
+    return progress
+  }
+
+  answer(): SentryAnswer {
+    const result: MemoryDump = { processes: this.#processes, isWhole: this.#isWhole }
+    return this.#isWhole ? { ...JSON.parse(this.#frame.take()), result } : { success: true, result }
+  }
+
+  #take({ pid, ppid, comm, vm_rss }: z.infer<typeof status>): void {
+    this.#processes.push({ pid, parentPid: ppid, name: comm, rssBytes: vm_rss * 1024 })
+  }
+}
+
+/** Text in pieces, of a few bytes. */
+class KeptText {
+  #bytes = Buffer.alloc(0)
+
+  add(piece: Buffer): void {
+    this.#bytes = Buffer.concat([this.#bytes, piece])
+    if (this.#bytes.length > keptBytesMax) throw new Error('the dump of a sentry is of another kind')
+  }
+
+  take(): string {
+    const text = this.#bytes.toString('utf8')
+    this.#bytes = Buffer.alloc(0)
+    return text
+  }
+}

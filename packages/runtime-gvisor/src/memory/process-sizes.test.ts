@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
+import { ProcessSizes } from './process-sizes.ts'
+
+const listed = [1, 2, 3, 4].map((pid) => ({ pid, parentPid: pid - 1, name: `p${pid}` }))
+
+test('are not asked for again until four times as long has gone by as the last dump took', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+  const sizes = new ProcessSizes()
+  expect(sizes.areTooSoon).toBe(false)
+  const memory = async () => {
+    clock.mockReturnValue(1_100)
+    await delay(0)
+    return { processes: [], isWhole: true }
+  }
+  await sizes.ask({ memory }, listed, 100)
+  clock.mockReturnValue(1_499)
+  expect(sizes.areTooSoon).toBe(true)
+  clock.mockReturnValue(1_500)
+  expect(sizes.areTooSoon).toBe(false)
+  clock.mockRestore()
+})
+
+test.each([
+  {
+    what: 'was cut short',
+    memory: async () => ({ processes: [{ ...listed[0]!, rssBytes: 40 }], isWhole: false }),
+    told: [40, 20, 20, 20],
+  },
+  { what: 'failed', memory: () => Promise.reject(new Error('silent')), told: [25, 25, 25, 25] },
+])(
+  'that a dump does not tell, because it $what, are equal shares of what is left',
+  async ({ memory, told }) => {
+    const { processes, isWhole } = await new ProcessSizes().ask({ memory }, listed, 100)
+    expect(processes.map(({ rssBytes }) => rssBytes)).toEqual(told)
+    expect(isWhole).toBe(false)
+  },
+)
