@@ -1,8 +1,14 @@
 /** Reading captures: their files, and their durable copies. Lists come as lines of JSON, ended by {@link lastLine}. */
 import * as z from 'zod'
+import { boundedList } from './bounded.ts'
 
 /** Ends a list: one that was cut is never taken for a whole one. */
 export const lastLine = z.strictObject({ end: z.literal(true) })
+
+/** Captures in one line of a list of them: far shorter than a line of a list may be. */
+export const capturePageMax = 1_000
+/** GET /captures: all that the host keeps, one page a line, in no order to rely on. */
+export const capturePage = z.strictObject({ captures: boundedList(z.uuid().lowercase(), capturePageMax) })
 
 /**
  * GET /captures/:captureId/tree: one line a regular file. GET …/files?path=&range= answers the raw bytes of one, or

@@ -24,6 +24,8 @@ export const eventBytesMax = 4 * 2 ** 20
 /** More than any host has; they keep what a hostile one reports within what a process can hold. */
 const runtimesMax = 10_000
 const capturesMax = 50_000
+/** An agent that keeps more captures names none of them in an inventory, and lists them when it is asked. */
+export const capturesInInventoryMax = 10_000
 const imagesMax = 200
 const factText = z.string().max(1_000)
 const count = z.number().int().min(0)
@@ -155,7 +157,8 @@ export const hostEvent = z.discriminatedUnion('type', [
     runtimes: boundedList(runtimeReport, runtimesMax),
     /** The warm pool, which is not among the runtimes. */
     pool: boundedList(poolReport, poolSizeMax),
-    captures: boundedList(uuid, capturesMax),
+    /** Null: more than {@link capturesInInventoryMax}. GET /captures lists them. */
+    captures: boundedList(uuid, capturesMax).nullable(),
     /** What the host remembers of the instance. */
     remembered: watermark.nullable().optional(),
   }),

@@ -2,9 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import type { ReadableStream as WebStream } from 'node:stream/web'
 import { chunkBytes, newCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
 import { newUuid } from '@dock/foundation'
-import { hostEvent } from '@dock/host-protocol'
+import { capturePage, eventBytesMax, hostEvent, readLines, splitLines } from '@dock/host-protocol'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { copyWaitsAtMostMs } from '../agent.ts'
 import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
@@ -118,4 +120,17 @@ test('the event stream begins with the inventory and tells of a death at once', 
   host.driver.kill(dockId)
   expect(await next()).toEqual({ type: 'dock.died', dockId, generation: 1 })
   await reader?.cancel()
+})
+
+test('a host with more captures than an inventory names lists them, some a line', async () => {
+  const captures = Array.from({ length: 60_000 }, newUuid)
+  host.disks.list = async () => ({ disks: [], captures })
+  const events = (await host.agent.app.request('/events')).body!
+  for await (const [line = ''] of splitLines(events, eventBytesMax)) {
+    expect(hostEvent.parse(JSON.parse(line))).toMatchObject({ type: 'inventory', captures: null })
+    break
+  }
+  const list = Readable.fromWeb((await host.agent.app.request('/captures')).body as WebStream)
+  const pages = (await Array.fromAsync(readLines(list, capturePage))).flat()
+  expect(pages.flatMap((page) => page.captures)).toEqual(captures)
 })

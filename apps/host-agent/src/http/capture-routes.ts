@@ -34,8 +34,18 @@ const slice = (stream: Readable, start: number, end: number): Readable => {
   return sliced
 }
 
+/** One page at a time, as the reader comes to it. */
+async function* pagesOf(captures: readonly string[]): AsyncGenerator<z.infer<typeof protocol.capturePage>[]> {
+  for (let at = 0; at < captures.length; at += protocol.capturePageMax)
+    yield [{ captures: captures.slice(at, at + protocol.capturePageMax) }]
+}
+
 export const addCaptureRoutes = (app: Hono, { disks, captureNotes, instance, copyPace }: HostView): void => {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
+
+  app.get('/captures', async () =>
+    streamed(asLines(pagesOf((await disks.list()).captures)), 'application/x-ndjson'),
+  )
 
   app.post('/captures/:captureId/destroy', limited, async (context) => {
     await instance.requireCurrent((await readBody(context, protocol.destroyCapture)).epoch)

@@ -1,5 +1,5 @@
 /** GET /events: the inventory, then heartbeats, what happens at once, and the inventory again each minute. */
-import type { HostEvent } from '@dock/host-protocol'
+import { capturesInInventoryMax, type HostEvent } from '@dock/host-protocol'
 import type { HostView } from './host-view.ts'
 
 const heartbeatMs = 3_000
@@ -8,7 +8,8 @@ const inventoryMs = 60_000
 /** Sent in the very moment in which Docks and pool are read: what happens before is in it, what happens after follows. */
 const sendInventory = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {
   const read = Promise.all([view.facts(), view.disks.list(), view.instance.read()])
-  const [facts, { captures }, { watermark: remembered }] = await read
+  const [facts, { captures: kept }, { watermark: remembered }] = await read
+  const captures = kept.length > capturesInInventoryMax ? null : kept
   const [runtimes, pool] = [view.docks.reports(), view.warmPool.reports()]
   send({ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures, remembered })
 }

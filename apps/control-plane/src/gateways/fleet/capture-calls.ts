@@ -1,19 +1,26 @@
-/** Calls that carry many bytes, of captures and images: over the bulk link, so that they delay no command and no heartbeat. */
+/**
+ * Calls that carry many bytes, of captures and images: over the bulk link, so that they delay no command and no heartbeat.
+ * The list of captures goes over the control link: an inventory needs it, and may come before there is a bulk link.
+ */
 import { Readable } from 'node:stream'
 import {
   type AgentLink,
   captured,
   captureFile,
+  capturePage,
   fileSizeHeader,
+  type LinkChannel,
   readLines,
   writeByteRange,
 } from '@dock/host-protocol'
 import type { HostGateway } from '../../modules/hosts/index.ts'
+import { askOver } from './ask-host.ts'
 import { diskCalls } from './disk-calls.ts'
 import { translatedStream } from './translate-failure.ts'
 
 type CaptureCalls = Pick<
   HostGateway,
+  | 'listCaptures'
   | 'tree'
   | 'file'
   | 'nameChunks'
@@ -24,17 +31,24 @@ type CaptureCalls = Pick<
   | 'sendImage'
 >
 
-/** `bulk` answers the host's bulk link, or throws HostUnreachable. */
-export const captureCalls = (bulk: (hostId: string) => AgentLink): CaptureCalls => {
-  const { ask, nameChunks, sealChunks, send } = diskCalls(bulk)
+/** `link` returns the host's link, or throws HostUnreachable. */
+export const captureCalls = (link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls => {
+  const askInBulk = askOver((hostId) => link(hostId, 'bulk'))
+  const ask = askOver((hostId) => link(hostId, 'control'))
+  const { nameChunks, sealChunks, send } = diskCalls(askInBulk)
   return {
+    async *listCaptures(hostId) {
+      const { stream } = await ask(hostId, 'GET', '/captures')
+      for await (const pages of translatedStream(readLines(stream, capturePage)))
+        for (const { captures } of pages) yield captures
+    },
     async *tree(hostId, captureId) {
-      const { stream } = await ask(hostId, 'GET', `/captures/${captureId}/tree`)
+      const { stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/tree`)
       yield* translatedStream(readLines(stream, captureFile))
     },
     file: async (hostId, captureId, path, range) => {
       const query = new URLSearchParams({ path, ...(range ? { range: writeByteRange(range) } : {}) })
-      const { headers, stream } = await ask(hostId, 'GET', `/captures/${captureId}/files?${query}`)
+      const { headers, stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/files?${query}`)
       const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>
       return { size: Number(headers[fileSizeHeader]), body }
     },

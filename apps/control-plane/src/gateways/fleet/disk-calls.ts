@@ -2,18 +2,11 @@
 import { Readable } from 'node:stream'
 import { limits } from '@dock/contract'
 import { chunkBytes } from '@dock/copy-format'
-import {
-  type AgentLink,
-  type AgentStream,
-  type NamedChunk,
-  namedChunk,
-  namedDisk,
-  readLines,
-  refusalOf,
-} from '@dock/host-protocol'
+import { type NamedChunk, namedChunk, namedDisk, readLines } from '@dock/host-protocol'
 import * as z from 'zod'
 import { diskBytesOf, HostRefused } from '../../modules/hosts/index.ts'
-import { translated, translatedStream } from './translate-failure.ts'
+import type { Ask } from './ask-host.ts'
+import { translatedStream } from './translate-failure.ts'
 
 const headEnd = '\n'
 const diskBytesMax = diskBytesOf(limits.diskGiB.max)
@@ -38,7 +31,6 @@ const createChunkList = () => {
 }
 
 export type DiskCalls = {
-  ask(hostId: string, method: string, path: string, body?: unknown): Promise<AgentStream>
   nameChunks(hostId: string, path: string, keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
   sealChunks(
     hostId: string,
@@ -50,19 +42,9 @@ export type DiskCalls = {
   send(hostId: string, path: string, head: object, frames: AsyncIterable<Uint8Array>): Promise<unknown>
 }
 
-/** `bulk` answers the host's bulk link, or throws HostUnreachable. */
-export const diskCalls = (bulk: (hostId: string) => AgentLink): DiskCalls => {
-  const ask: DiskCalls['ask'] = (hostId, method, path, body) =>
-    translated(
-      (async () => {
-        const answer = await bulk(hostId).stream(method, path, body === undefined ? {} : { body })
-        if (answer.status === 200) return answer
-        throw refusalOf(answer.status, (await answer.stream.toArray()).join(''))
-      })(),
-    )
-
+/** Calls go over the link that `ask` uses. */
+export const diskCalls = (ask: Ask): DiskCalls => {
   return {
-    ask,
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })
       const list = createChunkList()

@@ -173,7 +173,7 @@ export const createFleetGateway = (clock: Clock, epoch: () => number): FleetGate
     keepPool: async (host, body) => {
       await call(host, '/pool', keepPool, empty, body, command)
     },
-    ...captureCalls((host) => link(host, 'bulk')),
+    ...captureCalls(link),
     ...dockConnections(link, dialBacks),
   }
 }

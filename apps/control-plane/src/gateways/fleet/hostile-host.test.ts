@@ -120,3 +120,28 @@ it('is refused an endless list of chunks', async () => {
     expect(sent).toBeLessThan(5_120 + 200_000)
   }
 })
+
+it('that lists captures without end is online, and soon asked no further', async () => {
+  let sent = 0
+  let cancelled = 0
+  answer = (path) =>
+    path === '/captures'
+      ? new Response(
+          new ReadableStream({
+            pull: (controller) => {
+              const captures = Array.from({ length: 1_000 }, newUuid)
+              sent += captures.length
+              controller.enqueue(Buffer.from(`${JSON.stringify({ captures })}\n`))
+            },
+            cancel: () => {
+              cancelled += 1
+            },
+          }),
+        )
+      : null
+  await host.send(inventory({ captures: null }))
+  await untilOnline()
+  await vi.waitFor(() => expect(cancelled).toBe(1), 10_000)
+  // What the links hold comes on top.
+  expect(sent).toBeLessThan(1_000_000)
+}, 60_000)

@@ -1,6 +1,6 @@
 /**
- * Makes room on a host whose pool is filling: local captures go, the least used first, and only those whose copy is
- * verified and that no operation uses. What remains of them is the copy.
+ * Makes room on a host whose pool is filling, or that keeps very many captures: local ones go, the least used first, and
+ * only those whose copy is verified and that no operation uses. What remains of them is the copy.
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -9,33 +9,53 @@ import type { CopyContext } from './copy-context.ts'
 
 /** Share of the pool above which captures are given up. */
 const fullShare = 0.8
+/** Captures given up at a time on a pool that is filling. */
 const batch = 5
+/** Captures with a copy that a host keeps at most: its inventory names no more. */
+const copiedCapturesMax = 10_000
+/** Captures beyond that, given up at a time. */
+const excessAtOnceMax = 100
+/** Captures that operations are looked up for: those in use are seldom among the least used. */
+const lookedAtMax = 500
 
-type Host = { id: string }
+type Context = Pick<CopyContext, 'db' | 'clock' | 'gateway' | 'logger'>
+type CrowdedHost = { id: string; tooMany: number }
 
-const crowdedHosts = async ({ db, gateway }: CopyContext): Promise<Host[]> =>
+const crowdedHosts = async ({ db, gateway }: Context): Promise<CrowdedHost[]> =>
   (
-    await sql<Host>`select id from hosts
-      where id = any(${gateway.linked()}::uuid[]) and disk_total_bytes > 0
-        and disk_free_bytes < disk_total_bytes * ${1 - fullShare}::float8`.execute(db)
+    await sql<CrowdedHost>`
+      select id, greatest(copied - ${copiedCapturesMax}, case when is_full then ${batch} else 0 end)::int as "tooMany"
+      from (select h.id, h.disk_total_bytes > 0
+            and h.disk_free_bytes < h.disk_total_bytes * ${1 - fullShare}::float8 as is_full,
+          (select count(*) from snapshots s
+            where s.host_id = h.id and s.status = 'completed' and s.copied_at is not null)
+          + (select count(*) from snapshot_restores r where r.host_id = h.id and r.state = 'kept') as copied
+        from hosts h where h.id = any(${gateway.linked()}::uuid[])) h
+      where is_full or copied > ${copiedCapturesMax}`.execute(db)
   ).rows
 
 /**
  * Unnames captures of the host, so that nothing begins to use them, orders the host to remove them, and returns their
  * ids.
  */
-const giveUp = async ({ db, clock }: CopyContext, host: Host): Promise<string[]> =>
+const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string[]> =>
   (
     await sql<{ id: string }>`
-      with chosen as (
-        select s.id from snapshots s
-        where (s.host_id = ${host.id} or exists (select 1 from snapshot_restores r
-            where r.snapshot_id = s.id and r.host_id = ${host.id} and r.state = 'kept'))
-          and s.status = 'completed' and s.copied_at is not null
+      with kept as (
+        select id from snapshots where host_id = ${host.id}
+        union select snapshot_id from snapshot_restores where host_id = ${host.id} and state = 'kept'),
+      idle as (
+        select s.id from kept k join snapshots s on s.id = k.id
+        where s.status = 'completed' and s.copied_at is not null
+        order by coalesce(s.used_at, s.created_at) limit ${lookedAtMax}),
+      chosen as (
+        select s.id from idle i join snapshots s on s.id = i.id
+        where s.status = 'completed' and s.copied_at is not null
           and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.state = 'restoring')
           and not exists (select 1 from operations o where o.status <> 'completed'
             and (o.dock_id = s.dock_id or o.data::text like '%' || s.id::text || '%'))
-        order by coalesce(s.used_at, s.created_at) limit ${batch} for update skip locked),
+        order by coalesce(s.used_at, s.created_at) limit ${Math.min(host.tooMany, excessAtOnceMax)}
+        for update of s skip locked),
       unnamed as (update snapshots s set host_id = ${namedWithout(host.id)}
         from chosen c where s.id = c.id and s.host_id = ${host.id}),
       forgotten as (delete from snapshot_restores r using chosen c
@@ -45,17 +65,17 @@ const giveUp = async ({ db, clock }: CopyContext, host: Host): Promise<string[]>
   ).rows.map(({ id }) => id)
 
 /** One round over the hosts that are crowded now; the next heartbeat tells whether more must go. */
-export const evictCaptures = async (context: CopyContext): Promise<number> => {
+export const evictCaptures = async (context: Context): Promise<number> => {
+  const { gateway, logger } = context
   let evicted = 0
   for (const host of await crowdedHosts(context)) {
-    for (const id of await giveUp(context, host)) {
-      // One that cannot be removed now is removed by order after the host's next inventory.
-      await context.gateway
-        .destroyCapture(host.id, id, newOperationId())
-        .catch((error: unknown) =>
-          context.logger.warn({ err: error, captureId: id }, 'eviction is left over'),
-        )
-      evicted += 1
+    const captures = await giveUp(context, host)
+    evicted += captures.length
+    try {
+      for (const captureId of captures) await gateway.destroyCapture(host.id, captureId, newOperationId())
+    } catch (error) {
+      // A host that hangs would hold up the others.
+      logger.warn({ hostId: host.id, err: error }, 'eviction is left to the orders after the next inventory')
     }
   }
   return evicted

@@ -217,6 +217,9 @@ export const createFakeHost = (hostId: string): FakeHost => {
     keepPool: async (_host, { kind }) => {
       host.poolKind = kind
     },
+    async *listCaptures() {
+      yield [...captures]
+    },
     async *tree() {
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },

@@ -15,8 +15,14 @@ type Inventory = Extract<HostEvent, { type: 'inventory' }>
 const erasuresAtOnce = 1_000
 
 export type LostTime = {
-  /** Compares the host with the database. Throws when that cannot be done now: then nothing is judged either. */
-  look(hostId: string, inventory: Pick<Inventory, 'remembered' | 'captures'>): Promise<void>
+  /**
+   * Compares the host with the database; its captures where they are known. Throws when that cannot be done now: then
+   * nothing is judged either.
+   */
+  look(
+    hostId: string,
+    inventory: Pick<Inventory, 'remembered'> & { captures: readonly string[] | null },
+  ): Promise<void>
   /** Tells the hosts that were compared what to remember from now on. */
   tell(): Promise<void>
 }
@@ -40,7 +46,7 @@ export const createLostTime = (parts: {
     (await sql`select 1 from hosts where id = ${hostId} and checked_epoch >= ${lineage.epoch()}`.execute(db))
       .rows.length > 0
 
-  const check = async (hostId: string, captures: readonly string[]): Promise<void> => {
+  const check = async (hostId: string, captures: readonly string[] | null): Promise<void> => {
     const epoch = lineage.epoch()
     const kept = await gateway.keptInstance(hostId)
     const erasures = kept.erasures.filter(erasureMacs.isOurs)
@@ -54,7 +60,7 @@ export const createLostTime = (parts: {
     // All of them: what an earlier attempt recorded it may not have come to.
     await parts.eraseAgain(erasures)
     const begunAt = lineage.begunAt()
-    if (begunAt) await reactions.capturesGone(hostId, captures, begunAt)
+    if (begunAt && captures) await reactions.capturesGone(hostId, captures, begunAt)
     await sql`update hosts set checked_epoch = ${epoch} where id = ${hostId}`.execute(db)
   }
 

@@ -25,8 +25,10 @@ const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId"
   q.first_seen_at as "firstSeenAt"`
 
 /** True for a capture `c.id` that stands in the quarantine of the host already. */
-export const inQuarantine = (hostId: string): RawBuilder<boolean> => sql`exists (select 1 from quarantine q
-  where q.host_id = ${hostId} and q.state in ('found', 'held') and c.id in (q.id, q.thing_id))`
+export const inQuarantine = (hostId: string): RawBuilder<boolean> => sql`(exists (select 1 from quarantine q
+    where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'capture' and q.thing_id = c.id)
+  or exists (select 1 from quarantine q
+    where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'dock' and q.id = c.id))`
 
 export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
 

@@ -7,9 +7,10 @@ import type { HostEvent, PoolReport } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
+import { judgeCaptures, readCaptures } from './host-captures.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
 import { endHostOrder, type OrderForHost, orderedDocks, ordersForHost, stillOrdered } from './host-orders.ts'
-import { expectedDocks, saveInventory, saveOrphans, unkeptCaptures, usedDockIds } from './host-store.ts'
+import { expectedDocks, saveInventory, saveOrphans, usedDockIds } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
@@ -123,8 +124,9 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
   const take = async (hostId: string, event: Inventory): Promise<void> => {
     const { facts, pressure, runtimes } = event
     const now = clock.now()
+    const captures = await readCaptures(parts, hostId, event.captures)
     // Before anything is judged or ordered: it may be that the database knows less than the host.
-    await lostTime.look(hostId, event)
+    await lostTime.look(hostId, { remembered: event.remembered, captures })
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
@@ -157,22 +159,18 @@ export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
       }
     }
     await unblockHost(db, hostId, now)
-    await reactions.capturesFound(hostId, event.captures)
-    const unkept = await unkeptCaptures(db, hostId, event.captures)
-    const captures = unkept.filter(({ isOver }) => isOver).map(({ id }) => id)
+    const unkept = await judgeCaptures(parts, hostId, captures ?? [])
     const unknown: FoundThing[] = [
       ...orphans
         .filter(({ way }) => way === 'quarantine')
         .map(({ dockId, generation }) => ({ kind: 'dock' as const, thingId: dockId, generation })),
-      ...unkept
-        .filter(({ isOver }) => !isOver)
-        .map(({ id }) => ({ kind: 'capture' as const, thingId: id, generation: 0 })),
+      ...unkept.unknown.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })),
     ]
     await noteFound(db, hostId, unknown, { newId: newUuid, now })
     // A host that is still being told is told the rest after its next inventory.
     if (!telling.has(hostId)) {
       const kind = facts.images.includes(poolKind.image) ? poolKind : null
-      const told = tell(hostId, kind, orphans, captures).finally(() => telling.delete(hostId))
+      const told = tell(hostId, kind, orphans, unkept.over).finally(() => telling.delete(hostId))
       telling.set(hostId, told)
     }
   }

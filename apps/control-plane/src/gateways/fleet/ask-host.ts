@@ -1,0 +1,18 @@
+/** Calls of a host whose answer comes as a stream. */
+import { type AgentLink, type AgentStream, refusalOf } from '@dock/host-protocol'
+import { translated } from './translate-failure.ts'
+
+/** Throws HostRefused or HostUnreachable. */
+export type Ask = (hostId: string, method: string, path: string, body?: unknown) => Promise<AgentStream>
+
+/** `link` returns a link of the host, or throws HostUnreachable. */
+export const askOver =
+  (link: (hostId: string) => AgentLink): Ask =>
+  (hostId, method, path, body) =>
+    translated(
+      (async () => {
+        const answer = await link(hostId).stream(method, path, body === undefined ? {} : { body })
+        if (answer.status === 200) return answer
+        throw refusalOf(answer.status, (await answer.stream.toArray()).join(''))
+      })(),
+    )

@@ -1,0 +1,100 @@
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { beforeEach, expect, it } from 'vitest'
+import { hostFacts } from '../docks/fake-host.ts'
+import { stopDock } from '../docks/index.ts'
+import { eachInAWorld } from '../docks/test-each-world.ts'
+import type { TestWorld } from '../docks/test-world.ts'
+import { capturesMax } from './host-captures.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+/** A report that names no captures: the host is asked for them. */
+const reportUnnamed = async () => {
+  await world.modules.hostEvents.handle(world.hostId, {
+    ...{ type: 'inventory', facts: hostFacts(), runtimes: [...world.host.sandboxes.values()], pool: [] },
+    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
+    captures: null,
+    remembered: world.host.instance.watermark,
+  })
+  await world.modules.hostEvents.settled()
+}
+const quarantined = async () =>
+  (
+    await sql<{ id: string }>`select thing_id as id from quarantine where host_id = ${world.hostId}`.execute(
+      world.db,
+    )
+  ).rows.map(({ id }) => id)
+const hostState = async () =>
+  (await sql<{ state: string }>`select state from hosts where id = ${world.hostId}`.execute(world.db)).rows[0]
+    ?.state
+const stopped = async (): Promise<string> => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const row = await sql<{ id: string }>`select id from snapshots where dock_id = ${dock.id}`.execute(world.db)
+  return row.rows[0]!.id
+}
+
+/** Fell silent, so that only an inventory that is taken whole brings it back. */
+beforeEach(() => world.beSilent())
+
+it('are judged like those that an inventory names, however many there are', async () => {
+  await world.report()
+  const [kept, failed, unknown] = [await stopped(), await stopped(), newUuid()]
+  await sql`update snapshots set status = 'failed' where id = ${failed}`.execute(world.db)
+  world.host.captures.add(unknown)
+  const many = Array.from({ length: 60_000 }, newUuid)
+  await sql`insert into quarantine (id, host_id, kind, thing_id, state, first_seen_at)
+    select gen_random_uuid(), ${world.hostId}, 'capture', id, 'held', now()
+    from unnest(${many}::uuid[]) as m(id)`.execute(world.db)
+  world.host.listCaptures = async function* () {
+    for (let at = 0; at < many.length; at += 1_000) yield many.slice(at, at + 1_000)
+    yield [...world.host.captures]
+  }
+  await world.beSilent()
+  await reportUnnamed()
+  expect(await hostState()).toBe('online')
+  expect(world.host.captures).toEqual(new Set([kept, unknown]))
+  expect(await quarantined()).toHaveLength(many.length + 1)
+  expect(await quarantined()).toContain(unknown)
+})
+
+it('are noted a thousand at a time where the database knows none of them', async () => {
+  for (let each = 0; each < 1_500; each++) world.host.captures.add(newUuid())
+  await reportUnnamed()
+  expect(await quarantined()).toHaveLength(1_000)
+  await reportUnnamed()
+  expect(await quarantined()).toHaveLength(1_500)
+  expect(world.host.captures.size).toBe(1_500)
+})
+
+it('are left as they are where the host lists them without end, and the host works on', async () => {
+  const page = Array.from({ length: 1_000 }, newUuid)
+  for (const listed of [page, []]) {
+    let taken = 0
+    world.host.listCaptures = async function* () {
+      for (; ; taken++) yield listed
+    }
+    await world.beSilent()
+    await reportUnnamed()
+    expect(taken).toBe(capturesMax / Math.max(listed.length, 1))
+    expect(await hostState()).toBe('online')
+  }
+  expect(await quarantined()).toEqual([])
+})
+
+it('that cannot be listed now leave the whole inventory to the next', async () => {
+  const { listCaptures } = world.host
+  world.host.listCaptures = async function* () {
+    yield [newUuid()]
+    throw new Error('the list was cut')
+  }
+  await expect(reportUnnamed()).rejects.toThrow('cut')
+  expect(await hostState()).toBe('offline')
+  world.host.listCaptures = listCaptures
+  await reportUnnamed()
+  expect(await hostState()).toBe('online')
+})
