@@ -40,8 +40,17 @@ export const limits = {
     idleSecondsMax: 30 * 60,
     openSecondsMax: 12 * 3600,
   },
-  /** Files and lists of Snapshots that are being read at once; a host reads 8, of which some stay for its own work. */
-  snapshotReadings: { openPerUserMax: 4, openPerHostMax: 6, stallSecondsMax: 60 },
+  /**
+   * Files and lists of Snapshots that are being read at once; a host reads 8, of which some stay for its own work. Who
+   * takes fewer bytes a second, or nothing for so long, is cut off.
+   */
+  snapshotReadings: {
+    openPerUserMax: 4,
+    openPerHostMax: 6,
+    openPerHostAndOrganizationMax: 3,
+    stallSecondsMax: 60,
+    bytesPerSecondMin: 64 * kibibyte,
+  },
   nameLength: { min: 1, max: 100 },
   slugLength: { min: 3, max: 63 },
   seats: { min: 1, default: 5 },

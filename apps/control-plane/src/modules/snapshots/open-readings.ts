@@ -4,13 +4,14 @@
  */
 import { limits, ServiceError } from '@dock/contract'
 
-const { openPerUserMax, openPerHostMax, stallSecondsMax } = limits.snapshotReadings
+const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax, stallSecondsMax, bytesPerSecondMin } =
+  limits.snapshotReadings
 
 export type OpenReadings = {
   /** Counts one of the person's, until the returned function is called. Throws `rate_limited` when it is one too many. */
   ofUser(userId: string): () => void
-  /** The same of a host's. */
-  ofHost(hostId: string): () => void
+  /** The same of a host's, and of what one organization reads from it. */
+  ofHost(hostId: string, organizationId: string): () => void
 }
 
 const createCounts = (max: number, refusal: string): ((key: string) => () => void) => {
@@ -30,46 +31,78 @@ const createCounts = (max: number, refusal: string): ((key: string) => () => voi
   }
 }
 
-export const createOpenReadings = (): OpenReadings => ({
-  ofUser: createCounts(
-    openPerUserMax,
-    `You read ${openPerUserMax} files or lists of Snapshots at once. Wait until one ends and try again.`,
-  ),
-  ofHost: createCounts(
+export const createOpenReadings = (): OpenReadings => {
+  const ofHost = createCounts(
     openPerHostMax,
     'Many files are being read from the host of this Snapshot. Wait a moment and try again.',
-  ),
-})
+  )
+  const ofOrganization = createCounts(
+    openPerHostAndOrganizationMax,
+    `The organization reads ${openPerHostAndOrganizationMax} files or lists from the host of this Snapshot at once. Wait until one ends and try again.`,
+  )
+  return {
+    ofUser: createCounts(
+      openPerUserMax,
+      `You read ${openPerUserMax} files or lists of Snapshots at once. Wait until one ends and try again.`,
+    ),
+    ofHost: (hostId, organizationId) => {
+      const endOfOrganization = ofOrganization(`${hostId}/${organizationId}`)
+      try {
+        const endOfHost = ofHost(hostId)
+        return () => {
+          endOfHost()
+          endOfOrganization()
+        }
+      } catch (error) {
+        endOfOrganization()
+        throw error
+      }
+    },
+  }
+}
+
+export type ReaderPace<T> = {
+  bytesOf(piece: NoInfer<T>): number
+  /** The reader is cut off who asks for nothing more for so long… */
+  stallMs?: number
+  /** …or who takes fewer bytes a second on the whole. */
+  bytesPerSecond?: number
+}
 
 /**
- * The same stream, which calls `end` once it was read, failed or was given up. A reader who asks for nothing more for
- * `stallMs` is cut off; the time that the source takes does not count.
+ * The same stream, which calls `end` once it was read, failed or was given up. A reader has time, at most `stallMs`: what
+ * they take adds to it, by its size, and what they let pass takes from it. Without any left they are cut off. The time
+ * that the source takes does not count.
  */
 export const untilRead = <T>(
   source: ReadableStream<T>,
   end: () => void,
-  stallMs = stallSecondsMax * 1000,
+  { bytesOf, stallMs = stallSecondsMax * 1000, bytesPerSecond = bytesPerSecondMin }: ReaderPace<T>,
 ): ReadableStream<T> => {
   const reader = source.getReader()
-  let stalled: NodeJS.Timeout | undefined
+  let timeLeftMs = stallMs
+  let waitingSince = 0
+  let late: NodeJS.Timeout | undefined
   const settle = (): void => {
-    clearTimeout(stalled)
+    clearTimeout(late)
     end()
   }
   const awaitReader = (controller: ReadableStreamDefaultController<T>): void => {
-    stalled = setTimeout(() => {
-      const error = new Error('the reader takes nothing any more')
+    waitingSince = performance.now()
+    late = setTimeout(() => {
+      const error = new Error('the reader takes nothing any more, or too little')
       settle()
       controller.error(error)
       reader.cancel(error).catch(() => undefined)
-    }, stallMs)
-    stalled.unref()
+    }, timeLeftMs)
+    late.unref()
   }
   return new ReadableStream<T>(
     {
       start: awaitReader,
       pull: async (controller) => {
-        clearTimeout(stalled)
+        clearTimeout(late)
+        timeLeftMs -= performance.now() - waitingSince
         try {
           const { done, value } = await reader.read()
           if (done) {
@@ -77,6 +110,7 @@ export const untilRead = <T>(
             controller.close()
             return
           }
+          timeLeftMs = Math.min(stallMs, timeLeftMs + (bytesOf(value) / bytesPerSecond) * 1000)
           controller.enqueue(value)
           awaitReader(controller)
         } catch (error) {

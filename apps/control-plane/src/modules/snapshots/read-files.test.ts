@@ -79,13 +79,15 @@ const codeOf = (work: Promise<unknown>) =>
     () => 'done',
     (error: unknown) => (error instanceof ServiceError ? error.code : error),
   )
-const { openPerUserMax, openPerHostMax } = limits.snapshotReadings
+const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
 
 it('is refused to a person who reads as much as one may, until a reading ends', async () => {
   const context = counting()
   const path = '/etc/hostname'
   const file = (range?: string) => readSnapshotFile(context, member, { id, path, range })
-  const open = await Promise.all(Array.from({ length: openPerUserMax - 1 }, () => file()))
+  // Others of another host, since one organization may not read as much from one.
+  for (let count = 0; count < openPerUserMax - 2; count++) context.readings.ofUser(member.userId)
+  const open = [await file()]
   const tree = await readSnapshotTree(context, member, id)
   expect(await codeOf(file())).toBe('rate_limited')
   expect(await codeOf(readSnapshotTree(context, member, id))).toBe('rate_limited')
@@ -107,11 +109,24 @@ it('is refused to a person who reads as much as one may, until a reading ends', 
 
 it('is refused while as many read from the host as it takes, whoever they are', async () => {
   const context = counting()
-  const ends = Array.from({ length: openPerHostMax }, () => context.readings.ofHost(world.hostId))
+  const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
+    context.readings.ofHost(world.hostId, `another ${turn % 3}`),
+  )
   const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
   for (let count = 0; count <= openPerUserMax; count++) expect(await codeOf(file())).toBe('rate_limited')
   expect(await codeOf(readSnapshotTree(context, member, id))).toBe('rate_limited')
   ends[0]!()
+  expect(await codeOf(file())).toBe('done')
+})
+
+it('is refused while the organization reads as much from the host as one may', async () => {
+  expect(openPerHostAndOrganizationMax).toBeLessThan(openPerUserMax)
+  const context = counting()
+  const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
+  const open = await Promise.all(Array.from({ length: openPerHostAndOrganizationMax }, file))
+  expect(await codeOf(file())).toBe('rate_limited')
+  context.readings.ofHost(world.hostId, 'another')
+  await open[0]!.body.cancel()
   expect(await codeOf(file())).toBe('done')
 })
 

@@ -62,6 +62,10 @@ const counted = async <T>(
   }
 }
 
+/** About what a part of a list is long, as it is sent. */
+const listedBytes = (batch: readonly { path: string }[]): number =>
+  batch.reduce((sum, { path }) => sum + path.length + 24, 0)
+
 /** The files of a completed Snapshot with their sizes in bytes. */
 export const readSnapshotTree = async (
   context: Reader,
@@ -74,10 +78,10 @@ export const readSnapshotTree = async (
   const { begun, end } = await counted(async (count) => {
     count(readings.ofUser(caller.userId))
     // A list that comes from its copy instead asks nothing of the host, and is soon done.
-    if (row.hostId !== null) count(readings.ofHost(row.hostId))
+    if (row.hostId !== null) count(readings.ofHost(row.hostId, row.organizationId))
     return asked(context.listFiles(row), 'service_unavailable')
   })
-  const batches = untilRead(ReadableStream.from(begun), end)
+  const batches = untilRead(ReadableStream.from(begun), end, { bytesOf: listedBytes })
   const files = mapAsync(batches, (batch) => batch.map(({ path, size }) => ({ path, size })))
   return { snapshotId: id, files }
 }
@@ -108,11 +112,11 @@ export const readSnapshotFile = async (
   const { begun, end } = await counted(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
-    count(readings.ofHost(hostId))
+    count(readings.ofHost(hostId, row.organizationId))
     return asked(context.gateway.file(hostId, wanted.id, wanted.path, range), 'not_a_regular_file')
   })
   const { size } = begun
-  const body = untilRead(begun.body, end)
+  const body = untilRead(begun.body, end, { bytesOf: (chunk) => chunk.length })
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
   if (contentLength > context.snapshotFileBytesMax) {
