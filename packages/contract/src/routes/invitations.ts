@@ -64,7 +64,7 @@ export const invitationRoutes = {
     access: { credentials: 'caller', scope: 'person' },
     params: ownParams,
     response: accepted,
-    errors: ['invitation_not_found', 'seats_exceeded'],
+    errors: ['invitation_not_found', 'seats_exceeded', 'conflict'],
     notFound: 'invitation_not_found',
   }),
   declineOwnInvitation: route({
@@ -98,7 +98,7 @@ export const invitationRoutes = {
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,
     response: accepted,
-    errors: ['invitation_not_found', 'seats_exceeded'],
+    errors: ['invitation_not_found', 'seats_exceeded', 'conflict'],
     notFound: 'invitation_not_found',
   }),
   declineInvitation: route({

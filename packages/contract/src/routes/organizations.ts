@@ -130,6 +130,7 @@ export const organizationRoutes = {
       'member_not_found',
       'cannot_remove_owner',
       'forbidden',
+      'conflict',
     ],
     notFound: 'organization_not_found',
     paramNotFound: { userId: 'member_not_found' },

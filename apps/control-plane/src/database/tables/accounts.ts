@@ -68,6 +68,8 @@ export type OrganizationsTable = {
   retention_enabled: Generated<boolean>
   /** When it was turned on (migration 033); null while it is off. */
   retention_since: NullableTimestamp
+  /** Whose it counts as (migration 048), whoever owns it now; null where nobody knows. */
+  made_by: string | null
   deleted_at: NullableTimestamp
   created_at: Timestamp
   updated_at: Timestamp

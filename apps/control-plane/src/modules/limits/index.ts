@@ -14,6 +14,7 @@ export { type Quota, type QuotaRefusal, quotaError, quotaPart } from './quota.ts
 export {
   requireRoomForEnvironment,
   requireRoomForOrganization,
+  requireRoomForOwner,
   requireRoomForRepositories,
   requireRoomForTemplate,
 } from './require-room.ts'

@@ -86,11 +86,20 @@ export const forgetStorage = async (db: Db, organizationId: string): Promise<num
   return 0
 }
 
-/** Organizations that the person owns, counted with the person held against another count. */
-export const countOwnedOrganizations = async (tx: Db, userId: string): Promise<number> => {
+/**
+ * Organizations that the person owns or made, but for `besides`, counted with the person held against another count. Whose
+ * organizations are locked too, these come first.
+ */
+export const countOrganizationsOf = async (
+  tx: Db,
+  userId: string,
+  besides: string | null,
+): Promise<number> => {
   await sql`select id from users where id = ${userId} for no key update`.execute(tx)
-  const result = await sql<{ n: number }>`select count(*)::int as n from memberships
-    where user_id = ${userId} and role = 'owner'`.execute(tx)
+  const result = await sql<{ n: number }>`select count(*)::int as n from (
+      select organization_id as id from memberships where user_id = ${userId} and role = 'owner'
+      union select id from organizations where made_by = ${userId} and deleted_at is null) as theirs
+    where id is distinct from ${besides}::uuid`.execute(tx)
   return result.rows[0]!.n
 }
 

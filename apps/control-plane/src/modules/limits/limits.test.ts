@@ -1,6 +1,6 @@
 import { routes } from '@dock/contract'
-import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setLimits } from './index.ts'
 
 let server: TestControlPlane
@@ -15,6 +15,12 @@ beforeAll(async () => {
   })
 })
 afterAll(() => server.stop())
+
+const addMember = (person: TestPerson, organizationId: string) =>
+  server.database.db
+    .insertInto('memberships')
+    .values({ organization_id: organizationId, user_id: person.userId, role: 'member' })
+    .execute()
 
 const environment = (name: string, organizationId = server.admin.organizationId) =>
   server.call('POST', '/v1/environments', { organizationId, name })
@@ -66,13 +72,71 @@ it('refuses one repository more than an Environment may have', async () => {
   })
 })
 
-it('lets one person own only so many organizations', async () => {
-  const person = await addPerson(server)
-  const create = (name: string) => server.call('POST', '/v1/organizations', { name }, person.apiKey)
-  const answers = await Promise.all(Array.from({ length: 8 }, (_, index) => create(`Organization ${index}`)))
-  expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
-  expect((await create('One more')).body).toMatchObject({
-    code: 'conflict',
-    message: expect.stringContaining('may own 4 organizations'),
+describe('one person', () => {
+  const makeOwn = (person: TestPerson, name: string) =>
+    server.call('POST', '/v1/organizations', { name }, person.apiKey)
+  const made = async (person: TestPerson, count: number): Promise<string[]> => {
+    const answers = []
+    for (let index = 0; index < count; index++) answers.push(await makeOwn(person, `Organization ${index}`))
+    expect(answers.map(({ status }) => status)).toEqual(Array(count).fill(201))
+    return answers.map(({ body }) => (body.data as { id: string }).id)
+  }
+  const setRole = (by: TestPerson, organizationId: string, { userId }: TestPerson, role: string) =>
+    server.call('PATCH', `/v1/organizations/${organizationId}/members/${userId}`, { role }, by.apiKey)
+
+  it('owns only so many organizations, with racers too', async () => {
+    const person = await addPerson(server)
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, (_, index) => makeOwn(person, `Racer ${index}`)),
+    )
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(4)
+    expect((await makeOwn(person, 'One more')).body).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('may own 4 organizations'),
+    })
+  })
+
+  it('makes no others for having handed theirs over, but may take them back', async () => {
+    const [maker, heir] = [await addPerson(server), await addPerson(server)]
+    const [first, second] = await made(maker, 4)
+    for (const organizationId of [first!, second!]) {
+      await addMember(heir, organizationId)
+      expect((await setRole(maker, organizationId, heir, 'owner')).status).toBe(200)
+      expect((await setRole(heir, organizationId, maker, 'member')).status).toBe(200)
+    }
+    expect((await makeOwn(maker, 'One more')).body.code).toBe('conflict')
+    expect((await setRole(heir, first!, maker, 'owner')).status).toBe(200)
+    // What the heir owns counts as theirs too.
+    await made(heir, 2)
+    expect((await makeOwn(heir, 'One more')).body.code).toBe('conflict')
+    expect(await server.call('DELETE', `/v1/organizations/${second}`, undefined, heir.apiKey)).toMatchObject({
+      status: 200,
+    })
+    expect((await makeOwn(maker, 'One more')).status).toBe(201)
+  })
+
+  it('becomes an owner of no more than so many, by a role and by an invitation', async () => {
+    const [full, friend] = [await addPerson(server), await addPerson(server)]
+    await made(full, 4)
+    const [organizationId] = await made(friend, 1)
+    await addMember(full, organizationId!)
+    expect((await setRole(friend, organizationId!, full, 'owner')).body).toMatchObject({
+      code: 'conflict',
+      message: expect.stringContaining('owns or made 4 other organizations'),
+    })
+    expect((await setRole(friend, organizationId!, full, 'admin')).status).toBe(200)
+
+    const [another] = await made(friend, 1)
+    const invite = (role: string) =>
+      server.call('POST', `/v1/organizations/${another}/members`, { email: full.email, role }, friend.apiKey)
+    expect((await invite('owner')).status).toBe(201)
+    const accept = async () => {
+      const own = await server.call('GET', '/v1/me/invitations', undefined, full.apiKey)
+      const [invitation] = own.body.data as { id: string }[]
+      return server.call('POST', `/v1/me/invitations/${invitation!.id}/accept`, {}, full.apiKey)
+    }
+    expect((await accept()).body.code).toBe('conflict')
+    expect((await invite('admin')).status).toBe(201)
+    expect((await accept()).body.data).toMatchObject({ role: 'admin' })
   })
 })

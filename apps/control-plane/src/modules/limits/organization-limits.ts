@@ -5,7 +5,7 @@ import { type OrganizationLimits, organizationLimitNames, ServiceError } from '@
 export type Limits = OrganizationLimits['limits']
 export type LimitName = keyof Limits
 
-/** What the instance allows: defaults for each organization, and how many organizations one person may own. */
+/** What the instance allows: defaults for each organization, and how many organizations one person may own or have made. */
 export type InstanceLimits = { organization: Limits; organizationsPerPerson: number }
 
 /** Defaults that an operator changes with `DOCK_LIMIT_…`. */

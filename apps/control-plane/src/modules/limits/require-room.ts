@@ -1,7 +1,7 @@
 /** Refusals of one Environment, repository, Template or organization more. Each is judged inside the transaction that makes it. */
 import { ServiceError } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
-import { countEnvironments, countOwnedOrganizations, readLimits } from './limit-store.ts'
+import { countEnvironments, countOrganizationsOf, readLimits } from './limit-store.ts'
 import { type Limits, limitRefusal } from './organization-limits.ts'
 
 /** Throws `conflict` when the organization has as many Environments as it may. Holds the organization's row. */
@@ -37,10 +37,25 @@ export const requireRoomForTemplate = async (
   if (used >= templates) throw limitRefusal('conflict', 'templates', templates, used)
 }
 
-/** Throws `conflict` when the person owns as many organizations as one may. Holds the person's row. */
+const askForMore = "ask the instance's operator to raise the limit"
+
+/** Throws `conflict` when the person may make no other organization. Holds the person's row. */
 export const requireRoomForOrganization = async (tx: Tx, userId: string, most: number): Promise<void> => {
-  if ((await countOwnedOrganizations(tx, userId)) >= most)
-    throw new ServiceError('conflict', {
-      message: `One person may own ${most} organizations. Delete one, or ask the instance's operator to raise the limit.`,
-    })
+  if ((await countOrganizationsOf(tx, userId, null)) < most) return
+  throw new ServiceError('conflict', {
+    message: `One person may own ${most} organizations, with those that they made and handed over. Delete one, or ${askForMore}.`,
+  })
+}
+
+/** Throws `conflict` when the person may not become an owner of this organization too. Holds the person's row. */
+export const requireRoomForOwner = async (
+  tx: Tx,
+  userId: string,
+  organizationId: string,
+  most: number,
+): Promise<void> => {
+  if ((await countOrganizationsOf(tx, userId, organizationId)) < most) return
+  throw new ServiceError('conflict', {
+    message: `This person owns or made ${most} other organizations, as many as one may. Choose another owner, or ${askForMore}.`,
+  })
 }

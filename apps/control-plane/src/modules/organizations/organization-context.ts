@@ -7,7 +7,7 @@ export type OrganizationContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
-  /** How many organizations one person may own. */
+  /** How many organizations one person may own or have made. */
   organizationsPerPerson: number
   /** Where links in mails lead. */
   appUrl: string

@@ -27,7 +27,7 @@ export const lockOrganization = async (tx: Tx, id: string): Promise<Organization
 /** Saves a new organization, unless its slug is taken. */
 export const insertOrganizationRow = (
   tx: Tx,
-  values: { name: string; slug: string; seats?: number | undefined },
+  values: { name: string; slug: string; seats?: number | undefined; madeBy: string },
 ): Promise<OrganizationRow | undefined> =>
   tx
     .insertInto('organizations')
@@ -35,6 +35,7 @@ export const insertOrganizationRow = (
       id: newUuid(),
       name: values.name,
       slug: values.slug,
+      made_by: values.madeBy,
       ...(values.seats === undefined ? {} : { seats: values.seats }),
     })
     .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())

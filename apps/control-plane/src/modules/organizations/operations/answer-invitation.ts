@@ -5,6 +5,7 @@
 import { type InvitationPreview, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
+import { requireRoomForOwner } from '../../limits/index.ts'
 import {
   type AddressedInvitation,
   deleteInvitation,
@@ -44,7 +45,10 @@ export const readInvitation = async (
   reference: InvitationReference,
 ): Promise<InvitationPreview> => invitationPreview(await requireAddressed(context, caller, reference))
 
-/** Makes the caller a member. Of many who try at once, one succeeds; the others find no invitation. */
+/**
+ * Makes the caller a member. Of many who try at once, one succeeds; the others find no invitation. Throws `conflict` for an
+ * owner who has as many organizations as one person may; the invitation stays.
+ */
 export const acceptInvitation = async (
   context: OrganizationContext,
   caller: Caller,
@@ -62,6 +66,8 @@ export const acceptInvitation = async (
     if (!invitation || !(await deleteInvitation(tx, organizationId, id)))
       throw new ServiceError('invitation_not_found')
     await requireSeat(tx, organization, now)
+    if (invitation.role === 'owner')
+      await requireRoomForOwner(tx, caller.userId, organizationId, context.organizationsPerPerson)
     const role = await insertMember(tx, {
       organizationId,
       userId: caller.userId,

@@ -1,12 +1,16 @@
 import { type Membership, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
+import { requireRoomForOwner } from '../../limits/index.ts'
 import { findMemberRow, hasOtherOwner, membershipView, updateMemberRole } from '../member-store.ts'
 import type { OrganizationContext } from '../organization-context.ts'
 import { lockOrganization } from '../organization-store.ts'
 import { requireOwnerFor } from '../require-owner.ts'
 
-/** Gives a member another role. Throws `member_not_found`, and `cannot_remove_owner` for the last owner. */
+/**
+ * Gives a member another role. Throws `member_not_found`, `cannot_remove_owner` for the last owner, and `conflict` for a
+ * new owner who has as many organizations as one person may.
+ */
 export const changeMemberRole = (
   context: OrganizationContext,
   caller: Member,
@@ -22,6 +26,8 @@ export const changeMemberRole = (
     await requireOwnerFor(tx, caller, [member.role, role])
     if (member.role === 'owner' && !(await hasOtherOwner(tx, organizationId, userId)))
       throw new ServiceError('cannot_remove_owner')
+    if (role === 'owner')
+      await requireRoomForOwner(tx, userId, organizationId, context.organizationsPerPerson)
     return membershipView(
       await updateMemberRole(tx, organizationId, userId, { role, now: context.clock.now() }),
     )

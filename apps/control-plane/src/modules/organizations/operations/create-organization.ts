@@ -10,9 +10,13 @@ import { organizationWithRole } from '../organization-view.ts'
 export type NewOrganization = { name: string; slug?: string | undefined; seats?: number | undefined }
 export type MadeOrganization = { organization: Organization; workspaceId: string; environmentId: string }
 
-const insertOrganization = async (tx: Tx, wanted: NewOrganization): Promise<OrganizationRow> => {
+const insertOrganization = async (
+  tx: Tx,
+  madeBy: string,
+  wanted: NewOrganization,
+): Promise<OrganizationRow> => {
   for (const slug of slugCandidates(wanted)) {
-    const row = await insertOrganizationRow(tx, { ...wanted, slug })
+    const row = await insertOrganizationRow(tx, { ...wanted, slug, madeBy })
     if (row) return row
   }
   throw new ServiceError('slug_taken')
@@ -24,7 +28,7 @@ export const insertWholeOrganization = async (
   ownerId: string,
   wanted: NewOrganization,
 ): Promise<MadeOrganization> => {
-  const row = await insertOrganization(tx, wanted)
+  const row = await insertOrganization(tx, ownerId, wanted)
   const [workspaceId, environmentId] = [newUuid(), newUuid()]
   await tx
     .insertInto('memberships')
@@ -45,7 +49,7 @@ export const insertWholeOrganization = async (
   return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
 }
 
-/** Makes an organization that the caller owns. Throws `slug_taken`, and `conflict` for one more than a person may own. */
+/** Makes an organization that the caller owns. Throws `slug_taken`, and `conflict` for one more than a person may make. */
 export const createOrganization = async (
   { db, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'organizationsPerPerson'>,
   caller: { userId: string },
