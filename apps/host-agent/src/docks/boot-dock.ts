@@ -17,30 +17,29 @@ import { variablesFolder } from './variables.ts'
 /** Whether nobody has ever run anything on the disk. */
 const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
 
+/** Whether something ran on the Dock's disk since it was made. A boot from the Dock's own disk found it so. */
+const wasInUse = ({ phase, generation, lastOperation, spec }: DockRecord): boolean =>
+  phase !== 'gone' && generation > 0 && (lastOperation !== null || spec?.source.kind === 'own')
+
 /**
- * Clears the place of the new disk. A disk that something ran on, and that nobody ordered away, becomes a capture first:
- * the control plane that ordered this boot may know less of the Dock than this host.
+ * Makes room for a new disk under the former record: a disk that something ran on becomes a capture first, since the
+ * control plane that ordered this boot may know less of the Dock than this host. Where that fails, disk and record stand
+ * as they were.
  */
-const putAside = async (dock: DockState, former: DockRecord | null): Promise<void> => {
+const putDiskAside = async (dock: DockState, former: DockRecord): Promise<void> => {
   const { disks, captureNotes, clock } = dock.parts
   const { dockId } = dock
-  const wasInUse = former !== null && former.phase !== 'gone' && former.lastOperation !== null
-  if (wasInUse && former.generation > 0) {
-    const captureId = newUuid()
-    const note = noteOf(former, clock.now())
-    if (note) await captureNotes.write(captureId, note)
-    await disks.capture(dockId, captureId)
-    dock.logger.warn({ captureId, generation: former.generation }, 'the disk of before is kept as a capture')
-  }
+  if (!wasInUse(former) || !(await disks.has(dockId))) return
+  const captureId = newUuid()
+  const note = noteOf(former, clock.now())
+  if (note) await captureNotes.write(captureId, note)
+  await disks.capture(dockId, captureId)
+  dock.logger.warn({ captureId, generation: former.generation }, 'the disk of before is kept as a capture')
   await disks.remove(dockId)
+  await dock.save({ phase: 'gone', ip: null, sandbox: null })
 }
 
-const prepareDisk = async (
-  dock: DockState,
-  former: DockRecord | null,
-  command: StartDock,
-  undo: UndoStack,
-): Promise<string> => {
+const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
   const { disks } = dock.parts
   const { dockId } = dock
   const { source } = command
@@ -48,7 +47,8 @@ const prepareDisk = async (
     if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
     undo.push('detach disk', () => disks.detach(dockId))
   } else {
-    if (await disks.has(dockId)) await putAside(dock, former)
+    // Nothing of use is left here by now: at most what an earlier stop or boot could not remove.
+    if (await disks.has(dockId)) await disks.remove(dockId)
     undo.push('remove disk', () => disks.remove(dockId))
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
     await disks.create(dockId, { from, diskGiB: command.diskGiB })
@@ -70,6 +70,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
   const { generation } = command
   const former = dock.record
   if (former?.sandbox) await endOlderGeneration(dock)
+  if (former && command.source.kind !== 'own') await putDiskAside(dock, former)
   const undo = new UndoStack(dock.logger)
   try {
     const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([
@@ -80,8 +81,9 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
         ip: null,
         sandbox: null,
         lastOperation: null,
+        bootedBy: null,
       }),
-      prepareDisk(dock, former, command, undo),
+      prepareDisk(dock, command, undo),
       makeNetwork(dock, undo),
     ])
     const { cpus, memoryMiB, hostname, newIdentity } = command
@@ -97,7 +99,8 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
     if (command.files && !isFresh(command)) await deliverFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
-    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation })
+    const bootedBy = command.operationId
+    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation, bootedBy })
     dock.adopt(sandbox, { isNew: true })
     return result
   } catch (error) {

@@ -45,6 +45,8 @@ export const dockRecord = z.strictObject({
       result: z.unknown(),
     })
     .nullable(),
+  /** The operation that booted the present generation; null in the record of an earlier version. */
+  bootedBy: z.string().nullable().default(null),
   /** The setup script that was begun last, where it runs while it does, and how it ended. */
   setup: z
     .strictObject({

@@ -102,6 +102,7 @@ export class DockState {
       ip: null,
       sandbox: null,
       lastOperation: null,
+      bootedBy: null,
       setup: null,
       ...this.#record,
       ...change,

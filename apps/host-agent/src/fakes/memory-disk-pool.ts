@@ -7,6 +7,8 @@ export type MemoryDiskPool = DiskPool & {
   readonly attached: ReadonlySet<string>
   /** The next call of that name throws the error. */
   failNext(call: keyof DiskPool, error: Error): void
+  /** The next call of that name never returns, as in an agent that dies meanwhile; resolves once it was made. */
+  hangNext(call: keyof DiskPool): Promise<void>
   setFree(bytes: number): void
 }
 
@@ -25,7 +27,12 @@ export const createMemoryDiskPool = (
   const attached = new Set<string>()
   let freeBytes = totalBytes
   const failures = new Map<string, Error>()
+  const hanging = new Map<string, () => void>()
   const step = async (call: keyof DiskPool): Promise<void> => {
+    const reached = hanging.get(call)
+    hanging.delete(call)
+    reached?.()
+    if (reached) await new Promise(() => {})
     const error = failures.get(call)
     failures.delete(call)
     if (error) throw error
@@ -40,6 +47,7 @@ export const createMemoryDiskPool = (
   return {
     attached,
     failNext: (call, error) => void failures.set(call, error),
+    hangNext: (call) => new Promise((resolve) => hanging.set(call, resolve)),
     create: async (dockId, { from }) => {
       await step('create')
       if (!disks.has(dockId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
