@@ -186,6 +186,7 @@ export const createDockModules = (options: {
     ensureImage: imageVersions.ensureImage,
     launch,
     repositories,
+    isOfLostTime: lineage.isOfLostTime,
   }
   const sagas = [
     ...createStartSagas(parts),

@@ -172,6 +172,7 @@ export const createFakeHost = (hostId: string): FakeHost => {
       }),
     capture: (_host, dockId, body) =>
       command('capture', dockId, body, () => {
+        refuseOld(dockId, body.generation)
         if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
         captures.add(body.captureId)
         return { sizeBytes: 1234 }

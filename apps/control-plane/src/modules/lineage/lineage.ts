@@ -27,6 +27,11 @@ export type Lineage = {
   look(remembered: Remembered | null, by: string): Promise<boolean>
   /** When the present epoch began; null for the first, which no restore began. */
   begunAt(): Date | null
+  /**
+   * Whether the operation began before the present epoch: it may have been carried out in the lost time already, and
+   * hosts may have gone on from there.
+   */
+  isOfLostTime(operationId: string): Promise<boolean>
 }
 
 export const createLineage = (options: { db: Db; clock: Clock; logger: Logger }): Lineage => {
@@ -86,6 +91,12 @@ export const createLineage = (options: { db: Db; clock: Clock; logger: Logger })
     epoch: () => state.epoch,
     begin,
     begunAt: () => state.begunAt,
+    isOfLostTime: async (operationId) => {
+      if (state.begunAt === null) return false
+      const found = await sql`select 1 from operations
+        where id = ${operationId} and created_at < ${state.begunAt}`.execute(db)
+      return found.rows.length > 0
+    },
     current: async () => {
       await begin()
       return { epoch: state.epoch, startId, mark }

@@ -3,7 +3,14 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { LeaseLost, type OperationRow, type Saga } from '../../engine/index.ts'
-import { completeOperation, explainFailure, holdDock, whileHostReturns } from '../docks/index.ts'
+import {
+  captureOfLostTime,
+  completeOperation,
+  explainFailure,
+  holdDock,
+  type LostTimeParts,
+  whileHostReturns,
+} from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
 import { failTemplate, publishTemplate } from './template-store.ts'
 
@@ -16,14 +23,20 @@ type SaveData = {
   sizeBytes?: number
 }
 
-type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string }
+type Options = {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+  isOfLostTime: LostTimeParts['isOfLostTime']
+}
 
 const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
 
 /** What the operation of a save keeps in its row. */
 export const newSaveData = (data: Omit<SaveData, 'sizeBytes'>): SaveData => data
 
-export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): Saga => ({
+export const createSaveTemplateSaga = ({ db, clock, gateway, owner, isOfLostTime }: Options): Saga => ({
   kind: 'save-template',
   explain: explainFailure,
   steps: [
@@ -36,7 +49,10 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
         const command = { operationId, generation, captureId: data.snapshotId }
         // A host that stays silent fails the save: waiting for it would hold the Dock.
         const capture = () => gateway.capture(hostId, dockId ?? '', command)
-        data.sizeBytes = (await whileHostReturns(gateway, hostId, capture)).sizeBytes
+        const captured = await whileHostReturns(gateway, hostId, capture).catch((error: unknown) =>
+          captureOfLostTime({ gateway, isOfLostTime }, operation, { id: data.snapshotId, hostId }, error),
+        )
+        data.sizeBytes = captured.sizeBytes
       },
     },
   ],
@@ -60,15 +76,16 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
   fail: async (operation, error) => {
     const data = saveData(operation)
     const now = clock.now()
-    // A capture that failed may be there all the same.
+    const ofLostTime = await isOfLostTime(operation.id)
+    // A capture that failed may be there all the same. What the lost time may have left stays, for somebody to decide on.
     const leftovers: OrderForHost[] =
-      data.live && operation.hostId !== null
+      data.live && operation.hostId !== null && !ofLostTime
         ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]
         : []
     const parts = [
       holdDock(operation.dockId),
       sql`gate as (${completeOperation(operation, owner, error, now)})`,
-      sql`snap as (update snapshots set status = 'failed'
+      sql`snap as (update snapshots set status = 'failed', lost_at = ${ofLostTime ? now : null}::timestamptz
         where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
       failTemplate(data.templateId, now),
       sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
@@ -77,7 +94,11 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner }: Options): 
   },
 })
 
-export const createDeleteTemplateSaga = ({ db, clock, owner }: Options): Saga => ({
+export const createDeleteTemplateSaga = ({
+  db,
+  clock,
+  owner,
+}: Pick<Options, 'db' | 'clock' | 'owner'>): Saga => ({
   kind: 'delete-template',
   explain: explainFailure,
   steps: [],

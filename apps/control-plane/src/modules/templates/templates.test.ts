@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
 import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
 import { outcomeOf } from '../docks/test-each-world.ts'
+import { cutOff, takeUp } from '../docks/test-lost-time.ts'
 import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
 
@@ -55,6 +56,18 @@ describe('saving', () => {
     expect(await listTemplates(world.db, admin)).toEqual([template])
     const row = await sql<{ state: string }>`select state from docks where id = ${dock.id}`.execute(world.db)
     expect(row.rows[0]!.state).toBe('ready')
+  })
+
+  it('taken up after a restore, is made from the capture of the lost time', async () => {
+    const dock = await world.create()
+    await cutOff(world, 'capture', () => save(dock.id))
+    const { rows } = await sql<{ id: string }>`
+      select id from snapshots where dock_id = ${dock.id}`.execute(world.db)
+    world.host.captures.add(rows[0]!.id)
+    world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 2, state: 'running', ip: '10.0.0.9' })
+    await takeUp(world)
+    expect(await readTemplate(world.db, member, 'golden')).toMatchObject({ status: 'ready', sizeBytes: 1234 })
+    expect(world.host.captures.has(rows[0]!.id)).toBe(true)
   })
 
   it('fails on a silent host and holds the Dock no longer; the host removes what it captured when it is back', async () => {

@@ -12,7 +12,7 @@ import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
 import { mergeVariables, openVariables, sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
-import type { StartData } from '../workflows/start-dock.ts'
+import type { StartData } from '../workflows/start-data.ts'
 
 /** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
 export const branchDock = async (

@@ -8,7 +8,7 @@ import { fingerprintOf, keysSince, makeDockOnce } from '../idempotency.ts'
 import { sealSetupScript } from '../setup/setup-dock.ts'
 import { sealVariables } from '../variables/dock-variables.ts'
 import { claimAndStart } from '../workflows/claim-start.ts'
-import type { StartData } from '../workflows/start-dock.ts'
+import type { StartData } from '../workflows/start-data.ts'
 import { fromImage, fromTemplate } from './create-from.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>

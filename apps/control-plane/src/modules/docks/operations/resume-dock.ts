@@ -11,7 +11,7 @@ import { findDock } from '../dock-store.ts'
 import { requireSecretsAccess } from '../environment/environment-gate.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
 import { type KeptSnapshot, latestSnapshot, placedWith } from '../kept-snapshot.ts'
-import type { StartData } from '../workflows/start-dock.ts'
+import type { StartData } from '../workflows/start-data.ts'
 
 const answerWithinMs = 30_000
 

@@ -12,7 +12,7 @@ import { commitDock } from '../dock-commit.ts'
 import { type DockContext, newDockOperation } from '../dock-context.ts'
 import { hostnameOf } from '../dock-name.ts'
 import { dockColumns } from '../dock-store.ts'
-import type { StartData } from '../workflows/start-dock.ts'
+import type { StartData } from '../workflows/start-data.ts'
 import { heldAfterLoss } from './recovery-alerts.ts'
 
 const recoveriesMax = 3

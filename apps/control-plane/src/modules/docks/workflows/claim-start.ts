@@ -7,7 +7,7 @@ import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../d
 import { type DockContext, quotaOf } from '../dock-context.ts'
 import { generateName, hostnameOf } from '../dock-name.ts'
 import { viewDock } from '../dock-view.ts'
-import { startData } from './start-dock.ts'
+import { startData } from './start-data.ts'
 
 const nameAttempts = 6
 /** How many waiting Docks that are gone one create tries, before it boots one of its own. */

@@ -18,7 +18,7 @@ import {
   type StartFailures,
   saveHostOrders,
 } from '../../hosts/index.ts'
-import { afterHeld, holdDock } from '../dock-commit.ts'
+import { afterHeld, afterSpot, holdDock, holdHost } from '../dock-commit.ts'
 
 export type MoveParts = {
   db: Db
@@ -79,7 +79,8 @@ export const moveStart = async (
     with ${holdDock(dockId)},
     mine as (select id from operations where id = ${operation.id} and lease_owner = ${owner}
       and status <> 'completed' and ${afterHeld} for update),
-    candidate as (${hostCandidate(request, policy, sql<boolean>`(select count(*) from mine) = 1`)}),
+    ${holdHost},
+    candidate as (${hostCandidate(request, policy, sql<boolean>`(select count(*) from mine) = 1 and ${afterSpot}`)}),
     moved as (update docks d set host_id = c.id, runtime = c.runtime,
         image_version = case when ${request.image}::text is null then d.image_version
           else (select h.image_versions ->> ${request.image}::text from hosts h where h.id = c.id) end

@@ -14,6 +14,13 @@ import {
 
 const isAbsent = (error: unknown): boolean => error instanceof HostRefused && error.code === 'not_found'
 
+/**
+ * Whether the host's refusal says that nothing of this generation of a Dock is there: it keeps nothing of the Dock, or
+ * a later generation, as after a restore of the database.
+ */
+export const isGenerationAbsent = (error: unknown): boolean =>
+  isAbsent(error) || (error instanceof HostRefused && error.code === 'stale_generation')
+
 /** Removes a capture. Returns the order that is to be saved instead where the host could not do it now. */
 export const removeCapture = async (
   gateway: Pick<HostGateway, 'destroyCapture'>,
@@ -43,7 +50,7 @@ export const removeDockDisk = async (
     await gateway.destroy(hostId, id, { operationId, generation })
     return []
   } catch (error) {
-    if (isAbsent(error)) return []
+    if (isGenerationAbsent(error)) return []
     if (error instanceof HostUnreachable && (await isHostLost(db, hostId)))
       return [{ hostId, kind: 'dock', thingId: id, generation }]
     throw new OperationBlocked(hostId, 'the host could not remove it', { cause: error })

@@ -2,7 +2,6 @@
  * Brings a Dock up: `create`, `branch`, `resume` and `recover` are one saga with different sources and different ends
  * of a failure. The host makes disk, network and sandbox in one command and undoes its own half-made parts.
  */
-import type { WebhookEventType } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -12,81 +11,27 @@ import {
   type HostGateway,
   HostRefused,
   HostUnreachable,
-  type OrderForHost,
   type PlacementPolicy,
-  type StartDock,
   type StartFailures,
   saveHostOrders,
 } from '../../hosts/index.ts'
-import type { DockRow } from '../dock.ts'
-import { afterHeld, commitDock, holdDock } from '../dock-commit.ts'
+import { commitDock } from '../dock-commit.ts'
 import type { DockMove } from '../dock-state.ts'
-import type { DockPassing } from '../dock-store.ts'
-import type { Recovery } from '../recovery/recovery.ts'
 import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
 import { bootPatiently } from '../recovery/recovery-boot.ts'
 import type { DockRepositories } from '../repositories/dock-repositories.ts'
-import {
-  createRepositorySteps,
-  movesToReady,
-  type RepositoriesProgress,
-  setupAfterStart,
-} from '../repositories/repository-steps.ts'
+import { createRepositorySteps, movesToReady, setupAfterStart } from '../repositories/repository-steps.ts'
 import { insertSetup } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
 import { createFurnishing, type Launch } from '../variables/furnishing.ts'
+import { createBranchSource } from './branch-source.ts'
 import { explainFailure } from './explain-failure.ts'
 import { whileHostReturns } from './host-patience.ts'
+import type { LostTimeParts } from './lost-time.ts'
 import { isFaultOfHost, moveStart } from './move-start.ts'
+import { isGenerationAbsent } from './remove-from-host.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
-
-/** What a start keeps in its operation's row. */
-export type StartData = {
-  command: Omit<StartDock, 'operationId' | 'generation' | 'env' | 'files'>
-  event: WebhookEventType | null
-  /** Known to get nothing, and to have had nothing, from an Environment or its creator: nothing is looked for. */
-  unfurnished?: boolean
-  /** The Environment passes repositories on; and what became of them. */
-  repositories?: RepositoriesProgress
-  /** A setup script runs once the Dock is ready. */
-  setup?: boolean
-  /** Of a resume: what the row read before, for one that fails. */
-  before?: Pick<
-    DockRow,
-    'diskGiB' | 'ttlSeconds' | 'environment' | 'environmentId' | 'environmentVersion' | 'noEnv'
-  > &
-    DockPassing & {
-      /** The ttl that the resume gave, if it gave one. */
-      givenTtl?: number | null
-    }
-  /** The host that kept the capture when the start was ordered; null: only its copy was left. */
-  captureHost?: string | null
-  /** Of a boot after a loss. */
-  recovery?: Recovery
-  /** The Dock whose disk a branch copies, and what holds it meanwhile. */
-  /** The host on which the start failed before; it is tried on one other only. */
-  movedFrom?: string
-  source?: {
-    dockId: string
-    generation: number
-    snapshotId: string
-    /** The source runs, and is captured first. */
-    live: boolean
-    operationId: string
-    sizeBytes?: number
-  }
-  ip?: string
-  /** What hosts could not be told of a start that is undone. */
-  orders?: OrderForHost[]
-}
-
-/** The host that placement chose: only the row knows it from the first moment. */
-const hostOf = (operation: OperationRow): string => {
-  if (operation.hostId === null) throw new Error(`operation ${operation.id} has no host`)
-  return operation.hostId
-}
-
-export const startData = (operation: OperationRow): StartData => operation.data as unknown as StartData
+import { hostOf, type StartData, startData } from './start-data.ts'
 
 type Options = {
   db: Db
@@ -104,6 +49,7 @@ type Options = {
   /** What the Dock is given from its Environment. */
   launch: Launch
   repositories: DockRepositories
+  isOfLostTime: LostTimeParts['isOfLostTime']
 }
 
 /** Whether the undo of a start reached its host; what is not there is undone. */
@@ -113,7 +59,7 @@ const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
     return true
   } catch (error) {
     if (error instanceof HostUnreachable) return false
-    if (error instanceof HostRefused && error.code === 'not_found') return true
+    if (isGenerationAbsent(error)) return true
     throw error
   }
 }
@@ -138,56 +84,11 @@ export const createStartSagas = (options: Options): Saga[] => {
     launch,
     repositories,
     startFailures,
+    isOfLostTime,
   } = options
+  const source = createBranchSource(options)
   const furnish = createFurnishing({ db, sealer, launch })
   const repositorySteps = createRepositorySteps({ db, clock, repositories })
-  const capture: SagaStep = {
-    name: 'capture',
-    do: async (operation) => {
-      const data = startData(operation)
-      const source = data.source!
-      if (source.live) {
-        const body = {
-          operationId: operation.id,
-          generation: source.generation,
-          captureId: source.snapshotId,
-        }
-        const hostId = hostOf(operation)
-        const capture = () => gateway.capture(hostId, source.dockId, body)
-        source.sizeBytes = (await whileHostReturns(gateway, hostId, capture)).sizeBytes
-      }
-      await releaseSource(operation, null)
-    },
-  }
-
-  /** Ends the hold on a branch's source, with its Snapshot completed or failed. */
-  const releaseSource = async (
-    operation: OperationRow,
-    failure: { code: string; message: string } | null,
-  ) => {
-    const source = startData(operation).source
-    if (!source) return
-    const now = clock.now()
-    const size = source.sizeBytes ?? 0
-    // A capture that failed may be there all the same.
-    const leftovers: OrderForHost[] =
-      failure && source.live && operation.hostId !== null
-        ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
-        : []
-    await sql`
-      with ${holdDock(source.dockId)}, done as (update operations set status = 'completed', updated_at = ${now},
-        error = ${failure && JSON.stringify(failure)}::jsonb
-        where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
-      snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size}
-        where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
-      ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
-      -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
-      marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
-        where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
-      update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
-      where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
-  }
-
   /** The host lacks a capture that it should have: its copy is restored. Throws `missing` where there is no copy. */
   const bringCapture = async (captureId: string, hostId: string, missing: unknown): Promise<void> => {
     try {
@@ -208,20 +109,20 @@ export const createStartSagas = (options: Options): Saga[] => {
           repositories.any({ dockId, hostId, generation }),
         ])
     if (hasRepositories) data.repositories = {}
-    const { source } = data.command
+    const { source: from } = data.command
     const order = () =>
       gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
     const start = () =>
       order().catch(async (error: unknown) => {
         const lacksSource = error instanceof HostRefused && error.code === 'not_found'
-        if (source.kind === 'own' || !lacksSource) throw error
-        if (source.kind === 'image') await ensureImage(source.image, hostId)
-        else await bringCapture(source.captureId, hostId, error)
+        if (from.kind === 'own' || !lacksSource) throw error
+        if (from.kind === 'image') await ensureImage(from.image, hostId)
+        else await bringCapture(from.captureId, hostId, error)
         return order()
       })
     // Placed where the capture is not: it comes from its copy first.
-    if (source.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
-      await ensureCapture(source.captureId, hostId)
+    if (from.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
+      await ensureCapture(from.captureId, hostId)
     const started = await (data.recovery
       ? bootPatiently(hostId, data.recovery, start)
       : whileHostReturns(gateway, hostId, start))
@@ -239,12 +140,15 @@ export const createStartSagas = (options: Options): Saga[] => {
         const data = startData(operation)
         const mayMove = operation.kind === 'create' || operation.kind === 'resume'
         if (!mayMove || data.movedFrom !== undefined) throw error
+        // Its first host may run what it started in the lost time.
+        if (await isOfLostTime(operation.id)) throw error
         if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
         await startOn(hostOf(operation), operation)
       }
       startFailures.succeeded(hostOf(operation))
     },
     undo: async (operation) => {
+      if (await isOfLostTime(operation.id)) return
       const hostId = hostOf(operation)
       const body = { operationId: operation.id, generation: operation.generation }
       const { targetId, generation } = operation
@@ -289,8 +193,10 @@ export const createStartSagas = (options: Options): Saga[] => {
   }
 
   const fail: Saga['fail'] = async (operation, error) => {
-    await releaseSource(operation, error)
-    const resumed = operation.kind === 'resume'
+    await source.release(operation, error)
+    // The host may keep what the Dock became in the lost time: it stays the Dock's, for its owner to stop and resume.
+    const ofLostTime = await isOfLostTime(operation.id)
+    const resumed = operation.kind === 'resume' && !ofLostTime
     const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'
     const move: DockMove = resumed
       ? { from, to: 'archived', why: 'resume_failed' }
@@ -302,10 +208,11 @@ export const createStartSagas = (options: Options): Saga[] => {
     const { recovery, before } = startData(operation)
     const asBefore =
       before &&
+      !ofLostTime &&
       sql`, disk_gib = ${before.diskGiB}, ${ttlBefore(before)} environment = ${before.environment},
         environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
         env_passes = ${before.envPasses}, marks = ${before.marks}::uuid[], ${sizeAfterBoot}`
-    const keepsDisk = recovery !== undefined && recovery.held !== 'disk_gone'
+    const keepsDisk = recovery?.held !== 'disk_gone' && (ofLostTime || recovery !== undefined)
     const now = clock.now()
     await commitDock(db, {
       dockId: operation.targetId,
@@ -317,8 +224,8 @@ export const createStartSagas = (options: Options): Saga[] => {
         ...heldAlerts(operation, recovery, now),
         sql`ordered as (${saveHostOrders(startData(operation).orders ?? [], now, sql`select 1 from gate`)})`,
       ],
-      set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore ?? sql``}`,
-      release: true,
+      set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore || sql``}`,
+      release: !(ofLostTime && keepsDisk),
       ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),
       complete: { operation, owner, error },
     })
@@ -333,7 +240,7 @@ export const createStartSagas = (options: Options): Saga[] => {
   })
   return [
     saga('create', [boot, ...repositorySteps]),
-    saga('branch', [capture, boot, ...repositorySteps]),
+    saga('branch', [source.capture, boot, ...repositorySteps]),
     saga('resume', [boot, ...repositorySteps]),
     saga('recover', [boot, ...repositorySteps]),
   ]

@@ -16,6 +16,7 @@ import { commitDock } from '../dock-commit.ts'
 import { dropOutcomesOf } from '../exec/exec-key-store.ts'
 import { setupEndedByStop } from '../setup/setup-dock.ts'
 import type { TtlClock } from '../ttl-clock.ts'
+import { captureOfLostTime, type LostTimeParts } from './lost-time.ts'
 import { removeCapture } from './remove-from-host.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
 
@@ -27,6 +28,8 @@ export type StopData = {
   /** The Dock's name, for what people are told of a refused stop. */
   name: string
   sizeBytes?: number
+  /** The Dock has gone on since this stop, in a time that the database has lost; the capture of then stands. */
+  wentOn?: boolean
   /** Under zero data retention: the captures of earlier Snapshots, which go with the stop. */
   wiped?: { id: string; hostId: string }[]
   /** The host was lost: it may still run this generation, so the Dock goes on with the next. */
@@ -64,8 +67,24 @@ export const createStopSaga = (options: {
   gateway: HostGateway
   owner: string
   ttl: Pick<TtlClock, 'note'>
+  isOfLostTime: LostTimeParts['isOfLostTime']
 }): Saga => {
-  const { db, clock, gateway, owner, ttl } = options
+  const { db, clock, gateway, owner, ttl, isOfLostTime } = options
+  /** Captures the Dock's disk and ends its sandbox. */
+  const stopWithCapture = async (operation: OperationRow, captureId: string): Promise<void> => {
+    const data = stopData(operation)
+    const body = { operationId: operation.id, generation: operation.generation, captureId }
+    try {
+      const { capture } = await gateway.stop(data.hostId, operation.targetId, body)
+      if (!capture) throw new Error('the host stopped without a capture')
+      data.sizeBytes = capture.sizeBytes
+    } catch (error) {
+      const capture = { id: captureId, hostId: data.hostId }
+      data.sizeBytes = (await captureOfLostTime(options, operation, capture, error)).sizeBytes
+      data.wentOn = true
+      throw error
+    }
+  }
   return {
     kind: 'stop',
     // Whatever kept it from being saved, the Dock goes on running.
@@ -78,12 +97,7 @@ export const createStopSaga = (options: {
           const command = { operationId: operation.id, generation: operation.generation }
           try {
             if (data.snapshotId === null) await gateway.destroy(data.hostId, operation.targetId, command)
-            else {
-              const body = { ...command, captureId: data.snapshotId }
-              const { capture } = await gateway.stop(data.hostId, operation.targetId, body)
-              if (!capture) throw new Error('the host stopped without a capture')
-              data.sizeBytes = capture.sizeBytes
-            }
+            else await stopWithCapture(operation, data.snapshotId)
           } catch (error) {
             if (!(error instanceof HostUnreachable)) throw error
             // Whether it was done is unknown; the command is repeated when the host is back.
@@ -138,6 +152,9 @@ export const createStopSaga = (options: {
       const data = stopData(operation)
       const now = clock.now()
       const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
+      const wentOn = data.wentOn === true
+      // What a stop of the lost time may have left stays, for somebody to decide on.
+      const ofLostTime = await isOfLostTime(operation.id)
       await commitDock(db, {
         dockId: operation.targetId,
         generation: operation.generation,
@@ -145,15 +162,18 @@ export const createStopSaga = (options: {
         cause: operation.cause,
         now,
         // A ttl that could not stop it tries again, but not each second; one that ran out meanwhile has not tried yet.
-        set: sql`billing_paused_at = coalesce(d.billing_paused_at, ${now}),
+        set: sql`billing_paused_at = case when ${wentOn} then d.billing_paused_at
+            else coalesce(d.billing_paused_at, ${now}) end,
+          last_snapshot_at = case when ${wentOn} then ${now} else d.last_snapshot_at end,
           stop_at = case when ${operation.cause.why === 'ttl'} and d.stop_at <= ${now} then ${tryAgainAt}
             else d.stop_at end`,
         complete: { operation, owner, error },
         also: [
-          sql`snap as (update snapshots set status = 'failed'
+          sql`snap as (update snapshots set status = ${wentOn ? 'completed' : 'failed'},
+            size_bytes = ${data.sizeBytes ?? 0}, lost_at = ${ofLostTime && !wentOn ? now : null}::timestamptz
             where id = ${data.snapshotId}::uuid and exists (select 1 from gate))`,
-          sql`ordered as (${saveHostOrders(capturesOf(data), now, sql`select 1 from gate`)})`,
-          stopRefused(operation, data.name, now),
+          sql`ordered as (${saveHostOrders(ofLostTime ? [] : capturesOf(data), now, sql`select 1 from gate`)})`,
+          ...(wentOn ? [] : [stopRefused(operation, data.name, now)]),
         ],
       })
       // Whichever moment the row has now, it may have passed meanwhile.

@@ -1,0 +1,132 @@
+/** Operations that were under way when the database was backed up, taken up again after its restore. */
+import { newUuid } from '@dock/foundation'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { branchDock, deleteDock, resumeDock, stopDock } from '../index.ts'
+import { eachInAWorld } from '../test-each-world.ts'
+import { callsOf, cutOff, takeUp } from '../test-lost-time.ts'
+import type { TestWorld } from '../test-world.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+/** The Dock ran on in the lost time: it was stopped and resumed. */
+const goOn = (dockId: string, generation: number) =>
+  world.host.sandboxes.set(dockId, { dockId, generation, state: 'running', ip: '10.0.0.9' })
+
+const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
+const dockOf = async (id: string) =>
+  (
+    await sql<{ state: string; generation: number; hostId: string | null; hasDisk: boolean }>`
+      select state, generation, host_id as "hostId", has_disk as "hasDisk" from docks where id = ${id}`.execute(
+      world.db,
+    )
+  ).rows[0]
+const snapshotsOf = async (dockId: string) =>
+  (
+    await sql<{ id: string; status: string; sizeBytes: number }>`
+      select id, status, size_bytes as "sizeBytes" from snapshots where dock_id = ${dockId}`.execute(world.db)
+  ).rows
+const ordersOf = async () =>
+  (await sql`select kind from host_orders where host_id = ${world.hostId}`.execute(world.db)).rows
+/** Nothing on the host was destroyed, and nothing is ordered away. */
+const expectNothingDestroyed = async () => {
+  const destroyed = world.host.calls.filter(({ method }) => method.startsWith('destroy'))
+  expect([destroyed, await ordersOf()]).toEqual([[], []])
+}
+
+it('a stop whose Dock has gone on since keeps its capture as a Snapshot, and the Dock runs on', async () => {
+  const dock = await world.create()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  const [saving] = await snapshotsOf(dock.id)
+  world.host.captures.add(saving!.id)
+  goOn(dock.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2, hostId: world.hostId })
+  await expectNothingDestroyed()
+})
+
+it('a stop whose capture went in the lost time fails, and orders nothing away', async () => {
+  const dock = await world.create()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  goOn(dock.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'failed' }])
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2 })
+  await expectNothingDestroyed()
+})
+
+it('a stop that is carried out only now archives as ever', async () => {
+  const dock = await world.create()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  await takeUp(world)
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'archived' })
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed' }])
+})
+
+it('a branch goes on from the capture that it took in the lost time', async () => {
+  const source = await world.create()
+  const branch = () =>
+    branchDock(world.modules.context, world.caller, source.id, { ttlSeconds: null, noEnv: false }, undefined)
+  await cutOff(world, 'capture', branch)
+  const [saving] = await snapshotsOf(source.id)
+  world.host.captures.add(saving!.id)
+  goOn(source.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(source.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
+  const { rows } = await sql`select state from docks
+    where id <> ${source.id} and organization_id = ${world.organizationId}`.execute(world.db)
+  expect(rows).toContainEqual({ state: 'ready' })
+  expect(await dockOf(source.id)).toMatchObject({ state: 'ready', generation: 2 })
+  await expectNothingDestroyed()
+})
+
+it.each(['create', 'resume'] as const)('a %s whose Dock has gone on since destroys nothing', async (kind) => {
+  const { context } = world.modules
+  let id = newUuid()
+  if (kind === 'create') {
+    await cutOff(world, 'start', () => world.create())
+    id = String(callsOf(world, 'start').at(-1)?.dockId)
+  } else {
+    id = (await world.create()).id
+    await stop(id)
+    await cutOff(world, 'start', () => resumeDock(context, world.caller, id, {}))
+  }
+  const { generation } = (await dockOf(id))!
+  goOn(id, generation + 1)
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({
+    state: 'error',
+    generation: generation + 1,
+    hostId: world.hostId,
+    hasDisk: true,
+  })
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: generation + 1, state: 'running' })
+  await expectNothingDestroyed()
+  expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
+  await stop(id)
+  await resumeDock(context, world.caller, id, {})
+  expect(await dockOf(id)).toMatchObject({ state: 'ready' })
+})
+
+it('a create that its host refuses as busy is started nowhere else', async () => {
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  goOn(id, 1)
+  world.host.failures.set('start', ['busy'])
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  await expectNothingDestroyed()
+})
+
+it('a delete completes where the host keeps a later generation, which nothing destroys', async () => {
+  const dock = await world.create()
+  goOn(dock.id, 2)
+  await deleteDock(world.modules.context, world.caller, dock.id, dock.id)
+  await world.modules.runner.settled()
+  expect(await dockOf(dock.id)).toBeUndefined()
+  expect(world.host.sandboxes.get(dock.id)).toMatchObject({ generation: 2 })
+})
