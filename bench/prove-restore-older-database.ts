@@ -1,175 +1,35 @@
 /**
  * Restores an older database while host and object store went on, in the two ways in which operators back up: a copy of
  * the `control` folder while Dock is stopped, and a base backup of the running database. In the lost time Docks are made,
- * stopped, resumed, snapshotted and deleted. Afterwards nothing that existed is gone, what the older database knows works
+ * stopped, resumed, snapshotted and deleted, and work ends that was under way during the backup. Afterwards nothing that existed is gone, what the older database knows works
  * or says why not, and adopting what it does not know brings each Dock back with its files.
  * Positive control: a Dock that is deleted on purpose does go, so the comparison sees what is gone.
  */
-import { execFile } from 'node:child_process'
-import { access, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { createDock, deleteDock, exec, run, untilState } from '../tests/e2e/support/dock.ts'
+import { createDock, deleteDock, untilState } from '../tests/e2e/support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../tests/e2e/support/server.ts'
+import { type Backup, backups } from './restore/backups.ts'
+import {
+  capturesOf,
+  listed,
+  objectsOf,
+  pause,
+  quarantine,
+  resume,
+  stop,
+  untilItRuns,
+  words,
+  write,
+} from './restore/instance.ts'
+import { backUpMeanwhile, expectNothingLost, goOn, prepareDocks } from './restore/under-way.ts'
 
-const runFile = promisify(execFile)
-const checkout = new URL('..', import.meta.url).pathname
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const failures: string[] = []
 const expect = (holds: boolean, what: string): void => {
   print(`${holds ? 'ok    ' : 'FAILED'} ${what}`)
   if (!holds) failures.push(what)
-}
-const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
-
-/** What `script/quarantine` prints, given these words. */
-const quarantine = async (dataDir: string, ...words: string[]): Promise<string> =>
-  (
-    await runFile(join(checkout, 'script/quarantine'), words, {
-      env: { ...process.env, DOCK_DATA_DIR: dataDir },
-    })
-  ).stdout.trim()
-
-type Item = { id: string; state: string; kind: string; dockId: string }
-const listed = async (dataDir: string): Promise<Item[]> =>
-  (await quarantine(dataDir, 'list'))
-    .split('\n')
-    .filter((line) => line.includes(' since='))
-    .map((line) => {
-      const [id = '', state = '', kind = '', dockId = ''] = line.split(' ')
-      return { id, state, kind, dockId }
-    })
-
-/** The pool as the agent has it mounted. */
-const poolOf = async (dataDir: string): Promise<string> => {
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
-    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
-    if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`))
-      return `/proc/${entry}/root${dataDir}/host/pool`
-  }
-  throw new Error(`no agent on ${dataDir}`)
-}
-
-const capturesOf = async (dataDir: string): Promise<string[]> =>
-  (await readdir(join(await poolOf(dataDir), 'captures'))).filter((name) => !name.startsWith('.')).sort()
-
-const objectsOf = async (dataDir: string): Promise<string[]> => {
-  const entries = await readdir(join(dataDir, 'control/objects'), {
-    recursive: true,
-    withFileTypes: true,
-  }).catch(() => [])
-  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
-}
-
-/** A Dock's state stands from before a restart until its host has reported: what it runs tells that it is back. */
-const untilItRuns = async (server: Server, id: string): Promise<void> => {
-  const deadline = Date.now() + 120_000
-  for (;;) {
-    const isBack = await run(server, id, 'true').then(
-      () => true,
-      () => false,
-    )
-    if (isBack) return
-    if (Date.now() > deadline) throw new Error(`Dock ${id} is not back`)
-    await pause(200)
-  }
-}
-
-const write = (server: Server, id: string, text: string) => run(server, id, `echo ${text} >> ~/words && sync`)
-const words = async (server: Server, id: string): Promise<string> =>
-  (await exec(server, id, 'cat ~/words')).stdout.trim().split('\n').join(' ')
-const stop = (server: Server, id: string) => server.client.call('stopDock', { params: { id }, body: {} })
-const resume = async (server: Server, id: string) => {
-  await server.client.call('resumeDock', { params: { id }, body: {} })
-  await untilState(server, id, ['ready', 'running', 'idle'])
-}
-
-type Backup = {
-  name: string
-  /** Takes the backup; returns the server that runs on. */
-  take(server: Server, again: () => Promise<Server>): Promise<Server>
-  /** Puts it back on a stopped instance. */
-  restore(dataDir: string): Promise<void>
-  /** Whether objects of the lost time are still there afterwards. */
-  keepsObjects: boolean
-}
-
-const copied = async (from: string, to: string): Promise<void> => {
-  await rm(to, { recursive: true, force: true })
-  await runFile('cp', ['-a', '--sparse=always', from, to])
-}
-
-const backups = (folder: string): Backup[] => [
-  {
-    name: 'a copy of the control folder while Dock is stopped',
-    take: async (server, again) => {
-      await server.interrupt()
-      await copied(join(server.dataDir, 'control'), join(folder, 'control'))
-      return again()
-    },
-    restore: (dataDir) => copied(join(folder, 'control'), join(dataDir, 'control')),
-    keepsObjects: false,
-  },
-  {
-    name: 'a base backup of the running database',
-    take: async (server) => {
-      const socket = join(folder, 's')
-      await runFile('ln', ['-sfn', join(server.dataDir, 'control/run'), socket])
-      const program = await pgBaseBackup()
-      await runFile(program, [
-        '-h',
-        socket,
-        '-U',
-        'dock',
-        '-D',
-        join(folder, 'pg'),
-        '-X',
-        'stream',
-        '-c',
-        'fast',
-      ])
-      return server
-    },
-    restore: async (dataDir) => {
-      const place = await databaseFolder(dataDir)
-      const { stdout } = await runFile('stat', ['-c', '%U:%G', place])
-      await copied(join(folder, 'pg'), place)
-      await runFile('chown', ['-R', stdout.trim(), place])
-      await runFile('chmod', ['0700', place])
-    },
-    keepsObjects: true,
-  },
-]
-
-const pgBaseBackup = async (): Promise<string> => {
-  for (const version of (await readdir('/usr/lib/postgresql')).sort().reverse()) {
-    const program = `/usr/lib/postgresql/${version}/bin/pg_basebackup`
-    if (
-      await access(program).then(
-        () => true,
-        () => false,
-      )
-    )
-      return program
-  }
-  throw new Error('no pg_basebackup')
-}
-
-const databaseFolder = async (dataDir: string): Promise<string> => {
-  for (const name of await readdir(join(dataDir, 'control'))) {
-    const place = join(dataDir, 'control', name)
-    if (
-      await access(join(place, 'PG_VERSION')).then(
-        () => true,
-        () => false,
-      )
-    )
-      return place
-  }
-  throw new Error('no database')
 }
 
 const prove = async (backup: Backup): Promise<void> => {
@@ -188,7 +48,9 @@ const prove = async (backup: Backup): Promise<void> => {
     for (const id of Object.values(known)) await write(server, id, 'before')
     await stop(server, known.archived)
     await stop(server, known.doomedArchived)
-    server = await backup.take(server, start)
+    const underWay = backup.isLive ? await prepareDocks(server) : null
+    const fresh = underWay && (await backUpMeanwhile(server, underWay, () => backup.take(server, start)))
+    if (!fresh) server = await backup.take(server, start)
 
     await untilItRuns(server, known.runs)
     await untilItRuns(server, known.doomed)
@@ -201,6 +63,7 @@ const prove = async (backup: Backup): Promise<void> => {
     }
     for (const [name, id] of Object.entries(news)) await write(server, id, name)
     await stop(server, news.stopped)
+    if (underWay && fresh) await goOn(server, underWay, fresh)
     await deleteDock(server, known.doomed)
     await deleteDock(server, known.doomedArchived)
     // Long enough for the mark of the running instance to reach its host.
@@ -267,6 +130,7 @@ const prove = async (backup: Backup): Promise<void> => {
       latest.some(({ id }) => id === itemOf(known.archived)?.id),
       'the lost time of a known Dock is adopted as its Snapshot',
     )
+    if (underWay && fresh) await expectNothingLost(server, underWay, fresh, expect)
     await deleteOne(server, dataDir)
   } finally {
     await server.interrupt()

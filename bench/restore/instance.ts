@@ -1,0 +1,80 @@
+/** What the proof of a restore looks at: quarantine, the host's pool, objects, and the words in a Dock's home. */
+import { execFile } from 'node:child_process'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { exec, run, untilState } from '../../tests/e2e/support/dock.ts'
+import type { Server } from '../../tests/e2e/support/server.ts'
+
+const runFile = promisify(execFile)
+const checkout = new URL('../..', import.meta.url).pathname
+export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** What `script/quarantine` prints, given these words. */
+export const quarantine = async (dataDir: string, ...words: string[]): Promise<string> =>
+  (
+    await runFile(join(checkout, 'script/quarantine'), words, {
+      env: { ...process.env, DOCK_DATA_DIR: dataDir },
+    })
+  ).stdout.trim()
+
+export type Item = { id: string; state: string; kind: string; dockId: string }
+export const listed = async (dataDir: string): Promise<Item[]> =>
+  (await quarantine(dataDir, 'list'))
+    .split('\n')
+    .filter((line) => line.includes(' since='))
+    .map((line) => {
+      const [id = '', state = '', kind = '', dockId = ''] = line.split(' ')
+      return { id, state, kind, dockId }
+    })
+
+/** The process id of the agent. */
+export const agentOf = async (dataDir: string): Promise<number> => {
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue
+    const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
+    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
+    if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`)) return Number(entry)
+  }
+  throw new Error(`no agent on ${dataDir}`)
+}
+
+/** The pool as the agent has it mounted. */
+const poolOf = async (dataDir: string): Promise<string> =>
+  `/proc/${await agentOf(dataDir)}/root${dataDir}/host/pool`
+
+export const capturesOf = async (dataDir: string): Promise<string[]> =>
+  (await readdir(join(await poolOf(dataDir), 'captures'))).filter((name) => !name.startsWith('.')).sort()
+
+export const objectsOf = async (dataDir: string): Promise<string[]> => {
+  const entries = await readdir(join(dataDir, 'control/objects'), {
+    recursive: true,
+    withFileTypes: true,
+  }).catch(() => [])
+  return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+}
+
+/** A Dock's state stands from before a restart until its host has reported: what it runs tells that it is back. */
+export const untilItRuns = async (server: Server, id: string): Promise<void> => {
+  const deadline = Date.now() + 120_000
+  for (;;) {
+    const isBack = await run(server, id, 'true').then(
+      () => true,
+      () => false,
+    )
+    if (isBack) return
+    if (Date.now() > deadline) throw new Error(`Dock ${id} is not back`)
+    await pause(200)
+  }
+}
+
+export const write = (server: Server, id: string, text: string) =>
+  run(server, id, `echo ${text} >> ~/words && sync`)
+export const words = async (server: Server, id: string): Promise<string> =>
+  (await exec(server, id, 'cat ~/words')).stdout.trim().split('\n').join(' ')
+export const stop = (server: Server, id: string) =>
+  server.client.call('stopDock', { params: { id }, body: {} })
+export const resume = async (server: Server, id: string) => {
+  await server.client.call('resumeDock', { params: { id }, body: {} })
+  await untilState(server, id, ['ready', 'running', 'idle'])
+}
