@@ -33,7 +33,8 @@ const behindDoor = createServer((request, response) => {
   asked.push(path)
   if (!path.startsWith('/acme/hidden'))
     return void serveGit(request, response, { folder: join(folder, 'repositories'), path, user: 'ada' })
-  response.writeHead(403, { 'content-type': 'text/plain' }).end('acme/hidden needs a sign-in\n')
+  const elsewhere = { location: 'http://127.0.0.1:1/elsewhere', 'content-type': 'text/plain' }
+  response.writeHead(302, elsewhere).end('acme/hidden needs a sign-in\n')
 })
 
 const git = (at: string, ...args: string[]) =>

@@ -53,7 +53,8 @@ rm -rf "$made" && mkdir -p "$HOME/.dock" || exit 20
 trap 'rm -rf "$made"' EXIT
 branch=()
 [ -z "$DOCK_BRANCH" ] || branch=("--branch=$DOCK_BRANCH")
-git -c core.askPass= -c credential.helper= clone --quiet "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
+# The door says why it lends nothing to who is not sent on: there is no other credential here.
+git -c core.askPass= -c credential.helper= -c http.followRedirects=false clone --quiet "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
 ignore "$made/.git"
 [ -z "$DOCK_SETUP" ] || : >"$made/.git/dock-setup" || exit 20
 if [ -d "$DOCK_FOLDER" ]; then

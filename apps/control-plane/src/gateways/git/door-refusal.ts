@@ -4,16 +4,23 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 export class DoorRefusal extends Error {
   override readonly name = 'DoorRefusal'
   readonly status: number
-  /** Whether the provider did not take the credential. */
+  /** Whether the provider did not take the credential, or wants one. */
   readonly isOfCredential: boolean
+  /** Where git goes instead, without the door. */
+  readonly location: string | null
   constructor(
     status: number,
     message: string,
-    { cause, isOfCredential = false }: { cause?: unknown; isOfCredential?: boolean } = {},
+    {
+      cause,
+      isOfCredential = false,
+      location = null,
+    }: { cause?: unknown; isOfCredential?: boolean; location?: string | null } = {},
   ) {
     super(message, { cause })
     this.status = status
     this.isOfCredential = isOfCredential
+    this.location = location
   }
 }
 
@@ -21,7 +28,7 @@ export class DoorRefusal extends Error {
 export const answerRefusal = (
   request: IncomingMessage,
   response: ServerResponse,
-  { status, message }: DoorRefusal,
+  { status, message, location }: DoorRefusal,
 ): void => {
   if (response.headersSent || response.destroyed) return void response.destroy()
   // The clients of LFS read no plain text.
@@ -29,6 +36,7 @@ export const answerRefusal = (
   response.writeHead(status, {
     'content-type': isLfs ? 'application/vnd.git-lfs+json' : 'text/plain; charset=utf-8',
     connection: 'close',
+    ...(location === null ? {} : { location }),
   })
   response.end(isLfs ? JSON.stringify({ message }) : `${message}\n`)
 }

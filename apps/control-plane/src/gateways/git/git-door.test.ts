@@ -197,6 +197,32 @@ describe('what passes', () => {
   })
 })
 
+describe('a selected repository that nobody lends a credential for', () => {
+  const helper = () => `credential.${url}.helper=store --file=${join(folder, 'own')}`
+  beforeEach(async () => {
+    credentials.clear()
+    const { username, password } = tokenOf('acme/app')
+    await writeFile(join(folder, 'own'), `${url.replace('//', `//${username}:${password}@`)}\n`)
+  })
+
+  it('is reached at the provider itself by who has one of their own, which the door never sees', async () => {
+    expect((await git('-c', helper(), 'clone', '-q', at('acme/app'), 'app')).code).toBe(0)
+    await commit('own', 'change')
+    expect((await git('-C', 'app', '-c', helper(), 'push', '-q', 'origin', 'HEAD:own')).code).toBe(0)
+    expect(await bare('acme/app', 'log', '-1', '--format=%s', 'own')).toBe('own\n')
+    const { code, text } = await git('ls-remote', at('acme/app'))
+    expect([code, text]).toEqual([128, expect.stringContaining('terminal prompts disabled')])
+  })
+
+  it('is not pushed to past the branches that are named', async () => {
+    policy = [rule('acme/app', { branches: ['main'] })]
+    expect((await git('-c', helper(), 'clone', '-q', at('acme/app'), 'app')).code).toBe(0)
+    const { code, text } = await git('-C', 'app', '-c', helper(), 'push', 'origin', 'HEAD:past')
+    expect(code).not.toBe(0)
+    expect(text).toContain('remote: acme/app needs a sign-in')
+  })
+})
+
 describe('a policy', () => {
   beforeEach(async () => {
     await git('clone', '-q', at('acme/app'), 'app')
@@ -243,7 +269,6 @@ describe('what git is told', () => {
       () => credentials.set('acme/app', tokenOf('acme/x')),
       'does not let this Dock into acme/app',
     ],
-    ['no token', () => credentials.clear(), 'acme/app needs a sign-in'],
   ])('%s', async (_, prepare, expected) => {
     prepare()
     const { code, text } = await git('clone', at('acme/app'), 'app')
@@ -251,6 +276,13 @@ describe('what git is told', () => {
     expect(text).toContain(`remote: `)
     expect(text).toContain(expected)
     expect(forgotten).toEqual([...credentials.values()])
+  })
+
+  it('no token, where git follows no redirect', async () => {
+    credentials.clear()
+    const { code, text } = await git('-c', 'http.followRedirects=false', 'clone', at('acme/app'), 'app')
+    expect(code).not.toBe(0)
+    expect(text).toContain('remote: acme/app needs a sign-in')
   })
 
   it('a repository that has moved, whose redirect is not followed with the credential', async () => {

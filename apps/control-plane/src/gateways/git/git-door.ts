@@ -137,12 +137,11 @@ export const createGitDoor = (parts: {
     const rule = grant && ruleFor(grant.policy, repository)
     const tail = isDiscovery ? `/info/refs?service=${service}` : `/${service}`
     if (!grant || !rule) {
-      if (isDiscovery && service === 'git-upload-pack') {
-        // Not selected, or no longer: git goes there itself, as it would without a door.
-        const location = `${cloneUrl(servers, repository)}${tail}`
-        return void response.writeHead(302, { location, connection: 'close' }).end()
-      }
-      throw new DoorRefusal(403, `${repository.fullName} is not among the repositories of this Dock.`)
+      const refusal = `${repository.fullName} is not among the repositories of this Dock.`
+      // Not selected, or no longer: git goes there itself, as it would without a door.
+      if (isDiscovery && service === 'git-upload-pack')
+        throw new DoorRefusal(302, refusal, { location: `${cloneUrl(servers, repository)}${tail}` })
+      throw new DoorRefusal(403, refusal)
     }
     if (service === 'git-receive-pack') {
       if (rule.access !== 'write') throw new DoorRefusal(403, `This Dock may only read ${rule.fullName}.`)
@@ -153,7 +152,11 @@ export const createGitDoor = (parts: {
     try {
       await passOn(request, response, { target, name: rule.fullName, credential })
     } catch (error) {
-      if (credential && error instanceof DoorRefusal && error.isOfCredential) grant.forget(credential)
+      if (!(error instanceof DoorRefusal) || !error.isOfCredential) throw error
+      if (credential) grant.forget(credential)
+      // git goes there itself, with whatever credential is in the Dock, unless it would pass by a rule of the door.
+      else if (isDiscovery && (service === 'git-upload-pack' || rule.branches === null))
+        throw new DoorRefusal(302, error.message, { location: target.href })
       throw error
     }
   }

@@ -70,6 +70,7 @@ const explain = async (
       : new DoorRefusal(
           403,
           `${name} needs a sign-in, and nobody who may lends this Dock theirs. An admin links the provider in the account’s settings and adds the repository to the Environment again.`,
+          { isOfCredential: true },
         )
   return new DoorRefusal(502, `The provider answered ${status} for ${name}.${because}`)
 }
