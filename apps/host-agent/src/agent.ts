@@ -47,7 +47,7 @@ export const createAgent = (agentParts: AgentParts) => {
   const events: DockEvents = new Emitter()
   const gitConnections = new WaitingConnections({ events, clock: agentParts.clock })
   const gitDoors = new GitDoors({
-    logger,
+    ...{ logger, clock: agentParts.clock },
     openDoor: agentParts.openDoor,
     take: (dockId, socket) => {
       const running = docks.known(dockId)?.running

@@ -3,28 +3,12 @@
  * interface and no other. So whoever connects is that Dock. The agent reads nothing of what is said here.
  */
 import { createServer, type Socket } from 'node:net'
-import type { Logger } from '@dock/foundation'
+import { type Clock, type Logger, systemClock } from '@dock/foundation'
 import { gitDoorPort } from '../network/filter-rules.ts'
+import { createConnectionTurns } from './connection-turns.ts'
 
-/** Connections of one Dock at once. */
+/** Connections of one Dock at once, with those that wait for their turn. */
 export const connectionsMax = 32
-/** New connections of one Dock: a burst, and what comes back each second. */
-const burst = 100
-const perSecond = 5
-
-/** Whether one more may come now. */
-const createAllowance = (): (() => boolean) => {
-  let left = burst
-  let at = performance.now()
-  return () => {
-    const now = performance.now()
-    left = Math.min(burst, left + ((now - at) / 1000) * perSecond)
-    at = now
-    if (left < 1) return false
-    left -= 1
-    return true
-  }
-}
 
 export type GitDoor = { close(): void }
 
@@ -32,6 +16,7 @@ export type GitDoorOptions = {
   /** The Dock's gateway address. */
   address: string
   logger: Logger
+  clock?: Clock
   /** Takes a connection, which is paused. */
   take(socket: Socket): void
   /** The port of all Docks unless said. */
@@ -40,15 +25,17 @@ export type GitDoorOptions = {
 
 /** Rejects when the address cannot be bound. */
 export const openGitDoor = async (options: GitDoorOptions): Promise<GitDoor & { port: number }> => {
-  const { address, logger, take, port = gitDoorPort } = options
-  const mayConnect = createAllowance()
+  const { address, logger, take, clock = systemClock, port = gitDoorPort } = options
+  const turns = createConnectionTurns(clock)
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy())
-    if (!mayConnect()) return void socket.destroy()
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
-    take(socket)
+    const giveUp = turns.take(() => take(socket))
+    socket.once('close', () => {
+      giveUp()
+      sockets.delete(socket)
+    })
   })
   server.maxConnections = connectionsMax
   await new Promise<void>((resolve, reject) => {
@@ -62,6 +49,7 @@ export const openGitDoor = async (options: GitDoorOptions): Promise<GitDoor & { 
     port: bound && typeof bound === 'object' ? bound.port : port,
     close: () => {
       server.close()
+      turns.close()
       for (const socket of sockets) socket.destroy()
     },
   }

@@ -1,6 +1,6 @@
 /** The git doors of this host's Docks: one each for those that have repositories, gone before its address is. */
 import type { Socket } from 'node:net'
-import type { Logger } from '@dock/foundation'
+import type { Clock, Logger } from '@dock/foundation'
 import type { Networks } from '../docks/seams.ts'
 import { type GitDoor, openGitDoor } from './git-door.ts'
 
@@ -8,6 +8,7 @@ export type OpenDoor = (options: Parameters<typeof openGitDoor>[0]) => Promise<G
 
 type DoorsOptions = {
   logger: Logger
+  clock: Clock
   /** Takes a connection of git in that Dock. */
   take(dockId: string, socket: Socket): void
   /** Instead of real listeners: tests only. */
@@ -24,13 +25,13 @@ export class GitDoors {
 
   /** Opens the Dock's door at its gateway address, unless it is open. */
   async open(dockId: string, address: string): Promise<void> {
-    const { logger, take, openDoor = openGitDoor } = this.#options
+    const { logger, clock, take, openDoor = openGitDoor } = this.#options
     const known = this.#doors.get(dockId)
     if (known) {
       await known
       return
     }
-    const door = openDoor({ address, logger, take: (socket) => take(dockId, socket) })
+    const door = openDoor({ address, logger, clock, take: (socket) => take(dockId, socket) })
     this.#doors.set(dockId, door)
     door.catch(() => {
       if (this.#doors.get(dockId) === door) this.#doors.delete(dockId)

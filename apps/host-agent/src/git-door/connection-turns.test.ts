@@ -1,0 +1,53 @@
+/** When connections of a Dock begin, by a clock that the test drives. */
+import { beforeEach, expect, it } from 'vitest'
+import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts'
+import { burst, type ConnectionTurns, createConnectionTurns, turnMs } from './connection-turns.ts'
+
+let clock: ManualClock
+let turns: ConnectionTurns
+let begun: number[]
+beforeEach(() => {
+  clock = createManualClock()
+  turns = createConnectionTurns(clock)
+  begun = []
+})
+const take = (name: number) => turns.take(() => begun.push(name))
+const takeBurst = (): void => {
+  for (let count = 0; count < burst; count++) take(0)
+  begun = []
+}
+
+it('lets a burst begin at once, and each later one in its turn', async () => {
+  takeBurst()
+  for (const name of [1, 2, 3]) take(name)
+  expect(begun).toEqual([])
+  await clock.pass(turnMs)
+  expect(begun).toEqual([1])
+  await clock.pass(2 * turnMs)
+  expect(begun).toEqual([1, 2, 3])
+  take(4)
+  expect(begun).toEqual([1, 2, 3])
+})
+
+it('gives a turn back while nobody waits, as many as a burst', async () => {
+  takeBurst()
+  await clock.pass(10 * turnMs)
+  for (let count = 0; count < 12; count++) take(1)
+  expect(begun).toHaveLength(10)
+  await clock.pass(10 * burst * turnMs)
+  begun = []
+  for (let count = 0; count < burst + 5; count++) take(1)
+  expect(begun).toHaveLength(burst)
+})
+
+it('passes by who has gone, and begins nothing once it is closed', async () => {
+  takeBurst()
+  take(1)()
+  take(2)
+  await clock.pass(turnMs)
+  expect(begun).toEqual([2])
+  take(3)
+  turns.close()
+  await clock.pass(10 * turnMs)
+  expect(begun).toEqual([2])
+})
