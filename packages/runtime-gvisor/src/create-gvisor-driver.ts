@@ -13,7 +13,6 @@ import { chooseTransport } from './choose-transport.ts'
 import { endTree } from './end-tree.ts'
 import { fingerprintRunsc } from './fingerprint-runsc.ts'
 import { hostProcess } from './host-process.ts'
-import { limitAllSandboxes } from './limit-all-sandboxes.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
@@ -30,6 +29,7 @@ import { readSandboxState } from './sandbox-state.ts'
 import type { Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 import { createSentryTransport } from './sentry-transport.ts'
+import { shareMemory } from './share-memory.ts'
 import { transportEachProgram } from './transport-each-program.ts'
 
 export type GvisorOptions = {
@@ -105,7 +105,7 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
       requireCgroups(mounts)
       if (options.memoryBytesMax !== undefined) {
         try {
-          limitAllSandboxes(mounts, options.memoryBytesMax)
+          guards.watchShared(shareMemory(mounts, options.memoryBytesMax, logger))
         } catch (error) {
           logger.warn({ err: error }, 'the memory of all Docks together is not limited')
         }

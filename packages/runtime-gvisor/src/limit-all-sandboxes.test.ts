@@ -11,7 +11,8 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }))
 
 test('version 1: the group above all sandboxes has the limit', () => {
-  limitAllSandboxes([{ version: 1, controllers: ['rw', 'memory'], root: '/', path: folder }], 4096)
+  const mount = { version: 1 as const, controllers: ['rw', 'memory'], root: '/', path: folder }
+  expect(limitAllSandboxes([mount], 4096)).toEqual({ version: 1, folder: join(folder, 'dock') })
   expect(readFileSync(join(folder, 'dock/memory.limit_in_bytes'), 'utf8')).toBe('4096')
 })
 

@@ -3,8 +3,14 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { type CgroupMount, cgroupPathOf } from './sandbox-cgroup.ts'
 
-/** Throws where the group cannot be made or limited; the sandboxes then have what the machine has. */
-export const limitAllSandboxes = (mounts: readonly CgroupMount[], bytes: number): void => {
+/**
+ * Returns the group that is limited. Throws where it cannot be made or limited; the sandboxes then have what the machine
+ * has.
+ */
+export const limitAllSandboxes = (
+  mounts: readonly CgroupMount[],
+  bytes: number,
+): { version: 1 | 2; folder: string } => {
   const one = mounts.find(({ version, controllers }) => version === 1 && controllers.includes('memory'))
   const mount = one ?? mounts.find(({ version }) => version === 2)
   if (!mount) throw new Error('no control group for memory is mounted here')
@@ -12,4 +18,5 @@ export const limitAllSandboxes = (mounts: readonly CgroupMount[], bytes: number)
   if (!one) writeFileSync(join(mount.path, 'cgroup.subtree_control'), '+memory')
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, one ? 'memory.limit_in_bytes' : 'memory.max'), String(bytes))
+  return { version: one ? 1 : 2, folder }
 }

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest'
 import { ociConfig } from './oci-config.ts'
 
 test.each([
-  { memoryMiB: 512, processes: 512 },
-  { memoryMiB: 8192, processes: 2048 },
-])('a user in $memoryMiB MiB may have $processes processes', ({ memoryMiB, processes }) => {
+  { memoryMiB: 512, processes: 512, onHost: 4096 },
+  { memoryMiB: 4096, processes: 4096, onHost: 8192 },
+  { memoryMiB: 65_536, processes: 8192, onHost: 16_384 },
+])('a user in $memoryMiB MiB may have $processes processes', ({ memoryMiB, processes, onHost }) => {
   const spec = {
     ...{ dockId: newUuid(), generation: 1, hostname: 'test', cpus: 1, memoryMiB },
     ...{ rootPath: '/nowhere', netnsPath: '/run/netns/nowhere', nameserver: '192.0.2.1' },
@@ -14,5 +15,6 @@ test.each([
     process: {
       rlimits: expect.arrayContaining([{ type: 'RLIMIT_NPROC', hard: processes, soft: processes }]),
     },
+    linux: { resources: { pids: { limit: onHost } } },
   })
 })

@@ -7,13 +7,14 @@ import { cgroupPathOf, cpuPeriodUs } from './sandbox-cgroup.ts'
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** Of the 1024 that every other sandbox has. */
 const backgroundShares = 128
-/** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
-const hostProcessesMax = 4096
 /**
- * Of one user inside. A small Dock has fewer, because a process takes up to 1 MiB: with two thousand at work in 512 MiB
- * the sentry ends only some ten of them in a second, and dies when the kernel has no memory left for one more.
+ * Processes and threads of one user inside: one for each MiB, because a process takes up to that. With two thousand at
+ * work in 512 MiB the sentry ends only some ten of them in a second, and dies when the kernel has no memory left for one
+ * more. The most that is given leaves room for others among the 32,768 numbers that a kernel has unless told otherwise.
  */
-const processesMax = (memoryMiB: number): number => Math.min(2048, memoryMiB)
+const processesMax = (memoryMiB: number): number => Math.min(8192, memoryMiB)
+/** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
+const hostProcessesMax = (memoryMiB: number): number => Math.max(4096, 2 * processesMax(memoryMiB))
 const inMemoryMiB = 32
 const openFilesMax = 1_048_576
 
@@ -67,7 +68,7 @@ export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]
         ...(spec.inBackground ? { shares: backgroundShares } : {}),
       },
       memory: { limit: spec.memoryMiB * 1024 * 1024 },
-      pids: { limit: hostProcessesMax },
+      pids: { limit: hostProcessesMax(spec.memoryMiB) },
     },
     namespaces: [
       { type: 'pid' },

@@ -32,6 +32,17 @@ test('many that come and go, but grow no more, are watched for a moment', () => 
   expect(at(200)).toBe('sizes')
 })
 
+test('one that grows slowly is watched for longer, though it stands still between two looks', () => {
+  const crowd = new Crowd()
+  see(crowd, dock(200), 0)
+  expect(see(crowd, dock(203), 100)).toBe('watch')
+  expect(see(crowd, dock(203), 300)).toBe('watch')
+  expect(see(crowd, dock(220), 900)).toHaveLength(220)
+  const slower = new Crowd()
+  see(slower, dock(200), 0)
+  expect(see(slower, dock(210), 1_000)).toBe('sizes')
+})
+
 test('with no room left, sizes are asked for at once', () => {
   expect(see(new Crowd(), dock(400), 0, { isStuck: true })).toBe('sizes')
 })

@@ -8,8 +8,10 @@ import type { ListedProcess } from './victims.ts'
 const processesMax = 150
 /** So many of one name are a bomb's, if they became so many more while memory was short. */
 const bombMin = 20
-/** For so long a changing crowd is watched before sizes are asked for. */
-const watchMs = 200
+/** For so long a changing crowd is watched before sizes are asked for, and one that grows. */
+const [watchMs, growingWatchMs] = [200, 1_000]
+/** A name that became so many more grows. */
+const growingMin = 3
 /** What the host spends on a process that uses nothing itself. */
 const costBytes = 2 ** 19
 /** So much of what is used, a bomb's processes explain by their number. */
@@ -51,11 +53,14 @@ export class Crowd {
       this.#ended.clear()
       return isStuck ? 'sizes' : 'watch'
     }
+    let isGrowing = false
     for (const [name, { length }] of byName) {
       const grownBy = length + (this.#ended.get(name) ?? 0) - (this.#begin.counts.get(name) ?? 0)
       if (grownBy >= bombMin) return this.#met(name, byName)
+      isGrowing ||= grownBy >= growingMin
     }
-    return isStuck || !hasChanged || nowMs - this.#begin.atMs >= watchMs ? 'sizes' : 'watch'
+    const isOver = nowMs - this.#begin.atMs >= (isGrowing ? growingWatchMs : watchMs)
+    return isStuck || isOver || !(hasChanged || isGrowing) ? 'sizes' : 'watch'
   }
 
   /** The bomb among processes whose sizes do not explain what is used, where their number does. */

@@ -64,3 +64,21 @@ test.each([
   expect(made.guard.isShort).toBe(true)
   expect(made.told).toEqual(told)
 })
+
+test('ends the largest when it has to give way to others, though its own memory is not short', async () => {
+  const { guard, told, over } = guardOf(300, async () => undefined)
+  expect(guard.look()).toBe(false)
+  guard.giveWay(250 * mib)
+  await over
+  await expect.poll(() => guard.isGivingWay).toBe(false)
+  guard.close()
+  expect(told).toEqual(['hog'])
+})
+
+test('does not give way below what was asked', () => {
+  const { guard, told } = guardOf(300, async () => undefined)
+  guard.giveWay(300 * mib)
+  expect(guard.isGivingWay).toBe(false)
+  guard.close()
+  expect(told).toEqual([])
+})

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { MemoryGroup } from './memory-group.ts'
 import { ProcessSizes } from './process-sizes.ts'
 import { Relief, type ReliefParts, type SandboxMemory } from './relief.ts'
+import type { Sharer } from './shared-memory.ts'
 
 const mebibyte = 2 ** 20
 /** What a sandbox's group may use beyond the Dock's own memory. */
@@ -33,6 +34,9 @@ const deathAfterMs = 15_000
 /** What a sandbox does not do so soon after a shortage, it does not do for want of memory. */
 const shortForMs = 1_000
 
+/** Who has not given way after so long has nothing more to end. */
+const givesWayMs = 2_000
+
 export type MemoryGuardParts = {
   group: MemoryGroup
   memoryMiB: number
@@ -40,7 +44,7 @@ export type MemoryGuardParts = {
   onEnded: ReliefParts['onEnded']
 }
 
-export class MemoryGuard {
+export class MemoryGuard implements Sharer {
   readonly #parts: MemoryGuardParts
   readonly #limitBytes: number
   readonly #triggerBytes: number
@@ -54,6 +58,8 @@ export class MemoryGuard {
   #shortAtMs = Number.NEGATIVE_INFINITY
   #raises = 0
   #stuckSinceMs: number | undefined
+  /** What it may use until then, because all sandboxes together use too much. */
+  #wayGiven: { toBytes: number; untilMs: number } | undefined
 
   /** Takes the group over: raises its limit by the headroom and keeps the kernel from killing. Throws when that fails. */
   constructor(parts: MemoryGuardParts) {
@@ -93,6 +99,27 @@ export class MemoryGuard {
     return performance.now() - this.#shortAtMs < shortForMs
   }
 
+  get memoryMiB(): number {
+    return this.#parts.memoryMiB
+  }
+
+  usedBytes(): number {
+    return this.#parts.group.usedBytes()
+  }
+
+  get isGivingWay(): boolean {
+    return this.#wayGiven !== undefined && performance.now() < this.#wayGiven.untilMs
+  }
+
+  giveWay(toBytes: number): void {
+    this.#wayGiven = { toBytes, untilMs: performance.now() + givesWayMs }
+    this.look()
+  }
+
+  get isFrozen(): boolean {
+    return this.#isFrozen
+  }
+
   set isFrozen(isFrozen: boolean) {
     this.#isFrozen = isFrozen
     if (!isFrozen) this.look()
@@ -108,8 +135,9 @@ export class MemoryGuard {
         this.#giveRoom(isStuck, chargedBytes)
         return true
       }
-      if (!isStuck && chargedBytes < this.#hotBytes) return false
-      if (!isStuck && this.#parts.group.usedBytes() <= this.#triggerBytes) return true
+      const isCalm = !isStuck && !this.isGivingWay
+      if (isCalm && chargedBytes < this.#hotBytes) return false
+      if (!isStuck && !this.#usesTooMuch()) return true
       this.#acting = this.#act(isStuck).finally(() => {
         this.#acting = undefined
       })
@@ -140,7 +168,7 @@ export class MemoryGuard {
         isFirstRoundStuck = false
         this.#giveRoom(isStuck, chargedBytes)
         this.#leaveWhatStaysStuck(isStuck, now)
-        const isShort = isStuck || group.usedBytes() > this.#triggerBytes
+        const isShort = isStuck || this.#usesTooMuch()
         if (!isShort && !relief.isUnderWay) break
         this.#shortAtMs = now
         const isSoon = await relief.round(await this.#parts.sentry(), { isShort, isStuck })
@@ -153,12 +181,21 @@ export class MemoryGuard {
     }
   }
 
+  #usesTooMuch(): boolean {
+    const usedBytes = this.#parts.group.usedBytes()
+    if (usedBytes > this.#triggerBytes) return true
+    if (this.#wayGiven && (!this.isGivingWay || usedBytes <= this.#wayGiven.toBytes))
+      this.#wayGiven = undefined
+    return this.#wayGiven !== undefined
+  }
+
   #relief(): Relief {
     const { group, memoryMiB, onEnded } = this.#parts
     return new Relief({
       sizes: this.#sizes,
       usedBytes: () => group.usedBytes(),
-      targetBytes: memoryMiB * mebibyte * enoughShare,
+      targetBytes: () =>
+        Math.min(memoryMiB * mebibyte * enoughShare, this.#wayGiven?.toBytes ?? Number.POSITIVE_INFINITY),
       onEnded,
       onEnding: (batch) => {
         const ending = batch.finally(() => {

@@ -3,6 +3,7 @@
  * the others, whose bell rings when that changes. A frozen sandbox takes no memory and is not looked at.
  */
 import type { MemoryGuard } from './memory-guard.ts'
+import type { SharedMemory } from './shared-memory.ts'
 
 const hotLookMs = 20
 const coldLookMs = 250
@@ -12,6 +13,13 @@ export class MemoryGuards {
   #timer: NodeJS.Timeout | undefined
   #coldLookAtMs = 0
   #hot = new Set<MemoryGuard>()
+  #shared: SharedMemory | undefined
+  #isSharedHot = false
+
+  /** Watches from now on what all sandboxes together use. */
+  watchShared(shared: SharedMemory): void {
+    this.#shared = shared
+  }
 
   add(guard: MemoryGuard): void {
     this.#guards.add(guard)
@@ -31,6 +39,8 @@ export class MemoryGuards {
     const now = performance.now()
     const isColdLook = now >= this.#coldLookAtMs
     if (isColdLook) this.#coldLookAtMs = now + coldLookMs
+    // Before the guards look: one that has to give way begins at once.
+    if (this.#isSharedHot || isColdLook) this.#isSharedHot = this.#shared?.look(this.#guards) ?? false
     for (const guard of isColdLook ? this.#guards : this.#hot) {
       if (guard.look()) this.#hot.add(guard)
       else this.#hot.delete(guard)

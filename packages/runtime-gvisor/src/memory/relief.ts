@@ -21,7 +21,8 @@ export type SandboxMemory = {
 export type ReliefParts = {
   sizes: ProcessSizes
   usedBytes(): number
-  targetBytes: number
+  /** What it may use in the end. */
+  targetBytes(): number
   /** Called for each process that was ended, with the numbers of its ancestors inside, the process itself first. */
   onEnded(victim: ListedProcess, lineage: readonly number[]): void
   /** Told of each batch that is being ended. */
@@ -67,7 +68,7 @@ export class Relief {
     const { sizes, targetBytes } = this.#parts
     const { processes, isWhole } = await sizes.ask(sentry, listed, this.#parts.usedBytes())
     const usedBytes = this.#parts.usedBytes()
-    const chosen = this.#victims.choose(processes, { usedBytes, targetBytes })
+    const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
     const bomb = chosen.unexplained ? this.#crowd.unexplained(this.#victims.left(listed), usedBytes) : []
     const victims = bomb.length > 0 ? withoutSizes(bomb) : chosen.victims
     await this.#end(sentry, victims, processes)

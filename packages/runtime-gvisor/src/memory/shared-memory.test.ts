@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import { SharedMemory, type Sharer } from './shared-memory.ts'
+
+const mib = 2 ** 20
+const limitMiB = 4096
+
+type Pretended = Sharer & { toMiB: number | undefined }
+const sharer = (memoryMiB: number, usedMiB: number, isFrozen = false): Pretended => ({
+  ...{ memoryMiB, isFrozen, toMiB: undefined },
+  get isGivingWay() {
+    return this.toMiB !== undefined
+  },
+  usedBytes: () => usedMiB * mib,
+  giveWay(toBytes) {
+    this.toMiB = Math.round(toBytes / mib)
+  },
+})
+const shared = (usedMiB: number) =>
+  new SharedMemory({ usedBytes: () => usedMiB * mib }, limitMiB * mib, () => undefined)
+
+test('nobody gives way while enough is left, and it is looked at often once most is used', () => {
+  const one = sharer(4096, 3900)
+  expect(shared(3000).look([one])).toBe(false)
+  expect(shared(3900).look([one])).toBe(true)
+  expect(one.toMiB).toBeUndefined()
+})
+
+test('the one furthest beyond its share gives way, though others use more', () => {
+  const [large, hog, small] = [sharer(8192, 2200), sharer(1024, 1000), sharer(1024, 800)]
+  expect(shared(4000).look([large, hog, small])).toBe(true)
+  expect([large.toMiB, small.toMiB]).toEqual([undefined, undefined])
+  // 4000 are used, 3968 less a 64th may be.
+  expect(hog.toMiB).toBe(1000 - (4000 - (3968 - 62)))
+})
+
+test('nobody gives more than what it has beyond its share', () => {
+  const [one, other] = [sharer(1024, 2040), sharer(1024, 2000)]
+  shared(9000).look([one, other])
+  expect([one.toMiB, other.toMiB]).toEqual([1984, undefined])
+})
+
+test('those that stand still or are gone are passed over, but have their share', () => {
+  const gone: Sharer = {
+    ...sharer(512, 0),
+    usedBytes: () => {
+      throw new Error('gone')
+    },
+  }
+  const [frozen, running] = [sharer(512, 3000, true), sharer(3072, 3000)]
+  shared(4090).look([frozen, gone, running])
+  expect([frozen.toMiB, running.toMiB]).toEqual([undefined, 2976])
+})
+
+test('one at a time gives way', () => {
+  const [one, other] = [sharer(1024, 3000), sharer(1024, 2900)]
+  const all = shared(4090)
+  all.look([one, other])
+  all.look([one, other])
+  expect(one.toMiB).toBeDefined()
+  expect(other.toMiB).toBeUndefined()
+})
