@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { deleteQuarantined, eraseQuarantined, readHost } from '../hosts/index.ts'
 import { adoptQuarantined } from './operations/adopt-quarantined.ts'
-import { resumeDock } from './operations/resume-dock.ts'
 import { stopDock } from './operations/stop-dock.ts'
 import { eachInAWorld } from './test-each-world.ts'
 import type { TestWorld } from './test-world.ts'
@@ -28,9 +27,6 @@ const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00
   ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
   ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
 })
-/** What is on an adopted disk nobody knows, so only admins may use it. */
-const becomeAdmin = () =>
-  sql`update memberships set role = 'admin' where user_id = ${world.caller.userId}`.execute(world.db)
 const orphans = async () => (await readHost(world.db, world.hostId)).orphans
 const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
 
@@ -99,50 +95,6 @@ it('a later generation of a Dock that the database has archived is kept apart', 
   expect(row).toMatchObject({ kind: 'dock', thingId: dock.id, generation: 5, state: 'held' })
   expect(world.host.captures).toEqual(new Set([...captures, row!.id]))
   expect(destroyed()).toEqual([])
-})
-
-it('an adopted Dock is an archived one that resumes from its disk, in the organization that its host noted', async () => {
-  const dockId = runs(3)
-  world.host.notesOf = () => noteFor(dockId, 3)
-  await world.report()
-  const [row] = await open()
-  const adopted = await adoptQuarantined(world, row!.id)
-  expect(adopted).toMatchObject({ dockId, snapshotId: row!.id, isNewDock: true })
-  await expect(resumeDock(world.modules.context, world.caller, dockId, {})).rejects.toMatchObject({
-    code: 'environment_secrets_admin_only',
-  })
-  await becomeAdmin()
-  expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
-  expect(world.host.starts.at(-1)).toMatchObject({
-    ...{ generation: 4, source: { kind: 'capture', captureId: row!.id }, hostname: 'one' },
-  })
-  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('adopted')
-})
-
-it('a capture of a known Dock is adopted as its Snapshot', async () => {
-  const dock = await world.create()
-  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
-  const captureId = newUuid()
-  world.host.captures.add(captureId)
-  world.host.notes.set(captureId, noteFor(dock.id, 2, '2099-01-01T00:00:00.000Z'))
-  await world.report()
-  const [row] = await open()
-  expect(await adoptQuarantined(world, row!.id)).toMatchObject({ dockId: dock.id, isNewDock: false })
-  await world.report()
-  expect(world.host.captures.has(captureId)).toBe(true)
-  await resumeDock(world.modules.context, world.caller, dock.id, {})
-  expect(world.host.starts.at(-1)).toMatchObject({ generation: 3, source: { captureId } })
-})
-
-it('without an organization in the note one must be named, and it must be there', async () => {
-  world.host.captures.add(newUuid())
-  await world.report()
-  const [row] = await open()
-  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('--organization')
-  await expect(adoptQuarantined(world, row!.id, newUuid())).rejects.toThrow('not there')
-  const { dockId } = await adoptQuarantined(world, row!.id, world.organizationId)
-  await becomeAdmin()
-  expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
 })
 
 it('what is deleted goes by an order, and is not found again', async () => {

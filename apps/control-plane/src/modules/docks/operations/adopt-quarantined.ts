@@ -1,11 +1,12 @@
 /**
- * Brings a Dock or a capture back from quarantine: its disk becomes the latest Snapshot of an archived Dock, which starts
- * again by a resume. Everything is rows: the disk stays where its host keeps it.
+ * Brings a Dock or a capture back from quarantine: its disk becomes a Snapshot of a known Dock, as old as the disk, or the
+ * only one of an archived Dock, which starts again by a resume. Everything is rows: the disk stays where its host keeps it.
  */
 import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import { captureOf, decide, lockQuarantined, type Quarantined } from '../../hosts/index.ts'
+import { dockOfSnapshot, saveAdopted } from '../adopted-snapshot.ts'
 
 const gib = 2 ** 30
 
@@ -65,24 +66,9 @@ const insertDock = async (
 const diskGiB = ({ note, diskBytes }: Quarantined): number =>
   note?.diskGiB ?? Math.max(1, Math.ceil((diskBytes ?? gib) / gib))
 
-const insertSnapshot = async (
-  tx: Tx,
-  dockId: string,
-  organizationId: string,
-  item: Quarantined,
-  now: Date,
-): Promise<void> => {
-  const { hostId, generation, sizeBytes, note } = item
-  // As old as its disk: what the Dock wrote since then is newer.
-  const createdAt = note ? new Date(note.capturedAt) : now
-  await sql`
-    insert into snapshots (id, dock_id, organization_id, status, size_bytes, runtime, host_id, disk_gib, created_at)
-    select ${captureOf(item)}::uuid, ${dockId}::uuid, ${organizationId}::uuid, 'completed',
-      ${sizeBytes ?? 0}::bigint, h.runtime, h.id, ${diskGiB(item)}::int, ${createdAt}::timestamptz
-    from hosts h where h.id = ${hostId}::uuid`.execute(tx)
-  await sql`update docks set last_snapshot_at = greatest(last_snapshot_at, ${createdAt}), generation = greatest(generation, ${generation}::int),
-      updated_at = ${now} where id = ${dockId}`.execute(tx)
-}
+/** When the disk was captured by its host's clock, which may be ahead. */
+const capturedBy = ({ note }: Quarantined, now: Date): Date =>
+  note ? new Date(Math.min(Date.parse(note.capturedAt), now.getTime())) : now
 
 /** A Dock that was given up with its disk is archived now: there is a disk again. */
 const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): Promise<void> => {
@@ -109,11 +95,14 @@ export const adoptQuarantined = (
     const item = await lockQuarantined(tx, id)
     if (!item)
       throw new Error(`Nothing stands in quarantine under ${id}: script/quarantine list shows what does.`)
-    if (item.kind === 'objects')
+    if (item.kind === 'objects' || item.hostId === null)
       throw new Error('Objects of the store cannot be adopted, only kept or deleted.')
     if (item.state !== 'held')
       throw new Error(`It is ${item.state}: only what its host has confirmed (held) can be adopted.`)
-    const dockId = item.dockId ?? newUuid()
+    const { hostId, sizeBytes, generation } = item
+    const snapshotId = captureOf(item)
+    // What the database knows of it goes before what the host notes.
+    const dockId = (await dockOfSnapshot(tx, snapshotId)) ?? item.dockId ?? newUuid()
     const known = await knownDock(tx, dockId)
     const home = known?.organizationId ?? organizationId ?? item.organizationId
     if (!home) throw new Error('Its host noted no organization: name one with --organization ID.')
@@ -123,8 +112,13 @@ export const adoptQuarantined = (
       await insertDock(tx, dockId, item, await homeIn(tx, home), now)
       await archive(tx, dockId, null, now)
     } else if (known.state === 'error' && !known.hasDisk) await archive(tx, dockId, 'error', now)
-    await insertSnapshot(tx, dockId, home, item, now)
+    // Of a Dock that runs, the generation is its runtime's.
+    await sql`update docks set generation = greatest(generation, ${generation}::int)
+      where id = ${dockId} and state = 'archived'`.execute(tx)
+    const capture = { id: snapshotId, hostId, dockId, organizationId: home, diskGiB: diskGiB(item) }
+    const capturedAt = capturedBy(item, now)
+    await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
     await decide(tx, id, 'adopted', now)
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
-    return { dockId, snapshotId: captureOf(item), organizationId: home, isNewDock: known === null }
+    return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })
