@@ -1,5 +1,5 @@
 /** The SQL of restore drills: which copy is next, and what became of it. */
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { captureKeeper, captureKeepers, namedWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
@@ -27,6 +27,12 @@ export const recordWhole = async (db: Db, copy: Copy, now: Date): Promise<void> 
 /** What is wrong of a copy: objects of chunks, by key, or its own manifest or index. */
 export type Damage = { chunkKeys: readonly string[]; chunkNames: readonly string[] }
 
+/** Verified copies `c` that are made of damaged chunks, this one among them. */
+const damagedCopies = (copy: Copy, { chunkNames }: Damage): RawBuilder<boolean> => sql`
+  c.organization_id = ${copy.organizationId} and c.verified_at is not null
+    and (c.id = ${copy.id} or exists (select 1 from copy_chunk_uses u
+      where u.copy_id = c.id and u.name = any(${chunkNames}::text[])))`
+
 /**
  * Forgets the chunks that are damaged, so that the next copy that needs one stores it anew, and every copy that is made
  * of them: one whose capture a host still keeps is made again, any other is marked. Null when the copy went meanwhile.
@@ -38,24 +44,25 @@ export const recordDamage = (
   now: Date,
 ): Promise<{ madeAgain: number; lost: number } | null> =>
   withTransaction(db, async (tx) => {
+    // In the order of those who delete: a Dock, its Snapshots, and the organization's counter, which chunks change, last.
+    await sql`select 1 from docks d where d.id in (select s.dock_id from copies c
+        join snapshots s on s.id = c.snapshot_id where ${damagedCopies(copy, damage)})
+      order by d.id for key share`.execute(tx)
     const standing = await sql`
       select 1 from copies c join snapshots s on s.id = c.snapshot_id
       where c.id = ${copy.id} and c.verified_at is not null for update of c`.execute(tx)
     if (standing.rows.length === 0) return null
-    await sql`delete from copy_chunks where organization_id = ${copy.organizationId}
-      and object_key = any(${damage.chunkKeys}::text[])`.execute(tx)
     const marked = await sql<{ snapshotId: string }>`
       update copies c set drilled_at = ${now}, damaged_at = coalesce(damaged_at, ${now})
-      where c.organization_id = ${copy.organizationId} and c.verified_at is not null
-        and (c.id = ${copy.id} or exists (select 1 from copy_chunk_uses u
-          where u.copy_id = c.id and u.name = any(${damage.chunkNames}::text[])))
-      returning c.snapshot_id as "snapshotId"`.execute(tx)
+      where ${damagedCopies(copy, damage)} returning c.snapshot_id as "snapshotId"`.execute(tx)
     const ids = marked.rows.map(({ snapshotId }) => snapshotId)
     const again = await sql<{ id: string }>`
       update snapshots s set copied_at = null, host_id = ${captureKeeper}
       where s.id = any(${ids}::uuid[]) and ${captureKeeper} is not null returning s.id`.execute(tx)
     const madeAgain = again.rows.map(({ id }) => id)
     await sql`delete from copies where snapshot_id = any(${madeAgain}::uuid[])`.execute(tx)
+    await sql`delete from copy_chunks where organization_id = ${copy.organizationId}
+      and object_key = any(${damage.chunkKeys}::text[])`.execute(tx)
     return { madeAgain: madeAgain.length, lost: ids.length - madeAgain.length }
   })
 
