@@ -46,7 +46,6 @@ export type DockTables = {
     kind: 'dock' | 'capture'
     thing_id: string
     generation: Generated<number>
-    epoch: Generated<string>
     created_at: Date
   }
   docks: {

@@ -16,6 +16,7 @@ import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { usualCopySettings } from './copy-settings.ts'
 import { drillNext } from './drill-copies.ts'
+import { evictCaptures } from './evict-captures.ts'
 import { ensureCapture } from './restore-copy.ts'
 import { beginRestore, endRestore } from './restore-store.ts'
 
@@ -155,6 +156,22 @@ it('after a restore, a copy that lost objects fails no Snapshot that a host is b
   await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
   await checkCopies(context)
   expect((await state()).status).toBe('completed')
+})
+
+it('a crowded host gives up what it was given, and what is named there passes to the other', async () => {
+  const crowd = (hostId: string) =>
+    sql`update hosts set disk_total_bytes = 100, disk_free_bytes = case when id = ${hostId} then 5 else 90 end`.execute(
+      world.db,
+    )
+  await crowd(second)
+  expect(await evictCaptures(context)).toBe(1)
+  expect(await kept()).toEqual({ named: first, kept: [] })
+  expect(await ordered()).toEqual([second])
+  await ensureCapture(context, snapshotId, second)
+  await crowd(first)
+  expect(await evictCaptures(context)).toBe(1)
+  expect((await kept()).named).toBe(second)
+  expect(await ordered()).toEqual([first])
 })
 
 it('a host that does not get its capture back is replaced by another that keeps it', async () => {

@@ -1,0 +1,6 @@
+-- Nothing reads these: which hosts are given a capture stands in `snapshot_restores`, and an order's generation carries its
+-- epoch. The index named `restoring_to`; it becomes what 046 makes of it, whichever of the two comes first.
+drop index snapshots_evictable;
+create index snapshots_evictable on snapshots (host_id) where status = 'completed' and copied_at is not null;
+alter table snapshots drop column restoring_to;
+alter table host_orders drop column epoch;
