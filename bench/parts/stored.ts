@@ -29,7 +29,7 @@ export const checkpoint = (dataDir: string): Promise<unknown> =>
 /** Every chunk of the organization's durable copies, unpacked; throws at one that its keys do not open. */
 export async function* storedChunks(dataDir: string, organizationId: string): AsyncGenerator<Buffer> {
   const controlDir = join(dataDir, 'control')
-  const ring = await ensureKeyRing(controlDir)
+  const ring = await ensureKeyRing({ secretKeys: undefined, controlDir })
   const keys = await withDatabase(dataDir, (db) => {
     const sealer = createSealer({ db, clock: systemClock, ring, columns: sealedColumns })
     return copyKeys({ db, clock: systemClock, sealer }, organizationId)

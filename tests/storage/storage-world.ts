@@ -103,7 +103,7 @@ const scratchContext = async (
   { db }: DatabaseConnection,
   pool: DiskPool,
 ): Promise<CopyContext> => {
-  const ring = await ensureKeyRing(controlDir)
+  const ring = await ensureKeyRing({ secretKeys: undefined, controlDir })
   const restoreCapture: CopyContext['gateway']['restoreCapture'] = (_host, id, disk, frames) =>
     pool.restoreCapture(id, disk.diskBytes, (file) =>
       fillDisk(file, disk.diskBytes, parseCopyKeys(disk.keys), frames),

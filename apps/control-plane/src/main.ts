@@ -11,7 +11,7 @@ import { migrate } from './database/migrate.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
 import { ensureFirstPerson } from './modules/instance/index.ts'
-import { checkKeyRing, ensureKeyRing, parseKeyRing } from './sealing/index.ts'
+import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 
 const usualMetricsPort = 9464
 const drainMs = 10_000
@@ -50,7 +50,7 @@ const run = async (logger: Logger): Promise<void> => {
     onIdleError: (error) => logger.warn({ err: error }, 'connection to the database lost'),
   })
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))
-  const keyRing = config.secretKeys ? parseKeyRing(config.secretKeys) : await ensureKeyRing(config.controlDir)
+  const keyRing = await ensureKeyRing(config)
   await checkKeyRing(database.db, keyRing)
   const controlPlane = composeControlPlane({
     config,

@@ -1,3 +1,5 @@
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
 import { freshDatabase } from '@dock/testkit'
@@ -38,6 +40,41 @@ it('seals every secret again, and tells what is wrong with the ring before it to
     expect(after.rows[0]!.sealed.split('.')[1]).not.toBe(before.split('.')[1])
     expect(await sealerNow().open(owner, place, after.rows[0]!.sealed)).toBe('sk-secret')
   } finally {
+    await database.drop()
+  }
+})
+
+it('takes the ring from a plain file of the control folder’s user, and as root from no other', async () => {
+  const database = await freshDatabase()
+  const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
+  const nobody = 65_534
+  try {
+    const keys = join(folder, 'keys')
+    const file = join(keys, 'secret-keys')
+    const rotate = () =>
+      tryCommand(process.execPath, [program], {
+        env: { PATH: process.env['PATH'], DATABASE_URL: database.url, DOCK_CONTROL_DIR: folder },
+      })
+    expect((await rotate()).stderr).toContain('There is no key ring')
+
+    await mkdir(keys)
+    await writeFile(file, newRingEntry())
+    for (const path of [folder, keys, file]) await chown(path, nobody, nobody)
+    expect((await rotate()).stdout).toContain('0 owners have new keys')
+
+    const ofRoot = join(folder, 'of-root')
+    await writeFile(ofRoot, newRingEntry())
+    await chmod(ofRoot, 0o600)
+    await rm(file)
+    await symlink(ofRoot, file)
+    expect((await rotate()).stderr).toContain('is a symlink')
+    await rm(keys, { recursive: true })
+    await mkdir(join(folder, 'elsewhere'))
+    await writeFile(join(folder, 'elsewhere/secret-keys'), newRingEntry())
+    await symlink('elsewhere', keys)
+    expect((await rotate()).stderr).toContain(`is no file of user ${nobody}`)
+  } finally {
+    await rm(folder, { recursive: true })
     await database.drop()
   }
 })

@@ -2,11 +2,11 @@
 import { systemClock } from '@dock/foundation'
 import { runOnDatabase } from './run-on-database.ts'
 import { sealedColumns } from './sealed-columns.ts'
-import { checkKeyRing, createSealer, parseKeyRing, readKeyRing, rotateDataKeys } from './sealing/index.ts'
+import { checkKeyRing, createSealer, findKeyRing, rotateDataKeys } from './sealing/index.ts'
 
 await runOnDatabase('rotate-keys', async (db) => {
-  const { DOCK_SECRET_KEYS: entries, DOCK_CONTROL_DIR: controlDir = '' } = process.env
-  const ring = entries ? parseKeyRing(entries) : await readKeyRing(controlDir)
+  const { DOCK_SECRET_KEYS: secretKeys, DOCK_CONTROL_DIR: controlDir = '' } = process.env
+  const ring = await findKeyRing({ secretKeys, controlDir })
   if (!ring) throw new Error('There is no key ring: set DOCK_SECRET_KEYS, or DOCK_DATA_DIR as Dock has it.')
   await checkKeyRing(db, ring)
   const sealer = createSealer({ db, clock: systemClock, ring, columns: sealedColumns })

@@ -18,6 +18,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { readSettings } from './settings.ts'
 
 const scripts = resolve(import.meta.dirname, '../../../script')
 
@@ -41,6 +42,29 @@ it('a stored setting is for its owner alone, replaced, and leaves nothing beside
   expect(readFileSync(file, 'utf8')).toBe('DOCK_SECRET_KEYS=k1:x\nDEFAULT_IMAGE=ubuntu-24.04\n')
   expect(statSync(file)).toMatchObject({ uid: 65_534, gid: 65_534, mode: 0o100600 })
   expect(readdirSync(folder)).toEqual(['config.env'])
+})
+
+it('the other scripts read a setting as the server does', async () => {
+  writeFileSync(
+    join(folder, 'config.env'),
+    '# DOCK_SECRET_KEYS=no\nDOCK_SECRET_KEYS=k1:x\n  DOCK_SECRET_KEYS= k2:y,k1:x== \t\nDATABASE_URL=postgresql://a@b/c\n',
+  )
+  const names = ['DOCK_SECRET_KEYS', 'DATABASE_URL', 'PORT'] as const
+  const read = (environment: Record<string, string>) =>
+    spawnSync(
+      'bash',
+      [
+        '-c',
+        'set -euo pipefail; root=$1; shift; source "$root/script/use-database"; for n; do echo "$(setting "$n")"; done',
+        ...['sh', join(scripts, '..'), ...names],
+      ],
+      { env: { PATH: process.env.PATH, DOCK_DATA_DIR: folder, ...environment }, encoding: 'utf8' },
+    ).stdout.split('\n')
+  for (const environment of [{}, { DOCK_SECRET_KEYS: 'k3:z', PORT: '81' }, { DOCK_SECRET_KEYS: '' }]) {
+    const settings = await readSettings({ DOCK_DATA_DIR: folder, ...environment }, folder)
+    const asServer = names.map((name) => settings.environment[name] ?? '')
+    expect(read(environment).slice(0, names.length)).toEqual(asServer)
+  }
 })
 
 it('every setting of the control plane goes through sudo', () => {

@@ -5,7 +5,7 @@
 import { closeSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Identity, makeOwnFolder, requireOwnFolder, systemClock } from '@dock/foundation'
+import { type Identity, makeOwnFolder, requireOwnFolder, rotateLogs, systemClock } from '@dock/foundation'
 import { controlPlaneProgram, readIdentity, startDatabase } from './control-plane.ts'
 import { makeFirstDock } from './first-dock.ts'
 import { greeting } from './greeting.ts'
@@ -14,7 +14,6 @@ import { type Kept, keepRunning } from './keep-running.ts'
 import { listenForRoot, listenOnPort } from './listening-sockets.ts'
 import { endProcess, readPidFile } from './process-identity.ts'
 import { type Admin, askHealth, askHostOnline, readAdmin, waitUntil } from './readiness.ts'
-import { rotateLogs } from './rotate-logs.ts'
 import { type Program, startProgram } from './running.ts'
 import type { Settings } from './settings.ts'
 import { makeView, removeView } from './view.ts'
@@ -23,6 +22,7 @@ export type Supervisor = { start(): Promise<void>; stop(): Promise<void> }
 
 const healthTimeoutMs = 60_000
 const hostTimeoutMs = 60_000
+const logBytesMax = 128 * 2 ** 20
 const leftoverPatienceMs = 20_000
 /** A process that ended this often in a row while we wait for it will not come. */
 const failuresMax = 4
@@ -118,6 +118,7 @@ export const createSupervisor = (
     const logs = ['postgres', 'control-plane', 'host-agent']
     endRotation = rotateLogs(
       logs.map((name) => join(settings.dataDir, `logs/${name}.log`)),
+      logBytesMax,
       say,
     )
     const view = await makeView(settings, identity)

@@ -13,6 +13,7 @@ export {
 } from './own-folder.ts'
 export { Precedence, standBack } from './precedence.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
+export { rotateLogs } from './rotate-logs.ts'
 export {
   CommandFailed,
   type CommandOptions,

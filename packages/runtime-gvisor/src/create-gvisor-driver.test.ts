@@ -1,7 +1,16 @@
 /** Needs root, DOCK_TEST_RUNSC (a runsc) and DOCK_TEST_ROOTFS (a root filesystem, copied before use). */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid, runCommand } from '@dock/foundation'
@@ -58,6 +67,20 @@ if (runsc && rootfs) {
   chmodSync(runscPath, 0o700)
 
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
+
+  test('the file of the last words of sentries is cut to size', async () => {
+    const folder = mkdtempSync(join(scratch, 'panic-'))
+    const rootDir = join(folder, 'root')
+    const driver = createGvisorDriver({ runscPath, rootDir, stateDir: folder, logger: createLogger('test') })
+    await driver.fingerprint()
+    const panicLog = join(folder, 'panic.log')
+    const words = Buffer.alloc(9 * 2 ** 20, 'panic ')
+    for (let crash = 0; crash < 3; crash++) {
+      appendFileSync(panicLog, words)
+      await vi.waitFor(() => expect(statSync(panicLog).size).toBe(0), { timeout: 20_000 })
+      expect(statSync(`${panicLog}.1`).size).toBe(words.length)
+    }
+  })
 
   const describeOn = (controlSocket: boolean, exec: string): void => {
     const folder = join(scratch, exec)

@@ -4,7 +4,7 @@
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Logger } from '@dock/foundation'
+import { type Logger, rotateLogs } from '@dock/foundation'
 import type { OutOfMemory, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { abandonedExecs } from './abandoned-execs.ts'
 import { BackgroundBoots } from './background-boots.ts'
@@ -47,17 +47,21 @@ export type GvisorOptions = {
 }
 
 const handleVersion = 1
+/** Of the last words of sentries, which take some MiB each. */
+const panicLogBytesMax = 16 * 2 ** 20
 
 /** A driver on this machine's runsc. Nothing is probed until `fingerprint`. */
 export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriver> => {
   const { rootDir, stateDir, logger } = options
-  const runsc = createRunsc(options.runscPath, rootDir, join(stateDir, 'panic.log'))
+  const panicLog = join(stateDir, 'panic.log')
+  const runsc = createRunsc(options.runscPath, rootDir, panicLog)
   const mounts = readCgroupMounts()
   const sandboxes = new Map<string, LiveSandbox>()
   const background = new BackgroundBoots()
   const guards = new MemoryGuards()
   let onOutOfMemory = (_event: OutOfMemory): void => undefined
   const folderOf = (id: string) => join(stateDir, id)
+  let isRotating = false
 
   const sandboxOf = (handle: SandboxHandle): LiveSandbox => {
     const id = sandboxId(handle.dockId, handle.generation)
@@ -103,6 +107,8 @@ export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriv
     name: 'gvisor',
     fingerprint: async () => {
       requireCgroups(mounts)
+      if (!isRotating) rotateLogs([panicLog], panicLogBytesMax, (text) => logger.warn(text))
+      isRotating = true
       if (options.memoryBytesMax !== undefined) {
         try {
           guards.watchShared(shareMemory(mounts, options.memoryBytesMax, logger))

@@ -1,5 +1,5 @@
 /** Public face of sealing: secrets at rest, each under a key of the organization or person it belongs to. */
-export { ensureKeyRing, type KeyRing, newRingEntry, parseKeyRing, readKeyRing } from './key-ring.ts'
+export { ensureKeyRing, findKeyRing, type KeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
 export { createKeyUpkeep, type KeyUpkeep } from './key-upkeep.ts'
 export {
   finishRotations,

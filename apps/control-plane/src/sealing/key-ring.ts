@@ -12,9 +12,9 @@ import {
   randomBytes,
   timingSafeEqual,
 } from 'node:crypto'
-import { mkdir, readFile } from 'node:fs/promises'
+import { lstat, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { randomBase32, writeFileDurably } from '@dock/foundation'
+import { randomBase32, readOwnFile, writeFileDurably } from '@dock/foundation'
 import { type KeyOwner, ownerName } from './sealed-place.ts'
 import type { DataKey } from './sealed-value.ts'
 
@@ -110,19 +110,35 @@ export const newRingEntry = (): string => `${randomBase32(8)}:${randomBytes(keyB
 const folderOf = (controlDir: string): string => join(controlDir, 'keys')
 const pathOf = (controlDir: string): string => join(folderOf(controlDir), 'secret-keys')
 
-/** The ring of `keys/secret-keys` in the control folder, if it was made yet. */
-export const readKeyRing = async (controlDir: string): Promise<KeyRing | undefined> => {
-  const stored = await readFile(pathOf(controlDir), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined
+/**
+ * Content of the ring's file. Root, which runs script/rotate-keys, follows no path that the folder's user can write: it
+ * takes a plain file of that user's only.
+ */
+const readStored = async (controlDir: string): Promise<string | undefined> => {
+  try {
+    const { uid, gid } = await lstat(controlDir)
+    const path = pathOf(controlDir)
+    return uid === process.geteuid?.() ? await readFile(path, 'utf8') : await readOwnFile(path, { uid, gid })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error
-  })
+  }
+}
+
+/** Where a ring may be: the setting `DOCK_SECRET_KEYS`, or `keys/secret-keys` in the control folder. */
+export type KeyRingPlace = { secretKeys: string | undefined; controlDir: string }
+
+/** The ring, if there is one yet. */
+export const findKeyRing = async ({ secretKeys, controlDir }: KeyRingPlace): Promise<KeyRing | undefined> => {
+  const stored = secretKeys || (await readStored(controlDir))
   return stored === undefined ? undefined : parseKeyRing(stored)
 }
 
-/** The ring of the control folder, made (mode 0600) at the first start. */
-export const ensureKeyRing = async (controlDir: string): Promise<KeyRing> => {
-  const present = await readKeyRing(controlDir)
+/** The ring, made in the control folder (mode 0600) at the first start. */
+export const ensureKeyRing = async (place: KeyRingPlace): Promise<KeyRing> => {
+  const present = await findKeyRing(place)
   if (present) return present
+  const { controlDir } = place
   await mkdir(folderOf(controlDir), { recursive: true, mode: 0o700 })
   const entry = newRingEntry()
   await writeFileDurably(pathOf(controlDir), `${entry}\n`)

@@ -6,7 +6,7 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createDrivenClock, type DrivenClock } from '../modules/docks/test-world.ts'
-import { ensureKeyRing, newRingEntry, parseKeyRing, readKeyRing } from './key-ring.ts'
+import { ensureKeyRing, findKeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
 import type { KeyOwner, SealedColumn } from './sealed-place.ts'
 import { checkKeyRing, createSealer } from './sealer.ts'
 
@@ -137,14 +137,17 @@ describe('the key ring', () => {
   it('is made once, in a file for its owner alone', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
     try {
-      expect(await readKeyRing(folder)).toBeUndefined()
-      const made = await ensureKeyRing(folder)
-      expect((await ensureKeyRing(folder)).first).toBe(made.first)
-      expect((await readKeyRing(folder))?.first).toBe(made.first)
+      const place = { secretKeys: undefined, controlDir: folder }
+      expect(await findKeyRing(place)).toBeUndefined()
+      const made = await ensureKeyRing(place)
+      expect((await ensureKeyRing(place)).first).toBe(made.first)
+      expect((await findKeyRing(place))?.first).toBe(made.first)
+      expect((await findKeyRing({ ...place, secretKeys: '' }))?.first).toBe(made.first)
+      expect((await findKeyRing({ ...place, secretKeys: newRingEntry() }))?.first).not.toBe(made.first)
       const { mode } = await stat(join(folder, 'keys/secret-keys'))
       expect(mode & 0o777).toBe(0o600)
       await writeFile(join(folder, 'keys/secret-keys'), '')
-      await expect(ensureKeyRing(folder)).rejects.toThrow('holds no key')
+      await expect(ensureKeyRing(place)).rejects.toThrow('holds no key')
     } finally {
       await rm(folder, { recursive: true, force: true })
     }

@@ -14,9 +14,6 @@ import {
   writeSync,
 } from 'node:fs'
 
-/** What one log may take on disk, its older part included, beside what is written in a second. */
-export const logBytesMax = 128 * 2 ** 20
-
 const periodMs = 1_000
 
 const pieceBytes = 64 * 1024
@@ -60,13 +57,20 @@ export const rotateLog = (path: string, bytesMax: number): void => {
   }
 }
 
-/** Looks after the logs until the returned function is called. Failures are told to `report`, once for each log. */
-export const rotateLogs = (paths: readonly string[], report: (text: string) => void): (() => void) => {
+/**
+ * Looks after the logs until the returned function is called. One takes at most `bytesMax` on disk, its older part
+ * included, beside what is written in a second. Failures are told to `report`, once for each log.
+ */
+export const rotateLogs = (
+  paths: readonly string[],
+  bytesMax: number,
+  report: (text: string) => void,
+): (() => void) => {
   const told = new Set<string>()
   const look = (): void => {
     for (const path of paths) {
       try {
-        rotateLog(path, logBytesMax)
+        rotateLog(path, bytesMax)
       } catch (error) {
         if (!told.has(path)) report(`The log ${path} cannot be rotated: ${String(error)}`)
         told.add(path)
@@ -74,6 +78,6 @@ export const rotateLogs = (paths: readonly string[], report: (text: string) => v
     }
   }
   look()
-  const timer = setInterval(look, periodMs)
+  const timer = setInterval(look, periodMs).unref()
   return () => clearInterval(timer)
 }
