@@ -1,13 +1,28 @@
 /** What the machine's other users can do to Dock: the unprivileged user `dock` that serves the API, and anybody. */
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { processOf } from '../../crash/processes.ts'
+import { deleteDock, run } from '../support/dock.ts'
+import { joinToken } from '../support/second-machine.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../support/server.ts'
+import { watchProcesses } from '../support/watch-processes.ts'
 
 const execute = promisify(execFile)
 const nobody = 65_534
@@ -47,15 +62,17 @@ const isHealthy = async (): Promise<boolean> =>
 const patiently = { timeout: 60_000, interval: 200 }
 
 /** A folder of root's with a file in it, which nobody else may come to own or read. */
+const ofRoot = '{"secret":"of root"}'
 const makeVictim = async (name: string): Promise<string> => {
   const victim = join(folder, name)
   await mkdir(victim, { mode: 0o755 })
-  await writeFile(join(victim, 'file'), '{"secret":"of root"}', { mode: 0o600 })
+  await writeFile(join(victim, 'file'), ofRoot, { mode: 0o600 })
   return victim
 }
-const expectUntouched = async (victim: string): Promise<void> => {
+const expectUntouched = async (victim: string, content = ofRoot): Promise<void> => {
   for (const path of [victim, join(victim, 'file')]) expect((await stat(path)).uid).toBe(0)
   expect(await readdir(victim)).toEqual(['file'])
+  expect(await readFile(join(victim, 'file'), 'utf8')).toBe(content)
 }
 
 it('nobody can read anything below the data folder', async () => {
@@ -99,6 +116,53 @@ it('nobody takes the port while the control plane is started again, and root’s
   expect(said).toMatch(/^EACCES\nrefused \d{2,8}\n$/)
 })
 
+it('no secret stands in the arguments of a process, whatever is started', async () => {
+  const word = (): string => randomBytes(12).toString('hex')
+  const control = join(dataDir, 'control')
+  const texts = await Promise.all(
+    [
+      join(control, 'keys/secret-keys'),
+      join(control, 'keys/auth-secret'),
+      join(dataDir, 'host/credential.json'),
+    ].map((path) => readFile(path, 'utf8')),
+  )
+  const [ringKey, authSecret, credential] = texts.map((text) => /[\w-]{40,}/.exec(text)?.[0] ?? '')
+  const { apiKey, password } = server!.admin
+  const [variable, given, script, marker] = [word(), word(), word(), word()]
+  const secrets = { ringKey, authSecret, credential, apiKey, password, variable, given, script }
+  for (const [name, secret] of Object.entries(secrets)) expect(secret, name).toMatch(/.{12}/)
+  const inArguments = () => [...watch.seen].filter((each) => each.endsWith('in cmdline'))
+  const watch = watchProcesses({ ...(secrets as Record<string, string>), marker })
+  const marked = spawn('sleep', ['600'], { argv0: marker, stdio: 'ignore' })
+  try {
+    const { id } = await server!.client.call('createDock', {
+      body: {
+        ...{ workspaceId: server!.admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2 },
+        ...{ env: { VARIABLE: variable }, setupScript: `: ${script}; sleep 1` },
+      },
+    })
+    expect(await run(server!, id, 'echo $VARIABLE $GIVEN', { env: { GIVEN: given } })).toBe(
+      `${variable} ${given}\n`,
+    )
+    for (const victim of ['control-plane', 'agent'] as const) {
+      const before = (await processOf(victim, { dataDir, port }))!
+      process.kill(before, 'SIGKILL')
+      await expect.poll(() => processOf(victim, { dataDir, port }), patiently).not.toBeOneOf([before, null])
+    }
+    await expect.poll(() => isHealthy().catch(() => false), patiently).toBe(true)
+    await execute(join(import.meta.dirname, '../../../script/rotate-keys'), [], {
+      env: { ...process.env, DOCK_DATA_DIR: dataDir },
+    })
+    expect(await joinToken(dataDir)).toMatch(/.{12}/)
+    await expect.poll(() => run(server!, id, 'echo again').catch(String), patiently).toBe('again\n')
+    await deleteDock(server!, id)
+  } finally {
+    marked.kill()
+    expect(await watch.end()).toBeGreaterThan(10)
+  }
+  expect(inArguments()).toEqual(['marker in cmdline'])
+})
+
 it('a symlink in place of the socket’s folder gives nothing away when PostgreSQL is started again', async () => {
   const victim = await makeVictim('running')
   const control = join(dataDir, 'control')
@@ -130,3 +194,75 @@ it('symlinks that were planted in the control plane’s folder stop a start, and
     )
   }
 })
+
+it('a symlink in place of admin.json is followed neither to read nor to write', async () => {
+  const [victim, control, own] = [
+    await makeVictim('admin'),
+    join(dataDir, 'control'),
+    join(dataDir, 'admin.json'),
+  ]
+  const secret = join(victim, 'file')
+  // So that the control plane, which may read this one, finds nothing to renew, and only the supervisor looks.
+  const content = JSON.stringify({
+    ...(JSON.parse(await readFile(own, 'utf8')) as object),
+    secret: 'of root',
+  })
+  await writeFile(secret, content)
+  await chmod(secret, 0o644)
+  await as('dock', `cd '${control}' && mv admin.json admin.kept && ln -s '${secret}' admin.json`)
+  await expect(startServer(dataDir, port)).rejects.toThrow(/admin\.json is a symlink/)
+  await expectUntouched(victim, content)
+  expect(await readFile(own, 'utf8')).not.toContain('of root')
+  await as('dock', `cd '${control}' && rm admin.json && mv admin.kept admin.json`)
+
+  // Its copy lies in a folder of root's, or of the person who gave Dock one of theirs.
+  await expect(as(String(nobody), `ln -sf '${secret}' '${own}'`)).rejects.toThrow('Permission denied')
+  await rm(own)
+  for (const path of [own, `${own}.new`]) await symlink(secret, path)
+  server = await startServer(dataDir, port)
+  await expectUntouched(victim, content)
+  expect((await lstat(own)).isFile()).toBe(true)
+  expect(await isHealthy()).toBe(true)
+  expect(await server.interrupt()).toBe(0)
+  server = undefined
+})
+
+/** A process of `nobody` that listens, takes whoever comes, and prints what they say. */
+const squat = async (address: string): Promise<{ child: ChildProcess; heard: () => string }> => {
+  const program = `require('node:net').createServer((socket) => {
+      console.log('connected')
+      socket.on('data', (data) => console.log(String(data)))
+    }).listen(${port}, '${address}', () => console.log('listens'))`
+  const child = spawn(process.execPath, ['-e', program], {
+    ...{ uid: nobody, gid: nobody, cwd: '/' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let said = ''
+  child.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    said += text
+  })
+  await expect.poll(() => said, patiently).toBe('listens\n')
+  return { child, heard: () => said }
+}
+
+it.each(['127.0.0.1', '0.0.0.0'])(
+  'whoever took the port on %s before a start is told of, and told nothing',
+  async (address) => {
+    const { child, heard } = await squat(address)
+    try {
+      await expect(startServer(dataDir, port)).rejects.toThrow(/is taken .* PORT=/)
+      for (const victim of ['control-plane', 'agent', 'database'] as const)
+        expect(await processOf(victim, { dataDir, port })).toBe(null)
+      expect(heard()).toBe('listens\n')
+      // The control: who connects is heard.
+      await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) }).catch(
+        () => undefined,
+      )
+      await expect.poll(heard, patiently).toContain('GET /health')
+    } finally {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+  },
+)

@@ -128,6 +128,12 @@ it('are not made once the account closes, even by a request that came before', a
   }
   await db.updateTable('users').set({ closed_at: new Date() }).where('id', '=', userId).execute()
   expect(await codes()).toEqual(['account_closed', 'account_closed'])
-  await db.updateTable('users').set({ closed_at: null }).where('id', '=', userId).execute()
+  await db
+    .updateTable('users')
+    .set({ closed_at: null, erased_at: new Date() })
+    .where('id', '=', userId)
+    .execute()
+  expect(await codes()).toEqual(['account_closed', 'account_closed'])
+  await db.updateTable('users').set({ erased_at: null }).where('id', '=', userId).execute()
   expect(await codes()).toEqual(['fulfilled', 'fulfilled'])
 })
