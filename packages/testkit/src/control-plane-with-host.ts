@@ -1,5 +1,5 @@
 /** A control plane with one simulated host that answers at once and has room for every test's Docks. */
-import { createFakeHost, type FakeHost, hostFacts } from '@dock/control-plane/fake-host'
+import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from '@dock/control-plane/fake-host'
 import { newUuid } from '@dock/foundation'
 import {
   type TestControlPlane,
@@ -42,14 +42,15 @@ export const controlPlaneWithHost = async (
   })
   await enrolment.register({ joinToken: await enrolment.issueJoinToken(), hostId, facts }, '127.0.0.1')
   const report = () =>
-    hostEvents.handle(hostId, {
-      type: 'inventory',
-      facts,
-      pressure: { memAvailableBytes: facts.memTotalBytes, diskFreeBytes: facts.diskTotalBytes },
-      runtimes: [...host.sandboxes.values()],
-      pool: [],
-      captures: [...host.captures],
-    })
+    hostEvents.handle(
+      hostId,
+      inventoryOf({
+        facts,
+        pressure: { memAvailableBytes: facts.memTotalBytes, diskFreeBytes: facts.diskTotalBytes },
+        runtimes: [...host.sandboxes.values()],
+        captures: [...host.captures],
+      }),
+    )
   await report()
   // As an agent does, so that the host is never taken for silent.
   const heartbeat = setInterval(() => void report().catch(() => undefined), 1_000)

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
 import { createVisitor, type Visitor } from '../../../apps/control-plane/src/modules/accounts/index.ts'
-import { hostFacts } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
+import { inventoryOf } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
 import {
   branchDock,
   createDock,
@@ -117,14 +117,10 @@ export const settle = async ({ modules, world }: MemorySystem): Promise<void> =>
 /** The host's full report, and all that follows from it. */
 export const report = async (system: MemorySystem): Promise<void> => {
   const { world, modules } = system
-  await modules.hostEvents.handle(world.hostId, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [...world.host.sandboxes.values()],
-    pool: [],
-    captures: [...world.host.captures],
-  })
+  await modules.hostEvents.handle(
+    world.hostId,
+    inventoryOf({ runtimes: [...world.host.sandboxes.values()], captures: [...world.host.captures] }),
+  )
   await modules.hostEvents.settled()
   await settle(system)
 }

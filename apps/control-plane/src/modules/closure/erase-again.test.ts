@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { hostFacts } from '../docks/fake-host.ts'
+import { inventoryOf } from '../docks/fake-host.ts'
 import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
 import { backUpDatabase } from './test-restore.ts'
 
@@ -34,15 +34,10 @@ const standing = async (id: string): Promise<boolean> =>
 /** The host reports, with what it remembers, and what follows is over. */
 const report = async (): Promise<void> => {
   const { hostEvents } = world.server.controlPlane.docks
-  await hostEvents.handle(world.hostId, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [...world.host.sandboxes.values()],
-    pool: [],
-    captures: [],
-    remembered: world.host.instance.watermark,
-  })
+  await hostEvents.handle(
+    world.hostId,
+    inventoryOf({ runtimes: [...world.host.sandboxes.values()], remembered: world.host.instance.watermark }),
+  )
   await hostEvents.settled()
 }
 

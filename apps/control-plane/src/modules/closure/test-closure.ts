@@ -2,7 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { hashPassword } from 'better-auth/crypto'
-import { createFakeHost, type FakeHost, hostFacts } from '../docks/fake-host.ts'
+import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from '../docks/fake-host.ts'
 import { createDrivenClock, type DrivenClock } from '../docks/test-world.ts'
 
 export type Session = { cookie: string; origin: string }
@@ -36,14 +36,7 @@ export const createClosureWorld = async (): Promise<ClosureWorld> => {
   const { db } = server.database
   const joinToken = await docks.enrolment.issueJoinToken()
   await docks.enrolment.register({ joinToken, hostId, facts: hostFacts() }, '127.0.0.1')
-  await docks.hostEvents.handle(hostId, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [],
-    pool: [],
-    captures: [],
-  })
+  await docks.hostEvents.handle(hostId, inventoryOf())
   // However far a test turns the clock, the host is not silent.
   await db
     .updateTable('hosts')

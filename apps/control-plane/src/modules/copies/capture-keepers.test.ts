@@ -2,14 +2,14 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLogger, newUuid } from '@dock/foundation'
+import { createLogger } from '@dock/foundation'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
-import { hostFacts } from '../docks/fake-host.ts'
 import { stopDock } from '../docks/index.ts'
 import { eachInAWorld } from '../docks/test-each-world.ts'
+import { secondHost } from '../docks/test-second-host.ts'
 import type { TestWorld } from '../docks/test-world.ts'
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
@@ -41,9 +41,7 @@ eachInAWorld(
 beforeEach(async () => {
   const { db, clock, host } = world
   first = world.hostId
-  second = newUuid()
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  second = await secondHost(world)
   folder = await mkdtemp(join(tmpdir(), 'keepers-'))
   const logger = createLogger('keepers-test')
   logger.level = 'silent'

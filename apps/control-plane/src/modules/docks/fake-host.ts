@@ -49,6 +49,17 @@ export const hostFacts = (over: Partial<HostFacts> = {}): HostFacts => ({
   ...over,
 })
 
+/** A report of a host that runs and keeps nothing but what `over` says. */
+export const inventoryOf = <Over extends object>(over?: Over) => ({
+  type: 'inventory' as const,
+  facts: hostFacts(),
+  pressure: { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib },
+  runtimes: [],
+  pool: [],
+  captures: [],
+  ...over,
+})
+
 export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>

@@ -13,7 +13,7 @@ import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { usualCopySettings } from '../copies/index.ts'
 import { generousLimits, type Limits } from '../limits/index.ts'
-import { createFakeHost, type FakeHost, hostFacts } from './fake-host.ts'
+import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './fake-host.ts'
 import { createDock } from './operations/create-dock.ts'
 
 /** An Environment, empty at version 1. */
@@ -166,15 +166,15 @@ export const createTestWorld = async (
     create: (over, key) => createDock(modules.context, caller, body(over), key),
     another,
     report: async () => {
-      await modules.hostEvents.handle(hostId, {
-        type: 'inventory',
-        facts: hostFacts(),
-        pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-        runtimes: [...host.sandboxes.values()],
-        pool: host.pool,
-        captures: [...host.captures],
-        remembered: host.instance.watermark,
-      })
+      await modules.hostEvents.handle(
+        hostId,
+        inventoryOf({
+          runtimes: [...host.sandboxes.values()],
+          pool: host.pool,
+          captures: [...host.captures],
+          remembered: host.instance.watermark,
+        }),
+      )
       await modules.hostEvents.settled()
       await modules.imageVersions.run()
     },

@@ -1,7 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { hostFacts } from '../docks/fake-host.ts'
+import { inventoryOf } from '../docks/fake-host.ts'
 import { stopDock } from '../docks/index.ts'
 import { eachInAWorld } from '../docks/test-each-world.ts'
 import type { TestWorld } from '../docks/test-world.ts'
@@ -14,12 +14,8 @@ eachInAWorld((fresh) => {
 
 /** A report that names no captures: the host is asked for them. */
 const reportUnnamed = async () => {
-  await world.modules.hostEvents.handle(world.hostId, {
-    ...{ type: 'inventory', facts: hostFacts(), runtimes: [...world.host.sandboxes.values()], pool: [] },
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    captures: null,
-    remembered: world.host.instance.watermark,
-  })
+  const runtimes = [...world.host.sandboxes.values()]
+  await world.modules.hostEvents.handle(world.hostId, inventoryOf({ runtimes, captures: null }))
   await world.modules.hostEvents.settled()
 }
 const quarantined = async () =>

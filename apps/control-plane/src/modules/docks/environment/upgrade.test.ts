@@ -12,13 +12,13 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../environments/index.ts'
-import { hostFacts } from '../fake-host.ts'
 import { readOperation } from '../index.ts'
 import { branchDock } from '../operations/branch-dock.ts'
 import { execInDock } from '../operations/exec-dock.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { secondHost } from '../test-second-host.ts'
 import { insertEnvironment, type TestWorld } from '../test-world.ts'
 
 let world: TestWorld
@@ -298,9 +298,7 @@ it('waits with a Dock that takes neither the version nor what it had, unless its
 
 it('keeps no Dock waiting for the host of another', async () => {
   const [there, away] = [await world.create(), await world.create()]
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  const other = newUuid()
-  await world.modules.enrolment.register({ joinToken, hostId: other, facts: hostFacts() }, '127.0.0.1')
+  const other = await secondHost(world)
   await sql`update docks set host_id = ${other} where id = ${away.id}`.execute(world.db)
   await secret('A', 'x')
   let giveUp: (isBack: boolean) => void = () => undefined

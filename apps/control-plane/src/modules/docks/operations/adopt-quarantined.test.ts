@@ -2,6 +2,7 @@ import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { eachInAWorld } from '../test-each-world.ts'
+import { secondHost } from '../test-second-host.ts'
 import type { TestWorld } from '../test-world.ts'
 import { adoptQuarantined } from './adopt-quarantined.ts'
 import { resumeDock } from './resume-dock.ts'
@@ -88,10 +89,7 @@ describe('a capture of a known Dock', () => {
     return (await open()).find(({ thingId }) => thingId === captureId)!.id
   }
   const elsewhere = async (snapshotId: string): Promise<string> => {
-    const second = newUuid()
-    await sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${second}::text,
-        'credential_hash', ${`\\x${second.replaceAll('-', '')}`}::text, 'state', 'offline'))).*
-      from hosts h where h.id = ${world.hostId}`.execute(world.db)
+    const second = await secondHost(world)
     await sql`update snapshots set host_id = ${second} where id = ${snapshotId}`.execute(world.db)
     return second
   }

@@ -2,10 +2,10 @@ import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { unkeptCaptures } from '../../hosts/host-store.ts'
-import { hostFacts } from '../fake-host.ts'
 import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
 import { latestSnapshot } from '../kept-snapshot.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { secondHostOnline } from '../test-second-host.ts'
 import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
@@ -42,20 +42,6 @@ const vanish = async (ms?: number) => {
   world.host.online = false
   await world.beSilent(ms)
 }
-const secondHost = async (): Promise<string> => {
-  const second = newUuid()
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
-  await world.modules.hostEvents.handle(second, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [],
-    pool: [],
-    captures: [],
-  })
-  return second
-}
 
 describe('a host that is declared lost', () => {
   it('may come back under another name: a capture that was never copied is kept', async () => {
@@ -65,7 +51,7 @@ describe('a host that is declared lost', () => {
     await vanish()
     await declare()
     expect(await statusOf(snapshotId)).toBe('failed')
-    const again = await secondHost()
+    const again = await secondHostOnline(world)
     expect(await unkeptCaptures(world.db, again, [snapshotId])).toEqual([{ id: snapshotId, isOver: false }])
   })
 
@@ -263,7 +249,7 @@ describe('Snapshots of a host that is declared lost', () => {
   })
 
   it('keep resume waiting until then; the one before is used afterwards, and the answer says so', async () => {
-    const second = await secondHost()
+    const second = await secondHostOnline(world)
     world.host.linked = () => [second]
     await vanish()
     await sql`update hosts set state = 'online', last_heartbeat_at = ${world.clock.now()}

@@ -1,10 +1,11 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { hostFacts } from '../fake-host.ts'
+import { inventoryOf } from '../fake-host.ts'
 import { resumeDock } from '../operations/resume-dock.ts'
 import { stopDock } from '../operations/stop-dock.ts'
 import { eachInAWorld } from '../test-each-world.ts'
+import { secondHost } from '../test-second-host.ts'
 import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
@@ -60,24 +61,14 @@ it('a Snapshot whose capture was removed in the lost time reads failed, once; ot
 
 /** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
 const keptElsewhere = async (snapshotId: string): Promise<string> => {
-  const second = newUuid()
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  const second = await secondHost(world)
   await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
     values (${snapshotId}, ${second}, 'kept', ${world.clock.now()})`.execute(world.db)
   return second
 }
 /** The host reports after a restore, and keeps nothing of these captures. */
 const reportAfterRestore = async (hostId: string) => {
-  await world.modules.hostEvents.handle(hostId, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [],
-    pool: [],
-    captures: [],
-    remembered: world.host.instance.watermark,
-  })
+  await world.modules.hostEvents.handle(hostId, inventoryOf({ remembered: world.host.instance.watermark }))
   await world.modules.hostEvents.settled()
 }
 

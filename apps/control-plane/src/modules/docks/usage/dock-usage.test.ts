@@ -4,8 +4,8 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { UsageSample } from '../../hosts/index.ts'
-import { hostFacts } from '../fake-host.ts'
 import { deleteDock, readDockStats, stopDock } from '../index.ts'
+import { secondHost } from '../test-second-host.ts'
 import { createTestWorld, type TestWorld } from '../test-world.ts'
 
 let database: FreshDatabase
@@ -129,9 +129,7 @@ it('counts the minute that is not written yet only within the window', async () 
 it('counts the minute of every host that the Dock was on', async () => {
   const { id } = await world.create()
   await report(sampleOf(id, { memBytes: 400 }), sampleOf(id, { memBytes: 100 }))
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  const facts = hostFacts()
-  const { hostId: laterHost } = await world.modules.enrolment.register({ joinToken, facts }, '127.0.0.1')
+  const laterHost = await secondHost(world)
   await sql`update docks set host_id = ${laterHost}, generation = 2 where id = ${id}`.execute(world.db)
   const samples = [sampleOf(id, { generation: 2, memBytes: 100 })]
   await world.modules.hostEvents.handle(laterHost, { type: 'samples', samples })

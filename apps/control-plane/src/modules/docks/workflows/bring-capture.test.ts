@@ -3,10 +3,10 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { unkeptCaptures } from '../../hosts/host-store.ts'
 import { HostRefused } from '../../hosts/index.ts'
-import { hostFacts } from '../fake-host.ts'
 import { deleteDock, resumeDock, stopDock } from '../index.ts'
 import { latestSnapshot } from '../kept-snapshot.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { secondHost } from '../test-second-host.ts'
 import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
@@ -40,9 +40,7 @@ beforeEach(async () => {
   }
   await expect.poll(isCopied, { timeout: 20_000 }).toBe(true)
   await world.report()
-  second = newUuid()
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
+  second = await secondHost(world)
   restores = []
   const { restoreCapture } = world.host
   world.host.restoreCapture = async (on, ...rest) => {

@@ -1,10 +1,9 @@
-import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { HostRefused } from '../../hosts/index.ts'
-import { hostFacts } from '../fake-host.ts'
 import { resumeDock, stopDock } from '../index.ts'
 import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
+import { secondHostOnline } from '../test-second-host.ts'
 import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
@@ -25,17 +24,7 @@ const slots = async (hostId: string) =>
   ).rows[0]!
 
 beforeEach(async () => {
-  second = newUuid()
-  const joinToken = await world.modules.enrolment.issueJoinToken()
-  await world.modules.enrolment.register({ joinToken, hostId: second, facts: hostFacts() }, '127.0.0.2')
-  await world.modules.hostEvents.handle(second, {
-    type: 'inventory',
-    facts: hostFacts(),
-    pressure: { memAvailableBytes: 8 * 1024 ** 3, diskFreeBytes: 50 * 1024 ** 3 },
-    runtimes: [],
-    pool: [],
-    captures: [],
-  })
+  second = await secondHostOnline(world)
   world.host.linked = () => [world.hostId, second]
   asked = []
   broken = new Map()
