@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
-import { createOperationRunner, createTimers, type OperationRunner, pruneOperations } from './engine/index.ts'
+import { createDockSagas } from './dock-sagas.ts'
+import { createDockUpkeep, wipeRetained } from './dock-upkeep.ts'
+import { createOperationRunner, type OperationRunner } from './engine/index.ts'
 import {
   createFleetGateway,
   createFleetServer,
@@ -21,40 +23,19 @@ import { retentionEnabled } from './modules/accounts/index.ts'
 import type { GrantFor } from './modules/connectors/index.ts'
 import { type Copies, type CopyMetrics, type CopySettings, createCopies } from './modules/copies/index.ts'
 import {
-  activitySweepMs,
-  createDeleteSaga,
   createDockActivity,
   createDockReactions,
-  createDockRepositories,
   createDockUsage,
   createOrderedStops,
   createOrganizationOf,
-  createSecretsOf,
-  createSetupSaga,
-  createStartSagas,
-  createStopSaga,
   createTtlClock,
-  createUpgradeSaga,
   type DockContext,
-  dropOldKeys,
-  dropOldOutcomes,
-  type Launch,
   nextStopAt,
   type OrderedStops,
-  pruneDockRecords,
   stopDueDocks,
-  usageSweepMs,
-  wipeArchivedDocks,
 } from './modules/docks/index.ts'
+import type { GitServers } from './modules/environments/index.ts'
 import {
-  type GitServers,
-  launchEnvironment,
-  passedSecrets,
-  pruneVersions,
-  repositoriesToClone,
-} from './modules/environments/index.ts'
-import {
-  countQuarantined,
   createEnrolment,
   createHostEvents,
   createLostTime,
@@ -69,14 +50,7 @@ import {
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
 import { createErasureMacs, createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
-import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
-import {
-  createDeleteTemplateSaga,
-  createSaveTemplateSaga,
-  dockHasConnectors,
-  templateForCreate,
-  wipeTemplates,
-} from './modules/templates/index.ts'
+import { dockHasConnectors, templateForCreate } from './modules/templates/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { KeyRing, Sealer } from './sealing/index.ts'
@@ -97,19 +71,6 @@ export type DockModules = {
   start(): Promise<void>
   /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
   stop(): Promise<void>
-}
-
-/** What is kept for a day of keyed requests. */
-const dropKeys = async ({ db, clock }: DockContext): Promise<void> => {
-  await dropOldOutcomes({ db, clock })
-  await dropOldKeys(db, clock.now())
-}
-
-/** What is older than it is kept. */
-const pruneRecords = async (context: Pick<DockContext, 'db' | 'clock'>): Promise<void> => {
-  await pruneVersions(context)
-  await pruneOperations(context)
-  await pruneDockRecords(context)
 }
 
 export const createDockModules = (options: {
@@ -164,40 +125,10 @@ export const createDockModules = (options: {
   const copies = createCopies(copyContext)
   const imageVersions = createImageVersions(copyContext, options.catalog)
   const startFailures = createStartFailures(clock)
-  const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
-  const secretsOf = createSecretsOf({
-    ...{ db, sealer },
-    passed: (target) => passedSecrets({ db, sealer }, target),
+  const sagas = createDockSagas({
+    ...{ db, clock, logger, gateway, sealer, owner, ttl, startFailures, copies, imageVersions, lineage },
+    ...{ policy: options.policy, gitServers: options.gitServers },
   })
-  const repositories = createDockRepositories({
-    ...{ db, clock, gateway, secretsOf },
-    passed: (dock) => repositoriesToClone({ db, sealer }, options.gitServers, dock),
-  })
-  const parts = {
-    db,
-    clock,
-    gateway,
-    owner,
-    sealer,
-    ttl,
-    policy: options.policy,
-    startFailures,
-    ensureCapture: copies.ensureCapture,
-    ensureImage: imageVersions.ensureImage,
-    launch,
-    repositories,
-    isOfLostTime: lineage.isOfLostTime,
-  }
-  const sagas = [
-    ...createStartSagas(parts),
-    createSetupSaga({ ...parts, secretsOf }),
-    createStopSaga(parts),
-    createDeleteSaga(parts),
-    createSaveTemplateSaga(parts),
-    createDeleteTemplateSaga(parts),
-    createSnapshotDeleteSaga(parts),
-    createUpgradeSaga({ ...parts, logger }),
-  ]
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()
   const usage = createDockUsage({ db, clock })
@@ -257,30 +188,9 @@ export const createDockModules = (options: {
     ...{ logger, enrolment, events: hostEvents, gateway: fleetGateway },
     linkedInBulk: copies.noticeHost,
   })
-  // A Template keeps its Dock, so it goes first.
-  const wipe = async (): Promise<void> => {
-    await wipeTemplates(db)
-    await wipeArchivedDocks(context)
-  }
-  const timers = createTimers({
-    clock,
-    logger,
-    tasks: [
-      { name: 'activity', everyMs: activitySweepMs, run: () => context.activity.sweep() },
-      { name: 'usage', everyMs: usageSweepMs, run: () => usage.writeEnded() },
-      { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
-      { name: 'old records', everyMs: 600_000, run: () => pruneRecords({ db, clock }) },
-      { name: 'zero data retention', everyMs: 60_000, run: () => wipe() },
-      { name: 'what hosts remember', everyMs: 5_000, run: lostTime.tell },
-      { name: 'what the object store remembers', everyMs: 10_000, run: storeMemory.keep },
-      {
-        name: 'quarantine',
-        everyMs: 15_000,
-        run: async () => options.quarantined?.(await countQuarantined(db)),
-      },
-      { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
-      { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },
-    ],
+  const upkeep = createDockUpkeep({
+    ...{ context, lostTime, storeMemory, hostEvents },
+    quarantined: options.quarantined,
   })
   const orderedStops = createOrderedStops(context)
   return {
@@ -303,7 +213,9 @@ export const createDockModules = (options: {
     imageVersions,
     orderedStops,
     noticeRetention: () => {
-      wipe().catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
+      wipeRetained(context).catch((error: unknown) =>
+        logger.error({ err: error }, 'zero data retention failed'),
+      )
     },
     start: async () => {
       await lineage.begin()
@@ -312,12 +224,12 @@ export const createDockModules = (options: {
       await runner.start()
       await copies.start()
       imageVersions.start()
-      timers.start()
+      upkeep.start()
       ttl.start()
       orderedStops.start()
     },
     stop: async () => {
-      timers.stop()
+      upkeep.stop()
       ttl.stop()
       orderedStops.stop()
       gitDoor.close()

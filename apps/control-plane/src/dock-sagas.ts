@@ -1,0 +1,71 @@
+/** Joins the workflows of Docks, Snapshots and Templates with what they take from other modules. */
+import type { Clock, Logger } from '@dock/foundation'
+import type { Db } from './database/database.ts'
+import type { Saga } from './engine/index.ts'
+import type { Copies } from './modules/copies/index.ts'
+import {
+  createDeleteSaga,
+  createDockRepositories,
+  createSecretsOf,
+  createSetupSaga,
+  createStartSagas,
+  createStopSaga,
+  createUpgradeSaga,
+  type DockContext,
+  type Launch,
+} from './modules/docks/index.ts'
+import {
+  type GitServers,
+  launchEnvironment,
+  passedSecrets,
+  repositoriesToClone,
+} from './modules/environments/index.ts'
+import type { HostGateway } from './modules/hosts/index.ts'
+import type { ImageVersions } from './modules/images/index.ts'
+import type { Lineage } from './modules/lineage/index.ts'
+import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
+import { createDeleteTemplateSaga, createSaveTemplateSaga } from './modules/templates/index.ts'
+import type { Sealer } from './sealing/index.ts'
+
+export const createDockSagas = (
+  options: Pick<DockContext, 'policy' | 'startFailures' | 'ttl'> & {
+    db: Db
+    clock: Clock
+    logger: Logger
+    gateway: HostGateway
+    sealer: Sealer
+    /** Names this process on leases. */
+    owner: string
+    copies: Copies
+    imageVersions: ImageVersions
+    gitServers: GitServers
+    lineage: Lineage
+  },
+): Saga[] => {
+  const { db, clock, logger, gateway, sealer, owner, ttl, policy, startFailures, gitServers } = options
+  const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
+  const secretsOf = createSecretsOf({
+    ...{ db, sealer },
+    passed: (target) => passedSecrets({ db, sealer }, target),
+  })
+  const repositories = createDockRepositories({
+    ...{ db, clock, gateway, secretsOf },
+    passed: (dock) => repositoriesToClone({ db, sealer }, gitServers, dock),
+  })
+  const parts = {
+    ...{ db, clock, gateway, owner, sealer, ttl, policy, startFailures, launch, repositories },
+    ensureCapture: options.copies.ensureCapture,
+    ensureImage: options.imageVersions.ensureImage,
+    isOfLostTime: options.lineage.isOfLostTime,
+  }
+  return [
+    ...createStartSagas(parts),
+    createSetupSaga({ ...parts, secretsOf }),
+    createStopSaga(parts),
+    createDeleteSaga(parts),
+    createSaveTemplateSaga(parts),
+    createDeleteTemplateSaga(parts),
+    createSnapshotDeleteSaga(parts),
+    createUpgradeSaga({ ...parts, logger }),
+  ]
+}
