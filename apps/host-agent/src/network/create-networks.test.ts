@@ -396,11 +396,14 @@ describe('an instance of its own', () => {
   /** How many of so many datagrams, each from a port of its own, reach the outside. */
   const datagrams = async (network: DockNetwork, count: number, port: number): Promise<number> => {
     const counted = await countDatagrams(`/run/netns/${outside}`, port)
+    // A port that is free again may be taken again, and would be no other connection.
     const script = `
 import socket
+held = []
 for n in range(${count}):
   s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
   s.sendto(b'x', ('${server4}', ${port}))
+  held.append(s)
 `
     await inside(network, ['python3', '-c', script])
     return counted.stop()
