@@ -85,6 +85,7 @@ type Outcome = {
   told: boolean
   neighbourLived: boolean
   bystander: boolean
+  seconds: number
   said: string
 }
 
@@ -100,6 +101,7 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
       dock.id,
       `setsid ${neighbour} >/dev/null 2>&1 & while [ ! -e /dev/shm/up ]; do sleep 0.05; done`,
     )
+    const begin = performance.now()
     const running = exec(server, dock.id, each.command, { timeoutSeconds: 60 }).catch((error: unknown) =>
       error instanceof DockApiError
         ? { exitCode: -1, stderr: `${error.code}: ${error.message}` }
@@ -111,14 +113,14 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
       if (agent !== null) process.kill(agent, 'SIGKILL')
     }
     const ended = await running
+    const seconds = (performance.now() - begin) / 1000
     const stillThere = async (): Promise<string> => {
       for (const deadline = Date.now() + 90_000; ; ) {
-        const seen = await run(
-          server,
-          dock.id,
-          'cat /dev/shm/up && echo same; pgrep -f bytearray >/dev/null && echo neighbour',
-        ).catch((error: unknown) => String(error))
-        if (!seen.includes('Error') || Date.now() > deadline) return seen
+        // The brackets keep the pattern from finding the shell that has it among its arguments.
+        const look = '[ -e /dev/shm/up ] && echo same; pgrep -f "[b]ytearray" >/dev/null && echo neighbour'
+        const seen = await exec(server, dock.id, look).catch(() => undefined)
+        if (seen) return seen.stdout
+        if (Date.now() > deadline) return ''
         await new Promise((resolve) => setTimeout(resolve, 500))
       }
     }
@@ -129,6 +131,7 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
       ...{ shape: each.name, lived, neighbourLived, read137: ended.exitCode === 137 },
       told: /dock: .* ended because the Dock ran out of memory/.test(ended.stderr),
       bystander: each.shows && lived && !neighbourLived,
+      seconds,
       said: `${ended.exitCode} ${ended.stderr.trim().split('\n').at(-1) ?? ''}`.slice(0, 110),
     }
   } finally {
@@ -148,7 +151,10 @@ try {
     for (let each = wanted.shift(); each; each = wanted.shift()) {
       const outcome = await oneHog(each, false)
       outcomes.push(outcome)
-      const marks = [outcome.lived ? 'lives' : 'DIED ', outcome.bystander ? 'BYSTANDER' : '']
+      const { lived, neighbourLived, bystander } = outcome
+      const neighbourIs = bystander ? 'BYSTANDER' : neighbourLived ? 'kept' : 'ended'
+      const seconds = `${outcome.seconds.toFixed(1)} s`.padStart(6)
+      const marks = [lived ? 'lives' : 'DIED ', neighbourIs.padEnd(9), seconds]
       print(
         `${String(outcomes.length).padStart(3)} ${each.name.padEnd(20)} ${marks.join(' ')} ${outcome.said}`,
       )

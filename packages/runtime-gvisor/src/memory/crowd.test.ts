@@ -40,11 +40,24 @@ test('one that grows slowly is watched for longer, though it stands still betwee
   expect(see(crowd, dock(220), 900)).toHaveLength(220)
   const slower = new Crowd()
   see(slower, dock(200), 0)
-  expect(see(slower, dock(210), 1_000)).toBe('sizes')
+  expect(see(slower, dock(210), 1_000)).toHaveLength(210)
 })
 
-test('with no room left, sizes are asked for at once', () => {
-  expect(see(new Crowd(), dock(400), 0, { isStuck: true })).toBe('sizes')
+test('most of a crowd that come and go are a bomb that has no room to grow', () => {
+  const crowd = new Crowd()
+  see(crowd, dock(400), 0)
+  const replaced = [...dock(390), ...named('bash', 10, 5000)]
+  expect(see(crowd, replaced, 100)).toBe('watch')
+  expect(see(crowd, [...dock(390), ...named('bash', 10, 6000)], 200)).toHaveLength(400)
+})
+
+test('with no room left, two looks decide', () => {
+  const [still, grown] = [new Crowd(), new Crowd()]
+  const stuck = { isStuck: true }
+  expect(see(still, dock(400), 0, stuck)).toBe('watch')
+  expect(see(still, dock(400), 5, stuck)).toBe('sizes')
+  see(grown, dock(400), 0, stuck)
+  expect(see(grown, dock(403), 5, stuck)).toHaveLength(403)
 })
 
 test('those of a name that grows while memory is short are a bomb, but for commands from outside', () => {

@@ -10,8 +10,10 @@ const processesMax = 150
 const bombMin = 20
 /** For so long a changing crowd is watched before sizes are asked for, and one that grows. */
 const [watchMs, growingWatchMs] = [200, 1_000]
-/** A name that became so many more grows. */
+/** A name that became so many more grows, and one of which so many are new comes and goes. */
 const growingMin = 3
+/** A name that comes and goes, and that more than this share of all have, is a bomb that has no room to grow. */
+const crowdShareMin = 0.5
 /** What the host spends on a process that uses nothing itself. */
 const costBytes = 2 ** 19
 /** So much of what is used, a bomb's processes explain by their number. */
@@ -23,7 +25,7 @@ export type Verdict = 'sizes' | 'watch' | ListedProcess[]
 export class Crowd {
   /** Of the bomb that is being ended. */
   #bombName: string | undefined
-  #begin: { atMs: number; counts: Map<string, number> } | undefined
+  #begin: { atMs: number; pids: Set<number>; counts: Map<string, number> } | undefined
   #last = new Set<number>()
   readonly #ended = new Map<string, number>()
 
@@ -49,18 +51,35 @@ export class Crowd {
       return 'sizes'
     }
     if (!this.#begin) {
-      this.#begin = { atMs: nowMs, counts: new Map([...byName].map(([name, { length }]) => [name, length])) }
+      const counts = new Map([...byName].map(([name, { length }]) => [name, length]))
+      this.#begin = { atMs: nowMs, pids: new Set(processes.map(({ pid }) => pid)), counts }
       this.#ended.clear()
-      return isStuck ? 'sizes' : 'watch'
+      return 'watch'
     }
-    let isGrowing = false
+    let growing: string | undefined
     for (const [name, { length }] of byName) {
       const grownBy = length + (this.#ended.get(name) ?? 0) - (this.#begin.counts.get(name) ?? 0)
       if (grownBy >= bombMin) return this.#met(name, byName)
-      isGrowing ||= grownBy >= growingMin
+      if (grownBy >= growingMin) growing = name
     }
-    const isOver = nowMs - this.#begin.atMs >= (isGrowing ? growingWatchMs : watchMs)
-    return isStuck || isOver || !(hasChanged || isGrowing) ? 'sizes' : 'watch'
+    if (!hasChanged && growing === undefined) return 'sizes'
+    const isOver = nowMs - this.#begin.atMs >= (growing === undefined ? watchMs : growingWatchMs)
+    if (!isOver && !isStuck) return 'watch'
+    // It is too late to watch on, and not safe to ask for sizes.
+    const suspect = growing ?? this.#churning(processes, byName, this.#begin.pids)
+    return suspect === undefined ? 'sizes' : this.#met(suspect, byName)
+  }
+
+  #churning(
+    processes: readonly ListedProcess[],
+    byName: ReadonlyMap<string, ListedProcess[]>,
+    known: ReadonlySet<number>,
+  ): string | undefined {
+    for (const [name, all] of byName) {
+      const newcomers = all.filter(({ pid }) => !known.has(pid)).length
+      if (newcomers >= growingMin && all.length > processes.length * crowdShareMin) return name
+    }
+    return undefined
   }
 
   /** The bomb among processes whose sizes do not explain what is used, where their number does. */
