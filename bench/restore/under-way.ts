@@ -68,7 +68,7 @@ const untilAllBegan = async (server: Server, docks: UnderWay): Promise<void> => 
     )
   const stateOf = async (id: string) => (await client.call('readDock', { params: { id } })).state
   for (;;) {
-    const listed: Dock[] = await client.call('listDocks', { query: {} })
+    const listed: Dock[] = await client.call('listDocks', { query: { filter: 'p' } })
     const began =
       listed.some(({ name }) => name === 'under-way-created') &&
       (await stateOf(docks.stopped)) === 'archiving' &&
