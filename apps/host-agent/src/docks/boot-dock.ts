@@ -81,7 +81,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
         ip: null,
         sandbox: null,
         lastOperation: null,
-        bootedBy: null,
+        booted: null,
       }),
       prepareDisk(dock, command, undo),
       makeNetwork(dock, undo),
@@ -99,8 +99,8 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
     if (command.files && !isFresh(command)) await deliverFiles(driver, sandbox, command.files)
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
-    const bootedBy = command.operationId
-    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation, bootedBy })
+    const booted = { operationId: command.operationId, result }
+    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation, booted })
     dock.adopt(sandbox, { isNew: true })
     return result
   } catch (error) {

@@ -32,7 +32,7 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const claimed = {
     ...{ phase: 'running' as const, generation, spec: wanted },
     lastOperation: { kind: 'start' as const, operationId, generation, result },
-    bootedBy: operationId,
+    booted: { operationId, result },
   }
   if (hostname !== null && !driver.rename) return null
   const given = [...variableEntries(env), ...secretFileEntries(files)]

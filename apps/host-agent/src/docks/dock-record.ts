@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid, writeFileDurably } from '@dock/foundation'
-import { type StartDock, setupOutcome, startDock } from '@dock/host-protocol'
+import { type StartDock, setupOutcome, startDock, startedDock } from '@dock/host-protocol'
 import { execReference, sandboxHandle } from '@dock/runtime'
 import * as z from 'zod'
 
@@ -45,8 +45,8 @@ export const dockRecord = z.strictObject({
       result: z.unknown(),
     })
     .nullable(),
-  /** The operation that booted the present generation; null in the record of an earlier version. */
-  bootedBy: z.string().nullable().default(null),
+  /** The start that booted the present generation, and its answer; null in the record of an earlier version. */
+  booted: z.strictObject({ operationId: z.string(), result: startedDock }).nullable().default(null),
   /** The setup script that was begun last, where it runs while it does, and how it ended. */
   setup: z
     .strictObject({

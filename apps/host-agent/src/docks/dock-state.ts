@@ -102,7 +102,7 @@ export class DockState {
       ip: null,
       sandbox: null,
       lastOperation: null,
-      bootedBy: null,
+      booted: null,
       setup: null,
       ...this.#record,
       ...change,

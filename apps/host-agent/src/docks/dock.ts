@@ -79,9 +79,9 @@ export class Dock {
   start(command: protocol.StartDock): Promise<protocol.StartedDock> {
     return this.#run('start', command, async () => {
       const { record } = this.#state
-      const isBooted = record?.phase === 'running' && record.generation === command.generation
+      const hasBooted = record && record.phase !== 'gone' && record.generation === command.generation
       // Captures may have followed the boot, so that its command is no longer the last.
-      if (isBooted && record.bootedBy === command.operationId && record.ip !== null) return { ip: record.ip }
+      if (hasBooted && record.booted?.operationId === command.operationId) return record.booted.result
       this.#refuseSpentGeneration(command)
       return startDock(this.#state, command)
     })
