@@ -1,7 +1,7 @@
 /**
  * The memory of a sandbox's control group, for the guard. Version 1 can switch the kernel's own killing off and rings a
- * bell at a threshold. Version 2 has `memory.high` below the hard limit and a file of events; it has been tried against
- * files only (decision 060).
+ * bell at a threshold. Version 2 has `memory.high` below the hard limit and a file of events, shown by
+ * `script/prove cgroup-v2` (decision 079).
  */
 import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -23,7 +23,7 @@ const state = async (): Promise<string | undefined> =>
       controlPlane.database.db,
     )
   ).rows[0]?.state
-const untilOnline = () => vi.waitFor(async () => expect(await state()).toBe('online'), 10_000)
+const untilOnline = () => vi.waitFor(async () => expect(await state()).toBe('online'), 60_000)
 
 /** Writes until the control plane ends the session; returns how much it took. */
 const writeEndlessly = async (piece: Uint8Array, bytesMax: number): Promise<number> => {
@@ -53,7 +53,7 @@ beforeEach(async () => {
   })
   await host.linked()
   const { gateway } = controlPlane.controlPlane.docks.context
-  await vi.waitFor(() => expect(gateway.linkedInBulk()).toEqual([host.hostId]), 10_000)
+  await vi.waitFor(() => expect(gateway.linkedInBulk()).toEqual([host.hostId]), 60_000)
 })
 afterEach(async () => {
   await host.close()
@@ -86,7 +86,7 @@ it('is not believed a pool of 100,000, nor one larger than a host may have', asy
     while (pools.take(kind, [host.hostId])) taken += 1
     expect(taken).toBe(200)
   }
-  await vi.waitFor(takeAll, 10_000)
+  await vi.waitFor(takeAll, 60_000)
 })
 
 it('is ended when it sends nothing but what is not in the protocol', async () => {
@@ -141,7 +141,7 @@ it('that lists captures without end is online, and soon asked no further', async
       : null
   await host.send(inventory({ captures: null }))
   await untilOnline()
-  await vi.waitFor(() => expect(cancelled).toBe(1), 10_000)
+  await vi.waitFor(() => expect(cancelled).toBe(1), 60_000)
   // What the links hold comes on top.
   expect(sent).toBeLessThan(1_000_000)
 }, 60_000)
