@@ -12,6 +12,8 @@ export type MemoryDump = {
   processes: MemoryProcess[]
   /** Whether every process is among them. */
   isWhole: boolean
+  /** What reading it took of this process's time. */
+  readMs: number
 }
 
 const dumpBytesMax = 4 * 2 ** 20
@@ -39,8 +41,24 @@ export class DumpReader implements AnswerReader {
   /** Last bytes of the chunk before: a key may be cut. */
   #tail: Buffer = Buffer.alloc(0)
   #isWhole = true
+  #readMs = 0
 
   feed(chunk: Buffer): Progress {
+    const beginMs = performance.now()
+    try {
+      return this.#read(chunk)
+    } finally {
+      this.#readMs += performance.now() - beginMs
+    }
+  }
+
+  answer(): SentryAnswer {
+    const [processes, isWhole, readMs] = [this.#processes, this.#isWhole, this.#readMs]
+    const result: MemoryDump = { processes, isWhole, readMs }
+    return this.#isWhole ? { ...JSON.parse(this.#frame.take()), result } : { success: true, result }
+  }
+
+  #read(chunk: Buffer): Progress {
     this.#bytes += chunk.length
     if (this.#bytes > dumpBytesMax) {
       this.#isWhole = false
@@ -71,11 +89,6 @@ export class DumpReader implements AnswerReader {
     this.#keeping?.add(seen.subarray(keptTo))
     this.#tail = seen.subarray(-statusKey.length)
     return progress
-  }
-
-  answer(): SentryAnswer {
-    const result: MemoryDump = { processes: this.#processes, isWhole: this.#isWhole }
-    return this.#isWhole ? { ...JSON.parse(this.#frame.take()), result } : { success: true, result }
   }
 
   #take({ pid, ppid, comm, vm_rss }: z.infer<typeof status>): void {

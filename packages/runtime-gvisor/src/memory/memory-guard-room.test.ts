@@ -27,7 +27,7 @@ const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
     ...{ group, memoryMiB },
     sentry: async () => ({
       processes: async () => (isThere ? [hog] : []),
-      memory: async () => ({ processes: isThere ? [hog] : [], isWhole: true }),
+      memory: async () => ({ processes: isThere ? [hog] : [], isWhole: true, readMs: 0 }),
       signal: () => {
         isThere = false
         setImmediate(resolve)

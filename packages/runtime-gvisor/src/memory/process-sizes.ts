@@ -1,12 +1,12 @@
 /**
- * Sizes of a sandbox's processes, asked for no more often than it takes to tell them. A dump costs sentry and agent what
- * its tenant put into it, so the next one waits four times as long as the last one took: all of them together never take
- * more than a fifth of the agent's time.
+ * Sizes of a sandbox's processes, asked for no more often than the agent can read them. A dump costs what its tenant put
+ * into it, so the next one waits four times as long as reading the last one took: no sandbox takes more than a fifth of
+ * the agent's time.
  */
 import type { MemoryDump } from './dump-reader.ts'
 import type { ListedProcess, MemoryProcess } from './victims.ts'
 
-const waitPerAskMs = 4
+const waitPerReadMs = 4
 const waitMsMax = 1_000
 
 export class ProcessSizes {
@@ -26,10 +26,8 @@ export class ProcessSizes {
     listed: readonly ListedProcess[],
     usedBytes: number,
   ): Promise<{ processes: MemoryProcess[]; isWhole: boolean }> {
-    const askedAtMs = performance.now()
-    const dump = await sentry.memory().catch((): MemoryDump => ({ processes: [], isWhole: false }))
-    const nowMs = performance.now()
-    this.#againAtMs = nowMs + Math.min(waitMsMax, waitPerAskMs * (nowMs - askedAtMs))
+    const dump = await sentry.memory().catch((): MemoryDump => ({ processes: [], isWhole: false, readMs: 0 }))
+    this.#againAtMs = performance.now() + Math.min(waitMsMax, waitPerReadMs * dump.readMs)
     if (dump.isWhole) return dump
     const told = new Set(dump.processes.map(({ pid }) => pid))
     const untold = listed.filter(({ pid }) => !told.has(pid))

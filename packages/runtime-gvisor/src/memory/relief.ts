@@ -66,11 +66,15 @@ export class Relief {
 
   async #endLargest(sentry: SandboxMemory, listed: readonly ListedProcess[]): Promise<boolean> {
     const { sizes, targetBytes } = this.#parts
-    const { processes, isWhole } = await sizes.ask(sentry, listed, this.#parts.usedBytes())
-    const usedBytes = this.#parts.usedBytes()
+    const askedBytes = this.#parts.usedBytes()
+    const { processes, isWhole } = await sizes.ask(sentry, listed, askedBytes)
+    // A slow dump tells how large the hog was, not how large it is: what came since is not made up for by others.
+    const usedBytes = Math.min(askedBytes, this.#parts.usedBytes())
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
     const bomb = chosen.unexplained ? this.#crowd.unexplained(this.#victims.left(listed), usedBytes) : []
-    const victims = bomb.length > 0 ? withoutSizes(bomb) : chosen.victims
+    // Estimates are good for one.
+    const largest = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
+    const victims = bomb.length > 0 ? withoutSizes(bomb) : largest
     await this.#end(sentry, victims, processes)
     if (chosen.unexplained || !isWhole) await this.#reduce(sentry)
     this.#pauseBetween(chosen.unexplained)

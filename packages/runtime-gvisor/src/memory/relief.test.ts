@@ -1,0 +1,49 @@
+/** One round of a shortage, with a pretended sentry. */
+import { expect, test } from 'vitest'
+import type { MemoryDump } from './dump-reader.ts'
+import { ProcessSizes } from './process-sizes.ts'
+import { Relief } from './relief.ts'
+
+const mib = 2 ** 20
+const hog = { pid: 9, parentPid: 1, name: 'hog' }
+const workers = Array.from({ length: 50 }, (_, index) => ({ pid: 100 + index, parentPid: 1, name: 'worker' }))
+const listed = [{ pid: 1, parentPid: 0, name: 'init' }, hog, ...workers]
+
+/** Runs one round in which 600 MiB are used when sizes are asked for, of which 400 may be. Returns who was ended. */
+const round = async (memory: () => Promise<MemoryDump>, usedAfterMiB: number): Promise<number[]> => {
+  const ended: number[] = []
+  let usedMiB = 600
+  const relief = new Relief({
+    sizes: new ProcessSizes(),
+    usedBytes: () => usedMiB * mib,
+    targetBytes: () => 400 * mib,
+    onEnded: ({ pid }) => ended.push(pid),
+    onEnding: () => undefined,
+  })
+  const sentry = {
+    processes: async () => listed,
+    memory: () => {
+      usedMiB = usedAfterMiB
+      return memory()
+    },
+    signal: async () => undefined,
+    reduceMemory: async () => undefined,
+  }
+  await relief.round(sentry, { isShort: true, isStuck: false })
+  return ended
+}
+const sized = listed.map((each) => ({ ...each, rssBytes: (each === hog ? 250 : 4) * mib }))
+
+test('nobody is ended for what the hog took while its size was asked for', async () => {
+  const dump = { processes: sized, isWhole: true, readMs: 0 }
+  expect(await round(async () => dump, 1_000)).toEqual([hog.pid])
+})
+
+test('nobody is ended for what came back meanwhile', async () => {
+  const dump = { processes: sized, isWhole: true, readMs: 0 }
+  expect(await round(async () => dump, 390)).toEqual([])
+})
+
+test('one is ended where sizes are not told, the newest', async () => {
+  expect(await round(() => Promise.reject(new Error('silent')), 600)).toEqual([workers.at(-1)!.pid])
+})
