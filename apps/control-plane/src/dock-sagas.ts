@@ -56,7 +56,7 @@ export const createDockSagas = (
     ...{ db, clock, gateway, owner, sealer, ttl, policy, startFailures, launch, repositories },
     ensureCapture: options.copies.ensureCapture,
     ensureImage: options.imageVersions.ensureImage,
-    isOfLostTime: options.lineage.isOfLostTime,
+    origins: options.lineage,
   }
   return [
     ...createStartSagas(parts),

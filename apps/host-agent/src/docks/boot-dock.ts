@@ -107,7 +107,7 @@ export const bootDock = async (dock: DockState, command: StartDock): Promise<Sta
     await undo.unwind()
     // Also a disk that could not be removed is one that this host keeps, and says so.
     const phase = (await disks.has(dockId).catch(() => true)) ? 'stopped' : 'gone'
-    await dock.save({ phase, ip: null, sandbox: null, lastOperation: null })
+    await dock.save({ phase, ip: null, sandbox: null, lastOperation: null, booted: null })
     throw error
   }
 }
@@ -116,4 +116,5 @@ const endOlderGeneration = async (dock: DockState): Promise<void> => {
   await dock.endSandbox()
   await dock.parts.networks.destroy(dock.dockId)
   await dock.parts.disks.detach(dock.dockId)
+  await dock.save({ phase: 'stopped', ip: null, sandbox: null })
 }

@@ -38,7 +38,9 @@ export const claimPooled = async (dock: DockState, command: StartDock): Promise<
   const given = [...variableEntries(env), ...secretFileEntries(files)]
   const isReady = hostname === null && given.length === 0
   try {
-    const saved = dock.save(isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null })
+    const saved = dock.save(
+      isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null, booted: null },
+    )
     const begun = Promise.all([saved, freezer.thaw(live, 'pool')])
     // Made while the record is on its way to stable storage.
     const archive = tarArchive(given)

@@ -29,6 +29,7 @@ test('a disk that cannot be kept as a capture stays, however often the boot is r
     host.disks.failNext('capture', new NoSpace('full'))
     await expect(dock().start(startCommand({ generation: 2 }))).rejects.toBeInstanceOf(NoSpace)
     expect((await host.residue()).disks).toEqual([dockId])
+    expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'stopped' }])
   }
   await dock().start(startCommand({ generation: 2 }))
   expect(await capturesOf()).toHaveLength(1)

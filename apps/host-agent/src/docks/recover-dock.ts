@@ -46,7 +46,7 @@ const takeUp = async (dock: DockState): Promise<boolean> => {
     if (record.spec?.source.kind !== 'own') undo.push('remove disk', () => disks.remove(dockId))
     await undo.unwind()
     const phase = (await disks.has(dockId)) ? 'stopped' : 'gone'
-    await dock.save({ phase, ip: null, sandbox: null, lastOperation: null })
+    await dock.save({ phase, ip: null, sandbox: null, lastOperation: null, booted: null })
     return false
   }
   await disks.detach(dockId)

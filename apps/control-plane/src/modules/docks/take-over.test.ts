@@ -53,7 +53,13 @@ it('a process that has lost a stop neither fails its Snapshot nor orders its cap
       where dock_id = ${id} and kind = 'stop'`.execute(world.db)
   ).rows[0]!
   const { db, clock, host: gateway } = world
-  const parts = { db, clock, gateway, owner: 'another', isOfLostTime: async () => false }
+  const parts = {
+    db,
+    clock,
+    gateway,
+    owner: 'another',
+    origins: { isInherited: async () => false, isOfLostTime: async () => false },
+  }
   const late = createStopSaga({ ...parts, ttl: { note: () => undefined } })
   const error = { code: 'service_unavailable', message: 'late' }
   await expect(late.fail(operation, error)).rejects.toThrow(LeaseLost)

@@ -58,6 +58,8 @@ export const hostCandidate = (
   r: PlacementRequest,
   policy: PlacementPolicy,
   after: RawBuilder<boolean>,
+  /** Whether a host that another change holds is passed over, for a caller that holds a host already. */
+  passesHeld = false,
 ): RawBuilder<unknown> => sql`
   select h.id, h.runtime from hosts h
   where ${after} and ${online(r)} and ${serves(r)} and ${fitsSize(r)}
@@ -68,7 +70,8 @@ export const hostCandidate = (
   order by h.id = any(${r.avoid ?? []}::uuid[]),
     floor(h.reserved_slots / (h.max_docks * ${equalShare}::float8))
       - case when h.id = ${r.prefer ?? null}::uuid then ${preferredSteps}::int else 0 end,
-    coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1 for no key update`
+    coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1
+  for no key update ${passesHeld ? sql`skip locked` : sql``}`
 
 /** `set` list that counts a Dock on the host row `hosts`. */
 export const reserveSize = (

@@ -27,9 +27,11 @@ export type Lineage = {
   look(remembered: Remembered | null, by: string): Promise<boolean>
   /** When the present epoch began; null for the first, which no restore began. */
   begunAt(): Date | null
+  /** Whether an earlier process began the operation: what its host knows of it may be newer than the database. */
+  isInherited(operationId: string): Promise<boolean>
   /**
-   * Whether the operation began before the present epoch: it may have been carried out in the lost time already, and
-   * hosts may have gone on from there.
+   * Whether the operation may have been carried out in a time that the database has lost, so that its host has gone on
+   * from there: it began before the present epoch, or is inherited and its host, which alone could tell, is lost.
    */
   isOfLostTime(operationId: string): Promise<boolean>
 }
@@ -38,11 +40,13 @@ export const createLineage = (options: { db: Db; clock: Clock; logger: Logger })
   const { db, clock, logger } = options
   const startId = newUuid()
   let state = { epoch: 0, begunAt: null as Date | null }
+  let startedAt = clock.now()
   let mark = 0
   let begun: Promise<void> | undefined
 
   const doBegin = async (): Promise<void> => {
     const now = clock.now()
+    startedAt = now
     const row = await sql<{ epoch: number; begunAt: Date | null }>`
       select epoch, begun_at as "begunAt" from instance_epoch`.execute(db)
     if (row.rows[0]) state = row.rows[0]
@@ -91,10 +95,16 @@ export const createLineage = (options: { db: Db; clock: Clock; logger: Logger })
     epoch: () => state.epoch,
     begin,
     begunAt: () => state.begunAt,
-    isOfLostTime: async (operationId) => {
-      if (state.begunAt === null) return false
+    isInherited: async (operationId) => {
       const found = await sql`select 1 from operations
-        where id = ${operationId} and created_at < ${state.begunAt}`.execute(db)
+        where id = ${operationId} and created_at < ${startedAt}`.execute(db)
+      return found.rows.length > 0
+    },
+    isOfLostTime: async (operationId) => {
+      const found = await sql`select 1 from operations o
+        where o.id = ${operationId} and (o.created_at < ${state.begunAt}::timestamptz
+          or (o.created_at < ${startedAt} and exists (
+            select 1 from hosts h where h.id = o.host_id and h.lost_at is not null)))`.execute(db)
       return found.rows.length > 0
     },
     current: async () => {

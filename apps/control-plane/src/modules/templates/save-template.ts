@@ -9,6 +9,7 @@ import {
   explainFailure,
   holdDock,
   type LostTimeParts,
+  waitWhereInherited,
   whileHostReturns,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
@@ -28,7 +29,7 @@ type Options = {
   clock: Clock
   gateway: HostGateway
   owner: string
-  isOfLostTime: LostTimeParts['isOfLostTime']
+  origins: LostTimeParts['origins']
 }
 
 const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
@@ -36,7 +37,7 @@ const saveData = (operation: OperationRow): SaveData => operation.data as unknow
 /** What the operation of a save keeps in its row. */
 export const newSaveData = (data: Omit<SaveData, 'sizeBytes'>): SaveData => data
 
-export const createSaveTemplateSaga = ({ db, clock, gateway, owner, isOfLostTime }: Options): Saga => ({
+export const createSaveTemplateSaga = ({ db, clock, gateway, owner, origins }: Options): Saga => ({
   kind: 'save-template',
   explain: explainFailure,
   steps: [
@@ -49,9 +50,11 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner, isOfLostTime
         const command = { operationId, generation, captureId: data.snapshotId }
         // A host that stays silent fails the save: waiting for it would hold the Dock.
         const capture = () => gateway.capture(hostId, dockId ?? '', command)
-        const captured = await whileHostReturns(gateway, hostId, capture).catch((error: unknown) =>
-          captureOfLostTime({ gateway, isOfLostTime }, operation, { id: data.snapshotId, hostId }, error),
-        )
+        const captured = await whileHostReturns(gateway, hostId, capture).catch(async (error: unknown) => {
+          await waitWhereInherited({ db, origins }, operation, hostId, error)
+          const kept = { id: data.snapshotId, hostId }
+          return captureOfLostTime({ gateway, origins }, operation, kept, error)
+        })
         data.sizeBytes = captured.sizeBytes
       },
     },
@@ -76,8 +79,8 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner, isOfLostTime
   fail: async (operation, error) => {
     const data = saveData(operation)
     const now = clock.now()
-    const ofLostTime = await isOfLostTime(operation.id)
-    // A capture that failed may be there all the same. What the lost time may have left stays, for somebody to decide on.
+    const ofLostTime = await origins.isOfLostTime(operation.id)
+    // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
     const leftovers: OrderForHost[] =
       data.live && operation.hostId !== null && !ofLostTime
         ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]
@@ -85,7 +88,7 @@ export const createSaveTemplateSaga = ({ db, clock, gateway, owner, isOfLostTime
     const parts = [
       holdDock(operation.dockId),
       sql`gate as (${completeOperation(operation, owner, error, now)})`,
-      sql`snap as (update snapshots set status = 'failed', lost_at = ${ofLostTime ? now : null}::timestamptz
+      sql`snap as (update snapshots set status = 'failed', host_id = case when ${ofLostTime} then null else host_id end
         where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
       failTemplate(data.templateId, now),
       sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
@@ -98,7 +101,7 @@ export const createDeleteTemplateSaga = ({
   db,
   clock,
   owner,
-}: Pick<Options, 'db' | 'clock' | 'owner'>): Saga => ({
+}: Omit<Options, 'gateway' | 'origins'>): Saga => ({
   kind: 'delete-template',
   explain: explainFailure,
   steps: [],

@@ -22,6 +22,9 @@ export const capturesGone = (
         status = case when s.copied_at is null and ${otherKeeper(hostId)} is null then 'failed' else s.status end
       where s.host_id = ${hostId} and s.status = 'completed' and s.created_at < ${before}
         and s.id <> all(${there}::uuid[])
+        -- One that was completed since may have come after the host made its list.
+        and not exists (select 1 from docks d where d.id = s.dock_id and d.last_snapshot_at >= ${before}
+          and s.number = (select max(n.number) from snapshots n where n.dock_id = d.id and n.status = 'completed'))
       returning s.id, s.dock_id as "dockId", s.status`.execute(tx)
     const docks = gone.rows.filter(({ status }) => status === 'failed').map(({ dockId }) => dockId)
     await sql`update docks d set last_snapshot_at = (select max(s.created_at) from snapshots s

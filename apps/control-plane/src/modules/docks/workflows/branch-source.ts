@@ -6,7 +6,7 @@ import type { OperationError, OperationRow, SagaStep } from '../../../engine/ind
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { afterHeld, holdDock } from '../dock-commit.ts'
 import { whileHostReturns } from './host-patience.ts'
-import { captureOfLostTime, type LostTimeParts } from './lost-time.ts'
+import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from './lost-time.ts'
 import { hostOf, startData } from './start-data.ts'
 
 export type BranchSource = {
@@ -20,17 +20,17 @@ export const createBranchSource = (parts: {
   db: Db
   clock: Clock
   gateway: HostGateway
-  isOfLostTime: LostTimeParts['isOfLostTime']
+  origins: LostTimeParts['origins']
 }): BranchSource => {
-  const { db, clock, gateway, isOfLostTime } = parts
+  const { db, clock, gateway, origins } = parts
 
   const release: BranchSource['release'] = async (operation, failure) => {
     const source = startData(operation).source
     if (!source) return
     const now = clock.now()
     const size = source.sizeBytes ?? 0
-    const ofLostTime = failure !== null && (await isOfLostTime(operation.id))
-    // A capture that failed may be there all the same. What the lost time may have left stays, for somebody to decide on.
+    const ofLostTime = failure !== null && (await origins.isOfLostTime(operation.id))
+    // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
     const leftovers: OrderForHost[] =
       failure && source.live && operation.hostId !== null && !ofLostTime
         ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
@@ -40,7 +40,7 @@ export const createBranchSource = (parts: {
         error = ${failure && JSON.stringify(failure)}::jsonb
         where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
       snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size},
-        lost_at = ${ofLostTime ? now : null}::timestamptz
+        host_id = case when ${ofLostTime} then null else host_id end
         where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
       ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
       -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
@@ -59,9 +59,10 @@ export const createBranchSource = (parts: {
         const hostId = hostOf(operation)
         const command = { operationId: operation.id, generation, captureId: snapshotId }
         const take = () => gateway.capture(hostId, dockId, command)
-        const captured = await whileHostReturns(gateway, hostId, take).catch((error: unknown) =>
-          captureOfLostTime(parts, operation, { id: snapshotId, hostId }, error),
-        )
+        const captured = await whileHostReturns(gateway, hostId, take).catch(async (error: unknown) => {
+          await waitWhereInherited(parts, operation, hostId, error)
+          return captureOfLostTime(parts, operation, { id: snapshotId, hostId }, error)
+        })
         source.sizeBytes = captured.sizeBytes
       }
       await release(operation, null)

@@ -57,6 +57,12 @@ it('a stop whose capture went in the lost time fails, and orders nothing away', 
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'failed' }])
   expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2 })
   await expectNothingDestroyed()
+  // Should the capture be there all the same, an admin is shown it.
+  const [failed] = await snapshotsOf(dock.id)
+  world.host.captures.add(failed!.id)
+  await world.report()
+  const { rows } = await sql`select kind from quarantine where thing_id = ${failed!.id}`.execute(world.db)
+  expect(rows).toEqual([{ kind: 'capture' }])
 })
 
 it('a stop that is carried out only now archives as ever', async () => {
@@ -119,6 +125,54 @@ it('a create that its host refuses as busy is started nowhere else', async () =>
   world.host.failures.set('start', ['busy'])
   await takeUp(world)
   expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  await expectNothingDestroyed()
+})
+
+it('a start that its host has no room for fails as ever', async () => {
+  const { id } = await world.create()
+  await stop(id)
+  await cutOff(world, 'start', () => resumeDock(world.modules.context, world.caller, id, {}))
+  world.host.failures.set('start', ['no_space'])
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({ state: 'archived', hostId: null, hasDisk: false })
+  expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+})
+
+it('a start of an earlier process waits for its silent host, orders nothing away and finds what went on', async () => {
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  goOn(id, 1)
+  world.clock.advance(10_000)
+  world.host.online = false
+  const next = world.another()
+  await next.start()
+  const statusOf = async () =>
+    (await sql<{ status: string }>`select status from operations where dock_id = ${id}`.execute(world.db))
+      .rows[0]?.status
+  await expect.poll(statusOf, { timeout: 30_000 }).toBe('blocked')
+  await next.stop()
+  expect(await ordersOf()).toEqual([])
+  world.host.online = true
+  await takeUp(world)
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1, state: 'running' })
+  expect(await dockOf(id)).toMatchObject({ state: 'ready', hostId: world.hostId })
+  await expectNothingDestroyed()
+})
+
+it('a start of an earlier process whose host is lost leaves the Dock to its owner', async () => {
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  world.clock.advance(10_000)
+  await sql`update hosts set state = 'offline', lost_at = ${world.clock.now()} where id = ${world.hostId}`.execute(
+    world.db,
+  )
+  world.host.online = false
+  const next = world.another()
+  await next.start()
+  await expect.poll(async () => (await dockOf(id))?.state, { timeout: 30_000 }).toBe('error')
+  await next.runner.settled()
+  await next.stop()
+  expect(await dockOf(id)).toMatchObject({ hostId: world.hostId, hasDisk: true })
   await expectNothingDestroyed()
 })
 

@@ -1,14 +1,39 @@
 /**
  * Operations that the database had under way when it was backed up, and that are repeated after its restore. They may
- * have been carried out in the lost time, and the Dock may have gone on from there: what they find is never destroyed.
+ * have been carried out in the lost time, and the Dock may have gone on from there: they destroy nothing that they find.
  */
-import type { OperationRow } from '../../../engine/index.ts'
-import { type HostGateway, HostRefused } from '../../hosts/index.ts'
+import type { Db } from '../../../database/database.ts'
+import { OperationBlocked, type OperationRow } from '../../../engine/index.ts'
+import { type HostGateway, HostRefused, HostUnreachable, isHostLost } from '../../hosts/index.ts'
+
+/** What is known of where operations come from, as the lineage tells it. */
+export type OperationOrigins = {
+  /** Whether an earlier process began the operation. */
+  isInherited(operationId: string): Promise<boolean>
+  /** Whether the operation may have been carried out in a time that the database has lost. */
+  isOfLostTime(operationId: string): Promise<boolean>
+}
 
 export type LostTimeParts = {
+  db: Db
   gateway: Pick<HostGateway, 'captureNote'>
-  /** Whether the operation began in an earlier epoch of the instance. */
-  isOfLostTime(operationId: string): Promise<boolean>
+  origins: OperationOrigins
+}
+
+/**
+ * Blocks an inherited operation whose host is silent until that host reports: only then is it known whether the database
+ * was restored. A failure would order things away on the host that the host may have made in the lost time. Returns where
+ * the operation may fail. Throws {@link OperationBlocked}.
+ */
+export const waitWhereInherited = async (
+  { db, origins }: Pick<LostTimeParts, 'db' | 'origins'>,
+  operation: OperationRow,
+  hostId: string,
+  error: unknown,
+): Promise<void> => {
+  if (!(error instanceof HostUnreachable) || !(await origins.isInherited(operation.id))) return
+  if (await isHostLost(db, hostId)) return
+  throw new OperationBlocked(hostId, 'its host is silent, and may know more of it', { cause: error })
 }
 
 /**
@@ -16,12 +41,12 @@ export type LostTimeParts = {
  * has gone on. Throws `refusal` where the operation is of the present epoch or the host keeps no such capture.
  */
 export const captureOfLostTime = async (
-  { gateway, isOfLostTime }: LostTimeParts,
+  { gateway, origins }: Pick<LostTimeParts, 'gateway' | 'origins'>,
   operation: OperationRow,
   capture: { id: string; hostId: string },
   refusal: unknown,
 ): Promise<{ sizeBytes: number }> => {
-  if (!(refusal instanceof HostRefused) || !(await isOfLostTime(operation.id))) throw refusal
+  if (!(refusal instanceof HostRefused) || !(await origins.isOfLostTime(operation.id))) throw refusal
   try {
     const { sizeBytes } = await gateway.captureNote(capture.hostId, capture.id)
     return { sizeBytes: sizeBytes ?? 0 }

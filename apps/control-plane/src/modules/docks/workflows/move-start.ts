@@ -80,7 +80,7 @@ export const moveStart = async (
     mine as (select id from operations where id = ${operation.id} and lease_owner = ${owner}
       and status <> 'completed' and ${afterHeld} for update),
     ${holdHost},
-    candidate as (${hostCandidate(request, policy, sql<boolean>`(select count(*) from mine) = 1 and ${afterSpot}`)}),
+    candidate as (${hostCandidate(request, policy, sql<boolean>`(select count(*) from mine) = 1 and ${afterSpot}`, true)}),
     moved as (update docks d set host_id = c.id, runtime = c.runtime,
         image_version = case when ${request.image}::text is null then d.image_version
           else (select h.image_versions ->> ${request.image}::text from hosts h where h.id = c.id) end

@@ -42,6 +42,8 @@ export type StartData = {
     sizeBytes?: number
   }
   ip?: string
+  /** The host refused a start of the lost time in a way that tells that it has no later boot of the Dock. */
+  hasNotGoneOn?: boolean
   /** What hosts could not be told of a start that is undone. */
   orders?: OrderForHost[]
 }

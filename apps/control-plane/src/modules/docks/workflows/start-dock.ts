@@ -27,7 +27,7 @@ import { createFurnishing, type Launch } from '../variables/furnishing.ts'
 import { createBranchSource } from './branch-source.ts'
 import { explainFailure } from './explain-failure.ts'
 import { whileHostReturns } from './host-patience.ts'
-import type { LostTimeParts } from './lost-time.ts'
+import { type LostTimeParts, waitWhereInherited } from './lost-time.ts'
 import { isFaultOfHost, moveStart } from './move-start.ts'
 import { isGenerationAbsent } from './remove-from-host.ts'
 import { sizeAfterBoot } from './size-after-boot.ts'
@@ -49,8 +49,11 @@ type Options = {
   /** What the Dock is given from its Environment. */
   launch: Launch
   repositories: DockRepositories
-  isOfLostTime: LostTimeParts['isOfLostTime']
+  origins: LostTimeParts['origins']
 }
+
+/** Refusals that come after the host has compared generations and found no later one. */
+const comesOfThisBoot = new Set<string>(['no_space', 'not_found'])
 
 /** Whether the undo of a start reached its host; what is not there is undone. */
 const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
@@ -84,7 +87,7 @@ export const createStartSagas = (options: Options): Saga[] => {
     launch,
     repositories,
     startFailures,
-    isOfLostTime,
+    origins,
   } = options
   const source = createBranchSource(options)
   const furnish = createFurnishing({ db, sealer, launch })
@@ -135,28 +138,35 @@ export const createStartSagas = (options: Options): Saga[] => {
       try {
         await startOn(hostOf(operation), operation)
       } catch (error) {
+        await waitWhereInherited(options, operation, hostOf(operation), error)
+        if (await origins.isOfLostTime(operation.id)) {
+          // Its host may run what it started in the lost time, so the start is tried nowhere else.
+          startData(operation).hasNotGoneOn = error instanceof HostRefused && comesOfThisBoot.has(error.code)
+          throw error
+        }
         if (!isFaultOfHost(error)) throw error
         startFailures.failed(hostOf(operation))
         const data = startData(operation)
         const mayMove = operation.kind === 'create' || operation.kind === 'resume'
         if (!mayMove || data.movedFrom !== undefined) throw error
-        // Its first host may run what it started in the lost time.
-        if (await isOfLostTime(operation.id)) throw error
         if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
         await startOn(hostOf(operation), operation)
       }
       startFailures.succeeded(hostOf(operation))
     },
     undo: async (operation) => {
-      if (await isOfLostTime(operation.id)) return
+      if (await origins.isOfLostTime(operation.id)) return
       const hostId = hostOf(operation)
       const body = { operationId: operation.id, generation: operation.generation }
       const { targetId, generation } = operation
       // A recovery's disk is the only one there is: it is kept. A host that returns with its runtime is told to end it.
       if (operation.kind === 'recover')
         await isUndone(gateway.stop(hostId, targetId, { ...body, captureId: null }))
-      else if (!(await isUndone(gateway.destroy(hostId, targetId, body))))
+      else if (!(await isUndone(gateway.destroy(hostId, targetId, body)))) {
+        // Repeated once the host has reported: only then is it known whether the database was restored.
+        if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is silent')
         startData(operation).orders = [{ hostId, kind: 'dock', thingId: targetId, generation }]
+      }
     },
   }
 
@@ -195,7 +205,7 @@ export const createStartSagas = (options: Options): Saga[] => {
   const fail: Saga['fail'] = async (operation, error) => {
     await source.release(operation, error)
     // The host may keep what the Dock became in the lost time: it stays the Dock's, for its owner to stop and resume.
-    const ofLostTime = await isOfLostTime(operation.id)
+    const ofLostTime = !startData(operation).hasNotGoneOn && (await origins.isOfLostTime(operation.id))
     const resumed = operation.kind === 'resume' && !ofLostTime
     const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'
     const move: DockMove = resumed

@@ -67,9 +67,9 @@ export const createStopSaga = (options: {
   gateway: HostGateway
   owner: string
   ttl: Pick<TtlClock, 'note'>
-  isOfLostTime: LostTimeParts['isOfLostTime']
+  origins: LostTimeParts['origins']
 }): Saga => {
-  const { db, clock, gateway, owner, ttl, isOfLostTime } = options
+  const { db, clock, gateway, owner, ttl, origins } = options
   /** Captures the Dock's disk and ends its sandbox. */
   const stopWithCapture = async (operation: OperationRow, captureId: string): Promise<void> => {
     const data = stopData(operation)
@@ -153,8 +153,8 @@ export const createStopSaga = (options: {
       const now = clock.now()
       const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
       const wentOn = data.wentOn === true
-      // What a stop of the lost time may have left stays, for somebody to decide on.
-      const ofLostTime = await isOfLostTime(operation.id)
+      // Where no host is named, a capture that a stop of the lost time left goes to quarantine when its host reports it.
+      const ofLostTime = await origins.isOfLostTime(operation.id)
       await commitDock(db, {
         dockId: operation.targetId,
         generation: operation.generation,
@@ -170,7 +170,7 @@ export const createStopSaga = (options: {
         complete: { operation, owner, error },
         also: [
           sql`snap as (update snapshots set status = ${wentOn ? 'completed' : 'failed'},
-            size_bytes = ${data.sizeBytes ?? 0}, lost_at = ${ofLostTime && !wentOn ? now : null}::timestamptz
+            size_bytes = ${data.sizeBytes ?? 0}, host_id = case when ${ofLostTime && !wentOn} then null else host_id end
             where id = ${data.snapshotId}::uuid and exists (select 1 from gate))`,
           sql`ordered as (${saveHostOrders(ofLostTime ? [] : capturesOf(data), now, sql`select 1 from gate`)})`,
           ...(wentOn ? [] : [stopRefused(operation, data.name, now)]),
