@@ -53,7 +53,7 @@ rm -rf "$made" && mkdir -p "$HOME/.dock" || exit 20
 trap 'rm -rf "$made"' EXIT
 branch=()
 [ -z "$DOCK_BRANCH" ] || branch=("--branch=$DOCK_BRANCH")
-# The door says why it lends nothing to who is not sent on: there is no other credential here.
+# A redirect would need a credential that is not here; without it the door's own sentence says why the clone failed.
 git -c core.askPass= -c credential.helper= -c http.followRedirects=false clone --quiet "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
 ignore "$made/.git"
 [ -z "$DOCK_SETUP" ] || : >"$made/.git/dock-setup" || exit 20

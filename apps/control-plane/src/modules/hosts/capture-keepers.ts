@@ -1,10 +1,10 @@
 /**
  * Which hosts keep the capture of a Snapshot `s`: the one that `snapshots.host_id` names, and those that `snapshot_restores`
- * has as `kept`. Parts of statements for whoever asks all of them.
+ * has as `kept`. These are parts of SQL statements.
  */
 import { type RawBuilder, sql } from 'kysely'
 
-/** A query of the hosts, each as `host_id`; one may come twice. */
+/** A query of the hosts, each as `host_id`; a host that both name comes twice. */
 export const captureKeepers: RawBuilder<unknown> = sql`(select s.host_id where s.host_id is not null
   union all select r.host_id from snapshot_restores r where r.snapshot_id = s.id and r.state = 'kept')`
 

@@ -160,6 +160,7 @@ it('a start of an earlier process waits for its silent host, orders nothing away
 })
 
 it('a start of an earlier process whose host is lost leaves the Dock to its owner', async () => {
+  await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
   await cutOff(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   world.clock.advance(10_000)
