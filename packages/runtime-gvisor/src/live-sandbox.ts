@@ -93,6 +93,9 @@ export class LiveSandbox {
         }
         onEnded(name)
       },
+      endSandbox: () => {
+        if (this.process && this.isAlive) process.kill(this.process.pid, 'SIGKILL')
+      },
     })
     this.#guards.add(this.#guard)
   }

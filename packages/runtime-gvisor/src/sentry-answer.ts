@@ -16,8 +16,11 @@ export type AnswerReader = {
   answer(): SentryAnswer
 }
 
-/** The longest is a list of some four thousand processes. It is parsed at once, while everything else waits. */
-const answerBytesMax = 2 ** 20
+/**
+ * The longest is the list of as many processes as a sandbox may have (16,384), each with a name that JSON writes longest,
+ * some 250 bytes. It is parsed at once, while everything else waits.
+ */
+const answerBytesMax = 2 ** 22
 /** A sentry sends an answer in one write; one byte at a time would cost a hundred times its size. */
 const answerPiecesMax = 4096
 

@@ -36,6 +36,7 @@ const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
       reduceMemory: async () => undefined,
     }),
     onEnded: ({ name }) => told.push(name),
+    endSandbox: () => undefined,
   })
   return { guard, limits, told, over }
 }

@@ -42,6 +42,8 @@ export type MemoryGuardParts = {
   memoryMiB: number
   sentry(): Promise<SandboxMemory>
   onEnded: ReliefParts['onEnded']
+  /** Ends the whole sandbox. */
+  endSandbox(): void
 }
 
 export class MemoryGuard implements Sharer {
@@ -116,6 +118,11 @@ export class MemoryGuard implements Sharer {
     this.look()
   }
 
+  end(): void {
+    this.#shortAtMs = performance.now()
+    this.#parts.endSandbox()
+  }
+
   get isFrozen(): boolean {
     return this.#isFrozen
   }
@@ -172,7 +179,7 @@ export class MemoryGuard implements Sharer {
         if (!isShort && !relief.isUnderWay) break
         this.#shortAtMs = now
         const isSoon = await relief.round(await this.#parts.sentry(), { isShort, isStuck })
-        await delay(isSoon ? roundMs : idleRoundMs)
+        await delay(Math.max(isSoon ? roundMs : idleRoundMs, relief.pauseMs))
       }
     } catch {
       // The sentry is silent or gone: the next look tries again.

@@ -4,15 +4,18 @@ import { SharedMemory, type Sharer } from './shared-memory.ts'
 const mib = 2 ** 20
 const limitMiB = 4096
 
-type Pretended = Sharer & { toMiB: number | undefined }
+type Pretended = Sharer & { toMiB: number | undefined; hasEnded: boolean }
 const sharer = (memoryMiB: number, usedMiB: number, isFrozen = false): Pretended => ({
-  ...{ memoryMiB, isFrozen, toMiB: undefined },
+  ...{ memoryMiB, isFrozen, toMiB: undefined, hasEnded: false },
   get isGivingWay() {
     return this.toMiB !== undefined
   },
   usedBytes: () => usedMiB * mib,
   giveWay(toBytes) {
     this.toMiB = Math.round(toBytes / mib)
+  },
+  end() {
+    this.hasEnded = true
   },
 })
 const shared = (usedMiB: number) =>
@@ -39,7 +42,7 @@ test('nobody gives more than what it has beyond its share', () => {
   expect([one.toMiB, other.toMiB]).toEqual([1984, undefined])
 })
 
-test('those that stand still or are gone are passed over, but have their share', () => {
+test('those that stand still or are gone are passed over, and the others share what is left', () => {
   const gone: Sharer = {
     ...sharer(512, 0),
     usedBytes: () => {
@@ -48,7 +51,7 @@ test('those that stand still or are gone are passed over, but have their share',
   }
   const [frozen, running] = [sharer(512, 3000, true), sharer(3072, 3000)]
   shared(4090).look([frozen, gone, running])
-  expect([frozen.toMiB, running.toMiB]).toEqual([undefined, 2976])
+  expect([frozen.toMiB, running.toMiB]).toEqual([undefined, 2816])
 })
 
 test('one at a time gives way', () => {
@@ -58,4 +61,24 @@ test('one at a time gives way', () => {
   all.look([one, other])
   expect(one.toMiB).toBeDefined()
   expect(other.toMiB).toBeUndefined()
+})
+
+test('one that frees nothing when it is to give way ends', () => {
+  const [hog, neighbour] = [sharer(1024, 2000), sharer(3072, 2000)]
+  const all = shared(4000)
+  all.look([hog, neighbour])
+  expect([hog.toMiB, hog.hasEnded]).toEqual([1906, false])
+  hog.toMiB = undefined
+  all.look([hog, neighbour])
+  expect([hog.hasEnded, neighbour.hasEnded, neighbour.toMiB]).toEqual([true, false, undefined])
+})
+
+test('one that has given way, and grows again, gives way again', () => {
+  let usedMiB = 2000
+  const hog = { ...sharer(1024, 0), usedBytes: () => usedMiB * mib, isGivingWay: false }
+  const all = shared(4000)
+  all.look([hog, sharer(3072, 2000)])
+  usedMiB = 1950
+  all.look([hog, sharer(3072, 2000)])
+  expect(hog.hasEnded).toBe(false)
 })

@@ -1,6 +1,7 @@
 /**
  * Watches what all sandboxes together use. At their common limit the kernel would end the largest process of any of them,
- * a neighbour's too. Before that, processes are ended in the sandbox that is furthest beyond its share.
+ * a neighbour's too. Before that, processes are ended in the sandbox that is furthest beyond its share. One that frees
+ * nothing by that ends as a whole: what it holds is in no process (files in memory), or it cannot be looked into.
  */
 import type { MemoryGroup } from './memory-group.ts'
 
@@ -12,6 +13,10 @@ const [marginBytesMin, marginBytesMax] = [128 * mebibyte, 512 * mebibyte]
 const hotShare = 0.8
 /** It gives way by so much more than it must, or the next look would ask again. */
 const slackShare = 1 / 64
+/** Who has freed less than this share of what was asked has not given way. */
+const freedShareMin = 0.1
+/** A demand of longer ago says nothing of the present shortage. */
+const demandMs = 10_000
 
 /** One of those that share. */
 export type Sharer = {
@@ -23,12 +28,18 @@ export type Sharer = {
   usedBytes(): number
   /** Ends processes until it uses no more than that. */
   giveWay(toBytes: number): void
+  /** Ends the sandbox. */
+  end(): void
 }
+
+/** What the last to give way was asked for. */
+type Demand = { sharer: Sharer; fromBytes: number; toBytes: number; atMs: number }
 
 export class SharedMemory {
   readonly #group: Pick<MemoryGroup, 'usedBytes'>
   readonly #triggerBytes: number
   readonly #onGivesWay: (usedBytes: number) => void
+  #last: Demand | undefined
 
   /** `group` holds all sandboxes, and `limitBytes` is its limit. `onGivesWay` is told what all use when one has to. */
   constructor(
@@ -55,12 +66,17 @@ export class SharedMemory {
 
   #relieve(sharers: readonly Sharer[], usedBytes: number): void {
     if (sharers.some(({ isGivingWay }) => isGivingWay)) return
-    const sizes = sharers.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0)
-    const furthest = sharers
-      .filter(({ isFrozen }) => !isFrozen)
+    // Who stands still keeps what it has: the others share the rest.
+    const running = sharers.filter(({ isFrozen }) => !isFrozen)
+    const frozenBytes = sharers
+      .filter(({ isFrozen }) => isFrozen)
+      .reduce((sum, sharer) => sum + usedBy(sharer), 0)
+    const sharedBytes = Math.max(0, this.#triggerBytes - frozenBytes)
+    const sizes = running.reduce((sum, { memoryMiB }) => sum + memoryMiB, 0)
+    const furthest = running
       .map((sharer) => {
         const own = usedBy(sharer)
-        const share = (this.#triggerBytes * sharer.memoryMiB) / sizes
+        const share = (sharedBytes * sharer.memoryMiB) / sizes
         return { sharer, own, share }
       })
       .filter(({ own, share }) => own > share)
@@ -68,7 +84,22 @@ export class SharedMemory {
     if (!furthest) return
     const { sharer, own, share } = furthest
     this.#onGivesWay(usedBytes)
-    sharer.giveWay(Math.max(share, own - (usedBytes - this.#triggerBytes * (1 - slackShare))))
+    if (this.#hasNotGivenWay(sharer, own)) {
+      this.#last = undefined
+      sharer.end()
+      return
+    }
+    // All used is too much by this; nobody gives up its share for it.
+    const excess = usedBytes - this.#triggerBytes * (1 - slackShare)
+    const toBytes = Math.max(share, own - excess)
+    this.#last = { sharer, fromBytes: own, toBytes, atMs: performance.now() }
+    sharer.giveWay(toBytes)
+  }
+
+  #hasNotGivenWay(sharer: Sharer, own: number): boolean {
+    const last = this.#last
+    if (last?.sharer !== sharer || performance.now() - last.atMs > demandMs) return false
+    return own > last.fromBytes - (last.fromBytes - last.toBytes) * freedShareMin
   }
 }
 

@@ -18,6 +18,14 @@ describe('victims', () => {
     expect(pids(new Victims().choose(processes, need(1000, 600)).victims)).toEqual([3, 4])
   })
 
+  test('leave their numbers to others once they are gone', () => {
+    const victims = new Victims()
+    victims.ended(process(3, 2, 400), 0)
+    expect(pids(victims.left([process(3, 2, 400), process(4, 2, 1)]))).toEqual([4])
+    victims.see([process(4, 2, 1)], 5)
+    expect(pids(victims.left([process(3, 2, 1), process(4, 2, 1)]))).toEqual([3, 4])
+  })
+
   test('are pending until their memory is back', () => {
     const victims = new Victims()
     victims.ended(process(3, 2, 400), 0)

@@ -28,6 +28,8 @@ export class Victims {
   /** Takes the present list into account: whose memory is still to come back. */
   see(processes: readonly ListedProcess[], nowMs: number): void {
     const present = new Set(processes.map(({ pid }) => pid))
+    // Its number may be given to another process.
+    for (const pid of this.#ended) if (!present.has(pid)) this.#ended.delete(pid)
     for (const [pid, victim] of this.#pending) {
       if (!present.has(pid)) victim.goneAtMs ??= nowMs
       const isFreed =

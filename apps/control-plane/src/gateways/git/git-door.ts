@@ -203,11 +203,15 @@ export const createGitDoor = (parts: {
     open.add(stream)
     const closed = new Promise<void>((resolve) => stream.once('close', resolve))
     stream.on('error', cut)
-    // The answer is written then; git, which ends the connection, may leave it open.
-    stream.once('finish', () => setTimeout(cut, times.lingerMs).unref())
+    let lingering: NodeJS.Timeout | undefined
+    // The answer is written. git ends the connection now; another program may not.
+    stream.once('finish', () => {
+      lingering = setTimeout(cut, times.lingerMs).unref()
+    })
     server.emit('connection', stream)
     await closed
     clearTimeout(late)
+    clearTimeout(lingering)
     open.delete(stream)
   }
 
