@@ -94,3 +94,21 @@ it('that cannot be listed now leave the whole inventory to the next', async () =
   await reportUnnamed()
   expect(await hostState()).toBe('online')
 })
+
+it('go where their Snapshot has a whole copy and names another host, and stay where the copy is damaged', async () => {
+  await world.report()
+  const [whole, damaged] = [await stopped(), await stopped()]
+  const now = world.clock.now()
+  for (const [id, damagedAt] of [
+    [whole, null],
+    [damaged, now],
+  ])
+    await sql`with s as (update snapshots set host_id = null, copied_at = ${now} where id = ${id} returning id)
+      insert into copies (id, organization_id, snapshot_id, verified_at, damaged_at, lease_owner, lease_until, created_at)
+      select ${newUuid()}, ${world.organizationId}, id, ${now}, ${damagedAt}, 'test', ${now}, ${now} from s`.execute(
+      world.db,
+    )
+  await world.report()
+  expect(world.host.captures).toEqual(new Set([damaged]))
+  expect(await quarantined()).toEqual([damaged])
+})

@@ -219,7 +219,7 @@ export const usedDockIds = async (db: Db, ids: readonly string[]): Promise<Set<s
 
 /**
  * Those of a host's captures that no Snapshot keeps there, no order names and that are not in quarantine. `isOver`: the
- * Snapshot is known to have failed on this very host, or to have a verified copy, so that the capture can go. One that
+ * Snapshot is known to have failed on this very host, or to have a whole copy, so that the capture can go. One that
  * failed since its host was lost may come back with the machine under another name, and is the only one there is.
  */
 export const unkeptCaptures = async (
@@ -231,7 +231,7 @@ export const unkeptCaptures = async (
     await sql<{ id: string; isOver: boolean }>`
       select c.id::text, exists (select 1 from snapshots s where s.id = c.id and ((s.status = 'failed' and s.lost_at is null and s.host_id = ${hostId})
           or (s.status = 'completed' and exists (select 1 from copies p
-            where p.snapshot_id = s.id and p.verified_at is not null)))) as "isOver"
+            where p.snapshot_id = s.id and p.verified_at is not null and p.damaged_at is null)))) as "isOver"
       from unnest(${captures}::uuid[]) as c(id)
       where not exists (select 1 from snapshots s where s.id = c.id and (s.status <> 'failed' or s.lost_at is not null)
           and (s.host_id = ${hostId} or exists (select 1 from snapshot_restores r
