@@ -137,7 +137,7 @@ ${answering.map((address) => `addr add ${address}/32 dev lo`).join('\n')}
 `,
   })
   for (const address of answering) {
-    await runCommand('ip', ['route', 'add', `${address}/32`, 'via', '198.51.100.2', 'dev', outsideLink])
+    await runCommand('ip', ['route', 'replace', `${address}/32`, 'via', '198.51.100.2', 'dev', outsideLink])
   }
   await greet(`/run/netns/${outside}`, 7001)
   hostServer = createServer((socket) => socket.on('error', () => undefined).end('hello'))
@@ -280,8 +280,8 @@ test('IPv6 goes nowhere', async () => {
     inside(a, ['ip', '-json', 'link', 'show', 'dev', 'eth0']).then((it) => it.stdout),
   )
   await runCommand('ip', ['-batch', '-'], {
-    input: `route add fd99::2/128 dev ${device}
-neighbor add fd99::2 lladdr ${dockEnd?.address} dev ${device}
+    input: `route replace fd99::2/128 dev ${device}
+neighbor replace fd99::2 lladdr ${dockEnd?.address} dev ${device}
 `,
   })
   await runCommand('ip', ['-netns', device, '-batch', '-'], {
