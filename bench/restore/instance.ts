@@ -1,9 +1,10 @@
 /** What the proof of a restore looks at: quarantine, the host's pool, objects, and the words in a Dock's home. */
 import { execFile } from 'node:child_process'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { exec, run, untilState } from '../../tests/e2e/support/dock.ts'
+import { agentOf } from '../../tests/e2e/support/second-machine.ts'
 import type { Server } from '../../tests/e2e/support/server.ts'
 
 const runFile = promisify(execFile)
@@ -27,17 +28,6 @@ export const listed = async (dataDir: string): Promise<Item[]> =>
       const [id = '', state = '', kind = '', dockId = ''] = line.split(' ')
       return { id, state, kind, dockId }
     })
-
-/** The process id of the agent. */
-export const agentOf = async (dataDir: string): Promise<number> => {
-  for (const entry of await readdir('/proc')) {
-    if (!/^\d+$/.test(entry)) continue
-    const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
-    if (!(await read('cmdline')).includes('apps/host-agent/src/main.ts')) continue
-    if ((await read('environ')).includes(`DOCK_HOST_DIR=${dataDir}/`)) return Number(entry)
-  }
-  throw new Error(`no agent on ${dataDir}`)
-}
 
 /** The pool as the agent has it mounted. */
 const poolOf = async (dataDir: string): Promise<string> =>

@@ -4,8 +4,9 @@
  */
 import type { Dock } from '@dock/contract'
 import { createDock, untilState } from '../../tests/e2e/support/dock.ts'
+import { agentOf } from '../../tests/e2e/support/second-machine.ts'
 import type { Server } from '../../tests/e2e/support/server.ts'
-import { agentOf, pause, resume, stop, untilItRuns, words, write } from './instance.ts'
+import { pause, resume, stop, untilItRuns, words, write } from './instance.ts'
 
 export type UnderWay = {
   /** Docks that are stopped, resumed, copied and saved as a Template. */

@@ -1,5 +1,5 @@
 -- Nothing reads these: which hosts are given a capture stands in `snapshot_restores`, and an order's generation carries its
--- epoch. The index named `restoring_to`; it becomes what 046 makes of it, whichever of the two comes first.
+-- epoch. The index named `restoring_to`; it now finds the copied captures of a host, to count them.
 drop index snapshots_evictable;
 create index snapshots_evictable on snapshots (host_id) where status = 'completed' and copied_at is not null;
 alter table snapshots drop column restoring_to;

@@ -68,7 +68,7 @@ export type OrganizationsTable = {
   retention_enabled: Generated<boolean>
   /** When it was turned on (migration 033); null while it is off. */
   retention_since: NullableTimestamp
-  /** Whose it counts as (migration 048), whoever owns it now; null where nobody knows. */
+  /** The person who made the organization (migration 048), for whose limit it counts. Null when that is unknown. */
   made_by: string | null
   deleted_at: NullableTimestamp
   created_at: Timestamp

@@ -73,7 +73,10 @@ it('is not believed a pool of 100,000, nor one larger than a host may have', asy
   const pool = (count: number) => Array.from({ length: count }, (_, at) => pooled(newUuid(), `dock-${at}`))
   await host.send(inventory({ pool: pool(1000) }))
   await host.send(inventory({ pool: pool(16_000) }))
+  // The heartbeat of a host that is offline ends its session, so the control is sent in the next.
+  const sessions = host.sessions()
   await host.send(`${JSON.stringify({ type: 'heartbeat', pressure, running: 0 })}\n`)
+  await vi.waitUntil(() => host.sessions() > sessions, { timeout: 60_000 })
   expect(await state()).toBe('offline')
   // The positive control: one of its size is.
   await host.send(inventory({ pool: pool(200) }))

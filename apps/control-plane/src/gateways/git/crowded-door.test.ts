@@ -40,7 +40,7 @@ const ask = async (git: Duplex): Promise<string> => {
   return text(git)
 }
 
-it('one that is crowded out is told so with 503, and served once another has ended', async () => {
+it('a connection beyond its organization’s share is answered 503, and served once another has ended', async () => {
   const connect = open()
   const held: Duplex[] = []
   // Silent connections: 4 of each Dock's own and 128 that are shared.
@@ -56,7 +56,7 @@ it('one that is crowded out is told so with 503, and served once another has end
   await expect.poll(() => ask(connect('acme/10'))).toMatch(/^HTTP\/1\.1 302 /)
 })
 
-it('one that is refused ends soon, whether it asks or not and whether it reads or not', async () => {
+it('a refused connection ends soon, also where its client sends nothing or reads nothing', async () => {
   const connect = open({ refusedMs: 100 })
   for (let count = 0; count < 16; count++) connect('acme/1')
   const [silent, deaf] = [connect('acme/1'), connect('acme/1')]
@@ -64,7 +64,7 @@ it('one that is refused ends soon, whether it asks or not and whether it reads o
   await Promise.all([once(silent.resume(), 'close'), once(deaf, 'close')])
 })
 
-it('one that stays open after its answer is cut', async () => {
+it('a connection that its client leaves open after the answer is cut', async () => {
   const git = open({ lingerMs: 100 })('acme/1')
   git.write(head)
   await once(git.resume(), 'end')

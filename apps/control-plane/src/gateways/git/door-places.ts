@@ -26,7 +26,7 @@ export type Place = {
 }
 
 export type DoorPlaces = {
-  /** A place for one more connection; null for one that is not to be taken. */
+  /** Returns a place for one more connection, or null when the connection is not to be asked for. */
   take(dock: BootedDock): Promise<Place | null>
 }
 

@@ -1,4 +1,4 @@
-/** Captures that a second host keeps, beside the one that the Snapshot names. */
+/** Snapshots whose capture is kept by two hosts: the one that the Snapshot names, and a second. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -93,7 +93,7 @@ const loseChunk = async () => {
     if (key.includes('/chunks/')) await context.store.delete(key)
 }
 
-it('a drill compares the capture of each host, and gives up the one that is damaged', async () => {
+it('a drill compares the captures of both hosts, and gives up the damaged one', async () => {
   damaged.add(second)
   world.clock.advance(drillAgainMs + 1)
   expect(await drillNext(context)).toBe('damaged capture')
@@ -109,7 +109,7 @@ it('of a Snapshot whose named host is given up in a drill, the other host is nam
   expect(await ordered()).toEqual([first])
 })
 
-it('a drill orders nothing removed of a host that is being given the capture anew', async () => {
+it('a drill does not remove a capture from a host to which it is being restored', async () => {
   damaged.add(second)
   await beginRestore(world.db, { snapshotId, hostId: second }, world.clock.now())
   await sql`update snapshots set host_id = ${second} where id = ${snapshotId}`.execute(world.db)

@@ -1,4 +1,4 @@
-/** Whose Dock it is that a host tells of. */
+/** Finds the organization of a Dock that a host reports. */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { BootedDock } from './passed-repositories.ts'
@@ -9,9 +9,8 @@ export type OrganizationOf = (dock: BootedDock) => Promise<string | null>
 export const createOrganizationOf =
   (db: Db): OrganizationOf =>
   async ({ dockId, hostId, generation }) => {
-    const { rows } = await sql<{
-      organizationId: string
-    }>`select organization_id as "organizationId" from docks
+    const { rows } = await sql<{ organizationId: string }>`
+      select organization_id as "organizationId" from docks
       where id = ${dockId} and host_id = ${hostId} and generation = ${generation}`.execute(db)
     return rows[0]?.organizationId ?? null
   }

@@ -5,19 +5,13 @@
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostRefused, HostUnreachable, isHostLost } from '../../hosts/index.ts'
-
-/** What is known of where operations come from, as the lineage tells it. */
-export type OperationOrigins = {
-  /** Whether an earlier process began the operation. */
-  isInherited(operationId: string): Promise<boolean>
-  /** Whether the operation may have been carried out in a time that the database has lost. */
-  isOfLostTime(operationId: string): Promise<boolean>
-}
+import type { Lineage } from '../../lineage/index.ts'
 
 export type LostTimeParts = {
   db: Db
   gateway: Pick<HostGateway, 'captureNote'>
-  origins: OperationOrigins
+  /** Tells which operations an earlier process began, and which are of the lost time. */
+  origins: Pick<Lineage, 'isInherited' | 'isOfLostTime'>
 }
 
 /**
