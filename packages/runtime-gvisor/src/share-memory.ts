@@ -8,10 +8,12 @@ import type { CgroupMount } from './sandbox-cgroup.ts'
 /** Throws where there is no such limit. */
 export const shareMemory = (mounts: readonly CgroupMount[], bytes: number, logger: Logger): SharedMemory => {
   const { version, folder } = limitAllSandboxes(mounts, bytes)
-  return new SharedMemory(memoryGroup(version, folder), bytes, (usedBytes) =>
+  return new SharedMemory(memoryGroup(version, folder), bytes, (usedBytes, ends) =>
     logger.warn(
       { usedBytes, limitBytes: bytes },
-      'all Docks together are short of memory: processes end in the one furthest beyond its share',
+      ends
+        ? 'all Docks together are short of memory: the one furthest beyond its share frees nothing, and ends'
+        : 'all Docks together are short of memory: processes end in the one furthest beyond its share',
     ),
   )
 }

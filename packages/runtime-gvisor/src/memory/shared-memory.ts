@@ -38,14 +38,14 @@ type Demand = { sharer: Sharer; fromBytes: number; toBytes: number; atMs: number
 export class SharedMemory {
   readonly #group: Pick<MemoryGroup, 'usedBytes'>
   readonly #triggerBytes: number
-  readonly #onGivesWay: (usedBytes: number) => void
+  readonly #onGivesWay: (usedBytes: number, ends: boolean) => void
   #last: Demand | undefined
 
-  /** `group` holds all sandboxes, and `limitBytes` is its limit. `onGivesWay` is told what all use when one has to. */
+  /** `group` holds all sandboxes, and `limitBytes` is its limit. `onGivesWay` is told what all use when one has to, and whether it ends. */
   constructor(
     group: Pick<MemoryGroup, 'usedBytes'>,
     limitBytes: number,
-    onGivesWay: (usedBytes: number) => void,
+    onGivesWay: (usedBytes: number, ends: boolean) => void,
   ) {
     this.#group = group
     this.#onGivesWay = onGivesWay
@@ -83,8 +83,9 @@ export class SharedMemory {
       .sort((one, other) => other.own - other.share - (one.own - one.share))[0]
     if (!furthest) return
     const { sharer, own, share } = furthest
-    this.#onGivesWay(usedBytes)
-    if (this.#hasNotGivenWay(sharer, own)) {
+    const ends = this.#hasNotGivenWay(sharer, own)
+    this.#onGivesWay(usedBytes, ends)
+    if (ends) {
       this.#last = undefined
       sharer.end()
       return

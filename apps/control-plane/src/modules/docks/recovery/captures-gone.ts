@@ -1,12 +1,13 @@
 /** Snapshots whose captures were removed in the time that a restored database has lost. */
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
-import { namedWithout, otherKeeper } from '../../hosts/index.ts'
+import { otherKeeper } from '../../hosts/index.ts'
 import type { DockContext } from '../dock-context.ts'
 
 /**
  * Of the Snapshots that this host kept before `before`, those that are not among the captures `there` have only what other
- * hosts keep and their copy left; without either they read `failed`.
+ * hosts keep and their copy left; without either they read `failed`. A failed one names no host: should its capture show up
+ * after all, it goes to quarantine.
  */
 export const capturesGone = (
   { db, logger }: Pick<DockContext, 'db' | 'logger'>,
@@ -18,7 +19,7 @@ export const capturesGone = (
     await sql`delete from snapshot_restores r where r.host_id = ${hostId} and r.state = 'kept'
       and r.updated_at < ${before} and r.snapshot_id <> all(${there}::uuid[])`.execute(tx)
     const gone = await sql<{ id: string; dockId: string; status: string }>`
-      update snapshots s set host_id = ${namedWithout(hostId)},
+      update snapshots s set host_id = ${otherKeeper(hostId)},
         status = case when s.copied_at is null and ${otherKeeper(hostId)} is null then 'failed' else s.status end
       where s.host_id = ${hostId} and s.status = 'completed' and s.created_at < ${before}
         and s.id <> all(${there}::uuid[])

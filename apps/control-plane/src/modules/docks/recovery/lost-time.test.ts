@@ -52,11 +52,15 @@ it('a Snapshot whose capture was removed in the lost time reads failed, once; ot
   expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'completed' }])
   restored()
   await world.report()
-  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'failed' }])
+  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'failed', hostId: null }])
   expect(await snapshotsOf(kept.id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
   expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
   const { rows } = await sql`select last_snapshot_at from docks where id = ${gone.id}`.execute(world.db)
   expect(rows).toEqual([{ last_snapshot_at: null }])
+  // Should its capture show up after all, it is kept.
+  world.host.captures.add(lost!.id)
+  await world.report()
+  expect(world.host.captures.has(lost!.id)).toBe(true)
 })
 
 /** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
