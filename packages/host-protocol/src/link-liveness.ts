@@ -7,16 +7,18 @@ export type LivenessTimes = { pingEveryMs: number; silentAfterMs: number }
 export const livenessTimes: LivenessTimes = { pingEveryMs: 5_000, silentAfterMs: 10_000 }
 
 /**
- * Pings an open socket and terminates it when nothing, pong or data, came for `silentAfterMs`. The watch ends with
- * the socket.
+ * Pings an open socket and terminates it when no pong and no data came for `silentAfterMs`. The watch ends with the
+ * socket. Silence is counted in rounds of the watch: the time in which this process itself stood still is one round, so
+ * that a pause of the control plane does not cut the links to all hosts.
  */
 export const watchLiveness = (socket: WebSocket, times: LivenessTimes = livenessTimes): void => {
-  let heardAt = performance.now()
+  let silentMs = 0
   const heard = (): void => {
-    heardAt = performance.now()
+    silentMs = 0
   }
   const timer = setInterval(() => {
-    if (performance.now() - heardAt > times.silentAfterMs) socket.terminate()
+    silentMs += times.pingEveryMs
+    if (silentMs > times.silentAfterMs) socket.terminate()
     else if (socket.readyState === socket.OPEN) socket.ping(undefined, undefined, () => undefined)
   }, times.pingEveryMs)
   timer.unref()

@@ -298,6 +298,20 @@ test('a peer that fell silent is found and dialled again', async () => {
   expect((await next.link.request('GET', '/')).status).toBe(200)
 })
 
+test('a link survives a time in which the process that watches it stood still', async () => {
+  times = { pingEveryMs: 20, silentAfterMs: 200 }
+  void dial(() => new Response('here'))
+  const { link } = await arrival(0)
+  await link.request('GET', '/')
+  const until = performance.now() + 500
+  while (performance.now() < until);
+  // The watch looks again before it can have heard the peer.
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect(link.isClosed).toBe(false)
+  expect((await link.request('GET', '/')).status).toBe(200)
+  expect(accepted).toHaveLength(1)
+})
+
 test('a refused credential ends the dialling, a failing server does not', async () => {
   expect(await dial(() => new Response(), 'control', 'wrong')).toBe('refused')
   refuseWith = '503 Service Unavailable'
