@@ -12,6 +12,8 @@ export type HostileHost = {
   linked(): Promise<void>
   /** How often the control plane began to read events. */
   sessions(): number
+  /** Sends `text` now and, as an agent does, first in each later session: what is sent into a session that ends is lost. */
+  sendInEachSession(text: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,6 +38,7 @@ export const joinHostileHost = async (options: {
 
   let writer: WritableStreamDefaultWriter<Uint8Array> | undefined
   let begun = 0
+  let first: string | undefined
   let wake: () => void = () => undefined
   const handler: LinkHandler = async (request) => {
     const path = new URL(request.url).pathname
@@ -44,6 +47,7 @@ export const joinHostileHost = async (options: {
       writer = writable.getWriter()
       writer.closed.catch(() => undefined)
       begun += 1
+      if (first !== undefined) void writer.write(encoder.encode(first)).catch(() => undefined)
       wake()
       return new Response(readable)
     }
@@ -56,13 +60,19 @@ export const joinHostileHost = async (options: {
   const links = (['control', 'bulk'] as const).map((channel) =>
     dialLink({ url, credential, hostId, session, channel, handler, logger, signal: end.signal }),
   )
+  const send = async (text: string | Uint8Array): Promise<void> => {
+    if (!writer) throw new Error('nobody reads events')
+    await writer.ready
+    await writer.write(typeof text === 'string' ? encoder.encode(text) : text)
+  }
   return {
     hostId,
     credential,
-    send: async (text) => {
-      if (!writer) throw new Error('nobody reads events')
-      await writer.ready
-      await writer.write(typeof text === 'string' ? encoder.encode(text) : text)
+    send,
+    sendInEachSession: async (text) => {
+      first = text
+      // A session that ends now is followed by one that begins with the text.
+      await send(text).catch(() => undefined)
     },
     linked: async () => {
       while (!writer) await new Promise<void>((resolve) => (wake = resolve))
