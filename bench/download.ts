@@ -23,7 +23,7 @@ const takeBytes = (): Promise<number> =>
   })
 
 /** Megabytes a second of one download. */
-export const download = async (url: string, megabytes: number): Promise<number> => {
+export async function download(url: string, megabytes: number): Promise<number> {
   const { host, port } = new URL(url)
   const child = fork(import.meta.filename, ['--take', port, host, String(megabytes)])
   await once(child, 'spawn')

@@ -4,12 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 export type Figure = { name: string; samplesMs: number[] }
 
 /** Runs `work` `count` times, one after the other with a pause in between, and keeps how long each took. */
-export const sample = async (
+export async function sample(
   name: string,
   count: number,
   work: (index: number) => Promise<void>,
   pauseMs = 0,
-): Promise<Figure> => {
+): Promise<Figure> {
   const samplesMs: number[] = []
   for (let index = 0; index < count; index++) {
     if (pauseMs > 0) await delay(pauseMs)
@@ -21,7 +21,7 @@ export const sample = async (
 }
 
 /** The nearest-rank percentile; `share` from 0 to 1. NaN of nothing. */
-export const percentile = ({ samplesMs }: Figure, share: number): number => {
+export function percentile({ samplesMs }: Figure, share: number): number {
   const sorted = [...samplesMs].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
 }
@@ -30,7 +30,7 @@ const allowedRatio = 1.25
 const allowanceMs = 15
 
 /** One line of the table: the service's figure, the same by hand, and whether p50 ≤ 1.25 × raw + 15 ms. */
-export const compare = (ours: Figure, raw: Figure | undefined): string => {
+export function compare(ours: Figure, raw: Figure | undefined): string {
   const [p50, p95] = [percentile(ours, 0.5), percentile(ours, 0.95)]
   const own = `${ours.name.padEnd(34)} n=${String(ours.samplesMs.length).padEnd(4)} p50 ${p50.toFixed(1).padStart(7)}  p95 ${p95.toFixed(1).padStart(7)} ms`
   if (!raw) return own

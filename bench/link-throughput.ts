@@ -35,7 +35,7 @@ const serveZeros = async (url: string): Promise<void> => {
 }
 
 /** Megabytes a second. */
-export const linkThroughput = async (megabytes: number): Promise<number> => {
+export async function linkThroughput(megabytes: number): Promise<number> {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   const { promise: linked, resolve } = Promise.withResolvers<AgentLink>()
   const server = createServer().on('upgrade', (request, socket, head) => {

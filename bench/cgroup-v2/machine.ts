@@ -93,12 +93,12 @@ const clockArguments = async (): Promise<string> => {
 }
 
 /** Runs `command` by bash in the machine and calls `line` for each line of its console; resolves when the machine is off. */
-export const runInMachine = async (
+export async function runInMachine(
   folder: string,
   command: string,
   line: (text: string) => void,
   timeoutMs: number,
-): Promise<void> => {
+): Promise<void> {
   for (const [tool, from] of Object.entries(tools)) {
     const { code } = await tryCommand('sh', ['-c', `command -v ${tool}`])
     if (code !== 0) throw new Error(`${tool} is missing: apt-get install ${from}`)

@@ -7,17 +7,17 @@ const run = promisify(execFile)
 export const nobody = 65_534
 
 /** Runs a program as a user without groups. Rejects when it fails. */
-export const runAs = async (uid: number, program: string, args: readonly string[]): Promise<string> => {
+export async function runAs(uid: number, program: string, args: readonly string[]): Promise<string> {
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--']
   return (await run('setpriv', [...user, program, ...args], { maxBuffer: 2 ** 26 })).stdout
 }
 
 /** Asks until `holds` does. Returns how long it took in milliseconds, or null when it was too long. */
-export const untilTrue = async (
+export async function untilTrue(
   holds: () => Promise<boolean>,
   withinMs: number,
   everyMs = 100,
-): Promise<number | null> => {
+): Promise<number | null> {
   const begin = performance.now()
   for (;;) {
     if (await holds().catch(() => false)) return Math.round(performance.now() - begin)
@@ -27,7 +27,7 @@ export const untilTrue = async (
 }
 
 /** Rejects after a while, so that an attack that hangs something is told instead of waited for. */
-export const within = async <T>(ms: number, work: Promise<T>, what: string): Promise<T> => {
+export async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
   const end = new AbortController()
   try {
     return await Promise.race([

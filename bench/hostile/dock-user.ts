@@ -30,7 +30,7 @@ import type { Report } from './report.ts'
 const secret = 'a-secret-of-root'
 const startMs = 45_000
 
-export const hostileDockUser = async (report: Report): Promise<void> => {
+export async function hostileDockUser(report: Report): Promise<void> {
   const dataDir = await newDataDir()
   const control = join(dataDir, 'control')
   const port = await freePort()

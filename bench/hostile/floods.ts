@@ -107,7 +107,7 @@ const told = ({ connects, lookups, execs: times, failures }: Seen): string => {
   return `${part('connects', connects)}, ${part('lookups', lookups)}, ${part('exec', times)}${failed}`
 }
 
-export const floodsOf = async (report: Report): Promise<void> => {
+export async function floodsOf(report: Report): Promise<void> {
   const outside = await createOutside(200, [nameServer, open, silent])
   try {
     await outside.start('perl', '-e', outsideProgram)

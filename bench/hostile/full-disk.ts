@@ -15,7 +15,7 @@ const execute = promisify(execFile)
 const fullMs = 15_000
 const recoverMs = 45_000
 
-export const fullDisk = async (report: Report): Promise<void> => {
+export async function fullDisk(report: Report): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-full-'))
   const [image, dataDir] = [join(folder, 'disk.img'), join(folder, 'data')]
   await execute('truncate', ['-s', '12G', image])

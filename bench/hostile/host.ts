@@ -39,8 +39,8 @@ const createPeak = (pid: number) => async (): Promise<number> => {
 const logHas = async (server: BenchServer, text: string): Promise<boolean> =>
   (await readFile(`${server.dataDir}/logs/control-plane.log`, 'utf8')).includes(text)
 
-export const hostileHost = (report: Report): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+export function hostileHost(report: Report): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const victim = await createDock(server, { name: 'victim' })
     await run(server, victim.id, 'sleep 1000 >/dev/null 2>&1 & echo $! >witness')
     const asked: string[] = []
@@ -188,3 +188,4 @@ export const hostileHost = (report: Report): Promise<void> =>
       await host.close()
     }
   })
+}

@@ -42,7 +42,7 @@ const commandLines = (): Promise<string> =>
     'cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ 2>/dev/null | tr "\\0" "\\n"; true',
   ])
 
-export const hostileLocalUser = async (report: Report): Promise<void> => {
+export async function hostileLocalUser(report: Report): Promise<void> {
   const dataDir = await newDataDir()
   // As script/server makes it; only tests have theirs closed.
   await chmod(dataDir, 0o755)

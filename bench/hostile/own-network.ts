@@ -13,7 +13,9 @@ export const nameServer = '198.51.100.53'
 const mark = 'DOCK_HOSTILE_NETWORK'
 
 /** True in the program that {@link runInOwnNetwork} started. */
-export const isInOwnNetwork = (): boolean => process.env[mark] === 'own'
+export function isInOwnNetwork(): boolean {
+  return process.env[mark] === 'own'
+}
 
 const processesIn = (name: string): number[] =>
   execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -36,7 +38,7 @@ const endAll = async (name: string): Promise<void> => {
 }
 
 /** Starts this program again in such a namespace; resolves with its exit code. */
-export const runInOwnNetwork = async (args: readonly string[]): Promise<number> => {
+export async function runInOwnNetwork(args: readonly string[]): Promise<number> {
   const name = `dock-hostile-${process.pid}`
   const folder = mkdtempSync(join(tmpdir(), 'dock-hostile-'))
   const resolvConf = join(folder, 'resolv.conf')

@@ -17,7 +17,7 @@ export type Report = {
   failed(): number
 }
 
-export const createReport = (part: string): Report => {
+export function createReport(part: string): Report {
   let failures = 0
   return {
     attack: ({ what, control, holds, seen }) => {

@@ -17,8 +17,8 @@ const backWithinMs = 10_000
 const areThere = async (): Promise<boolean> =>
   (await execute('nft', ['list', 'ruleset'])).stdout.includes('chain from_dock')
 
-export const flushedRules = (report: Report): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+export function flushedRules(report: Report): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
     const [a, b] = [await createDock(server), await createDock(server)]
     const gateway = (await run(server, a.id, "ip route | awk '/default/ {print $3}'")).trim()
@@ -72,3 +72,4 @@ export const flushedRules = (report: Report): Promise<void> =>
       host.kill()
     }
   })
+}

@@ -42,8 +42,8 @@ const addNeighbour = async ({ client, admin }: BenchServer): Promise<BenchServer
   return { ...admin, organizationId: organization.id, workspaceId: first.id }
 }
 
-export const hostileTenant = (report: Report): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: '0', DOCK_LIMIT_DOCKS: String(docksMax) }, async (server) => {
+export function hostileTenant(report: Report): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: '0', DOCK_LIMIT_DOCKS: String(docksMax) }, async (server) => {
     const { client, admin } = server
     const made: Dock[] = []
     let refusal: DockApiError | null = null
@@ -98,3 +98,4 @@ export const hostileTenant = (report: Report): Promise<void> =>
       seen: `${versions - 1} versions, then ${stopped?.code ?? 'no refusal'}`,
     })
   })
+}

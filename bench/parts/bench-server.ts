@@ -21,10 +21,10 @@ const withoutLimits = {
 }
 
 /** Starts a server with these settings for `use`, and ends it. */
-export const withServer = async <T>(
+export async function withServer<T>(
   environment: Record<string, string>,
   use: (server: BenchServer) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const dataDir = await newDataDir()
   const port = await freePort()
   const server = await startServer(dataDir, port, { ...withoutLimits, ...environment })
@@ -36,10 +36,12 @@ export const withServer = async <T>(
   }
 }
 
-export const print = (line: string): boolean => process.stdout.write(`${line}\n`)
+export function print(line: string): boolean {
+  return process.stdout.write(`${line}\n`)
+}
 
 /** Process id of the program whose command line holds `main` and whose environment holds `mark`. */
-export const processOf = async (main: string, mark: string): Promise<number> => {
+export async function processOf(main: string, mark: string): Promise<number> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const line = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')
@@ -50,7 +52,7 @@ export const processOf = async (main: string, mark: string): Promise<number> => 
   throw new Error(`no process of ${main}`)
 }
 
-export const residentMiB = async (pid: number): Promise<number> => {
+export async function residentMiB(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
 }
@@ -59,7 +61,7 @@ export const residentMiB = async (pid: number): Promise<number> => {
 export const usualSize = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
 
 /** Ids of the sandboxes that wait in the pool of a server, frozen. */
-export const pooledSandboxes = async (server: Server): Promise<string[]> => {
+export async function pooledSandboxes(server: Server): Promise<string[]> {
   const names = await readdir(join(server.dataDir, 'host/runsc'))
   const waiting = names.flatMap((name) => /^(d[0-9a-f]{32}g0{8})_.*\.state$/.exec(name)?.[1] ?? [])
   const states = await Promise.all(
@@ -73,7 +75,7 @@ export const pooledSandboxes = async (server: Server): Promise<string[]> => {
 }
 
 /** Waits until nothing runs of a Dock that was stopped and its disk is let go: what a stop need not wait for is over then. */
-export const untilGone = async (server: Server, dockId: string): Promise<void> => {
+export async function untilGone(server: Server, dockId: string): Promise<void> {
   const stem = `d${dockId.replaceAll('-', '')}g`
   const isThere = (name: string) => name.startsWith(stem) && name.endsWith('.state')
   while ((await readdir(join(server.dataDir, 'host/runsc'))).some(isThere)) await delay(20)
@@ -90,11 +92,12 @@ const isAttached = async (dockId: string): Promise<boolean> => {
 }
 
 /** Whether the Dock was one of these sandboxes. */
-export const isHit = (waiting: readonly string[], dockId: string): boolean =>
-  waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))
+export function isHit(waiting: readonly string[], dockId: string): boolean {
+  return waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))
+}
 
 /** Waits until `count` sandboxes wait in the pool. */
-export const untilPooled = async (server: Server, count: number): Promise<string[]> => {
+export async function untilPooled(server: Server, count: number): Promise<string[]> {
   for (;;) {
     const waiting = await pooledSandboxes(server)
     if (waiting.length >= count) return waiting

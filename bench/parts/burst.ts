@@ -5,8 +5,8 @@ import { print, untilPooled, withServer } from './bench-server.ts'
 
 const count = 50
 
-export const benchBurst = (): Promise<void> =>
-  withServer({}, async (server) => {
+export function benchBurst(): Promise<void> {
+  return withServer({}, async (server) => {
     await untilPooled(server, 16)
     const burst: Figure = { name: `burst of ${count}`, samplesMs: [] }
     let silentMs = 0
@@ -28,3 +28,4 @@ export const benchBurst = (): Promise<void> =>
     )
     for (const id of ids) await deleteDock(server, id)
   })
+}

@@ -43,13 +43,13 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
 }
 
 /** `large`: the same on disks that hold 5 GB besides. */
-export const benchCold = (options: {
+export function benchCold(options: {
   ttis: number
   execs: number
   count: number
   large: boolean
-}): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+}): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const { ttis, execs, count, large } = options
     await printMemory(server, 'just started')
     const figures: Figure[] = []
@@ -87,3 +87,4 @@ export const benchCold = (options: {
       if (socket) print(compare({ ...socket, name: `raw ${name}` }, undefined))
     }
   })
+}

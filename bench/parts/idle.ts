@@ -25,8 +25,8 @@ const ticks = async (pid: number): Promise<number> => {
   return Number(fields[11] ?? 0) + Number(fields[12] ?? 0)
 }
 
-export const benchIdle = (docks: number): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
+export function benchIdle(docks: number): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     const ids: string[] = []
     for (let index = 0; index < docks; index++) ids.push((await createDock(server)).id)
     await delay(settleMs)
@@ -42,3 +42,4 @@ export const benchIdle = (docks: number): Promise<void> =>
     await printMemory(server, `${docks} idle Docks`)
     for (const id of ids) await deleteDock(server, id)
   })
+}

@@ -62,7 +62,7 @@ const timed = async (server: BenchServer, { prepare, work }: Life, { make }: Kin
  * Each life `count` times; with `large` by turns on disks that hold 5 GB besides, so that what the machine does in an
  * hour falls on both.
  */
-export const timeLives = async (server: BenchServer, count: number, large: boolean): Promise<Figure[]> => {
+export async function timeLives(server: BenchServer, count: number, large: boolean): Promise<Figure[]> {
   const make = () => createDock(server, { diskGiB: 8 })
   const kinds: Kind[] = [{ suffix: '', make }]
   const holder = large ? await make() : undefined

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Server } from '../../tests/e2e/support/server.ts'
 
 /** The longest time between two heartbeats of the host while `work` lasts. */
-export const longestSilenceMs = async ({ client }: Server, work: Promise<unknown>): Promise<number> => {
+export async function longestSilenceMs({ client }: Server, work: Promise<unknown>): Promise<number> {
   let isOver = false
   const end = (): void => {
     isOver = true

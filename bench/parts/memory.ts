@@ -4,12 +4,14 @@ import { join } from 'node:path'
 import { type BenchServer, print, processOf, residentMiB } from './bench-server.ts'
 
 /** Memory of a process, with pages that it shares counted in part; 0 when it is gone. */
-export const proportionalMiB = async (pid: number): Promise<number> => {
+export async function proportionalMiB(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
   return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) / 1024
 }
 
-export const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0)
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0)
+}
 
 const childrenOf = async (parent: number): Promise<number[]> => {
   const found: number[] = []
@@ -22,7 +24,7 @@ const childrenOf = async (parent: number): Promise<number[]> => {
 }
 
 /** Prints one line: control plane, agent and the database with all of its processes. */
-export const printMemory = async (server: BenchServer, when: string): Promise<void> => {
+export async function printMemory(server: BenchServer, when: string): Promise<void> {
   const port = String(server.port)
   const control = await residentMiB(await processOf('apps/control-plane/src/main.ts', port))
   const agent = await residentMiB(

@@ -70,7 +70,7 @@ const isInstalled = (): Promise<boolean> =>
     () => false,
   )
 
-export const benchPodman = async (count: number): Promise<void> => {
+export async function benchPodman(count: number): Promise<void> {
   if (!(await isInstalled())) return void print('podman is not installed, so nothing is compared with it')
   const folder = await newDataDir()
   const { call, stop } = await startPodman(folder)

@@ -23,8 +23,9 @@ const withDatabase = async <T>(dataDir: string, use: (db: Db) => Promise<T>): Pr
 }
 
 /** Has the database write all that it holds in memory into its files. */
-export const checkpoint = (dataDir: string): Promise<unknown> =>
-  withDatabase(dataDir, (db) => sql`checkpoint`.execute(db))
+export function checkpoint(dataDir: string): Promise<unknown> {
+  return withDatabase(dataDir, (db) => sql`checkpoint`.execute(db))
+}
 
 /** Every chunk of the organization's durable copies, unpacked; throws at one that its keys do not open. */
 export async function* storedChunks(dataDir: string, organizationId: string): AsyncGenerator<Buffer> {

@@ -13,7 +13,7 @@ const idleMs = async (): Promise<number> =>
   Number((await readFile('/proc/stat', 'utf8')).split(/\s+/, 5)[4]) * tickMs
 
 /** Resolves when the processors were idle for nine tenths of half a second. Throws after a minute. */
-export const untilIdle = async (): Promise<void> => {
+export async function untilIdle(): Promise<void> {
   const deadline = performance.now() + giveUpMs
   for (let before = await idleMs(); performance.now() < deadline; ) {
     await delay(lookEveryMs)

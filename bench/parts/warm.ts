@@ -47,8 +47,8 @@ const measure = async (
   if (misses.samplesMs.length > 0) print(compare(misses, undefined))
 }
 
-export const benchWarm = (options: { full: number; sequential: number }): Promise<void> =>
-  withServer({ DOCK_WARM_POOL: String(poolSize) }, async (server) => {
+export function benchWarm(options: { full: number; sequential: number }): Promise<void> {
+  return withServer({ DOCK_WARM_POOL: String(poolSize) }, async (server) => {
     await measure(server, 'warm tti, pool full', options.full, async () => {
       const waiting = await untilPooled(server, poolSize)
       await untilIdle()
@@ -57,3 +57,4 @@ export const benchWarm = (options: { full: number; sequential: number }): Promis
     await untilPooled(server, poolSize)
     await measure(server, 'sequential', options.sequential, () => pooledSandboxes(server))
   })
+}

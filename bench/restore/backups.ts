@@ -24,49 +24,51 @@ const copied = async (from: string, to: string): Promise<void> => {
   await runFile('cp', ['-a', '--sparse=always', from, to])
 }
 
-export const backups = (folder: string): Backup[] => [
-  {
-    name: 'a copy of the control folder while Dock is stopped',
-    take: async (server, again) => {
-      await server.interrupt()
-      await copied(join(server.dataDir, 'control'), join(folder, 'control'))
-      return again()
+export function backups(folder: string): Backup[] {
+  return [
+    {
+      name: 'a copy of the control folder while Dock is stopped',
+      take: async (server, again) => {
+        await server.interrupt()
+        await copied(join(server.dataDir, 'control'), join(folder, 'control'))
+        return again()
+      },
+      restore: (dataDir) => copied(join(folder, 'control'), join(dataDir, 'control')),
+      isLive: false,
+      keepsObjects: false,
     },
-    restore: (dataDir) => copied(join(folder, 'control'), join(dataDir, 'control')),
-    isLive: false,
-    keepsObjects: false,
-  },
-  {
-    name: 'a base backup of the running database',
-    take: async (server) => {
-      const socket = join(folder, 's')
-      await runFile('ln', ['-sfn', join(server.dataDir, 'control/run'), socket])
-      const program = await pgBaseBackup()
-      await runFile(program, [
-        '-h',
-        socket,
-        '-U',
-        'dock',
-        '-D',
-        join(folder, 'pg'),
-        '-X',
-        'stream',
-        '-c',
-        'fast',
-      ])
-      return server
+    {
+      name: 'a base backup of the running database',
+      take: async (server) => {
+        const socket = join(folder, 's')
+        await runFile('ln', ['-sfn', join(server.dataDir, 'control/run'), socket])
+        const program = await pgBaseBackup()
+        await runFile(program, [
+          '-h',
+          socket,
+          '-U',
+          'dock',
+          '-D',
+          join(folder, 'pg'),
+          '-X',
+          'stream',
+          '-c',
+          'fast',
+        ])
+        return server
+      },
+      restore: async (dataDir) => {
+        const place = await databaseFolder(dataDir)
+        const { stdout } = await runFile('stat', ['-c', '%U:%G', place])
+        await copied(join(folder, 'pg'), place)
+        await runFile('chown', ['-R', stdout.trim(), place])
+        await runFile('chmod', ['0700', place])
+      },
+      isLive: true,
+      keepsObjects: true,
     },
-    restore: async (dataDir) => {
-      const place = await databaseFolder(dataDir)
-      const { stdout } = await runFile('stat', ['-c', '%U:%G', place])
-      await copied(join(folder, 'pg'), place)
-      await runFile('chown', ['-R', stdout.trim(), place])
-      await runFile('chmod', ['0700', place])
-    },
-    isLive: true,
-    keepsObjects: true,
-  },
-]
+  ]
+}
 
 const pgBaseBackup = async (): Promise<string> => {
   for (const version of (await readdir('/usr/lib/postgresql')).sort().reverse()) {

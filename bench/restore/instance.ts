@@ -9,34 +9,41 @@ import type { Server } from '../../tests/e2e/support/server.ts'
 
 const runFile = promisify(execFile)
 const checkout = new URL('../..', import.meta.url).pathname
-export const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
+export function pause(ms: number) {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
 
 /** What `script/quarantine` prints, given these words. */
-export const quarantine = async (dataDir: string, ...words: string[]): Promise<string> =>
-  (
+export async function quarantine(dataDir: string, ...words: string[]): Promise<string> {
+  return (
     await runFile(join(checkout, 'script/quarantine'), words, {
       env: { ...process.env, DOCK_DATA_DIR: dataDir },
     })
   ).stdout.trim()
+}
 
 export type Item = { id: string; state: string; kind: string; dockId: string }
-export const listed = async (dataDir: string): Promise<Item[]> =>
-  (await quarantine(dataDir, 'list'))
+export async function listed(dataDir: string): Promise<Item[]> {
+  return (await quarantine(dataDir, 'list'))
     .split('\n')
     .filter((line) => line.includes(' since='))
     .map((line) => {
       const [id = '', state = '', kind = '', dockId = ''] = line.split(' ')
       return { id, state, kind, dockId }
     })
+}
 
 /** The pool as the agent has it mounted. */
 const poolOf = async (dataDir: string): Promise<string> =>
   `/proc/${await agentOf(dataDir)}/root${dataDir}/host/pool`
 
-export const capturesOf = async (dataDir: string): Promise<string[]> =>
-  (await readdir(join(await poolOf(dataDir), 'captures'))).filter((name) => !name.startsWith('.')).sort()
+export async function capturesOf(dataDir: string): Promise<string[]> {
+  return (await readdir(join(await poolOf(dataDir), 'captures')))
+    .filter((name) => !name.startsWith('.'))
+    .sort()
+}
 
-export const objectsOf = async (dataDir: string): Promise<string[]> => {
+export async function objectsOf(dataDir: string): Promise<string[]> {
   const entries = await readdir(join(dataDir, 'control/objects'), {
     recursive: true,
     withFileTypes: true,
@@ -45,7 +52,7 @@ export const objectsOf = async (dataDir: string): Promise<string[]> => {
 }
 
 /** A Dock's state stands from before a restart until its host has reported: what it runs tells that it is back. */
-export const untilItRuns = async (server: Server, id: string): Promise<void> => {
+export async function untilItRuns(server: Server, id: string): Promise<void> {
   const deadline = Date.now() + 120_000
   for (;;) {
     const isBack = await run(server, id, 'true').then(
@@ -58,13 +65,16 @@ export const untilItRuns = async (server: Server, id: string): Promise<void> => 
   }
 }
 
-export const write = (server: Server, id: string, text: string) =>
-  run(server, id, `echo ${text} >> ~/words && sync`)
-export const words = async (server: Server, id: string): Promise<string> =>
-  (await exec(server, id, 'cat ~/words')).stdout.trim().split('\n').join(' ')
-export const stop = (server: Server, id: string) =>
-  server.client.call('stopDock', { params: { id }, body: {} })
-export const resume = async (server: Server, id: string) => {
+export function write(server: Server, id: string, text: string) {
+  return run(server, id, `echo ${text} >> ~/words && sync`)
+}
+export async function words(server: Server, id: string): Promise<string> {
+  return (await exec(server, id, 'cat ~/words')).stdout.trim().split('\n').join(' ')
+}
+export function stop(server: Server, id: string) {
+  return server.client.call('stopDock', { params: { id }, body: {} })
+}
+export async function resume(server: Server, id: string) {
   await server.client.call('resumeDock', { params: { id }, body: {} })
   await untilState(server, id, ['ready', 'running', 'idle'])
 }

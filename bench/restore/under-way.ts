@@ -18,7 +18,7 @@ export type UnderWay = {
 
 const template = 'saved'
 
-export const prepareDocks = async (server: Server): Promise<UnderWay> => {
+export async function prepareDocks(server: Server): Promise<UnderWay> {
   const make = async (name: string): Promise<string> => {
     const { id } = await createDock(server, { name })
     await write(server, id, 'before')
@@ -35,11 +35,11 @@ export const prepareDocks = async (server: Server): Promise<UnderWay> => {
 }
 
 /** Takes the backup while a stop, a resume, a branch, a Template and a create are under way; returns the new Docks. */
-export const backUpMeanwhile = async (
+export async function backUpMeanwhile(
   server: Server,
   docks: UnderWay,
   backUp: () => Promise<unknown>,
-): Promise<{ copy: string; created: string }> => {
+): Promise<{ copy: string; created: string }> {
   const { client } = server
   const agent = await agentOf(server.dataDir)
   process.kill(agent, 'SIGSTOP')
@@ -84,7 +84,7 @@ const untilAllBegan = async (server: Server, docks: UnderWay): Promise<void> => 
 type News = { copy: string; created: string }
 
 /** What the Docks become in the lost time. */
-export const goOn = async (server: Server, docks: UnderWay, { copy, created }: News): Promise<void> => {
+export async function goOn(server: Server, docks: UnderWay, { copy, created }: News): Promise<void> {
   await untilState(server, docks.stopped, ['archived'])
   await resume(server, docks.stopped)
   for (const id of [docks.resumed, copy]) await untilItRuns(server, id)
@@ -97,12 +97,12 @@ export const goOn = async (server: Server, docks: UnderWay, { copy, created }: N
 }
 
 /** What the restored database must find. */
-export const expectNothingLost = async (
+export async function expectNothingLost(
   server: Server,
   docks: UnderWay,
   { copy, created }: News,
   expect: (holds: boolean, what: string) => void,
-): Promise<void> => {
+): Promise<void> {
   const { client, admin } = server
   for (const [id, what] of [
     [docks.stopped, 'a Dock whose stop was under way, and that was resumed since'],

@@ -22,8 +22,9 @@ const hitMsMax = 60_000
 /** A stop answers at its capture: what it comes to afterwards comes soon. */
 const afterAnswerMsMax = 5_000
 
-export const nameOf = ({ operation, place, victim }: CrashCase): string =>
-  `${operation} / ${place} / ${victim}`
+export function nameOf({ operation, place, victim }: CrashCase): string {
+  return `${operation} / ${place} / ${victim}`
+}
 
 const until = async <T>(what: string, ask: () => Promise<T | null>, timeoutMs: number): Promise<T> => {
   const deadline = Date.now() + timeoutMs
@@ -76,7 +77,7 @@ const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> 
 }
 
 /** Waits until nothing is wrong, and answers what is at the end of the time. */
-export const settle = async (world: CrashWorld, since: number): Promise<string[]> => {
+export async function settle(world: CrashWorld, since: number): Promise<string[]> {
   const deadline = Date.now() + recoveryMsMax
   for (;;) {
     const problems = await problemsNow(world, since)
@@ -86,11 +87,11 @@ export const settle = async (world: CrashWorld, since: number): Promise<string[]
 }
 
 /** Waits until the call has brought a process to the place, kills, lets go. */
-export const breakOff = async (
+export async function breakOff(
   world: CrashWorld,
   { place, victim }: Omit<CrashCase, 'operation'>,
   call: Promise<unknown>,
-): Promise<void> => {
+): Promise<void> {
   const stopped: Victim = place.startsWith('agent:') ? 'agent' : 'control-plane'
   let endedAt = Number.POSITIVE_INFINITY
   const ended = (): void => {
@@ -124,7 +125,7 @@ const letGo = async (world: CrashWorld): Promise<void> => {
 }
 
 /** Runs one case and removes what it made. */
-export const runCase = async (world: CrashWorld, crash: CrashCase, name: string): Promise<CrashResult> => {
+export async function runCase(world: CrashWorld, crash: CrashCase, name: string): Promise<CrashResult> {
   const { operation, place } = crash
   const problems: string[] = []
   let recoveredMs = 0
@@ -153,7 +154,7 @@ export const runCase = async (world: CrashWorld, crash: CrashCase, name: string)
 }
 
 /** Deletes every Dock, once nothing is under way; afterwards the machine must be empty. */
-export const cleanUp = async (world: CrashWorld): Promise<string[]> => {
+export async function cleanUp(world: CrashWorld): Promise<string[]> {
   await settle(world, 0)
   try {
     const docks = await world.client.call('listDocks', { query: { all: true } })

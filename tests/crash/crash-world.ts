@@ -6,7 +6,7 @@ import { type Operation, perform, prepare } from './lifecycle.ts'
 import { victims } from './processes.ts'
 
 /** Starts it. `warmPool`: how many Docks its host holds ready. `keptDir`: a data folder that is there after its end. */
-export const createCrashWorld = async (warmPool = 0, keptDir?: string): Promise<CrashWorld> => {
+export async function createCrashWorld(warmPool = 0, keptDir?: string): Promise<CrashWorld> {
   const faults = await createFaultFolder()
   const port = await freePort()
   const server = await startServer(keptDir ?? (await newDataDir()), port, {
@@ -21,7 +21,7 @@ export const createCrashWorld = async (warmPool = 0, keptDir?: string): Promise<
 }
 
 /** Ends it as a person would; throws when that was not clean. */
-export const endCrashWorld = async (world: CrashWorld, keptDir?: string): Promise<void> => {
+export async function endCrashWorld(world: CrashWorld, keptDir?: string): Promise<void> {
   const code = await world.interrupt()
   await world.faults.remove()
   if (code !== 0) throw new Error(`the server ended with ${code}; ${world.logFile}`)
@@ -32,7 +32,7 @@ export const endCrashWorld = async (world: CrashWorld, keptDir?: string): Promis
 const ofStorage = /^(disk|store):/
 
 /** Every place that an operation comes through when nothing goes wrong, after its answer too, in order. */
-export const placesOf = async (world: CrashWorld, operation: Operation): Promise<string[]> => {
+export async function placesOf(world: CrashWorld, operation: Operation): Promise<string[]> {
   const prepared = await prepare(world, operation, `trace-${operation}-${Date.now().toString(36)}`)
   const problems = await settle(world, 0)
   const places = await world.faults.placesOf(async () => {
@@ -45,7 +45,8 @@ export const placesOf = async (world: CrashWorld, operation: Operation): Promise
 }
 
 /** The whole matrix: each operation, each place on its way, each process. */
-export const casesOf = (placesByOperation: ReadonlyMap<Operation, readonly string[]>): CrashCase[] =>
-  [...placesByOperation].flatMap(([operation, places]) =>
+export function casesOf(placesByOperation: ReadonlyMap<Operation, readonly string[]>): CrashCase[] {
+  return [...placesByOperation].flatMap(([operation, places]) =>
     places.flatMap((place) => victims.map((victim) => ({ operation, place, victim }))),
   )
+}

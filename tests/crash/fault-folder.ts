@@ -17,7 +17,7 @@ export type FaultFolder = {
 }
 
 /** Root's agent and the control plane's unprivileged user share it. */
-export const createFaultFolder = async (): Promise<FaultFolder> => {
+export async function createFaultFolder(): Promise<FaultFolder> {
   const path = await mkdtemp(join(tmpdir(), 'dock-faults-'))
   const empty = async (): Promise<void> => {
     for (const name of ['armed', 'hit']) {

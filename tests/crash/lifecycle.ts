@@ -21,11 +21,12 @@ export type Prepared = { dock: Dock | null; content: string; key: string; name: 
 
 const file = '/home/user/work/kept'
 
-export const readContent = (world: World, id: string): Promise<string> =>
-  run(world, id, `cat ${file} 2>/dev/null || true`)
+export function readContent(world: World, id: string): Promise<string> {
+  return run(world, id, `cat ${file} 2>/dev/null || true`)
+}
 
 /** Makes what the operation works on. */
-export const prepare = async (world: World, operation: Operation, name: string): Promise<Prepared> => {
+export async function prepare(world: World, operation: Operation, name: string): Promise<Prepared> {
   const content = `${name} ${Math.random()}\n`
   const prepared: Prepared = { dock: null, content, key: `key-${name}`, name }
   if (operation === 'create') return prepared
@@ -35,7 +36,9 @@ export const prepare = async (world: World, operation: Operation, name: string):
   return { ...prepared, dock }
 }
 
-export const branchName = (name: string): string => `${name}-branch`
+export function branchName(name: string): string {
+  return `${name}-branch`
+}
 
 const createBody = (world: World, name: string) => ({
   workspaceId: world.admin.workspaceId,
@@ -46,7 +49,7 @@ const createBody = (world: World, name: string) => ({
 })
 
 /** The call. Create and branch carry a key, so that they can be repeated. */
-export const perform = async (world: World, operation: Operation, prepared: Prepared): Promise<unknown> => {
+export async function perform(world: World, operation: Operation, prepared: Prepared): Promise<unknown> {
   const { client } = world
   const { name, key, dock } = prepared
   const params = { id: dock?.id ?? '' }
@@ -119,12 +122,12 @@ const replayed = async (
 }
 
 /** What must be true once the server has settled. `answered`: the caller was told that it succeeded. */
-export const verify = async (
+export async function verify(
   world: World,
   operation: Operation,
   prepared: Prepared,
   answered: boolean,
-): Promise<string[]> => {
+): Promise<string[]> {
   const { content, dock } = prepared
   const id = dock?.id ?? ''
   const now = dock ? await read(world, id) : null

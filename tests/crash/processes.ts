@@ -10,14 +10,14 @@ const read = (pid: number | string, name: string): Promise<string> =>
   readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
 
 /** The state letter of a process; null when it has ended. */
-export const stateOfProcess = async (pid: number): Promise<string | null> => {
+export async function stateOfProcess(pid: number): Promise<string | null> {
   const text = await read(pid, 'stat')
   const state = text[text.lastIndexOf(')') + 2]
   return state === undefined || state === 'Z' || state === 'X' ? null : state
 }
 
 /** When a process was started, in milliseconds of the epoch. */
-export const startOfProcess = async (pid: number): Promise<number> => {
+export async function startOfProcess(pid: number): Promise<number> {
   const text = await read(pid, 'stat')
   const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
   return Date.now() - uptime() * 1000 + ticks * 10
@@ -34,10 +34,10 @@ const nodeProgram = async (main: string, setting: string): Promise<number | null
 }
 
 /** The process of a server now; null while it is down. */
-export const processOf = async (
+export async function processOf(
   victim: Victim,
   server: { dataDir: string; port: number },
-): Promise<number | null> => {
+): Promise<number | null> {
   if (victim === 'control-plane') return nodeProgram('apps/control-plane/src/main.ts', `PORT=${server.port}`)
   if (victim === 'agent')
     return nodeProgram('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/host`)
@@ -47,7 +47,7 @@ export const processOf = async (
 }
 
 /** The process of a Dock's sandbox. */
-export const sandboxOf = async (dataDir: string, dockId: string): Promise<number> => {
+export async function sandboxOf(dataDir: string, dockId: string): Promise<number> {
   const name = `d${dockId.replaceAll('-', '')}g`
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -59,6 +59,6 @@ export const sandboxOf = async (dataDir: string, dockId: string): Promise<number
 }
 
 /** Kills the sandbox of a Dock, as the kernel does when memory is short. */
-export const killSandbox = async (dataDir: string, dockId: string): Promise<void> => {
+export async function killSandbox(dataDir: string, dockId: string): Promise<void> {
   process.kill(await sandboxOf(dataDir, dockId), 'SIGKILL')
 }

@@ -51,11 +51,12 @@ const parseSandbox = (text: string): string | null => {
 }
 
 /** The address of a server's own database. */
-export const databaseOf = (dataDir: string): string =>
-  `postgresql://dock@/postgres?host=${encodeURIComponent(join(dataDir, 'control/run'))}`
+export function databaseOf(dataDir: string): string {
+  return `postgresql://dock@/postgres?host=${encodeURIComponent(join(dataDir, 'control/run'))}`
+}
 
 /** Everything the database says, in one reading. */
-export const readRecorded = async (dataDir: string): Promise<Recorded> => {
+export async function readRecorded(dataDir: string): Promise<Recorded> {
   const client = new pg.Client({ connectionString: databaseOf(dataDir) })
   client.on('error', () => undefined)
   await client.connect()
@@ -133,11 +134,11 @@ const sandboxesIn = async (folder: string): Promise<string[]> => {
 }
 
 /** Reads the machine. `everyDock`: the Docks whose control groups are this server's. */
-export const readFound = async (
+export async function readFound(
   dataDir: string,
   agent: number,
   everyDock: readonly string[],
-): Promise<Found> => {
+): Promise<Found> {
   const host = join(dataDir, 'host')
   const pool = join(host, 'pool')
   const inside = join('/proc', String(agent), 'root', pool)
@@ -183,7 +184,7 @@ const alive = ['ready', 'idle', 'running']
 const settled = [...alive, 'archived', 'error']
 
 /** Every way in which the two disagree; none when all is well. Sandboxes of generation 0 are the warm pool. */
-export const disagreements = (recorded: Recorded, found: Found): string[] => {
+export function disagreements(recorded: Recorded, found: Found): string[] {
   const pooled = found.sandboxes.filter((name) => name.endsWith('/0'))
   const live = recorded.docks.filter((dock) => alive.includes(dock.state))
   const sandboxes = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...pooled]

@@ -200,10 +200,10 @@ const killing = async (
 }
 
 /** Runs for the time, lets the server settle, and looks at everything once more. */
-export const soak = async (
+export async function soak(
   world: CrashWorld,
   options: { seed: number; durationMs: number; people: number },
-): Promise<SoakResult> => {
+): Promise<SoakResult> {
   const result: SoakResult = { operations: 0, refused: new Map(), kills: 0, problems: [] }
   const until = Date.now() + options.durationMs
   const randomOf = (index: number) => createRandom(options.seed * 1000 + index)

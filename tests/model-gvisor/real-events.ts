@@ -35,7 +35,9 @@ const killProcess = (world: CrashWorld, victim: 'control-plane' | 'agent'): Comm
   })
 
 /** `world` is asked for when it is there. */
-export const realEvents = (world: () => CrashWorld): fc.Arbitrary<Command>[] => [
-  fc.nat({ max: 5 }).map((index) => killSandboxOf(world(), index)),
-  fc.constantFrom('control-plane' as const, 'agent' as const).map((victim) => killProcess(world(), victim)),
-]
+export function realEvents(world: () => CrashWorld): fc.Arbitrary<Command>[] {
+  return [
+    fc.nat({ max: 5 }).map((index) => killSandboxOf(world(), index)),
+    fc.constantFrom('control-plane' as const, 'agent' as const).map((victim) => killProcess(world(), victim)),
+  ]
+}

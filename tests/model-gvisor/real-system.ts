@@ -43,15 +43,17 @@ const callsOf = (world: CrashWorld, run: string): Calls => {
 }
 
 /** `run` tells its idempotency keys from those of other runs. */
-export const realSystem = (world: CrashWorld, db: System['db'], run: string): System => ({
-  db,
-  calls: callsOf(world, run),
-  failNext: (command) => {
-    throw new Error(`a real host does not fail a ${command} at will`)
-  },
-  settle: async () => {
-    expect(await settle(world, 0)).toEqual([])
-  },
-  // Machine and database agree: what is settled has been looked at.
-  check: async () => undefined,
-})
+export function realSystem(world: CrashWorld, db: System['db'], run: string): System {
+  return {
+    db,
+    calls: callsOf(world, run),
+    failNext: (command) => {
+      throw new Error(`a real host does not fail a ${command} at will`)
+    },
+    settle: async () => {
+      expect(await settle(world, 0)).toEqual([])
+    },
+    // Machine and database agree: what is settled has been looked at.
+    check: async () => undefined,
+  }
+}

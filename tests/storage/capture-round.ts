@@ -31,11 +31,12 @@ const fates = ['KILL', 'EIO', 'ENOSPC']
 
 export type Fault = { place: string; fate: string; passes: number; branch: boolean }
 
-export const nameOf = ({ place, fate, passes, branch }: Fault): string =>
-  `${place} ${fate} after ${passes}, ${branch ? 'branch' : 'stop'}`
+export function nameOf({ place, fate, passes, branch }: Fault): string {
+  return `${place} ${fate} after ${passes}, ${branch ? 'branch' : 'stop'}`
+}
 
 /** Every place with every fate, of a stop and of a branch; then again with more passes let go by. */
-export const allFaults = (): Fault[] => {
+export function allFaults(): Fault[] {
   const faults: Fault[] = []
   for (const passes of [0, 1, 2, 3])
     for (const fate of fates) {
@@ -126,7 +127,7 @@ const holdsStill = async (world: StorageWorld, dockId: string, held: string): Pr
 }
 
 /** Runs one and removes what it made. */
-export const captureRound = async (world: StorageWorld, fault: Fault, number: number): Promise<Outcome> => {
+export async function captureRound(world: StorageWorld, fault: Fault, number: number): Promise<Outcome> {
   const outcome: Outcome = { hit: false, completed: 0, failed: 0, problems: [] }
   try {
     const name = `round-${number}`

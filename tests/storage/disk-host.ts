@@ -43,7 +43,7 @@ const preparePoolWithImage = async (hostDir: string, image: string): Promise<str
 }
 
 /** Takes away every mount below the folder, as far as nobody holds it, and the folder. */
-export const removePools = async (folder: string): Promise<void> => {
+export async function removePools(folder: string): Promise<void> {
   const points = (await readFile('/proc/mounts', 'utf8')).split('\n').flatMap((line) => {
     const point = line.split(' ')[1] ?? ''
     return point.startsWith(`${folder}/`) ? [point] : []
@@ -64,13 +64,13 @@ const holdNamespace = async (hostDir: string): Promise<ChildProcess & { pid: num
 }
 
 /** Joins it to the control plane at the address. `environment`: what the agent is given besides. */
-export const startDiskHost = async (options: {
+export async function startDiskHost(options: {
   hostDir: string
   url: string
   joinTokenFile: string
   image: string
   environment: Record<string, string>
-}): Promise<DiskHost> => {
+}): Promise<DiskHost> {
   const { hostDir, url, joinTokenFile, image } = options
   await mkdir(hostDir, { recursive: true, mode: 0o700 })
   await run('umount', ['-l', await preparePoolWithImage(hostDir, image)])
@@ -93,4 +93,6 @@ export const startDiskHost = async (options: {
 }
 
 /** Ids of the captures in a pool. */
-export const capturesIn = async (host: DiskHost): Promise<string[]> => readdir(join(host.poolDir, 'captures'))
+export async function capturesIn(host: DiskHost): Promise<string[]> {
+  return readdir(join(host.poolDir, 'captures'))
+}

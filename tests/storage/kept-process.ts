@@ -14,11 +14,11 @@ export type KeptProcess = {
 }
 
 /** Runs the command with these variables besides the process's own; what it prints goes to the file. */
-export const keepProcess = (
+export function keepProcess(
   command: readonly [string, ...string[]],
   environment: Record<string, string>,
   logFile: string,
-): KeptProcess => {
+): KeptProcess {
   const log = openSync(logFile, 'a')
   let deaths = 0
   let ended = false

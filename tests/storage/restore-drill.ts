@@ -20,18 +20,19 @@ const contentOf = async (disk: string): Promise<Map<number | 'size', string>> =>
 export type Comparison = { chunks: number; different: (number | 'size')[] }
 
 /** Chunks that one of the disks lacks, or that differ. */
-export const compareDisks = async (one: string, other: string): Promise<Comparison> => {
+export async function compareDisks(one: string, other: string): Promise<Comparison> {
   const [first, second] = [await contentOf(one), await contentOf(other)]
   const places = new Set([...first.keys(), ...second.keys()])
   const different = [...places].filter((place) => first.get(place) !== second.get(place))
   return { chunks: places.size - 1, different }
 }
 
-export const captureOf = (world: StorageWorld, snapshotId: string): string =>
-  `${world.host.poolDir}/captures/${snapshotId}/disk.raw`
+export function captureOf(world: StorageWorld, snapshotId: string): string {
+  return `${world.host.poolDir}/captures/${snapshotId}/disk.raw`
+}
 
 /** Throws as a host's restore would, where an object is missing or damaged. */
-export const drillSnapshot = async (world: StorageWorld, snapshotId: string): Promise<Comparison> => {
+export async function drillSnapshot(world: StorageWorld, snapshotId: string): Promise<Comparison> {
   try {
     return await compareDisks(await world.restoreToScratch(snapshotId), captureOf(world, snapshotId))
   } finally {
@@ -40,15 +41,22 @@ export const drillSnapshot = async (world: StorageWorld, snapshotId: string): Pr
 }
 
 /** Keys of the objects that hold the chunks of a Snapshot's copy. */
-export const chunkKeysOf = async ({ database }: StorageWorld, snapshotId: string): Promise<string[]> =>
-  (
+export async function chunkKeysOf({ database }: StorageWorld, snapshotId: string): Promise<string[]> {
+  return (
     await sql<{ key: string }>`
       select k.object_key as key from copies c
       join copy_chunk_uses u on u.copy_id = c.id
       join copy_chunks k on k.organization_id = u.organization_id and k.name = u.name
       where c.snapshot_id = ${snapshotId} order by k.object_key`.execute(database.db)
   ).rows.map(({ key }) => key)
+}
 
-export const isCopied = async ({ database }: StorageWorld, snapshotId: string): Promise<boolean> =>
-  (await sql`select 1 from snapshots where id = ${snapshotId} and copied_at is not null`.execute(database.db))
-    .rows.length > 0
+export async function isCopied({ database }: StorageWorld, snapshotId: string): Promise<boolean> {
+  return (
+    (
+      await sql`select 1 from snapshots where id = ${snapshotId} and copied_at is not null`.execute(
+        database.db,
+      )
+    ).rows.length > 0
+  )
+}

@@ -54,19 +54,19 @@ export type StorageWorld = {
 }
 
 /** Fills a mounted disk with files of every kind. */
-export const fillTree = async (root: string, seed: number | string): Promise<void> => {
+export async function fillTree(root: string, seed: number | string): Promise<void> {
   await run('/usr/bin/python3', [python, 'fill', root, String(seed)])
 }
 
 /** One hash of everything below `root`: names, bytes, modes, owners, times, links, extended attributes, sizes. */
-export const fingerprint = async (root: string): Promise<string> => {
+export async function fingerprint(root: string): Promise<string> {
   const { stdout } = await run('/usr/bin/python3', [python, 'of', root], { maxBuffer: 2 ** 28 })
   if (stdout === '') throw new Error(`${root} is empty`)
   return createHash('sha256').update(stdout).digest('hex')
 }
 
 /** The fingerprint of what an ext4 disk holds. */
-export const fingerprintOfDisk = async (disk: string): Promise<string> => {
+export async function fingerprintOfDisk(disk: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-look-'))
   try {
     await run('mount', ['-o', 'loop,ro,noload', disk, folder])
@@ -80,11 +80,11 @@ export const fingerprintOfDisk = async (disk: string): Promise<string> => {
   }
 }
 
-export const until = async (
+export async function until(
   what: string,
   ask: () => Promise<boolean>,
   timeoutMs = patienceMs,
-): Promise<void> => {
+): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await ask().catch(() => false))) {
     if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs / 1000} s`)
@@ -151,7 +151,7 @@ const startControlPlane = async (
 }
 
 /** On an empty, migrated database. `copyTimes`: how soon copies are made, swept and drilled. */
-export const createStorageWorld = async (databaseUrl: string, copyTimes: string): Promise<StorageWorld> => {
+export async function createStorageWorld(databaseUrl: string, copyTimes: string): Promise<StorageWorld> {
   const faults = await createFaultFolder()
   const folder = await mkdtemp(join(tmpdir(), 'dock-storage-'))
   const environment = { DOCK_FAULTS: faults.path, DOCK_COPY_TIMES: copyTimes, LOG_LEVEL: 'debug' }
@@ -201,9 +201,9 @@ export const createStorageWorld = async (databaseUrl: string, copyTimes: string)
 }
 
 /** The same on a database cluster of its own, for a proof. Answers what ends both. */
-export const startStorageProof = async (
+export async function startStorageProof(
   copyTimes: string,
-): Promise<{ world: StorageWorld; end(): Promise<void> }> => {
+): Promise<{ world: StorageWorld; end(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-proof-'))
   // The cluster runs as another user, who must be able to pass through.
   await chmod(folder, 0o755)
@@ -224,7 +224,7 @@ export const startStorageProof = async (
 }
 
 /** A Dock of a GiB whose disk is real; made as soon as the host is there to take it. */
-export const createDiskDock = async ({ client, admin }: StorageWorld, name: string): Promise<Dock> => {
+export async function createDiskDock({ client, admin }: StorageWorld, name: string): Promise<Dock> {
   const size = { cpus: 1, memoryMiB: 512, diskGiB: 1 }
   const body = { workspaceId: admin.workspaceId, name, ...size, noEnv: true }
   const deadline = Date.now() + patienceMs

@@ -100,7 +100,7 @@ const readyTemplates = async (client: StorageWorld['client']) =>
   (await client.call('listTemplates', {})).filter(({ status }) => status === 'ready')
 
 /** Works until the time has come. What is refused, because others were quicker or a process was dead, is counted. */
-export const soakSweeps = async (world: StorageWorld, options: SoakOptions): Promise<SoakReport> => {
+export async function soakSweeps(world: StorageWorld, options: SoakOptions): Promise<SoakReport> {
   const report: SoakReport = { done: new Map(), refused: new Map(), kills: 0 }
   const ends = Date.now() + options.durationMs
   for (let index = 0; index < keptDocks; index++) {
@@ -206,7 +206,7 @@ const unsettled = async (world: StorageWorld): Promise<string[]> => [
 ]
 
 /** Once nothing is under way and the grace time is over. As long as ever less is left, it waits. */
-export const judgeSweeps = async (world: StorageWorld): Promise<SoakFindings> => {
+export async function judgeSweeps(world: StorageWorld): Promise<SoakFindings> {
   const problems = await unsettled(world)
   const there = new Set([...(await objectsIn(world)), ...(await capturesIn(world.host))])
   const captured = await rowsOf(world, sql`select id from snapshots where status = 'completed'`)

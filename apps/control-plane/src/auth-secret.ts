@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
 
 /** Reads `keys/auth-secret` in the control folder, or makes it (mode 0600). */
-export const ensureAuthSecret = async (controlDir: string): Promise<string> => {
+export async function ensureAuthSecret(controlDir: string): Promise<string> {
   const folder = join(controlDir, 'keys')
   const path = join(folder, 'auth-secret')
   const stored = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

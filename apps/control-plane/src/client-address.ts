@@ -16,7 +16,7 @@ const plain = (address: string): string => {
 }
 
 /** Whether a text names one address or a network in CIDR form. */
-export const isNetwork = (text: string): boolean => {
+export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const kind = family(address)
   if (!kind || rest.length > 0) return false
@@ -38,7 +38,7 @@ const listOf = (networks: readonly string[]): BlockList => {
  * Reads the header from its end, where the proxy nearest to us wrote: the first address that is no trusted proxy is
  * the client's. What stands before it anybody can have made up.
  */
-export const createClientAddress = (trustedProxies: readonly string[]): ClientAddress => {
+export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = listOf(trustedProxies)
   const isTrusted = (address: string): boolean => {
     const kind = family(address)

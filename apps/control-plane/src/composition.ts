@@ -68,7 +68,7 @@ export type CompositionOptions = {
 
 const healthTimeoutMs = 2_000
 
-export const composeControlPlane = (options: CompositionOptions): ControlPlane => {
+export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { config, clock, logger, authSecret } = options
   const { db, pool } = options.database
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })

@@ -207,7 +207,7 @@ const instanceLimits = (values: z.output<typeof schema>): InstanceLimits => ({
 })
 
 /** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
-export const readConfig = (environment: NodeJS.ProcessEnv): Config => {
+export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = schema.safeParse(given)
   if (!result.success) {

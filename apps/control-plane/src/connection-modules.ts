@@ -25,7 +25,7 @@ export type ConnectionModules = {
   close(): void
 }
 
-export const createConnectionModules = (options: {
+export function createConnectionModules(options: {
   db: Db
   clock: Clock
   logger: Logger
@@ -36,7 +36,7 @@ export const createConnectionModules = (options: {
   accessSignals: AccessSignals
   portsDomain: PortsDomain | null
   clientAddress: ClientAddress
-}): ConnectionModules => {
+}): ConnectionModules {
   const {
     db,
     clock,

@@ -73,7 +73,7 @@ export type DockModules = {
   stop(): Promise<void>
 }
 
-export const createDockModules = (options: {
+export function createDockModules(options: {
   db: Db
   clock: Clock
   logger: Logger
@@ -104,7 +104,7 @@ export const createDockModules = (options: {
   eraseAgain?(erased: readonly Erased[]): Promise<void>
   /** Instead of the links of real hosts: tests only. */
   hostGateway?: HostGateway
-}): DockModules => {
+}): DockModules {
   const { db, clock, logger } = options
   const lineage = createLineage({ db, clock, logger })
   const fleetGateway: FleetGateway = createFleetGateway(clock, () => lineage.epoch())

@@ -27,7 +27,7 @@ import { createSnapshotDeleteSaga } from './modules/snapshots/index.ts'
 import { createDeleteTemplateSaga, createSaveTemplateSaga } from './modules/templates/index.ts'
 import type { Sealer } from './sealing/index.ts'
 
-export const createDockSagas = (
+export function createDockSagas(
   options: Pick<DockContext, 'policy' | 'startFailures' | 'ttl'> & {
     db: Db
     clock: Clock
@@ -41,7 +41,7 @@ export const createDockSagas = (
     gitServers: GitServers
     lineage: Lineage
   },
-): Saga[] => {
+): Saga[] {
   const { db, clock, logger, gateway, sealer, owner, ttl, policy, startFailures, gitServers } = options
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const secretsOf = createSecretsOf({

@@ -28,19 +28,19 @@ const pruneRecords = async ({ db, clock }: DockContext): Promise<void> => {
 }
 
 /** Wipes data at rest of organizations that keep none. A Template keeps its Dock, so it goes first. */
-export const wipeRetained = async (context: DockContext): Promise<void> => {
+export async function wipeRetained(context: DockContext): Promise<void> {
   await wipeTemplates(context.db)
   await wipeArchivedDocks(context)
 }
 
-export const createDockUpkeep = (options: {
+export function createDockUpkeep(options: {
   context: DockContext
   lostTime: LostTime
   storeMemory: StoreMemory
   hostEvents: HostEvents
   /** Told how many things stand in quarantine. */
   quarantined?: ((things: number) => void) | undefined
-}): Timers => {
+}): Timers {
   const { context, lostTime, storeMemory, hostEvents, quarantined } = options
   const { db, clock, logger, activity, usage } = context
   return createTimers({

@@ -42,7 +42,7 @@ export type PeopleModules = {
 
 const hourMs = 3_600_000
 
-export const createPeopleModules = (options: {
+export function createPeopleModules(options: {
   db: Db
   pool: pg.Pool
   clock: Clock
@@ -56,7 +56,7 @@ export const createPeopleModules = (options: {
   /** Stops were ordered, organizations deleted. */
   wakeStops(): void
   wakeRemoval(): void
-}): PeopleModules => {
+}): PeopleModules {
   const { db, clock, logger, config, transport, mailer } = options
   const accessSignals = createAccessSignals({ db, clock, logger, refusesSecrets })
   const signIn = createSignIn({

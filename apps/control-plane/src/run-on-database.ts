@@ -2,7 +2,7 @@
 import { type Db, openDatabase } from './database/database.ts'
 
 /** Prints what `work` answers, or why it failed, in the program's name; ends with exit code 1 then. */
-export const runOnDatabase = async (name: string, work: (db: Db) => Promise<string>): Promise<void> => {
+export async function runOnDatabase(name: string, work: (db: Db) => Promise<string>): Promise<void> {
   try {
     const url = process.env['DATABASE_URL']
     if (!url) throw new Error('DATABASE_URL must name the database of the control plane.')

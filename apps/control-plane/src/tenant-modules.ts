@@ -26,7 +26,7 @@ export type TenantModules = {
   stop(): Promise<void>
 }
 
-export const createTenantModules = (options: {
+export function createTenantModules(options: {
   db: Db
   clock: Clock
   logger: Logger
@@ -40,7 +40,7 @@ export const createTenantModules = (options: {
   wakeMailer(): void
   /** What an organization owns beyond rows that a cascade takes. */
   things: readonly OrganizationThing[]
-}): TenantModules => {
+}): TenantModules {
   const { db, clock, logger, sealer, rateLimits, appUrl, wakeMailer, things } = options
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
   const upkeep = createKeyUpkeep({

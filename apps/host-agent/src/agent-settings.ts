@@ -63,7 +63,7 @@ export type AgentSettings = {
 }
 
 /** Throws, naming the variable, when one is not understood. */
-export const readAgentSettings = (variables: NodeJS.ProcessEnv): AgentSettings => {
+export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
   const parsed = environment.safeParse(variables)
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error))
   const { data } = parsed

@@ -42,7 +42,7 @@ const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 export const copyWaitsAtMostMs = 2_000 / availableParallelism()
 
 /** The agent without its link: its Docks and its paths. */
-export const createAgent = (agentParts: AgentParts) => {
+export function createAgent(agentParts: AgentParts) {
   const { driver, disks, networks, bootId, logger } = agentParts
   const events: DockEvents = new Emitter()
   const gitConnections = new WaitingConnections({ events, clock: agentParts.clock })

@@ -45,7 +45,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
 }
 
 /** Builds the agent. Throws, with what to do, when the runtime does not work on this machine. */
-export const composeAgent = async (settings: AgentSettings, logger: Logger): Promise<Agent> => {
+export async function composeAgent(settings: AgentSettings, logger: Logger): Promise<Agent> {
   const parts = machineParts(settings, logger)
   logger.info(await parts.driver.fingerprint(), 'runtime')
   const handlesFolder = join(settings.hostFolder, 'handles')

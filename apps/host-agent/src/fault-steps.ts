@@ -32,10 +32,10 @@ const stepped = <Part extends object>(
   })
 
 /** The machine's parts, each change of them a place to stop at. */
-export const withFaultSteps = <Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
+export function withFaultSteps<Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
   parts: Parts,
-): Parts =>
-  faultsArmed
+): Parts {
+  return faultsArmed
     ? {
         ...parts,
         driver: stepped(parts.driver, ['start', 'destroy'], (method) => `agent:sandbox-${method}`),
@@ -47,23 +47,26 @@ export const withFaultSteps = <Parts extends Pick<DockParts, 'driver' | 'disks' 
         networks: stepped(parts.networks, ['create', 'destroy'], (method) => `agent:network-${method}`),
       }
     : parts
+}
 
 /** The records, each write a place to stop at, named by the phase that is written. */
-export const withRecordSteps = (records: DockRecords): DockRecords =>
-  faultsArmed
+export function withRecordSteps(records: DockRecords): DockRecords {
+  return faultsArmed
     ? stepped(
         records,
         ['write'],
         (_method, [record]) => `agent:record-${(record as { phase: string }).phase}`,
       )
     : records
+}
 
 /** The kernel's part in disks, each call a place to stop or to fail at. */
-export const withDiskSteps = (system: DiskSystem): DiskSystem =>
-  faultsArmed
+export function withDiskSteps(system: DiskSystem): DiskSystem {
+  return faultsArmed
     ? stepped(
         system,
         ['snapshot', 'createSubvolume', 'destroySubvolume', 'sync', 'freeze', 'thaw', 'mount', 'unmount'],
         (method) => `disk:${method}`,
       )
     : system
+}

@@ -10,8 +10,9 @@ import type { DiskPool } from './docks/seams.ts'
 const maxDocks = 200
 
 /** The id of the machine's present boot; another one after a reboot. */
-export const readBootId = async (): Promise<string> =>
-  (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+export async function readBootId(): Promise<string> {
+  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
+}
 
 const field = (text: string, name: string): string =>
   new RegExp(`^${name}\\s*:\\s*(.+)$`, 'm').exec(text)?.[1]?.trim() ?? ''
@@ -24,11 +25,11 @@ const readCpuFamily = async (): Promise<string> => {
 }
 
 /** Gathers the facts anew; images and pool size can change while the agent runs. */
-export const readHostFacts = async (
+export async function readHostFacts(
   driver: RuntimeDriver,
   disks: DiskPool,
   bootId: string,
-): Promise<HostFacts> => {
+): Promise<HostFacts> {
   const [images, cpuFamily] = await Promise.all([disks.images(), readCpuFamily()])
   return {
     runtime: driver.name,
@@ -46,14 +47,16 @@ export const readHostFacts = async (
 }
 
 /** The machine's memory at this moment. */
-export const readMemory = (): { availableBytes: number; totalBytes: number } => {
+export function readMemory(): { availableBytes: number; totalBytes: number } {
   const text = readFileSync('/proc/meminfo', 'utf8')
   const bytes = (name: string) => Number.parseInt(field(text, name), 10) * 1024
   return { availableBytes: bytes('MemAvailable'), totalBytes: bytes('MemTotal') }
 }
 
 /** How much memory and pool are left at this moment. */
-export const readPressure = (disks: DiskPool): Pressure => ({
-  memAvailableBytes: readMemory().availableBytes,
-  diskFreeBytes: disks.room().freeBytes,
-})
+export function readPressure(disks: DiskPool): Pressure {
+  return {
+    memAvailableBytes: readMemory().availableBytes,
+    diskFreeBytes: disks.room().freeBytes,
+  }
+}

@@ -17,7 +17,7 @@ const set = (value: '0' | '1'): void => {
 }
 
 /** Runs `work` with short grace periods. */
-export const withRcuExpedited = async <T>(work: () => Promise<T>): Promise<T> => {
+export async function withRcuExpedited<T>(work: () => Promise<T>): Promise<T> {
   users++
   if (users === 1) set('1')
   try {
@@ -29,16 +29,16 @@ export const withRcuExpedited = async <T>(work: () => Promise<T>): Promise<T> =>
 }
 
 /** Turns the switch off after a process died with it on. */
-export const resetRcuExpedited = (): void => {
+export function resetRcuExpedited(): void {
   if (users === 0) set('0')
 }
 
 /** The part with short grace periods during each call of these methods. */
-export const withRcuExpeditedIn = <Part extends object>(
+export function withRcuExpeditedIn<Part extends object>(
   part: Part,
   methods: readonly (keyof Part & string)[],
-): Part =>
-  new Proxy(part, {
+): Part {
+  return new Proxy(part, {
     get: (target, property) => {
       const value: unknown = Reflect.get(target, property)
       if (typeof value !== 'function') return value
@@ -47,3 +47,4 @@ export const withRcuExpeditedIn = <Part extends object>(
       return (...args: never[]) => withRcuExpedited(() => call(...args))
     },
   })
+}

@@ -8,7 +8,7 @@ import { WarmPool } from './pool/warm-pool.ts'
 import { sampleDocks } from './usage/sample-docks.ts'
 
 /** Made, but not begun. */
-export const createWatches = (parts: DockParts & { docks: Docks; warmPoolSize: number }) => {
+export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: number }) {
   const { disks, driver } = parts
   const poolRoom = watchPoolRoom(parts)
   const warmPool = new WarmPool({

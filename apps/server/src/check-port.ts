@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 
 /** Throws with what to do when the address cannot be listened on. */
-export const checkPort = (bind: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
+export function checkPort(bind: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', (error: NodeJS.ErrnoException) =>
       reject(
@@ -15,3 +15,4 @@ export const checkPort = (bind: string, port: number): Promise<void> =>
     )
     probe.listen(port, bind, () => probe.close(() => resolve()))
   })
+}

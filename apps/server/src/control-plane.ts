@@ -10,7 +10,7 @@ import type { View } from './view.ts'
 const user = 'dock'
 
 /** Numbers of the system user `dock`. Throws when script/bootstrap has not made it. */
-export const readIdentity = async (): Promise<Identity> => {
+export async function readIdentity(): Promise<Identity> {
   for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
     const [name, , uid, gid] = line.split(':')
     if (name === user) return { uid: Number(uid), gid: Number(gid) }
@@ -19,51 +19,54 @@ export const readIdentity = async (): Promise<Identity> => {
 }
 
 /** Starts the private cluster; its socket is in the control folder. */
-export const startDatabase = (
+export function startDatabase(
   settings: Settings,
   view: View,
   identity: Identity,
-): Promise<Running & { url: string }> =>
-  startPostgres({
+): Promise<Running & { url: string }> {
+  return startPostgres({
     dataDir: join(view.controlDir, 'pg'),
     socketDir: join(view.controlDir, 'run'),
     ...identity,
     logPath: join(settings.dataDir, 'logs/postgres.log'),
   })
+}
 
 /**
  * The control plane as a program of the supervisor, which holds the sockets that it listens on. The database's address is
  * passed in the environment.
  */
-export const controlPlaneProgram = (
+export function controlPlaneProgram(
   settings: Settings,
   view: View,
   identity: Identity,
   databaseUrl: string,
   sockets: readonly [publicFd: number, rootFd: number] | undefined,
-): Program => ({
-  command: [
-    'setpriv',
-    ...['--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
-    ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],
-    view.node,
-    join(view.checkoutDir, 'apps/control-plane/src/main.ts'),
-  ],
-  cwd: view.checkoutDir,
-  environment: {
-    ...settings.environment,
-    HOME: view.controlDir,
-    NODE_ENV: 'production',
-    NODE_COMPILE_CACHE: view.compiledDir,
-    PORT: String(settings.port),
-    DOCK_BIND: settings.bind,
-    DOCK_CONTROL_DIR: view.controlDir,
-    DATABASE_URL: databaseUrl,
-    ...(sockets ? { DOCK_LISTEN_FD: '3', DOCK_ROOT_LISTEN_FD: '4' } : {}),
-  },
-  ...(sockets ? { descriptors: sockets } : {}),
-  logPath: join(settings.dataDir, 'logs/control-plane.log'),
-  pidPath: join(settings.dataDir, 'run/control-plane.pid'),
-  stopSignal: 'SIGTERM',
-  stopPatienceMs: 20_000,
-})
+): Program {
+  return {
+    command: [
+      'setpriv',
+      ...['--reuid', String(identity.uid), '--regid', String(identity.gid), '--clear-groups'],
+      ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],
+      view.node,
+      join(view.checkoutDir, 'apps/control-plane/src/main.ts'),
+    ],
+    cwd: view.checkoutDir,
+    environment: {
+      ...settings.environment,
+      HOME: view.controlDir,
+      NODE_ENV: 'production',
+      NODE_COMPILE_CACHE: view.compiledDir,
+      PORT: String(settings.port),
+      DOCK_BIND: settings.bind,
+      DOCK_CONTROL_DIR: view.controlDir,
+      DATABASE_URL: databaseUrl,
+      ...(sockets ? { DOCK_LISTEN_FD: '3', DOCK_ROOT_LISTEN_FD: '4' } : {}),
+    },
+    ...(sockets ? { descriptors: sockets } : {}),
+    logPath: join(settings.dataDir, 'logs/control-plane.log'),
+    pidPath: join(settings.dataDir, 'run/control-plane.pid'),
+    stopSignal: 'SIGTERM',
+    stopPatienceMs: 20_000,
+  }
+}

@@ -10,11 +10,11 @@ export type FirstDock = { id: string; name: string; uname: string; elapsedMs: nu
  * Makes the first Dock, or answers undefined when an earlier start has or the first person's key is dead. Rejects with
  * the API's own sentence.
  */
-export const makeFirstDock = async (
+export async function makeFirstDock(
   address: string,
   admin: Admin,
   dataDir: string,
-): Promise<FirstDock | undefined> => {
+): Promise<FirstDock | undefined> {
   const marker = join(dataDir, 'first-dock.json')
   const made = await access(marker).then(
     () => true,

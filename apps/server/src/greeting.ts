@@ -6,7 +6,7 @@ const quote = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Three lines to copy: create, exec, stop. The key is read from admin.json, so that no shell history keeps it. */
-export const curlLines = (baseUrl: string, admin: Admin, adminPath: string): string[] => {
+export function curlLines(baseUrl: string, admin: Admin, adminPath: string): string[] {
   const key = `$(sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)})`
   const curl = `curl -sS -H "authorization: Bearer ${key}" -H 'content-type: application/json'`
   return [
@@ -17,14 +17,14 @@ export const curlLines = (baseUrl: string, admin: Admin, adminPath: string): str
 }
 
 /** The whole greeting, with what the first Dock said at the first start. Its first line comes last in time. */
-export const greeting = (parts: {
+export function greeting(parts: {
   baseUrl: string
   /** Undefined once the first person is erased. */
   admin: Admin | undefined
   adminPath: string
   firstDock: FirstDock | undefined
   startedInMs: number
-}): string => {
+}): string {
   const { baseUrl, admin, adminPath, firstDock, startedInMs } = parts
   const first = firstDock
     ? [

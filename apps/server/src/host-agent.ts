@@ -10,17 +10,19 @@ const passedOn =
   /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_(?:OPTIONS|COMPILE_CACHE(?:_PORTABLE)?)|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_|SECRET_KEYS|AUTH_SECRET).*)$/
 
 /** Where people on this machine find the API: loopback, whatever addresses the control plane listens on. */
-export const publicUrl = (settings: Settings): string => {
+export function publicUrl(settings: Settings): string {
   const everywhere = ['0.0.0.0', '::', '']
   const address = everywhere.includes(settings.bind) ? '127.0.0.1' : settings.bind
   return `http://${address.includes(':') ? `[${address}]` : address}:${settings.port}`
 }
 
 /** Where root's own programs reach the control plane: nobody else can have taken this address. */
-export const controlUrl = (settings: Settings): string => `unix:${settings.rootSocket}`
+export function controlUrl(settings: Settings): string {
+  return `unix:${settings.rootSocket}`
+}
 
 /** The agent as a program of the supervisor. Its orderly end also ends the sandboxes; their disks stay. */
-export const hostAgentProgram = (settings: Settings): Program => {
+export function hostAgentProgram(settings: Settings): Program {
   const environment = Object.fromEntries(
     Object.entries(settings.environment).filter(([name]) => passedOn.test(name)),
   )
@@ -50,7 +52,7 @@ const runOutside = (command: readonly string[], environment: NodeJS.ProcessEnv =
 }
 
 /** After the agent's orderly end: removes its pinned namespace and unmounts the pool. Throws with what is left. */
-export const cleanUpHost = async (settings: Settings): Promise<void> => {
+export async function cleanUpHost(settings: Settings): Promise<void> {
   await runOutside([join(settings.checkout, 'apps/host-agent/unpin')], {
     ...process.env,
     DOCK_HOST_DIR: settings.hostDir,

@@ -17,12 +17,12 @@ const longestDelayMs = 15_000
 const settledMs = 5_000
 
 /** Runs `start` and keeps what it answers running. Rejects only when the very first start does. */
-export const keepRunning = async (
+export async function keepRunning(
   name: string,
   start: () => Promise<Running>,
   clock: Clock,
   report: (text: string) => void,
-): Promise<Kept> => {
+): Promise<Kept> {
   let current: Running | undefined = await start()
   let startedAt = clock.now().getTime()
   let failures = 0

@@ -60,7 +60,7 @@ const internetAddress = (address: string, family: 4 | 6, port: number): Buffer =
 }
 
 /** Listens on a TCP port and returns the descriptor. Throws with what to correct. */
-export const listenOnPort = async (where: string, port: number): Promise<number> => {
+export async function listenOnPort(where: string, port: number): Promise<number> {
   const { address, family } = await lookup(where || '::')
   const kind = family === 6 ? 6 : 4
   const opened = open(kind === 6 ? ipv6Family : ipv4Family, internetAddress(address, kind, port))
@@ -72,7 +72,7 @@ export const listenOnPort = async (where: string, port: number): Promise<number>
  * Listens on a Unix socket that only root can reach, in a folder of its own, and returns the descriptor. Throws when
  * the folder is not root's.
  */
-export const listenForRoot = async (path: string): Promise<number> => {
+export async function listenForRoot(path: string): Promise<number> {
   if (Buffer.byteLength(path) > pathBytesMax) throw new Error(`The path of a socket is too long: ${path}`)
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })

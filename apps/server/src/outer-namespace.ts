@@ -7,9 +7,6 @@
 const namespaceDescriptor = 9
 
 /** The command line that runs `command` in the machine's namespace; it stays the same process. */
-export const inOuterNamespace = (command: readonly string[]): [string, ...string[]] => [
-  'nsenter',
-  `--mount=/proc/${process.pid}/fd/${namespaceDescriptor}`,
-  '--',
-  ...command,
-]
+export function inOuterNamespace(command: readonly string[]): [string, ...string[]] {
+  return ['nsenter', `--mount=/proc/${process.pid}/fd/${namespaceDescriptor}`, '--', ...command]
+}

@@ -16,23 +16,27 @@ const readBoot = async (): Promise<string> =>
   (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
 
 /** The identity of a living process, or undefined when it has ended. */
-export const identify = async (pid: number): Promise<ProcessIdentity | undefined> => {
+export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const startTicks = await readStartTicks(pid)
   return startTicks === undefined ? undefined : { pid, startTicks, boot: await readBoot() }
 }
 
 /** Whether this very process still lives. */
-export const isAlive = async (identity: ProcessIdentity): Promise<boolean> =>
-  (await readStartTicks(identity.pid)) === identity.startTicks && (await readBoot()) === identity.boot
+export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
+  return (await readStartTicks(identity.pid)) === identity.startTicks && (await readBoot()) === identity.boot
+}
 
 /** Notes a process in a file, for a later start to find. */
-export const writePidFile = (path: string, identity: ProcessIdentity): Promise<void> =>
-  writeFileDurably(path, `${JSON.stringify(identity)}\n`)
+export function writePidFile(path: string, identity: ProcessIdentity): Promise<void> {
+  return writeFileDurably(path, `${JSON.stringify(identity)}\n`)
+}
 
-export const removePidFile = (path: string): Promise<void> => rm(path, { force: true })
+export function removePidFile(path: string): Promise<void> {
+  return rm(path, { force: true })
+}
 
 /** The living process that a pid file names, or undefined. */
-export const readPidFile = async (path: string): Promise<ProcessIdentity | undefined> => {
+export async function readPidFile(path: string): Promise<ProcessIdentity | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
   try {
@@ -44,11 +48,11 @@ export const readPidFile = async (path: string): Promise<ProcessIdentity | undef
 }
 
 /** Resolves to whether the process has ended within `timeoutMs`. */
-export const waitForEnd = async (
+export async function waitForEnd(
   identity: ProcessIdentity,
   timeoutMs: number,
   everyMs = 20,
-): Promise<boolean> => {
+): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (await isAlive(identity)) {
     if (Date.now() > deadline) return false
@@ -58,11 +62,11 @@ export const waitForEnd = async (
 }
 
 /** Sends `signal`, and SIGKILL when the process has not ended `patienceMs` later. */
-export const endProcess = async (
+export async function endProcess(
   identity: ProcessIdentity,
   patienceMs: number,
   signal: NodeJS.Signals = 'SIGTERM',
-): Promise<void> => {
+): Promise<void> {
   for (const [send, waitMs] of [
     [signal, patienceMs],
     ['SIGKILL', 5_000],

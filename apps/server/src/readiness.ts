@@ -15,12 +15,12 @@ export type Admin = {
 const periodMs = 50
 
 /** Asks again and again until the answer is there. `giveUp` says why waiting has no sense any more. */
-export const waitUntil = async <T>(
+export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined>,
   timeoutMs: number,
   giveUp: () => string | undefined,
-): Promise<T> => {
+): Promise<T> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const answer = await ask().catch(() => undefined)
@@ -32,14 +32,14 @@ export const waitUntil = async <T>(
 }
 
 /** True once `GET /health` answers 200. */
-export const askHealth = async (address: string): Promise<true | undefined> => {
+export async function askHealth(address: string): Promise<true | undefined> {
   const signal = AbortSignal.timeout(2_000)
   const response = await requestJson(address, '/health', { method: 'GET', signal })
   return response.status === 200 ? true : undefined
 }
 
 /** The first person's account as the control plane wrote it; undefined once that person is erased. */
-export const readAdmin = async (path: string, identity: Identity): Promise<Admin | undefined> => {
+export async function readAdmin(path: string, identity: Identity): Promise<Admin | undefined> {
   const content = await readOwnFile(path, identity)
   return content === undefined ? undefined : (JSON.parse(content) as Admin)
 }
@@ -54,13 +54,13 @@ class Refused extends Error {
 }
 
 /** One request with the first person's key; throws the public sentence of an error. */
-export const call = async <T>(
+export async function call<T>(
   address: string,
   admin: Admin,
   method: string,
   path: string,
   body?: object,
-): Promise<T> => {
+): Promise<T> {
   const response = await requestJson(address, path, {
     method,
     headers: { authorization: `Bearer ${admin.apiKey}` },
@@ -77,8 +77,9 @@ export const call = async <T>(
 }
 
 /** The key was revoked, or its person is no instance admin any more, closed or erased. */
-export const keyIsDead = (error: unknown): boolean =>
-  error instanceof Refused && [401, 403, 410].includes(error.status)
+export function keyIsDead(error: unknown): boolean {
+  return error instanceof Refused && [401, 403, 410].includes(error.status)
+}
 
 type HostAnswer = { state: string; lastHeartbeatAt: string | null }
 
@@ -86,11 +87,11 @@ type HostAnswer = { state: string; lastHeartbeatAt: string | null }
  * True once a host of this instance is online and has spoken since the time (what it said before a restart is old), and
  * where nobody is left to ask as.
  */
-export const askHostOnline = async (
+export async function askHostOnline(
   address: string,
   admin: Admin | undefined,
   since: number,
-): Promise<true | undefined> => {
+): Promise<true | undefined> {
   if (!admin) return true
   try {
     const hosts = await call<HostAnswer[]>(address, admin, 'GET', '/v1/hosts')

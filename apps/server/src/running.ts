@@ -46,7 +46,7 @@ const runningOf = (program: Program, identity: ProcessIdentity, ended: Promise<n
 })
 
 /** Starts a program in a session of its own, so that Ctrl-C reaches the supervisor alone. Rejects when it cannot. */
-export const startProgram = async (program: Program): Promise<Running> => {
+export async function startProgram(program: Program): Promise<Running> {
   const log = await open(program.logPath, 'a', 0o600)
   try {
     const [file, ...args] = program.command
@@ -68,7 +68,7 @@ export const startProgram = async (program: Program): Promise<Running> => {
 }
 
 /** The program that an earlier supervisor left running, or undefined. */
-export const adoptProgram = async (program: Program): Promise<Running | undefined> => {
+export async function adoptProgram(program: Program): Promise<Running | undefined> {
   const identity = await readPidFile(program.pidPath)
   if (!identity) return undefined
   const ended = waitForEnd(identity, Number.POSITIVE_INFINITY, watchPeriodMs).then(() => null)

@@ -24,7 +24,7 @@ export type Settings = {
 }
 
 /** KEY=value lines; empty lines and those that begin with # are passed over. */
-export const parseConfiguration = (text: string): Record<string, string> => {
+export function parseConfiguration(text: string): Record<string, string> {
   const values: Record<string, string> = {}
   for (const line of text.split('\n')) {
     const match = /^\s*([A-Z_][A-Z0-9_]*)=(.*)$/.exec(line)
@@ -41,7 +41,7 @@ const readPort = (text: string | undefined): number => {
 }
 
 /** Reads the environment and <data>/config.env; the environment wins. Throws with what to correct. */
-export const readSettings = async (environment: NodeJS.ProcessEnv, checkout: string): Promise<Settings> => {
+export async function readSettings(environment: NodeJS.ProcessEnv, checkout: string): Promise<Settings> {
   const dataDir = resolve(environment['DOCK_DATA_DIR'] ?? join(checkout, '.dock'))
   const stored = await readFile(join(dataDir, 'config.env'), 'utf8').catch(() => '')
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))

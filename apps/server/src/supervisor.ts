@@ -64,11 +64,11 @@ const publishAdmin = async (
 }
 
 /** The supervisor of one data folder. `say` prints a line for the person; `startedAt` is when script/server began. */
-export const createSupervisor = (
+export function createSupervisor(
   settings: Settings,
   startedAt: number,
   say: (text: string) => void,
-): Supervisor => {
+): Supervisor {
   const kept: Kept[] = []
   let stopping = false
   let lastStart: Promise<unknown> = Promise.resolve()

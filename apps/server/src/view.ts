@@ -33,7 +33,7 @@ const hideHost = async (hostDir: string): Promise<void> => {
 }
 
 /** Makes the view. Throws when the unprivileged user could not read the program in it. */
-export const makeView = async (settings: Settings, identity: { uid: number; gid: number }): Promise<View> => {
+export async function makeView(settings: Settings, identity: { uid: number; gid: number }): Promise<View> {
   const { viewDir } = settings
   await mkdir(viewDir, { recursive: true })
   await runCommand('mount', ['-t', 'tmpfs', '-o', 'mode=0755,size=64k', 'none', viewDir])
@@ -65,7 +65,7 @@ export const makeView = async (settings: Settings, identity: { uid: number; gid:
 }
 
 /** Removes what the view left outside this namespace: an empty folder. */
-export const removeView = async (settings: Settings): Promise<void> => {
+export async function removeView(settings: Settings): Promise<void> {
   await tryCommand('umount', ['--recursive', '--lazy', settings.viewDir])
   await rmdir(settings.viewDir).catch(() => undefined)
 }

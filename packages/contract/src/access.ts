@@ -8,7 +8,9 @@ const roles = ['member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
 /** Whether `role` is at least `lowest` (member < admin < owner). */
-export const roleReaches = (role: Role, lowest: Role): boolean => roles.indexOf(role) >= roles.indexOf(lowest)
+export function roleReaches(role: Role, lowest: Role): boolean {
+  return roles.indexOf(role) >= roles.indexOf(lowest)
+}
 
 /** Where in a request an id stands: `params.id`, `body.organizationId`. */
 export type Place = `${'params' | 'query' | 'body'}.${string}`
@@ -68,9 +70,7 @@ export type Access = PublicAccess | InstanceAccess | PersonAccess | Organization
 export type AccessTerms = { role: Role; outsider: ErrorCode }
 
 /** The terms of a route that touches one organization's things; undefined on all others. */
-export const accessTerms = (
-  access: Access,
-): (AccessTerms & { kind: ScopeKind; place: Place }) | undefined => {
+export function accessTerms(access: Access): (AccessTerms & { kind: ScopeKind; place: Place }) | undefined {
   if (!('role' in access)) return undefined
   const [kind, place] = Object.entries(access.scope)[0] as [ScopeKind, Place]
   return { kind, place, role: access.role, outsider: access.outsider ?? outsiderCodes[kind] }

@@ -127,7 +127,7 @@ export const dockTransitions = {
 } as const satisfies DockTransitions
 
 /** Whether a Dock may move, for this cause where one is given. */
-export const canMoveDock = (from: DockState, to: DockState, cause?: DockCause): boolean => {
+export function canMoveDock(from: DockState, to: DockState, cause?: DockCause): boolean {
   const transitions: DockTransitions = dockTransitions
   const causes = transitions[from][to]
   return causes !== undefined && (cause === undefined || causes.includes(cause))
@@ -136,8 +136,9 @@ export const canMoveDock = (from: DockState, to: DockState, cause?: DockCause): 
 /** All of these count wherever the specification says "a ready Dock". */
 export const readyDockStates = ['ready', 'idle', 'running'] as const satisfies readonly DockState[]
 
-export const isReadyDockState = (state: DockState): boolean =>
-  (readyDockStates as readonly DockState[]).includes(state)
+export function isReadyDockState(state: DockState): boolean {
+  return (readyDockStates as readonly DockState[]).includes(state)
+}
 
 /** The letters of the `filter` of `GET /v1/docks`. */
 export const dockFilterStates = {
@@ -151,7 +152,7 @@ export const dockFilterStates = {
 export type DockFilterLetter = keyof typeof dockFilterStates
 
 /** The states that a filter such as `rs` lets through, each once. Letters outside the table are passed over. */
-export const statesOfFilter = (filter: string): DockState[] => {
+export function statesOfFilter(filter: string): DockState[] {
   const table: Record<string, readonly DockState[]> = dockFilterStates
   return [...new Set([...filter].flatMap((letter) => table[letter] ?? []))]
 }

@@ -5,7 +5,9 @@ import { limits } from './limits.ts'
 const encoder = new TextEncoder()
 
 /** Length of a text in bytes of UTF-8. */
-export const byteLength = (text: string): number => encoder.encode(text).length
+export function byteLength(text: string): number {
+  return encoder.encode(text).length
+}
 
 /** Taken in either case and in lower case from here on (RFC 9562): what is counted or kept by an id has one spelling. */
 export const uuid = z.uuid().toLowerCase()
@@ -15,19 +17,21 @@ export const integer = z.int()
 export const count = z.int().min(0)
 
 /** A text of at most `max` bytes of UTF-8. The length in characters is never above that in bytes. */
-export const textOfBytes = (min: number, max: number) =>
-  z
+export function textOfBytes(min: number, max: number) {
+  return z
     .string()
     .min(min)
     .max(max)
     .refine((text) => byteLength(text) <= max, `must be at most ${max} bytes`)
+}
 
 /**
  * Whether a text is one line that every program shows as it is: no control characters, no halves of surrogate pairs, no
  * line separators, and no marks that turn the direction of what follows.
  */
-export const isPlainText = (text: string): boolean =>
-  /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u.test(text)
+export function isPlainText(text: string): boolean {
+  return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u.test(text)
+}
 
 /** A name that people read in lists, titles and mails: one line that is not blank. */
 const shownName = (min: number, max: number) =>
@@ -96,11 +100,12 @@ export const secretFilePath = z
 const isDigits = (value: unknown): boolean => typeof value === 'string' && /^-?\d{1,15}$/.test(value)
 
 /** Integer of a query or a path, sent as decimal digits: `0x10` and `1e3` are none. */
-export const queryInteger = (min: number, max: number) =>
-  z
+export function queryInteger(min: number, max: number) {
+  return z
     .custom<number>(isDigits, 'must be an integer')
     .pipe(z.coerce.number<number>().int().min(min).max(max))
     .meta({ type: 'integer', minimum: min, maximum: max })
+}
 
 /** `true` or `false` of a query. */
 export const queryBoolean = z

@@ -53,7 +53,7 @@ const genericCodes = (route: Route): ErrorCode[] => {
 }
 
 /** Every code that a route can answer, by HTTP status. */
-export const errorCodesByStatus = (route: Route): Map<number, ErrorCode[]> => {
+export function errorCodesByStatus(route: Route): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>()
   const add = (status: number, code: ErrorCode) =>
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
@@ -167,7 +167,9 @@ const operationOf = (name: RouteName, route: Route): Json => {
 }
 
 /** `/v1/docks/:id` → `/v1/docks/{id}`; a colon inside a segment stays. */
-export const openApiPath = (path: string): string => path.replaceAll(/(?<=\/):([A-Za-z]+)/g, '{$1}')
+export function openApiPath(path: string): string {
+  return path.replaceAll(/(?<=\/):([A-Za-z]+)/g, '{$1}')
+}
 
 const components = (cookieName: string): Json => ({
   securitySchemes: {
@@ -193,7 +195,7 @@ const components = (cookieName: string): Json => ({
 })
 
 /** Makes the document that `GET /openapi.json` answers. */
-export const openApiDocument = (options: OpenApiOptions = {}): OpenApiDocument => {
+export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   const tags = new Set<string>()
   for (const [name, route] of Object.entries(routes) as [RouteName, Route][]) {

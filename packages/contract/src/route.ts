@@ -39,7 +39,9 @@ export type Route = {
 }
 
 /** Declares a route, keeping its literal types. */
-export const route = <const R extends Route>(definition: R): R => definition
+export function route<const R extends Route>(definition: R): R {
+  return definition
+}
 
 type Out<S> = S extends z.ZodType ? z.output<S> : undefined
 export type RouteParams<R extends Route> = Out<R['params']>

@@ -30,8 +30,9 @@ export const reservedVariablePrefix = 'DOCK_'
 const reserved: ReadonlySet<string> = new Set(reservedVariableNames)
 
 /** Whether the platform keeps this name for itself, or cannot keep it: objects lose a field named `__proto__`. */
-export const isReservedVariableName = (name: string): boolean =>
-  reserved.has(name) || name.startsWith(reservedVariablePrefix) || name === '__proto__'
+export function isReservedVariableName(name: string): boolean {
+  return reserved.has(name) || name.startsWith(reservedVariablePrefix) || name === '__proto__'
+}
 
 /** A name that a caller may set. */
 export const variableName = z
@@ -46,12 +47,17 @@ export const variableValue = z
   .refine((value) => !value.includes('\0'), 'must not hold a NUL character')
 
 /** Bytes of all names and values together. */
-export const variablesBytes = (variables: Readonly<Record<string, string>>): number =>
-  Object.entries(variables).reduce((sum, [name, value]) => sum + byteLength(name) + byteLength(value), 0)
+export function variablesBytes(variables: Readonly<Record<string, string>>): number {
+  return Object.entries(variables).reduce(
+    (sum, [name, value]) => sum + byteLength(name) + byteLength(value),
+    0,
+  )
+}
 
 /** An object of variables with at most `countMax` entries and `bytesMax` bytes of names and values. */
-export const variables = (countMax: number, bytesMax: number) =>
-  z
+export function variables(countMax: number, bytesMax: number) {
+  return z
     .record(variableName, variableValue)
     .refine((value) => Object.keys(value).length <= countMax, `must hold at most ${countMax} variables`)
     .refine((value) => variablesBytes(value) <= bytesMax, `must hold at most ${bytesMax} bytes in all`)
+}

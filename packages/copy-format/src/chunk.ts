@@ -40,20 +40,24 @@ const keysOf = (secret: Buffer): CopyKeys => {
   return { secret, naming: part('dock copy chunk names'), sealing: part('dock copy sealing') }
 }
 
-export const newCopyKeys = (): CopyKeys => keysOf(randomBytes(keyBytes))
+export function newCopyKeys(): CopyKeys {
+  return keysOf(randomBytes(keyBytes))
+}
 
 /** Text that {@link parseCopyKeys} makes the same keys of: a secret, to be kept sealed. */
-export const serialiseCopyKeys = (keys: CopyKeys): string => keys.secret.toString('base64')
+export function serialiseCopyKeys(keys: CopyKeys): string {
+  return keys.secret.toString('base64')
+}
 
 /** Keys from what {@link serialiseCopyKeys} gave. Throws on anything else. */
-export const parseCopyKeys = (text: string): CopyKeys => {
+export function parseCopyKeys(text: string): CopyKeys {
   const secret = Buffer.from(text, 'base64')
   if (secret.length !== keyBytes) throw new Error('not a secret of copy keys')
   return keysOf(secret)
 }
 
 /** The chunk's name: 64 hexadecimal digits. Made in turns, so that a process which serves others meanwhile can. */
-export const chunkName = async (keys: CopyKeys, content: Uint8Array): Promise<string> => {
+export async function chunkName(keys: CopyKeys, content: Uint8Array): Promise<string> {
   const hash = createHmac('sha256', keys.naming)
   for (let at = 0; at < content.length; at += turnBytes) {
     if (at > 0) await nextTurn()
@@ -63,7 +67,7 @@ export const chunkName = async (keys: CopyKeys, content: Uint8Array): Promise<st
 }
 
 /** Seals bytes under a context that opening must repeat. */
-export const sealBytes = (keys: CopyKeys, context: string, plain: Uint8Array): Buffer => {
+export function sealBytes(keys: CopyKeys, context: string, plain: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', keys.sealing, iv).setAAD(Buffer.from(context))
   const body = Buffer.concat([cipher.update(plain), cipher.final()])
@@ -71,7 +75,7 @@ export const sealBytes = (keys: CopyKeys, context: string, plain: Uint8Array): B
 }
 
 /** Throws {@link ChunkDamaged} unless `sealed` was sealed with these keys under this context. */
-export const openBytes = (keys: CopyKeys, context: string, sealed: Uint8Array): Buffer => {
+export function openBytes(keys: CopyKeys, context: string, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   if (bytes.length < ivBytes + tagBytes) throw new ChunkDamaged(`${context}: too short`)
   const decipher = createDecipheriv('aes-256-gcm', keys.sealing, bytes.subarray(0, ivBytes))
@@ -85,15 +89,16 @@ export const openBytes = (keys: CopyKeys, context: string, sealed: Uint8Array): 
 }
 
 /** What is stored of a chunk. */
-export const sealChunk = async (keys: CopyKeys, name: string, content: Uint8Array): Promise<Buffer> =>
-  sealBytes(
+export async function sealChunk(keys: CopyKeys, name: string, content: Uint8Array): Promise<Buffer> {
+  return sealBytes(
     keys,
     name,
     await compress(content, { params: { [constants.ZSTD_c_compressionLevel]: compressionLevel } }),
   )
+}
 
 /** The chunk's content, proven to be what its name says. Throws {@link ChunkDamaged}. */
-export const openChunk = async (keys: CopyKeys, name: string, sealed: Uint8Array): Promise<Buffer> => {
+export async function openChunk(keys: CopyKeys, name: string, sealed: Uint8Array): Promise<Buffer> {
   const packed = openBytes(keys, name, sealed)
   const content = await decompress(packed, { maxOutputLength: chunkBytes }).catch((error: unknown) => {
     throw new ChunkDamaged(`${name}: cannot be unpacked`, { cause: error })

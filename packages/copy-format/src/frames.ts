@@ -22,13 +22,14 @@ const head = (index: number, name: string, length: number): Buffer => {
 }
 
 /** Bytes of a frame. */
-export const encodeChunk = ({ index, name, bytes }: SealedChunk): Buffer[] => [
-  head(index, name, bytes.length),
-  bytes,
-]
+export function encodeChunk({ index, name, bytes }: SealedChunk): Buffer[] {
+  return [head(index, name, bytes.length), bytes]
+}
 
 /** Bytes that end a stream of frames. */
-export const encodeEnd = (): Buffer => head(endIndex, ''.padEnd(nameBytes, '0'), 0)
+export function encodeEnd(): Buffer {
+  return head(endIndex, ''.padEnd(nameBytes, '0'), 0)
+}
 
 /** The chunks of a stream of frames. Throws {@link ChunkDamaged} when it is cut or is no such stream. */
 export async function* decodeChunks(stream: AsyncIterable<Uint8Array>): AsyncGenerator<SealedChunk> {

@@ -24,11 +24,12 @@ const manifestSchema = z.strictObject({
 export type Manifest = z.infer<typeof manifestSchema>
 
 /** Seals text that belongs to one copy; `context` is its object's key. */
-export const sealPart = async (keys: CopyKeys, context: string, text: string): Promise<Buffer> =>
-  sealBytes(keys, context, await compress(Buffer.from(text)))
+export async function sealPart(keys: CopyKeys, context: string, text: string): Promise<Buffer> {
+  return sealBytes(keys, context, await compress(Buffer.from(text)))
+}
 
 /** Throws {@link ChunkDamaged} when it is not what was sealed under this context. */
-export const openPart = async (keys: CopyKeys, context: string, sealed: Uint8Array): Promise<string> => {
+export async function openPart(keys: CopyKeys, context: string, sealed: Uint8Array): Promise<string> {
   const packed = openBytes(keys, context, sealed)
   const plain = await decompress(packed, { maxOutputLength: partBytesMax }).catch((error: unknown) => {
     throw new ChunkDamaged(`${context}: cannot be unpacked`, { cause: error })
@@ -36,15 +37,12 @@ export const openPart = async (keys: CopyKeys, context: string, sealed: Uint8Arr
   return plain.toString('utf8')
 }
 
-export const sealManifest = (keys: CopyKeys, context: string, manifest: Manifest): Promise<Buffer> =>
-  sealPart(keys, context, JSON.stringify(manifest))
+export function sealManifest(keys: CopyKeys, context: string, manifest: Manifest): Promise<Buffer> {
+  return sealPart(keys, context, JSON.stringify(manifest))
+}
 
 /** Throws {@link ChunkDamaged} when it is damaged or not a manifest of this version. */
-export const openManifest = async (
-  keys: CopyKeys,
-  context: string,
-  sealed: Uint8Array,
-): Promise<Manifest> => {
+export async function openManifest(keys: CopyKeys, context: string, sealed: Uint8Array): Promise<Manifest> {
   const parsed = manifestSchema.safeParse(JSON.parse(await openPart(keys, context, sealed)))
   if (!parsed.success) throw new ChunkDamaged(`${context}: not a manifest`, { cause: parsed.error })
   return parsed.data

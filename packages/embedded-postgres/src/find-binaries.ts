@@ -17,7 +17,7 @@ const majorOfCluster = async (dataDir: string): Promise<number | undefined> => {
  * The folder of `postgres` and `initdb`: of the cluster's own major version when `dataDir` holds one, else the newest.
  * Throws with what to install when there is none.
  */
-export const findPostgresBinaries = async (dataDir: string, folder = packagesFolder): Promise<string> => {
+export async function findPostgresBinaries(dataDir: string, folder = packagesFolder): Promise<string> {
   const entries = await readdir(folder).catch(() => [])
   const majors = entries
     .map(Number)

@@ -14,10 +14,10 @@ const isAlive = async (pid: number): Promise<boolean> => {
  * The pid of the server that runs on this cluster now. A postmaster's working folder is its data folder. The user that
  * it runs as writes the lock file, so a process of anybody else's is not it.
  */
-export const findServer = async (
+export async function findServer(
   dataDir: string,
   identity: Identity | undefined,
-): Promise<number | undefined> => {
+): Promise<number | undefined> {
   const lock = await readOwnFile(join(dataDir, 'postmaster.pid'), identity).catch(() => undefined)
   const pid = Number.parseInt(lock?.split('\n')[0] ?? '', 10)
   if (!Number.isInteger(pid) || pid <= 1 || !(await isAlive(pid))) return undefined
@@ -30,7 +30,7 @@ export const findServer = async (
 }
 
 /** Resolves to whether the process has ended within `timeoutMs`. */
-export const waitForEnd = async (pid: number, timeoutMs: number): Promise<boolean> => {
+export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (await isAlive(pid)) {
     if (Date.now() > deadline) return false
@@ -43,7 +43,7 @@ export const waitForEnd = async (pid: number, timeoutMs: number): Promise<boolea
  * Ends a server: fast shutdown (sessions are cut, a checkpoint is written), after `fastMs` immediate shutdown
  * (recovery at the next start, nothing acknowledged is lost).
  */
-export const endServer = async (pid: number, fastMs = 30_000): Promise<void> => {
+export async function endServer(pid: number, fastMs = 30_000): Promise<void> {
   for (const [signal, patienceMs] of [
     ['SIGINT', fastMs],
     ['SIGQUIT', 10_000],
@@ -59,11 +59,11 @@ export const endServer = async (pid: number, fastMs = 30_000): Promise<void> => 
  * Removes the lock files of a server that is gone, once {@link findServer} has found none. The server itself would
  * respect them as long as any process has the number in them, a zombie or somebody else.
  */
-export const removeStaleLocks = async (
+export async function removeStaleLocks(
   dataDir: string,
   socketPath: string,
   identity: Identity | undefined,
-): Promise<void> => {
+): Promise<void> {
   for (const path of [join(dataDir, 'postmaster.pid'), `${socketPath}.lock`])
     await runInFolderOf(identity, dirname(path), ['rm', '--force', '--', path])
 }

@@ -118,7 +118,7 @@ const socketUrl = (socketDir: string, database: string): string =>
  * Starts the server and waits until it takes connections. A server left over on the same cluster is ended first.
  * Throws with the end of the log when it does not start; it is not started again when it ends later.
  */
-export const startPostgres = async (options: PostgresOptions): Promise<RunningPostgres> => {
+export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const socketPath = join(options.socketDir, socketName)
   if (Buffer.byteLength(socketPath) > socketPathMax) {
     throw new Error(

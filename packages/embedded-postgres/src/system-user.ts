@@ -5,7 +5,7 @@ import type { Identity } from '@dock/foundation'
 const defaultUser = 'dock'
 
 /** The identity to switch to, or undefined when the caller is not root and simply keeps its own. */
-export const identityFor = async (given: { uid?: number; gid?: number }): Promise<Identity | undefined> => {
+export async function identityFor(given: { uid?: number; gid?: number }): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined
   if (given.uid !== undefined) return { uid: given.uid, gid: given.gid ?? given.uid }
   for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {

@@ -16,7 +16,7 @@ export const faultsArmed = folder !== undefined
  * process (SIGSTOP), `KILL` ends it (SIGKILL), the name of an error (`EIO`, `ENOSPC`) is thrown as one. A number behind
  * it lets as many pass first. While a file `trace` is there, every place that is passed is appended to it.
  */
-export const faultPoint = (name: string): void => {
+export function faultPoint(name: string): void {
   if (folder === undefined) return
   const trace = join(folder, 'trace')
   if (existsSync(trace)) appendFileSync(trace, `${name}\n`)

@@ -5,17 +5,19 @@ const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 
 /** A random uuid (version 4, RFC 9562). */
-export const newUuid = (): string => randomUUID()
+export function newUuid(): string {
+  return randomUUID()
+}
 
 /** `length` random characters of lower-case base32 (RFC 4648 alphabet), 5 bits each. */
-export const randomBase32 = (length: number): string => {
+export function randomBase32(length: number): string {
   let text = ''
   for (const byte of randomBytes(length)) text += base32[byte & 31]
   return text
 }
 
 /** Bytes as base62, most significant digit first, padded to the width that every value of that size fits in. */
-export const toBase62 = (bytes: Uint8Array): string => {
+export function toBase62(bytes: Uint8Array): string {
   const width = Math.ceil((bytes.length * 8) / Math.log2(62))
   let value = BigInt(`0x${Buffer.from(bytes).toString('hex') || '0'}`)
   let text = ''
@@ -27,9 +29,13 @@ export const toBase62 = (bytes: Uint8Array): string => {
 }
 
 /** `op_` and 20 random characters: the id of an operation. */
-export const newOperationId = (): string => `op_${randomBase32(20)}`
+export function newOperationId(): string {
+  return `op_${randomBase32(20)}`
+}
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 /** Whether a text has the form of a uuid, of any version. */
-export const isUuid = (text: string): boolean => uuidPattern.test(text)
+export function isUuid(text: string): boolean {
+  return uuidPattern.test(text)
+}

@@ -22,7 +22,7 @@ const secretFields = [
  * Writes lines to a descriptor, and drops what cannot be written: on a full disk pino's own destination tries the same
  * line again and again, ten times a second, while the whole process waits.
  */
-export const linesTo = (descriptor: number): DestinationStream => {
+export function linesTo(descriptor: number): DestinationStream {
   let isCut = false
   return {
     write: (line) => {
@@ -40,8 +40,8 @@ export const linesTo = (descriptor: number): DestinationStream => {
 }
 
 /** A logger for one process. `LOG_LEVEL` sets the level (default `info`). */
-export const createLogger = (name: string, destination?: DestinationStream): Logger =>
-  pino(
+export function createLogger(name: string, destination?: DestinationStream): Logger {
+  return pino(
     {
       name,
       level: process.env.LOG_LEVEL ?? 'info',
@@ -52,3 +52,4 @@ export const createLogger = (name: string, destination?: DestinationStream): Log
     },
     destination ?? linesTo(2),
   )
+}

@@ -21,7 +21,7 @@ const find = (path: string): Promise<Stats | undefined> =>
   })
 
 /** Throws, with what to do, when something stands at the path that is no folder, or not the user's. */
-export const requireOwnFolder = async (path: string, identity: Identity): Promise<void> => {
+export async function requireOwnFolder(path: string, identity: Identity): Promise<void> {
   const found = await find(path)
   if (!found) return
   if (!found.isDirectory())
@@ -35,11 +35,11 @@ export const requireOwnFolder = async (path: string, identity: Identity): Promis
 }
 
 /** Runs a program on things in a folder: with the rights of the user whose folder it is, else with the caller's. */
-export const runInFolderOf = async (
+export async function runInFolderOf(
   identity: Identity | undefined,
   folder: string,
   command: readonly [string, ...string[]],
-): Promise<void> => {
+): Promise<void> {
   const { uid, mode } = await lstat(folder)
   if ((mode & worldWritable) !== 0 && (mode & sticky) === 0)
     throw new Error(`Everybody can write in ${folder}: chmod o-w ${folder}`)
@@ -60,7 +60,7 @@ export const runInFolderOf = async (
 }
 
 /** Makes a folder of mode 0700 for the user (the caller, where undefined). One that is there must be the user's. */
-export const makeOwnFolder = async (path: string, identity: Identity | undefined): Promise<void> => {
+export async function makeOwnFolder(path: string, identity: Identity | undefined): Promise<void> {
   if (identity) await requireOwnFolder(path, identity)
   if (await find(path)) return
   const parent = dirname(path)
@@ -80,10 +80,7 @@ export const makeOwnFolder = async (path: string, identity: Identity | undefined
  * Content of a file of the user's (of the caller's, where undefined): undefined where there is none. Throws when a
  * symlink or something else stands there, when it is another's, or when it is over 1 MiB.
  */
-export const readOwnFile = async (
-  path: string,
-  identity: Identity | undefined,
-): Promise<string | undefined> => {
+export async function readOwnFile(path: string, identity: Identity | undefined): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

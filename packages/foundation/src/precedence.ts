@@ -52,7 +52,7 @@ export class Precedence {
 }
 
 /** Lets a stream stand back while it is a large one. It is to be piped in the same tick, to `to`. */
-export const standBack = (from: Readable, to: Writable, precedence: Precedence): void => {
+export function standBack(from: Readable, to: Writable, precedence: Precedence): void {
   let recentBytes = 0
   let at = performance.now()
   // Until its drain, the pipe itself holds back.

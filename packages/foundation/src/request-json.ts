@@ -8,22 +8,23 @@ export type Dialled = { base: string; socketPath: string | undefined }
 const unixScheme = 'unix:'
 
 /** Splits a control plane's address: `http://…`, `https://…`, or `unix:/path/of/socket`. */
-export const dialledAddress = (address: string): Dialled =>
-  address.startsWith(unixScheme)
+export function dialledAddress(address: string): Dialled {
+  return address.startsWith(unixScheme)
     ? { base: 'http://localhost', socketPath: address.slice(unixScheme.length) }
     : { base: address, socketPath: undefined }
+}
 
 export type JsonAnswer = { status: number; body: unknown }
 
 const answerBytesMax = 8 * 2 ** 20
 
 /** Resolves with status and parsed body. Rejects when nobody answers, or not with JSON of at most 8 MiB. */
-export const requestJson = (
+export function requestJson(
   address: string,
   path: string,
   options: { method: string; headers?: Record<string, string>; body?: object; signal: AbortSignal },
-): Promise<JsonAnswer> =>
-  new Promise((resolve, reject) => {
+): Promise<JsonAnswer> {
+  return new Promise((resolve, reject) => {
     const { base, socketPath } = dialledAddress(address)
     const url = new URL(path, base)
     const content = options.body === undefined ? undefined : JSON.stringify(options.body)
@@ -62,3 +63,4 @@ export const requestJson = (
     })
     outgoing.end(content)
   })
+}

@@ -32,7 +32,7 @@ const catchUp = (log: number, copy: number): void => {
 }
 
 /** Empties the log into `<path>.1`, in place of what was there, if it takes more than half of `bytesMax`. */
-export const rotateLog = (path: string, bytesMax: number): void => {
+export function rotateLog(path: string, bytesMax: number): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size <= bytesMax / 2) return
   const older = `${path}.1`
@@ -61,11 +61,11 @@ export const rotateLog = (path: string, bytesMax: number): void => {
  * Looks after the logs until the returned function is called. One takes at most `bytesMax` on disk, its older part
  * included, beside what is written in a second. Failures are told to `report`, once for each log.
  */
-export const rotateLogs = (
+export function rotateLogs(
   paths: readonly string[],
   bytesMax: number,
   report: (text: string) => void,
-): (() => void) => {
+): () => void {
   const told = new Set<string>()
   const look = (): void => {
     for (const path of paths) {

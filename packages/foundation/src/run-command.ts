@@ -25,12 +25,12 @@ export type CommandOptions = {
 }
 
 /** Runs to the end and answers the result, whatever the exit code. Rejects when the program cannot be started. */
-export const tryCommand = (
+export function tryCommand(
   program: string,
   args: readonly string[],
   options: CommandOptions = {},
-): Promise<CommandResult> =>
-  new Promise((resolve, reject) => {
+): Promise<CommandResult> {
+  return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       stdio: ['pipe', 'pipe', 'pipe'],
       ...(options.env ? { env: options.env } : {}),
@@ -60,13 +60,14 @@ export const tryCommand = (
       resolve({ code: code ?? 128, stdout, stderr: signal ? `${stderr} (${signal})` : stderr }),
     )
   })
+}
 
 /** Runs to the end and answers standard output. Throws {@link CommandFailed} unless the exit code is 0. */
-export const runCommand = async (
+export async function runCommand(
   program: string,
   args: readonly string[],
   options: CommandOptions = {},
-): Promise<string> => {
+): Promise<string> {
   const result = await tryCommand(program, args, options)
   if (result.code !== 0) throw new CommandFailed(program, args, result)
   return result.stdout

@@ -13,4 +13,6 @@ const nouns =
 const pick = (words: readonly string[]): string => words[randomInt(words.length)]!
 
 /** For instance `brave-otter`: lower case and a hyphen, so a host name as well. Not unique. */
-export const spokenName = (): string => `${pick(adjectives)}-${pick(nouns)}`
+export function spokenName(): string {
+  return `${pick(adjectives)}-${pick(nouns)}`
+}

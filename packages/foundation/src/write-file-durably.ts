@@ -3,11 +3,11 @@ import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /** Replaces `path` with `content`; on return it is on stable storage. Mode 0600 unless said. */
-export const writeFileDurably = async (
+export async function writeFileDurably(
   path: string,
   content: string | Uint8Array,
   mode = 0o600,
-): Promise<void> => {
+): Promise<void> {
   const temporary = `${path}.${process.pid}.tmp`
   const file = await open(temporary, 'w', mode)
   try {

@@ -147,7 +147,7 @@ const wholeAnswer = (
  * Takes over a WebSocket that a host opened. Call it in the same tick as the upgrade: a message that arrives before
  * would be lost.
  */
-export const acceptLink = (socket: WebSocket, times?: LivenessTimes): AgentLink => {
+export function acceptLink(socket: WebSocket, times?: LivenessTimes): AgentLink {
   const duplex = createWebSocketStream(socket)
   duplex.on('error', () => undefined)
   const session = connect('http://agent', { ...sessionOptions, createConnection: () => duplex })

@@ -2,12 +2,14 @@
 import * as z from 'zod'
 
 /** At most `max` items. A longer list is one fault; checked item by item it could be millions of them. */
-export const boundedList = <Item extends z.ZodType>(item: Item, max: number) =>
-  z.array(z.unknown()).max(max).pipe(z.array(item))
+export function boundedList<Item extends z.ZodType>(item: Item, max: number) {
+  return z.array(z.unknown()).max(max).pipe(z.array(item))
+}
 
 /** A table of at most `max` values by name. */
-export const boundedTable = <Value extends z.ZodType>(value: Value, max: number) =>
-  z
+export function boundedTable<Value extends z.ZodType>(value: Value, max: number) {
+  return z
     .record(z.string(), z.unknown())
     .refine((table) => Object.keys(table).length <= max, `more than ${max} entries`)
     .pipe(z.record(z.string().max(200), value))
+}

@@ -6,7 +6,7 @@ export type ByteRange = { first?: number; last?: number }
 const written = /^(\d{0,15})-(\d{0,15})$/
 
 /** Reads `0-99`, `100-` or `-500`; null for anything else, several ranges among them. */
-export const parseByteRange = (text: string): ByteRange | null => {
+export function parseByteRange(text: string): ByteRange | null {
   const [, first, last] = written.exec(text.trim()) ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return null
   const range: ByteRange = {
@@ -16,13 +16,15 @@ export const parseByteRange = (text: string): ByteRange | null => {
   return range.first !== undefined && range.last !== undefined && range.last < range.first ? null : range
 }
 
-export const writeByteRange = ({ first, last }: ByteRange): string => `${first ?? ''}-${last ?? ''}`
+export function writeByteRange({ first, last }: ByteRange): string {
+  return `${first ?? ''}-${last ?? ''}`
+}
 
 /** Where the range lies in a file of `size` bytes, `end` excluded; null when it holds none of them. */
-export const placeByteRange = (
+export function placeByteRange(
   { first, last }: ByteRange,
   size: number,
-): { start: number; end: number } | null => {
+): { start: number; end: number } | null {
   const start = first ?? Math.max(0, size - (last ?? 0))
   const end = first === undefined || last === undefined ? size : Math.min(size, last + 1)
   return start < end ? { start, end } : null

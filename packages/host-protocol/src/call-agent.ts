@@ -16,14 +16,14 @@ export type CallOptions = {
  * answered something that is not in the protocol, code `failed`), LinkLost when the connection broke, LinkTimeout
  * when the time ran out.
  */
-export const callAgent = async <Request extends z.ZodType, Response extends z.ZodType>(
+export async function callAgent<Request extends z.ZodType, Response extends z.ZodType>(
   link: AgentLink,
   path: string,
   requestSchema: Request | null,
   responseSchema: Response,
   body?: z.input<Request>,
   options: CallOptions = {},
-): Promise<z.output<Response>> => {
+): Promise<z.output<Response>> {
   const { method = 'POST', ...rest } = options
   const answer = await link.request(method, path, {
     ...rest,

@@ -24,11 +24,11 @@ export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string
  * Answers once the agent has taken the connection. Throws AgentRefusal when it did not, LinkLost when the link broke,
  * and the signal's reason.
  */
-export const connectOverLink = async (
+export async function connectOverLink(
   session: ClientHttp2Session,
   path: string,
   { signal, ticket }: ConnectOptions = {},
-): Promise<LinkSocket> => {
+): Promise<LinkSocket> {
   if (session.destroyed || session.closed) throw new LinkLost()
   signal?.throwIfAborted()
   const stream = session.request(

@@ -19,8 +19,8 @@ export const ticketHeader = 'x-dock-ticket'
 const dialTimeoutMs = 3_000
 
 /** The agent's end. Null when the control plane does not take it, or a proxy before it does not. */
-export const dialBack = (url: string, ticket: string): Promise<Duplex | null> =>
-  new Promise((resolve) => {
+export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
+  return new Promise((resolve) => {
     const { base, socketPath } = dialledAddress(url)
     const address = new URL(dialBackPath, base)
     const outgoing = (address.protocol === 'https:' ? requestSecurely : request)(address, {
@@ -42,6 +42,7 @@ export const dialBack = (url: string, ticket: string): Promise<Duplex | null> =>
     outgoing.once('close', () => resolve(null))
     outgoing.end()
   })
+}
 
 /** A place for one connection that an agent was asked for. */
 export type ExpectedDialBack = {
@@ -59,7 +60,7 @@ export type DialBackDoor = {
 }
 
 /** The control plane's end. */
-export const createDialBackDoor = (): DialBackDoor => {
+export function createDialBackDoor(): DialBackDoor {
   const expected = new Map<string, (socket: Duplex) => void>()
   return {
     expect: () => {
@@ -103,13 +104,13 @@ const endWith = (socket: Duplex, asked: Duplex): void => {
 }
 
 /** Binds the agent's end to that request: it breaks with it, as it does with the link. */
-export const bindDialled = (socket: Duplex, asked: Duplex, gone: AbortSignal): void => {
+export function bindDialled(socket: Duplex, asked: Duplex, gone: AbortSignal): void {
   gone.addEventListener('abort', () => socket.destroy(), { once: true })
   endWith(socket, asked)
 }
 
 /** The same for the control plane's end. */
-export const bindArrived = (socket: Duplex, asked: Duplex): void => {
+export function bindArrived(socket: Duplex, asked: Duplex): void {
   asked.once('error', (error) => socket.destroy(error))
   endWith(socket, asked)
 }

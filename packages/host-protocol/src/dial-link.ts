@@ -101,7 +101,7 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
  * Keeps one channel open until the signal ends it or the control plane refuses the credential. The first attempt
  * and the one after a good link come at once; then 0.2 s, doubled up to 5 s, with jitter. Never rejects.
  */
-export const dialLink = async (options: DialOptions): Promise<DialEnd> => {
+export async function dialLink(options: DialOptions): Promise<DialEnd> {
   const { signal, logger, channel } = options
   let delayMs = 0
   while (!signal.aborted) {

@@ -6,5 +6,6 @@ const inodesMiBPerGiB = 16
 const tablesMiB = 128
 
 /** Bytes of a disk on which there is room for `diskGiB` of files, those of the image among them. */
-export const diskBytesOf = (diskGiB: number): number =>
-  (diskGiB * (1024 + inodesMiBPerGiB) + tablesMiB) * mebibyte
+export function diskBytesOf(diskGiB: number): number {
+  return (diskGiB * (1024 + inodesMiBPerGiB) + tablesMiB) * mebibyte
+}

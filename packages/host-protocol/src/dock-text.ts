@@ -10,8 +10,11 @@ const unshowable = /[^\P{Cc}\t\n\r]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u206
  * The text without what a terminal would obey. Whatever else cannot be shown becomes U+FFFD: NUL, which PostgreSQL
  * refuses, halves of surrogate pairs, other control characters, marks of direction.
  */
-export const showable = (text: string): string =>
-  text.replace(terminalSequence, '').toWellFormed().replace(unshowable, '\ufffd')
+export function showable(text: string): string {
+  return text.replace(terminalSequence, '').toWellFormed().replace(unshowable, '\ufffd')
+}
 
 /** A field of text from a Dock, cut to `max` characters: a host may be hostile too. */
-export const dockText = (max: number) => z.string().transform((text) => showable(text.slice(0, max)))
+export function dockText(max: number) {
+  return z.string().transform((text) => showable(text.slice(0, max)))
+}

@@ -11,7 +11,7 @@ export const livenessTimes: LivenessTimes = { pingEveryMs: 5_000, silentAfterMs:
  * socket. Silence is counted in rounds of the watch: the time in which this process itself stood still is one round, so
  * that a pause of the control plane does not cut the links to all hosts.
  */
-export const watchLiveness = (socket: WebSocket, times: LivenessTimes = livenessTimes): void => {
+export function watchLiveness(socket: WebSocket, times: LivenessTimes = livenessTimes): void {
   let silentMs = 0
   const heard = (): void => {
     silentMs = 0

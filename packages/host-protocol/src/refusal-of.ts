@@ -3,7 +3,7 @@ import { AgentRefusal } from './link-errors.ts'
 import { agentError } from './messages.ts'
 
 /** An {@link AgentRefusal} from an answer that is not 2xx; one that cannot be read counts as `failed`. */
-export const refusalOf = (status: number, body: string): AgentRefusal => {
+export function refusalOf(status: number, body: string): AgentRefusal {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)

@@ -28,12 +28,12 @@ export type ConnectHandler = (connection: IncomingConnection) => Promise<void>
 export type DialBack = (ticket: string) => Promise<Duplex | null>
 
 /** Hands one CONNECT of the control plane to `handler`. Rejects with what the handler threw. */
-export const serveConnection = async (
+export async function serveConnection(
   stream: ServerHttp2Stream,
   head: IncomingHttpHeaders,
   handler: ConnectHandler,
   dialBack?: DialBack,
-): Promise<void> => {
+): Promise<void> {
   const gone = new AbortController()
   stream.on('error', () => undefined)
   stream.once('close', () => gone.abort(new Error('the caller went away')))

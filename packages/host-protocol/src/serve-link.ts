@@ -142,11 +142,11 @@ export type LinkService = {
 }
 
 /** Serves over a connected stream until it ends. `onFailure` gets what a handler threw. */
-export const serveLink = (
+export function serveLink(
   duplex: Duplex,
   { handler, connect, dialBack }: LinkService,
   onFailure: (error: unknown) => void,
-): ServerHttp2Session => {
+): ServerHttp2Session {
   const { settings } = sessionOptions
   const session = performServerHandshake(duplex, {
     ...sessionOptions,

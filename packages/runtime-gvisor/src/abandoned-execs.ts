@@ -28,12 +28,12 @@ done
 `
 
 /** Those of a sandbox with these processes, but for commands of the marks that are `known`. */
-export const abandonedExecs = async (
+export async function abandonedExecs(
   transport: ExecTransport,
   sandboxId: string,
   processes: readonly SandboxProcess[],
   known: ReadonlySet<string>,
-): Promise<ExecReference[]> => {
+): Promise<ExecReference[]> {
   const fromOutside = processes.filter(({ pid, parentPid }) => parentPid === 0 && pid !== 1)
   if (fromOutside.length === 0) return []
   const program = {

@@ -14,13 +14,13 @@ import { readSandboxState } from './sandbox-state.ts'
 const sandboxScore = '500'
 
 /** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
-export const bootSandbox = async (
+export async function bootSandbox(
   runsc: Runsc,
   mounts: readonly CgroupMount[],
   spec: SandboxSpec,
   id: string,
   folder: string,
-): Promise<HostProcess> => {
+): Promise<HostProcess> {
   await Promise.all([folder, runsc.rootDir].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
   const config = ociConfig(spec, id, firstProcess(spec.prepare))
   await writeFile(`${folder}/config.json`, JSON.stringify(config), { mode: 0o600 })

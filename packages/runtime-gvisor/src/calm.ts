@@ -50,4 +50,6 @@ export class Calm {
 const machine = new Calm()
 
 /** Whether this machine is calm now. */
-export const isCalm = (): boolean => machine.holds
+export function isCalm(): boolean {
+  return machine.holds
+}

@@ -66,19 +66,23 @@ const rootHolds: readonly Capability[] = [
 ]
 
 /** One bit a capability; below 2^53, so a number holds it. */
-export const maskOf = (capabilities: readonly Capability[]): number =>
-  capabilities.reduce((mask, name) => mask + 2 ** names.indexOf(name), 0)
+export function maskOf(capabilities: readonly Capability[]): number {
+  return capabilities.reduce((mask, name) => mask + 2 ** names.indexOf(name), 0)
+}
 
 /** What a process of this user holds and can ever get: only root holds any, and nobody more than `bounding`. */
-export const capabilitiesOf = (
+export function capabilitiesOf(
   uid: number,
   alsoBounding: readonly Capability[] = [],
   alsoHolding: readonly Capability[] = [],
-) => {
+) {
   const held = [...(uid === 0 ? rootHolds : []), ...alsoHolding]
   return { bounding: [...rootHolds, ...alsoBounding, ...alsoHolding], effective: held, permitted: held }
 }
 
 /** The same as the OCI specification writes it. */
-export const ociCapabilities = (sets: Record<string, readonly Capability[]>): Record<string, string[]> =>
-  Object.fromEntries(Object.entries(sets).map(([set, held]) => [set, held.map((name) => `CAP_${name}`)]))
+export function ociCapabilities(sets: Record<string, readonly Capability[]>): Record<string, string[]> {
+  return Object.fromEntries(
+    Object.entries(sets).map(([set, held]) => [set, held.map((name) => `CAP_${name}`)]),
+  )
+}

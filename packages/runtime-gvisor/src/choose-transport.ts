@@ -33,11 +33,11 @@ const outcome = ({ exitCode, stdout, stderr }: Ran): string =>
   JSON.stringify([exitCode, stdout.toString('base64'), stderr.toString('base64')])
 
 /** `preferred` where it does the same as `proven`, `proven` otherwise. Nothing is run before the first command. */
-export const chooseTransport = (
+export function chooseTransport(
   preferred: ExecTransport,
   proven: ExecTransport,
   logger: Logger,
-): ExecTransport => {
+): ExecTransport {
   let chosen: ExecTransport | undefined
   let choosing: Promise<ExecTransport> | undefined
   /** A sandbox in which they differed. By one alone nothing is decided: it was slow, or its tenant changed what is run. */

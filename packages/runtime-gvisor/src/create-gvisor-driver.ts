@@ -51,7 +51,7 @@ const handleVersion = 1
 const panicLogBytesMax = 16 * 2 ** 20
 
 /** A driver on this machine's runsc. Nothing is probed until `fingerprint`. */
-export const createGvisorDriver = (options: GvisorOptions): Required<RuntimeDriver> => {
+export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriver> {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)

@@ -22,11 +22,11 @@ export type Tree = {
  * Resolves when nothing of the tree is left, or the sandbox is dead. Goes on trying for as long as neither is so: a
  * frozen sandbox answers only when it is thawed.
  */
-export const endTree = async (
+export async function endTree(
   transport: ExecTransport,
   sandbox: { id: string; isAlive: boolean },
   tree: Tree,
-): Promise<void> => {
+): Promise<void> {
   const begin = performance.now()
   while (sandbox.isAlive) {
     const ageMs = tree.ageMs + performance.now() - begin

@@ -50,22 +50,23 @@ export class ExecMarks {
 }
 
 /** The capabilities that mark a command's processes in their bounding set. */
-export const markCapabilities = (mark: string): Capability[] => {
+export function markCapabilities(mark: string): Capability[] {
   const pattern = Number.parseInt(mark.slice(0, patternDigits), 16)
   return places.filter((_, place) => (pattern & (1 << place)) !== 0)
 }
 
 /** The bounding set of a marked process as /proc/PID/status writes it. */
-export const markedBoundingSet = (mark: string): string =>
-  maskOf(capabilitiesOf(0, markCapabilities(mark)).bounding)
+export function markedBoundingSet(mark: string): string {
+  return maskOf(capabilitiesOf(0, markCapabilities(mark)).bounding)
     .toString(16)
     .padStart(16, '0')
+}
 
 /**
  * The mark of a process by its bounding set and the variable in its environment; null when it bears none. Where only the
  * pattern is left of it, the mark is that much: enough to find the processes again by.
  */
-export const markOf = (bounding: string, variable: string): string | null => {
+export function markOf(bounding: string, variable: string): string | null {
   const held = BigInt(`0x${bounding}`)
   const number = places.reduce(
     (sum, each, place) => sum + ((held & BigInt(maskOf([each]))) === 0n ? 0 : 1 << place),
@@ -78,5 +79,6 @@ export const markOf = (bounding: string, variable: string): string | null => {
 }
 
 /** Whether both may be marks of one command: of either only the pattern may be known. */
-export const isSameMark = (one: string, other: string): boolean =>
-  one.startsWith(other) || other.startsWith(one)
+export function isSameMark(one: string, other: string): boolean {
+  return one.startsWith(other) || other.startsWith(one)
+}

@@ -14,10 +14,10 @@ const ageMsOf = (release: string): number => {
 }
 
 /** Throws with what to do when there is no runsc of use at the path. */
-export const fingerprintRunsc = async (
+export async function fingerprintRunsc(
   path: string,
   logger: Logger,
-): Promise<{ version: string; netCoreHidden: boolean }> => {
+): Promise<{ version: string; netCoreHidden: boolean }> {
   await access(path).catch(() => {
     throw new Error(`no runsc at ${path}: run script/install/runsc ${path}`)
   })

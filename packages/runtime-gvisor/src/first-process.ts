@@ -17,8 +17,10 @@ exec -c /bin/sleep infinity
  * Arguments of process 1. It writes one line to standard output: the exit code of the preparation. What the
  * preparation says is on standard error; after that line none of its streams is used.
  */
-export const firstProcess = (preparation: SandboxSpec['prepare']): string[] => [
-  '/bin/bash',
-  '-c',
-  `prepare() {\n:\n${preparation?.script ?? ''}\n}\nprepare >/dev/null${afterPreparation}`,
-]
+export function firstProcess(preparation: SandboxSpec['prepare']): string[] {
+  return [
+    '/bin/bash',
+    '-c',
+    `prepare() {\n:\n${preparation?.script ?? ''}\n}\nprepare >/dev/null${afterPreparation}`,
+  ]
+}

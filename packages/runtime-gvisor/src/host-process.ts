@@ -16,9 +16,11 @@ const startTimeOf = (pid: number): string | undefined => {
 }
 
 /** The process of this number that runs now; undefined when there is none. */
-export const hostProcess = (pid: number): HostProcess | undefined => {
+export function hostProcess(pid: number): HostProcess | undefined {
   const startTime = startTimeOf(pid)
   return startTime === undefined ? undefined : { pid, startTime }
 }
 
-export const isAlive = (process: HostProcess): boolean => startTimeOf(process.pid) === process.startTime
+export function isAlive(process: HostProcess): boolean {
+  return startTimeOf(process.pid) === process.startTime
+}

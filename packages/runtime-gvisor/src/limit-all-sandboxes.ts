@@ -7,10 +7,10 @@ import { type CgroupMount, cgroupPathOf } from './sandbox-cgroup.ts'
  * Returns the group that is limited. Throws where it cannot be made or limited; the sandboxes then have what the machine
  * has.
  */
-export const limitAllSandboxes = (
+export function limitAllSandboxes(
   mounts: readonly CgroupMount[],
   bytes: number,
-): { version: 1 | 2; folder: string } => {
+): { version: 1 | 2; folder: string } {
   const one = mounts.find(({ version, controllers }) => version === 1 && controllers.includes('memory'))
   const mount = one ?? mounts.find(({ version }) => version === 2)
   if (!mount) throw new Error('no control group for memory is mounted here')

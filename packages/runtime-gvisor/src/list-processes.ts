@@ -12,10 +12,10 @@ const listMs = 10_000
 const gap = /\t| {3,}/
 
 /** Throws what the sentry said when neither lists them. */
-export const listProcesses = async (
+export async function listProcesses(
   runsc: Pick<Runsc, 'run'>,
   sandbox: { id: string; sentry(): Promise<Pick<Sentry, 'processes'>> },
-): Promise<SandboxProcess[]> => {
+): Promise<SandboxProcess[]> {
   try {
     return await (await sandbox.sentry()).processes()
   } catch (error) {

@@ -30,52 +30,54 @@ const inMemory = ({ inMemory }: SandboxSpec) =>
   inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
 
 /** The configuration for one boot. `init` is the command of process 1; `id` the sandbox's id. */
-export const ociConfig = (spec: SandboxSpec, id: string, init: readonly string[]): object => ({
-  ociVersion: '1.0.2',
-  process: {
-    terminal: false,
-    user: { uid: 0, gid: 0 },
-    args: init,
-    env: [
-      `PATH=${defaultPath}`,
-      ...Object.entries(spec.prepare?.env ?? {}).map(([name, value]) => `${name}=${value}`),
-    ],
-    cwd: '/',
-    capabilities: ociCapabilities(capabilitiesOf(0)),
-    rlimits: [
-      { type: 'RLIMIT_NPROC', hard: processesMax(spec.memoryMiB), soft: processesMax(spec.memoryMiB) },
-      { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
-    ],
-  },
-  root: { path: spec.rootPath, readonly: false },
-  hostname: spec.hostname,
-  mounts: [
-    { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
-    { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
-    { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
-    { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec'] },
-    tmpfs('/dev/shm', 'mode=1777', `size=${Math.max(64, Math.floor(spec.memoryMiB / 4))}m`),
-    tmpfs('/run', 'mode=755', `size=${Math.max(32, Math.floor(spec.memoryMiB / 8))}m`),
-    tmpfs('/run/lock', 'mode=1777', 'size=5m'),
-    ...inMemory(spec),
-  ],
-  linux: {
-    cgroupsPath: cgroupPathOf(id),
-    resources: {
-      // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
-      cpu: {
-        ...{ period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
-        ...(spec.inBackground ? { shares: backgroundShares } : {}),
-      },
-      memory: { limit: spec.memoryMiB * 1024 * 1024 },
-      pids: { limit: hostProcessesMax(spec.memoryMiB) },
+export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]): object {
+  return {
+    ociVersion: '1.0.2',
+    process: {
+      terminal: false,
+      user: { uid: 0, gid: 0 },
+      args: init,
+      env: [
+        `PATH=${defaultPath}`,
+        ...Object.entries(spec.prepare?.env ?? {}).map(([name, value]) => `${name}=${value}`),
+      ],
+      cwd: '/',
+      capabilities: ociCapabilities(capabilitiesOf(0)),
+      rlimits: [
+        { type: 'RLIMIT_NPROC', hard: processesMax(spec.memoryMiB), soft: processesMax(spec.memoryMiB) },
+        { type: 'RLIMIT_NOFILE', hard: openFilesMax, soft: openFilesMax },
+      ],
     },
-    namespaces: [
-      { type: 'pid' },
-      { type: 'mount' },
-      { type: 'uts' },
-      { type: 'ipc' },
-      { type: 'network', path: spec.netnsPath },
+    root: { path: spec.rootPath, readonly: false },
+    hostname: spec.hostname,
+    mounts: [
+      { destination: '/proc', type: 'proc', source: 'proc', options: ['nosuid', 'noexec', 'nodev'] },
+      { destination: '/sys', type: 'sysfs', source: 'sysfs', options: ['nosuid', 'noexec', 'nodev', 'ro'] },
+      { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'mode=755'] },
+      { destination: '/dev/pts', type: 'devpts', source: 'devpts', options: ['nosuid', 'noexec'] },
+      tmpfs('/dev/shm', 'mode=1777', `size=${Math.max(64, Math.floor(spec.memoryMiB / 4))}m`),
+      tmpfs('/run', 'mode=755', `size=${Math.max(32, Math.floor(spec.memoryMiB / 8))}m`),
+      tmpfs('/run/lock', 'mode=1777', 'size=5m'),
+      ...inMemory(spec),
     ],
-  },
-})
+    linux: {
+      cgroupsPath: cgroupPathOf(id),
+      resources: {
+        // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
+        cpu: {
+          ...{ period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
+          ...(spec.inBackground ? { shares: backgroundShares } : {}),
+        },
+        memory: { limit: spec.memoryMiB * 1024 * 1024 },
+        pids: { limit: hostProcessesMax(spec.memoryMiB) },
+      },
+      namespaces: [
+        { type: 'pid' },
+        { type: 'mount' },
+        { type: 'uts' },
+        { type: 'ipc' },
+        { type: 'network', path: spec.netnsPath },
+      ],
+    },
+  }
+}

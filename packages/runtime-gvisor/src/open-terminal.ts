@@ -25,11 +25,11 @@ const resize =
 const size = (wanted: number): number => Math.min(largestSize, Math.max(1, Math.trunc(wanted) || 1))
 
 /** Opens one. Throws ExecRefused when the sandbox has no program for it. */
-export const openTerminal = async (
+export async function openTerminal(
   transport: ExecTransport,
   sandboxId: string,
   request: TerminalRequest,
-): Promise<Terminal> => {
+): Promise<Terminal> {
   const { env, cwd, uid, gid } = request
   const commandOf = (argv: string[]): Command => ({ argv, env, cwd, uid, gid, alsoBounding: [] })
   const started = await start(transport, sandboxId, commandOf(scriptOf(request)))

@@ -7,7 +7,7 @@ import type { SandboxProcess } from '@dock/runtime'
 type Listed = Omit<SandboxProcess, 'isPlatform'>
 
 /** Adds to each process whether the platform started it. A command below the service is its caller's. */
-export const asPlatformKnows = (listed: readonly Listed[]): SandboxProcess[] => {
+export function asPlatformKnows(listed: readonly Listed[]): SandboxProcess[] {
   const supervisors = new Set(
     listed.filter((each) => each.parentPid === 1 && each.name === 's6-supervise').map((each) => each.pid),
   )

@@ -14,12 +14,12 @@ const deathPollMs = 1
 const deletesMax = 3
 
 /** Removes the sandbox of this id and its folder. Repeating it is harmless. */
-export const removeSandbox = async (
+export async function removeSandbox(
   runsc: Runsc,
   mounts: readonly CgroupMount[],
   id: string,
   folder: string,
-): Promise<void> => {
+): Promise<void> {
   const { pid, goferPid } = await readSandboxState(runsc.rootDir, id)
   const sandbox = processOf(pid, id)
   const held = await holdRunscOf(runsc, folder, sandbox?.pid)

@@ -6,11 +6,11 @@ import { runToEnd } from './run-to-end.ts'
 const deadlineMs = 5_000
 
 /** Throws when the sandbox does not take the name. */
-export const renameSandbox = async (
+export async function renameSandbox(
   transport: ExecTransport,
   sandboxId: string,
   hostname: string,
-): Promise<void> => {
+): Promise<void> {
   const program = {
     argv: ['/bin/hostname', hostname],
     env: {},

@@ -17,8 +17,8 @@ const underWay = new Set<object>()
  * `0` and a line end to its standard output. The streams are closed then: nothing in the sandbox can make the host keep
  * its output. Throws with what was said on standard error otherwise.
  */
-export const runDetached = (program: string, args: readonly string[], input?: Buffer): Promise<void> =>
-  new Promise((resolve, reject) => {
+export function runDetached(program: string, args: readonly string[], input?: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
     const isPatient = underWay.size > 0 || isCalm()
     const command = [...(isPatient ? patiently : []), program, ...args]
     // A pipe: where its input is a socket, bash would read root's .bashrc.
@@ -66,3 +66,4 @@ export const runDetached = (program: string, args: readonly string[], input?: Bu
       look()
     })
   })
+}

@@ -16,11 +16,11 @@ const killedExitCode = 137
 const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undefined, { ref: false })
 
 /** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
-export const runInSandbox = async (
+export async function runInSandbox(
   transport: ExecTransport,
   sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory' | 'endingForMemory'>,
   request: ExecRequest,
-): Promise<ExecResult> => {
+): Promise<ExecResult> {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
   const mark = sandbox.marks.next()
   const command = {

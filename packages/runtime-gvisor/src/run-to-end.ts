@@ -33,13 +33,13 @@ const giveInput = async (pipe: InputPipe, input: Wanted['input']): Promise<void>
 }
 
 /** Answers when the command has ended, or `givenUp` resolves first. Background processes do not hold the answer. */
-export const runToEnd = async (
+export async function runToEnd(
   transport: ExecTransport,
   sandboxId: string,
   command: Command,
   wanted: Wanted,
   givenUp: Promise<unknown>,
-): Promise<Ran> => {
+): Promise<Ran> {
   const { onOutput, outputLimitBytes } = wanted
   const input = wanted.input === undefined ? undefined : new InputPipe()
   const stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))

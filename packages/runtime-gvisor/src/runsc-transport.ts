@@ -46,10 +46,10 @@ const makeRequestFolder = async (stateDir: string): Promise<string> => {
  * `stateDir` is the driver's own folder, best on tmpfs, which nobody but root may enter: whoever could write a request
  * would choose what is run, and as whom. `runscFor` names the program for a sandbox.
  */
-export const createRunscTransport = (
+export function createRunscTransport(
   runscFor: (sandboxId: string) => Runsc,
   stateDir: string,
-): ExecTransport => {
+): ExecTransport {
   let made: Promise<string> | undefined
   const requestFolder = (): Promise<string> => {
     made ??= makeRequestFolder(stateDir)

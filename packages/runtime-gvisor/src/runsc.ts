@@ -17,7 +17,7 @@ export type Runsc = {
 const outputBytesMax = 8 * 2 ** 20
 
 /** `rootDir` is where runsc keeps what it knows of its sandboxes; `panicLog` a file for the last words of a sentry. */
-export const createRunsc = (path: string, rootDir: string, panicLog: string): Runsc => {
+export function createRunsc(path: string, rootDir: string, panicLog: string): Runsc {
   const flags = [
     `--root=${rootDir}`,
     '--platform=systrap',

@@ -11,7 +11,9 @@ import type { SandboxUsage } from '@dock/runtime'
 export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
 
 /** Path of a sandbox's group below the root of each hierarchy. */
-export const cgroupPathOf = (sandboxId: string): string => `/dock/${sandboxId}`
+export function cgroupPathOf(sandboxId: string): string {
+  return `/dock/${sandboxId}`
+}
 
 /** Length of the periods in which processor time is shared out. */
 export const cpuPeriodUs = 100_000
@@ -20,8 +22,8 @@ const freezeTimeoutMs = 5000
 const orderAgainMs = 100
 
 /** Where this machine has its control groups mounted. */
-export const readCgroupMounts = (): CgroupMount[] =>
-  readFileSync('/proc/self/mountinfo', 'utf8')
+export function readCgroupMounts(): CgroupMount[] {
+  return readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
     .flatMap((line) => {
       const [place, source] = line.split(' - ')
@@ -30,11 +32,12 @@ export const readCgroupMounts = (): CgroupMount[] =>
       if ((type !== 'cgroup' && type !== 'cgroup2') || !root || !path) return []
       return [{ version: type === 'cgroup' ? 1 : 2, controllers: options?.split(',') ?? [], root, path }]
     })
+}
 
 const controllersNeeded = ['cpu', 'cpuacct', 'freezer', 'memory']
 
 /** Throws with what to do where a sandbox could not be limited, frozen and measured. */
-export const requireCgroups = (mounts: readonly CgroupMount[]): void => {
+export function requireCgroups(mounts: readonly CgroupMount[]): void {
   const missing = controllersNeeded.filter(
     (each) => !mounts.some(({ version, controllers }) => version === 2 || controllers.includes(each)),
   )
@@ -172,11 +175,11 @@ export class SandboxCgroup {
  * a group may stay between the two for good, when it was ordered while a process was being made: it has to be let go and
  * ordered again.
  */
-export const untilFrozen = async (group: {
+export async function untilFrozen(group: {
   freeze(): void
   isFrozen(): boolean
   thaw(): void
-}): Promise<boolean> => {
+}): Promise<boolean> {
   const begin = performance.now()
   for (let patienceMs = orderAgainMs; performance.now() - begin < freezeTimeoutMs; patienceMs *= 2) {
     group.freeze()

@@ -3,11 +3,12 @@
 const pattern = /^d([0-9a-f]{32})g([0-9a-f]{8})$/
 
 /** The id of a Dock's boot. */
-export const sandboxId = (dockId: string, generation: number): string =>
-  `d${dockId.replaceAll('-', '').toLowerCase()}g${generation.toString(16).padStart(8, '0')}`
+export function sandboxId(dockId: string, generation: number): string {
+  return `d${dockId.replaceAll('-', '').toLowerCase()}g${generation.toString(16).padStart(8, '0')}`
+}
 
 /** Dock and generation of a sandbox id; undefined for a name that is not one of ours. */
-export const parseSandboxId = (id: string): { dockId: string; generation: number } | undefined => {
+export function parseSandboxId(id: string): { dockId: string; generation: number } | undefined {
   const match = pattern.exec(id)
   if (!match?.[1] || !match[2]) return undefined
   const hex = match[1]

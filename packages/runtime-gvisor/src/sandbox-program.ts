@@ -16,8 +16,9 @@ const identityOf = (path: string): string => {
 }
 
 /** Writes down what the sandbox is about to be started with; before the start, so that a later program is told apart. */
-export const recordProgram = (runsc: Runsc, folder: string): void =>
+export function recordProgram(runsc: Runsc, folder: string): void {
   writeFileSync(join(folder, fileName), identityOf(runsc.path), { mode: 0o600 })
+}
 
 const recorded = (folder: string): string | undefined => {
   try {
@@ -29,27 +30,26 @@ const recorded = (folder: string): string | undefined => {
 }
 
 /** The identity of the program that the sandbox in this folder was started with; empty when nobody wrote it down. */
-export const programIdentity = (folder: string): string => recorded(folder) ?? ''
+export function programIdentity(folder: string): string {
+  return recorded(folder) ?? ''
+}
 
 /** Whether another program than the sandbox's is at the configured path now. */
-export const isOutdated = (runsc: Runsc, folder: string): boolean => {
+export function isOutdated(runsc: Runsc, folder: string): boolean {
   const identity = recorded(folder)
   return identity !== undefined && identity !== identityOf(runsc.path)
 }
 
 /** The runsc for a sandbox that runs; `pid` is its sentry. */
-export const runscOf = (runsc: Runsc, folder: string, pid: number | undefined): Runsc =>
-  pid !== undefined && isOutdated(runsc, folder) ? runsc.at(`/proc/${pid}/exe`) : runsc
+export function runscOf(runsc: Runsc, folder: string, pid: number | undefined): Runsc {
+  return pid !== undefined && isOutdated(runsc, folder) ? runsc.at(`/proc/${pid}/exe`) : runsc
+}
 
 /** A runsc that still can be run when its sandbox is dead. Close it. */
 export type HeldRunsc = { runsc: Runsc; close(): Promise<void> }
 
 /** The same, held so that it outlives the sentry, whose program may be gone from every folder. */
-export const holdRunscOf = async (
-  runsc: Runsc,
-  folder: string,
-  pid: number | undefined,
-): Promise<HeldRunsc> => {
+export async function holdRunscOf(runsc: Runsc, folder: string, pid: number | undefined): Promise<HeldRunsc> {
   const { path } = runscOf(runsc, folder, pid)
   // A sentry that has just died leaves nothing to hold.
   const file = path === runsc.path ? undefined : await open(path, 'r').catch(() => undefined)

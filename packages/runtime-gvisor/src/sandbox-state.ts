@@ -17,7 +17,7 @@ const stateFile = z.object({
 })
 
 /** Reads the state of the sandbox of this id; one that runsc does not know has neither process nor socket. */
-export const readSandboxState = async (rootDir: string, id: string): Promise<SandboxState> => {
+export async function readSandboxState(rootDir: string, id: string): Promise<SandboxState> {
   const names = await readdir(rootDir).catch(() => [])
   const name = names.find((candidate) => candidate.startsWith(`${id}_`) && candidate.endsWith('.state'))
   if (!name) return { pid: 0, goferPid: 0, controlSocket: undefined }

@@ -6,29 +6,31 @@ import type { Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 
 /** `sentryOf` finds the sentry of a sandbox. */
-export const createSentryTransport = (sentryOf: (sandboxId: string) => Promise<Sentry>): ExecTransport => ({
-  name: 'control-socket',
-  start: async (sandboxId, command, streams) => {
-    const sentry = await sentryOf(sandboxId)
-    const { argv, env, cwd, uid, gid, alsoBounding, alsoHolding } = command
-    const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding, alsoHolding)
-    const wanted = {
-      ...{ argv, cwd, uid, gid },
-      env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
-      capabilities: {
-        bounding: maskOf(bounding),
-        effective: maskOf(effective),
-        permitted: maskOf(permitted),
-      },
-    }
-    const pid = await sentry.start(wanted, streams).catch((error: unknown) => {
-      throw error instanceof SentryRefused ? new ExecRefused(error.message) : error
-    })
-    return {
-      pid: async () => pid,
-      ended: sentry.wait(pid),
-      kill: () => sentry.killTree(pid),
-      release: () => undefined,
-    }
-  },
-})
+export function createSentryTransport(sentryOf: (sandboxId: string) => Promise<Sentry>): ExecTransport {
+  return {
+    name: 'control-socket',
+    start: async (sandboxId, command, streams) => {
+      const sentry = await sentryOf(sandboxId)
+      const { argv, env, cwd, uid, gid, alsoBounding, alsoHolding } = command
+      const { bounding, effective, permitted } = capabilitiesOf(uid, alsoBounding, alsoHolding)
+      const wanted = {
+        ...{ argv, cwd, uid, gid },
+        env: Object.entries(env).map(([name, value]) => `${name}=${value}`),
+        capabilities: {
+          bounding: maskOf(bounding),
+          effective: maskOf(effective),
+          permitted: maskOf(permitted),
+        },
+      }
+      const pid = await sentry.start(wanted, streams).catch((error: unknown) => {
+        throw error instanceof SentryRefused ? new ExecRefused(error.message) : error
+      })
+      return {
+        pid: async () => pid,
+        ended: sentry.wait(pid),
+        kill: () => sentry.killTree(pid),
+        release: () => undefined,
+      }
+    },
+  }
+}

@@ -6,7 +6,7 @@ import { SharedMemory } from './memory/shared-memory.ts'
 import type { CgroupMount } from './sandbox-cgroup.ts'
 
 /** Throws where there is no such limit. */
-export const shareMemory = (mounts: readonly CgroupMount[], bytes: number, logger: Logger): SharedMemory => {
+export function shareMemory(mounts: readonly CgroupMount[], bytes: number, logger: Logger): SharedMemory {
   const { version, folder } = limitAllSandboxes(mounts, bytes)
   return new SharedMemory(memoryGroup(version, folder), bytes, (usedBytes, ends) =>
     logger.warn(

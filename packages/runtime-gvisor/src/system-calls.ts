@@ -39,7 +39,7 @@ const controlHeaderBytes = 16
 const failure = (call: string): Error => new Error(`${call}: errno ${koffi.errno()}`)
 
 /** A pipe's two ends, closed on exec. Throws when the process has no descriptors left. */
-export const openPipe = (): { readFd: number; writeFd: number } => {
+export function openPipe(): { readFd: number; writeFd: number } {
   const descriptors = [0, 0]
   if (pipe2(descriptors, closeOnExec) !== 0) throw failure('pipe2')
   return { readFd: descriptors[0]!, writeFd: descriptors[1]! }
@@ -49,7 +49,7 @@ export const openPipe = (): { readFd: number; writeFd: number } => {
  * A connected, non-blocking stream socket. A path that begins with a NUL is one of the abstract kind. Throws at once
  * when nobody listens there, or too many wait already.
  */
-export const connectUnixSocket = (path: string): number => {
+export function connectUnixSocket(path: string): number {
   const name = Buffer.from(path)
   const isAbstract = name[0] === 0
   if (name.length + (isAbstract ? 0 : 1) > addressBytesMax) throw new Error(`socket path too long: ${path}`)
@@ -65,7 +65,7 @@ export const connectUnixSocket = (path: string): number => {
 }
 
 /** Whether a thread that wakes waits until another leaves the processor, from now on. One that ended meanwhile is left out. */
-export const setPatience = (threadId: number, isPatient: boolean): void => {
+export function setPatience(threadId: number, isPatient: boolean): void {
   setScheduler(threadId, isPatient ? batchPolicy : usualPolicy, noPriority)
 }
 
@@ -73,7 +73,7 @@ export const setPatience = (threadId: number, isPatient: boolean): void => {
  * Sends bytes with copies of `descriptors` riding on the first of them. Answers how many bytes went: all of the
  * descriptors are sent when it is more than none, and nothing at all when it is 0, because the socket is full.
  */
-export const sendDescriptors = (socketFd: number, bytes: Buffer, descriptors: readonly number[]): number => {
+export function sendDescriptors(socketFd: number, bytes: Buffer, descriptors: readonly number[]): number {
   const length = controlHeaderBytes + 4 * descriptors.length
   const control = Buffer.alloc((length + 7) & ~7)
   control.writeBigUInt64LE(BigInt(length), 0)

@@ -5,10 +5,10 @@ import type { ExecTransport } from './exec-transport.ts'
 const programsMax = 8
 
 /** `programOf` tells sandboxes of different programs apart; `make` makes the transport of one. */
-export const transportEachProgram = (
+export function transportEachProgram(
   programOf: (sandboxId: string) => string,
   make: () => ExecTransport,
-): ExecTransport => {
+): ExecTransport {
   const transports = new Map<string, ExecTransport>()
   let latest = make()
   const transportOf = (program: string): ExecTransport => {

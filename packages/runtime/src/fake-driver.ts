@@ -46,7 +46,7 @@ const keyOf = (handle: { dockId: string; generation: number }): string =>
 const init: SandboxProcess = { pid: 1, parentPid: 0, uid: 0, name: 'init', isPlatform: true }
 
 /** A driver on a pretended machine, its own unless one is given. */
-export const createFakeDriver = (machine: FakeMachine = new Map()): FakeDriver => {
+export function createFakeDriver(machine: FakeMachine = new Map()): FakeDriver {
   let startError: Error | undefined
   let pid = 1
   const sandboxOf = (handle: SandboxHandle): FakeSandbox => {

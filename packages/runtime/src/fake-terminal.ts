@@ -8,7 +8,7 @@ export type FakeTerminal = Terminal & {
   print(text: string): void
 }
 
-export const createFakeTerminal = (request: TerminalRequest): FakeTerminal => {
+export function createFakeTerminal(request: TerminalRequest): FakeTerminal {
   const { promise: exited, resolve } = Promise.withResolvers<{ exitCode: number }>()
   const size = { cols: request.cols, rows: request.rows }
   const waiting: Buffer[] = []

@@ -71,7 +71,7 @@ const errorOf = (status: number, answer: unknown): DockApiError =>
     : new DockApiError('bad_response', status, `The answer (HTTP ${status}) is not one of the service.`)
 
 /** A client of the service at `baseUrl`. */
-export const createClient = (options: ClientOptions): Client => {
+export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? fetch
   return {
     async call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>> {

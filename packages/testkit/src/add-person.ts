@@ -35,7 +35,7 @@ const addSession = async ({ database, config }: Server, userId: string): Promise
  * Adds a person with a verified address, an API key and a session; with `role`, as a member of the first person's
  * organization or another.
  */
-export const addPerson = async (
+export async function addPerson(
   server: Server,
   options: {
     email?: string
@@ -44,7 +44,7 @@ export const addPerson = async (
     role?: Role
     organizationId?: string
   } = {},
-): Promise<TestPerson> => {
+): Promise<TestPerson> {
   const { db } = server.database
   const userId = newUuid()
   const email = options.email ?? `${userId}@example.test`

@@ -2,8 +2,9 @@
 export const templateDatabase = 'dock_template'
 
 /** The address of another database of the same cluster. */
-export const databaseUrl = (clusterUrl: string, database: string): string =>
-  clusterUrl.replace('/postgres?', `/${database}?`)
+export function databaseUrl(clusterUrl: string, database: string): string {
+  return clusterUrl.replace('/postgres?', `/${database}?`)
+}
 
 declare module 'vitest' {
   export interface ProvidedContext {

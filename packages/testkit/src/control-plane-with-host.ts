@@ -23,9 +23,9 @@ const roomForAll = {
 }
 
 /** Ends with `stop`, as {@link testControlPlane}. */
-export const controlPlaneWithHost = async (
+export async function controlPlaneWithHost(
   options: Omit<TestControlPlaneOptions, 'hostGateway'> = {},
-): Promise<ControlPlaneWithHost> => {
+): Promise<ControlPlaneWithHost> {
   const hostId = newUuid()
   const host = createFakeHost(hostId)
   const server = await testControlPlane({

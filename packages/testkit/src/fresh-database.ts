@@ -22,20 +22,21 @@ const administer = async (statement: string): Promise<void> => {
 }
 
 /** Makes an empty database without any table and answers its address; {@link dropDatabase} ends it. */
-export const createEmptyDatabase = async (): Promise<string> => {
+export async function createEmptyDatabase(): Promise<string> {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template template0`)
   return databaseUrl(inject('postgresUrl'), name)
 }
 
 /** Drops a database by its address, whoever is connected. */
-export const dropDatabase = (url: string): Promise<void> =>
-  administer(
+export function dropDatabase(url: string): Promise<void> {
+  return administer(
     `drop database if exists ${new URL(url.replace('@/', '@localhost/')).pathname.slice(1)} with (force)`,
   )
+}
 
 /** Clones the migrated template. */
-export const freshDatabase = async (): Promise<FreshDatabase> => {
+export async function freshDatabase(): Promise<FreshDatabase> {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template ${templateDatabase}`)
   const url = databaseUrl(inject('postgresUrl'), name)

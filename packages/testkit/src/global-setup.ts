@@ -9,7 +9,7 @@ import type { TestProject } from 'vitest/node'
 import { databaseUrl, templateDatabase } from './cluster.ts'
 
 /** Starts the cluster and tells its address to the test files; answers what ends it. */
-export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-test-'))
   // The server runs as another user, who must be able to pass through.
   await chmod(folder, 0o755)

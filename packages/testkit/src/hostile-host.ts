@@ -20,12 +20,12 @@ export type HostileHost = {
 const encoder = new TextEncoder()
 
 /** Registers with the token and links. `answer` answers every call but the one for events; `{}` where it returns null. */
-export const joinHostileHost = async (options: {
+export async function joinHostileHost(options: {
   url: string
   joinToken: string
   facts: HostFacts
   answer?: (path: string, request: Request) => Response | Promise<Response> | null
-}): Promise<HostileHost> => {
+}): Promise<HostileHost> {
   const { url, joinToken, facts, answer = () => null } = options
   const answered = await fetch(`${url}/v1/fleet/register`, {
     method: 'POST',

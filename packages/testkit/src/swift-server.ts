@@ -93,7 +93,7 @@ ${[
   .join('')}`
 
 /** Starts the servers with a bucket `bucket` in them. Throws with what they said when they do not come up. */
-export const startSwift = async (bucket: string): Promise<SwiftServer> => {
+export async function startSwift(bucket: string): Promise<SwiftServer> {
   const folder = await mkdtemp(join(tmpdir(), 'swift-'))
   await mkdir(join(folder, 'srv/d1'), { recursive: true })
   await mkdir(join(folder, 'cache'))

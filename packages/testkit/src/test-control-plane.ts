@@ -50,7 +50,7 @@ export const testAuthSecret = 'a secret of tests, at least 32 characters'
 const testPassword = 'correct horse battery'
 
 /** Composes, makes the first person and starts; ends with `stop`. */
-export const testControlPlane = async (options: TestControlPlaneOptions = {}): Promise<TestControlPlane> => {
+export async function testControlPlane(options: TestControlPlaneOptions = {}): Promise<TestControlPlane> {
   const database = await freshDatabase()
   const controlDir = await mkdtemp(join(tmpdir(), 'dock-control-'))
   const config = readConfig({

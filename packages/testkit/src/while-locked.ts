@@ -7,11 +7,11 @@ import type { FreshDatabase } from './fresh-database.ts'
  * Begins `work` while `lock` (a `select … for update`) holds its rows, and lets go as soon as `waiting` connections wait
  * for a lock: by then whoever reads before a write has read what the others have not written yet.
  */
-export const whileLocked = async <T>(
+export async function whileLocked<T>(
   database: Pick<FreshDatabase, 'url'>,
   options: { lock: string; waiting: number },
   work: () => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const clients = [0, 1].map(() => new pg.Client({ connectionString: database.url }))
   const [holder, observer] = clients as [pg.Client, pg.Client]
   await Promise.all(clients.map((client) => client.connect()))

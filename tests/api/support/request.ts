@@ -23,14 +23,15 @@ export type Prepared = { method: string; path: string; body: object | undefined;
 const parameterPattern = /\/:([A-Za-z]+)/g
 
 /** The parameters of a route's path, each with its row's name in the table of things. */
-export const parametersOf = (route: Route): { name: string; prefix: string }[] =>
-  [...route.path.matchAll(parameterPattern)].map((match) => ({
+export function parametersOf(route: Route): { name: string; prefix: string }[] {
+  return [...route.path.matchAll(parameterPattern)].map((match) => ({
     name: match[1]!,
     prefix: route.path.slice(0, match.index + match[0].length),
   }))
+}
 
 /** What is missing in the tables for a route to be asked; empty when nothing is. */
-export const missingRows = (name: RouteName, route: Route): string[] => {
+export function missingRows(name: RouteName, route: Route): string[] {
   return [
     ...parametersOf(route)
       .filter(({ prefix }) => !(prefix in things))
@@ -46,7 +47,7 @@ const absentIds = (): Ids => ({ organizationId: newUuid(), workspaceId: newUuid(
 const made = new WeakMap<Tenant, Map<string, Promise<string>>>()
 
 /** One thing of each kind for each tenant: asking for it must not change it. */
-export const thingOf = (server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> => {
+export function thingOf(server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> {
   const ofTenant = made.get(tenant) ?? new Map<string, Promise<string>>()
   made.set(tenant, ofTenant)
   const thing = ofTenant.get(prefix) ?? Promise.resolve(things[prefix]!(server, tenant))
@@ -55,11 +56,7 @@ export const thingOf = (server: TestControlPlane, tenant: Tenant, prefix: string
 }
 
 /** Makes what the request names, and the request. */
-export const prepare = async (
-  server: TestControlPlane,
-  name: RouteName,
-  naming: Naming,
-): Promise<Prepared> => {
+export async function prepare(server: TestControlPlane, name: RouteName, naming: Naming): Promise<Prepared> {
   const route: Route = routes[name]
   const scopePlace = accessTerms(route.access)?.place
   let path = route.path
@@ -96,11 +93,11 @@ const headersOf = (credentials: Credentials): Record<string, string> => {
 }
 
 /** Sends it. */
-export const send = async (
+export async function send(
   server: TestControlPlane,
   request: Prepared,
   credentials: Credentials,
-): Promise<Answer> => {
+): Promise<Answer> {
   const response = await server.fetch(request.path, {
     method: request.method,
     headers: {
@@ -123,5 +120,6 @@ const codeOf = (text: string): string | undefined => {
 }
 
 /** How a person may call the route: by key, or by session where the route wants one. */
-export const credentialsOf = (route: Route, person: TestPerson): Credentials =>
-  route.access.credentials.endsWith('session') ? { cookie: person.cookie } : { key: person.apiKey }
+export function credentialsOf(route: Route, person: TestPerson): Credentials {
+  return route.access.credentials.endsWith('session') ? { cookie: person.cookie } : { key: person.apiKey }
+}

@@ -13,20 +13,20 @@ export type Tenant = {
 }
 
 /** Asks as a person and answers what the envelope holds, which the caller knows; throws when it was refused. */
-export const ask = async <Data>(
+export async function ask<Data>(
   server: TestControlPlane,
   person: TestPerson,
   method: string,
   path: string,
   body?: unknown,
-): Promise<Data> => {
+): Promise<Data> {
   const answer = await server.call(method, path, body, person.apiKey)
   if (!answer.body.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`)
   return answer.body.data as Data
 }
 
 /** Makes one. */
-export const makeTenant = async (server: TestControlPlane): Promise<Tenant> => {
+export async function makeTenant(server: TestControlPlane): Promise<Tenant> {
   const owner = await addPerson(server)
   const name = `Tenant ${newUuid()}`
   const asOwner = <Data>(method: string, path: string, body?: unknown) =>

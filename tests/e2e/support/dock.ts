@@ -13,28 +13,31 @@ export type DockOptions = {
 }
 
 /** Creates a small Dock and answers it when it is ready. */
-export const createDock = ({ client, admin }: Server, options: DockOptions = {}): Promise<Dock> =>
-  client.call('createDock', {
+export function createDock({ client, admin }: Server, options: DockOptions = {}): Promise<Dock> {
+  return client.call('createDock', {
     body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, ...options },
   })
+}
 
 export type ExecOptions = { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string }
 
 /** Runs a command; the exit code is the caller's to look at. */
-export const exec = (
+export function exec(
   { client }: Server,
   id: string,
   command: string,
   options: ExecOptions = {},
-): Promise<ExecResult> => client.call('execInDock', { params: { id }, body: { command, ...options } })
+): Promise<ExecResult> {
+  return client.call('execInDock', { params: { id }, body: { command, ...options } })
+}
 
 /** Runs a command that must succeed and answers its standard output. */
-export const run = async (
+export async function run(
   server: Server,
   id: string,
   command: string,
   options: ExecOptions = {},
-): Promise<string> => {
+): Promise<string> {
   const result = await exec(server, id, command, options)
   if (result.exitCode !== 0)
     throw new Error(`${command}: exit ${result.exitCode}: ${result.stdout}${result.stderr}`)
@@ -44,13 +47,13 @@ export const run = async (
 const operationDeadlineMs = 60_000
 
 /** Deletes a Dock and waits until the operation is completed. */
-export const deleteDock = async (server: Server, id: string): Promise<void> => {
+export async function deleteDock(server: Server, id: string): Promise<void> {
   const confirmed = { params: { id }, headers: { 'x-confirm-delete': id } }
   await untilCompleted(server, (await server.client.call('deleteDock', confirmed)).operation)
 }
 
 /** Deletes a Template of the first organization and waits until the operation is completed. */
-export const deleteTemplate = async (server: Server, name: string): Promise<void> => {
+export async function deleteTemplate(server: Server, name: string): Promise<void> {
   const { client, admin } = server
   const named = { params: { name }, query: { organizationId: admin.organizationId } }
   await untilCompleted(server, (await client.call('deleteTemplate', named)).operation)
@@ -67,12 +70,12 @@ const untilCompleted = async ({ client }: Server, operation: { id: string }): Pr
 }
 
 /** Reads a Dock until it is in one of the states, for at most `timeoutMs`. */
-export const untilState = async (
+export async function untilState(
   { client }: Server,
   id: string,
   states: readonly Dock['state'][],
   timeoutMs = 60_000,
-): Promise<Dock> => {
+): Promise<Dock> {
   const deadline = Date.now() + timeoutMs
   for (;;) {
     const dock = await client.call('readDock', { params: { id } })

@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 /** Answers by git's http-backend as a CGI program: `path` is owner and name, with or without `.git`, and a path of git's. */
-export const serveGit = (
+export function serveGit(
   request: IncomingMessage,
   response: ServerResponse,
   { folder, path, user }: { folder: string; path: string; user: string },
-): void => {
+): void {
   const child = spawn('git', ['http-backend'], {
     env: {
       ...{ PATH: process.env.PATH, GIT_PROJECT_ROOT: folder, GIT_HTTP_EXPORT_ALL: '1' },

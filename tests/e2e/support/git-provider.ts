@@ -15,10 +15,10 @@ const port = 8088
 const url = `https://${address}:${port}`
 
 /** A folder with the provider's certificate, and what a server is told so that it knows the provider. */
-export const prepareGitProvider = async (): Promise<{
+export async function prepareGitProvider(): Promise<{
   folder: string
   settings: Record<string, string>
-}> => {
+}> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-git-tls-'))
   await chmod(folder, 0o755)
   const { authority } = await makeCertificate(folder, address)
@@ -60,10 +60,10 @@ const makeRepository = async (folder: string, name: string): Promise<void> => {
 }
 
 /** Starts it with these repositories and the certificate that was prepared. Needs root. */
-export const startGitProvider = async (
+export async function startGitProvider(
   tlsFolder: string,
   repositories: readonly string[],
-): Promise<GitProvider> => {
+): Promise<GitProvider> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-git-'))
   await chmod(folder, 0o755)
   for (const name of repositories) {

@@ -26,11 +26,11 @@ const mailedLink = (dataDir: string, email: string, link: RegExp): Promise<strin
   )
 
 /** Calls of a member of the organization, with a key of their own. */
-export const joinAsMember = async ({
+export async function joinAsMember({
   client,
   admin,
   dataDir,
-}: Pick<Server, 'client' | 'admin' | 'dataDir'>): Promise<Client> => {
+}: Pick<Server, 'client' | 'admin' | 'dataDir'>): Promise<Client> {
   const { baseUrl, organizationId } = admin
   const person = { email: `${freshName('member')}@example.test`, password: freshName('a long password') }
   let cookie = ''

@@ -8,14 +8,16 @@ const openssl = (...args: string[]) => promisify(execFile)('openssl', args)
 
 export type Certificate = { authority: string; key: string; certificate: string }
 
-export const certificatePaths = (folder: string): Certificate => ({
-  authority: join(folder, 'authority.pem'),
-  key: join(folder, 'key.pem'),
-  certificate: join(folder, 'certificate.pem'),
-})
+export function certificatePaths(folder: string): Certificate {
+  return {
+    authority: join(folder, 'authority.pem'),
+    key: join(folder, 'key.pem'),
+    certificate: join(folder, 'certificate.pem'),
+  }
+}
 
 /** Makes them in the folder; answers the paths of the files, which everybody may read. */
-export const makeCertificate = async (folder: string, address: string): Promise<Certificate> => {
+export async function makeCertificate(folder: string, address: string): Promise<Certificate> {
   const paths = certificatePaths(folder)
   const [authorityKey, request, extensions] = ['authority-key.pem', 'request.pem', 'extensions'].map((name) =>
     join(folder, name),

@@ -14,7 +14,7 @@ export type Outside = {
 }
 
 /** Makes it, with ways to its addresses. `number` from 1 to 250 tells several apart. Needs root. */
-export const createOutside = async (number: number, addresses: readonly string[]): Promise<Outside> => {
+export async function createOutside(number: number, addresses: readonly string[]): Promise<Outside> {
   const namespace = `dock-outside-${number}`
   const [here, there] = [`docko${number}a`, `docko${number}b`]
   const cable = `10.253.${number}`

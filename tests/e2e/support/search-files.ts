@@ -23,20 +23,20 @@ const grep = (options: string, texts: readonly string[], folders: readonly strin
   )
 
 /** The files that hold it, also in folders below. */
-export const filesWith = async (text: string, folders: readonly string[]): Promise<string[]> =>
-  (await grep('-rlF', [text], folders)).split('\n').filter(Boolean)
+export async function filesWith(text: string, folders: readonly string[]): Promise<string[]> {
+  return (await grep('-rlF', [text], folders)).split('\n').filter(Boolean)
+}
 
 /** Which of the texts stand in files of these folders, however often: all of them in one reading. */
-export const textsIn = async (
+export async function textsIn(
   texts: readonly string[],
   folders: readonly string[],
-): Promise<ReadonlySet<string>> => new Set((await grep('-rahozF', texts, folders)).split('\0'))
+): Promise<ReadonlySet<string>> {
+  return new Set((await grep('-rahozF', texts, folders)).split('\0'))
+}
 
 /** Where the agent sees the captures of the server's disks, one folder each. */
-export const capturesFolder = async ({
-  dataDir,
-  admin,
-}: Pick<Server, 'dataDir' | 'admin'>): Promise<string> => {
+export async function capturesFolder({ dataDir, admin }: Pick<Server, 'dataDir' | 'admin'>): Promise<string> {
   const agent = await processOf('agent', { dataDir, port: Number(new URL(admin.baseUrl).port) })
   return join('/proc', String(agent), 'root', dataDir, 'host/pool/captures')
 }

@@ -55,7 +55,7 @@ const processHolds = async (pid: string, word: Buffer): Promise<boolean> => {
 }
 
 /** Whether the word stands anywhere in the memory of the Dock's sandbox. Throws when there is none. */
-export const memoryHolds = async (dockId: string, word: string): Promise<boolean> => {
+export async function memoryHolds(dockId: string, word: string): Promise<boolean> {
   const processes = await processesOf(dockId)
   if (processes.length === 0) throw new Error(`no sandbox of Dock ${dockId} is found`)
   for (const pid of processes) if (await processHolds(pid, Buffer.from(word))) return true

@@ -25,7 +25,7 @@ export type RunningHost = {
 }
 
 /** Makes the machine. `number` from 1 to 60 tells several apart. */
-export const createMachine = async (number: number): Promise<Machine> => {
+export async function createMachine(number: number): Promise<Machine> {
   const name = `dock-machine-${number}`
   const [here, there] = [`dockm${number}a`, `dockm${number}b`]
   const network = `10.254.${number}`
@@ -87,7 +87,7 @@ export const createMachine = async (number: number): Promise<Machine> => {
 }
 
 /** The agent's own process on the machine whose data folder this is. */
-export const agentOf = async (dataDir: string): Promise<number> => {
+export async function agentOf(dataDir: string): Promise<number> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
     const read = (name: string) => readFile(`/proc/${entry}/${name}`, 'utf8').catch(() => '')
@@ -98,7 +98,7 @@ export const agentOf = async (dataDir: string): Promise<number> => {
 }
 
 /** A join token, as an operator gets one. */
-export const joinToken = async (serverDataDir: string): Promise<string> => {
+export async function joinToken(serverDataDir: string): Promise<string> {
   const { stdout } = await run(join(checkout, 'script/host-token'), [], {
     env: { ...process.env, DOCK_DATA_DIR: serverDataDir },
   })

@@ -40,8 +40,8 @@ export type Server = {
 }
 
 /** A port that nobody listens on now. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
     const probe = createServer()
     probe.once('error', reject)
     probe.listen(0, '127.0.0.1', () => {
@@ -51,21 +51,26 @@ export const freePort = (): Promise<number> =>
       )
     })
   })
+}
 
 /** An empty data folder. */
-export const newDataDir = (): Promise<string> => mkdtemp(join(tmpdir(), 'dock-e2e-'))
+export function newDataDir(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'dock-e2e-'))
+}
 
 /** Removes a data folder after its server has ended. */
-export const removeDataDir = (dataDir: string): Promise<void> => rm(dataDir, { recursive: true, force: true })
+export function removeDataDir(dataDir: string): Promise<void> {
+  return rm(dataDir, { recursive: true, force: true })
+}
 
 const lastLines = (text: string): string => text.split('\n').slice(-40).join('\n')
 
 /** Starts on `dataDir` and answers when the server says that it is ready. Rejects, with its output, if it ends first. */
-export const startServer = async (
+export async function startServer(
   dataDir: string,
   port: number,
   environment: Record<string, string> = {},
-): Promise<Server> => {
+): Promise<Server> {
   const child: ChildProcess = spawn(join(checkout, 'script/server'), [], {
     cwd: checkout,
     env: { ...process.env, ...environment, DOCK_DATA_DIR: dataDir, PORT: String(port) },

@@ -14,7 +14,7 @@ const mountsBelow = async (folder: string): Promise<string[]> =>
   (await readFile('/proc/mounts', 'utf8')).split('\n').filter((line) => line.includes(folder))
 
 /** Tells the test files how to reach it; answers what ends it, which fails the run when the end was not clean. */
-export const setup = async (project: TestProject): Promise<() => Promise<void>> => {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const provider = await prepareGitProvider()
   const server = await startServer(await newDataDir(), await freePort(), provider.settings)
   const { dataDir, admin, pid } = server

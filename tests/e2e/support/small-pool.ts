@@ -8,7 +8,7 @@ import { newDataDir } from './server.ts'
 const run = promisify(execFile)
 
 /** Made before the server's first start, which keeps a pool that is there. It must hold a Dock of the usual size. */
-export const newSmallPool = async (gibibytes: number): Promise<string> => {
+export async function newSmallPool(gibibytes: number): Promise<string> {
   const dataDir = await newDataDir()
   const host = join(dataDir, 'host')
   await mkdir(host, { recursive: true, mode: 0o700 })
@@ -33,19 +33,19 @@ const poolOf = async (dataDir: string): Promise<string> =>
   `/proc/${await agentProcess(dataDir)}/root${dataDir}/host/pool`
 
 /** Bytes that the pool has left. */
-export const freeInPool = async (dataDir: string): Promise<number> => {
+export async function freeInPool(dataDir: string): Promise<number> {
   const { bavail, bsize } = await statfs(await poolOf(dataDir))
   return bavail * bsize
 }
 
 /** Takes room until so many bytes are left, at once and without writing them. */
-export const leaveInPool = async (dataDir: string, bytes: number): Promise<void> => {
+export async function leaveInPool(dataDir: string, bytes: number): Promise<void> {
   const length = (await freeInPool(dataDir)) - bytes
   await run('fallocate', ['-l', String(Math.floor(length)), join(await poolOf(dataDir), 'ballast')])
 }
 
 /** Errors that the kernel has counted on the Docks' filesystems. */
-export const filesystemErrors = async (): Promise<number> => {
+export async function filesystemErrors(): Promise<number> {
   let errors = 0
   for (const device of await readdir('/sys/fs/ext4')) {
     if (!device.startsWith('loop')) continue

@@ -20,10 +20,10 @@ const patienceMs = 60_000
 const firstSize = { cols: 80, rows: 24 }
 
 /** Asks for a ticket and opens the terminal with it. */
-export const openScreen = async (
+export async function openScreen(
   { client, admin }: Pick<Server, 'client' | 'admin'>,
   id: string,
-): Promise<Screen> => {
+): Promise<Screen> {
   const { ticket } = await client.call('openTerminal', { params: { id } })
   const address = new URL(`/v1/docks/${id}/terminal?ticket=${ticket}`, admin.baseUrl.replace(/^http/, 'ws'))
   const socket = new WebSocket(address)

@@ -12,7 +12,7 @@ export type SharedServer = Pick<Server, 'dataDir' | 'admin' | 'client' | 'output
  * Reaches the shared server from a test file, at its top. Docks and Templates that the file leaves behind are deleted after it, so
  * that a failed test costs the next ones nothing. Names should be the file's own: other files see the same workspace.
  */
-export const useServer = (): SharedServer => {
+export function useServer(): SharedServer {
   const { admin, dataDir, logFile, pid } = inject('sharedServer')
   const client = createClient({ baseUrl: admin.baseUrl, apiKey: admin.apiKey })
   const server = { admin, client, dataDir, pid, output: () => readFileSync(logFile, 'utf8') }
@@ -31,4 +31,6 @@ export const useServer = (): SharedServer => {
 }
 
 /** A name that a second run of the same test can take as well. */
-export const freshName = (stem: string): string => `${stem}-${Math.random().toString(36).slice(2, 8)}`
+export function freshName(stem: string): string {
+  return `${stem}-${Math.random().toString(36).slice(2, 8)}`
+}

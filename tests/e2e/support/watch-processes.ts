@@ -9,7 +9,7 @@ export type ProcessWatch = {
 }
 
 /** `words`: what to look for, by name. */
-export const watchProcesses = (words: Readonly<Record<string, string>>): ProcessWatch => {
+export function watchProcesses(words: Readonly<Record<string, string>>): ProcessWatch {
   const seen = new Set<string>()
   let isOver = false
   let looks = 0

@@ -89,10 +89,14 @@ const index = fc.nat({ max: 5 })
 const key = seldom(...keys)
 
 /** `failure` and `ttlSeconds`: what may befall them. */
-export const births = (
+export function births(
   failure: fc.Arbitrary<Failure>,
   ttlSeconds: fc.Arbitrary<number | null>,
-): fc.Arbitrary<Command>[] => [
-  fc.record({ name: seldom(...names), key, ttlSeconds, failure }).map(create),
-  fc.record({ index, key, failure, step: fc.constantFrom('capture' as const, 'start' as const) }).map(branch),
-]
+): fc.Arbitrary<Command>[] {
+  return [
+    fc.record({ name: seldom(...names), key, ttlSeconds, failure }).map(create),
+    fc
+      .record({ index, key, failure, step: fc.constantFrom('capture' as const, 'start' as const) })
+      .map(branch),
+  ]
+}

@@ -6,32 +6,38 @@ import { hearHost, type Model } from './model.ts'
 import type { Failure, HostCommand, System } from './system.ts'
 
 /** Mostly nothing, now and then one of these. */
-export const seldom = <Value>(...values: Value[]): fc.Arbitrary<Value | null> =>
-  fc.oneof({ weight: 4, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...values) })
+export function seldom<Value>(...values: Value[]): fc.Arbitrary<Value | null> {
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constant(null) },
+    { weight: 1, arbitrary: fc.constantFrom(...values) },
+  )
+}
 
 export type Command<Real extends System = System> = fc.AsyncCommand<Model, Real>
 
 /** `run` does the step to the real thing and to the model; afterwards all must agree, also once the host has reported. */
-export const command = <Real extends System>(options: {
+export function command<Real extends System>(options: {
   name: string
   check?: (model: Readonly<Model>) => boolean
   run: (model: Model, system: Real) => Promise<void>
-}): Command<Real> => ({
-  check: options.check ?? (() => true),
-  run: async (model, system) => {
-    await options.run(model, system)
-    await system.settle(model.online)
-    if (model.online) hearHost(model)
-    await checkInvariants(system, model)
-  },
-  toString: () => options.name,
-})
+}): Command<Real> {
+  return {
+    check: options.check ?? (() => true),
+    run: async (model, system) => {
+      await options.run(model, system)
+      await system.settle(model.online)
+      if (model.online) hearHost(model)
+      await checkInvariants(system, model)
+    },
+    toString: () => options.name,
+  }
+}
 
 /** Compares what a caller was answered. */
-export const answered = (name: string, actual: unknown, expected: unknown): void => {
+export function answered(name: string, actual: unknown, expected: unknown): void {
   expect([name, actual]).toEqual([name, expected])
 }
 
-export const failNext = (system: System, command: HostCommand, failure: Failure): void => {
+export function failNext(system: System, command: HostCommand, failure: Failure): void {
   if (failure) system.failNext(command, failure)
 }

@@ -100,14 +100,14 @@ const nothingIsLeft = async ({ db }: System, model: Model): Promise<void> => {
   )
 }
 
-export const checkFakeHost = async (world: TestWorld, model: Model): Promise<void> => {
+export async function checkFakeHost(world: TestWorld, model: Model): Promise<void> {
   await hostAgrees(world, model)
   if (!model.online) return
   const orphans = [...world.host.sandboxes.keys()].filter((id) => !model.docks.some((dock) => dock.id === id))
   expect(orphans).toEqual([])
 }
 
-export const checkInvariants = async (system: System, model: Model): Promise<void> => {
+export async function checkInvariants(system: System, model: Model): Promise<void> {
   await docksAgree(system, model)
   await historyAgrees(system, model)
   await nothingIsLeft(system, model)

@@ -138,11 +138,11 @@ const exec = (body: { index: number; text: string; key: string | null; failure: 
 const index = fc.nat({ max: 5 })
 
 /** `failure`, `execFailure` and `ttlSeconds`: what may befall them. */
-export const lives = (
+export function lives(
   failure: fc.Arbitrary<Failure>,
   execFailure: fc.Arbitrary<ExecFailure>,
   ttlSeconds: fc.Arbitrary<number | null>,
-): fc.Arbitrary<Command>[] => {
+): fc.Arbitrary<Command>[] {
   const ofStop = fc.record({ index, force: fc.boolean(), failure }).map(stop)
   const ofResume = fc
     .record({ index, ttlSeconds, failure }, { requiredKeys: ['index', 'failure'] })

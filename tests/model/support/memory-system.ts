@@ -68,7 +68,7 @@ const checkStranger = async ({ world, modules }: MemorySystem, ids: readonly str
 }
 
 /** A world of its own in a database that earlier runs have used. */
-export const newSystem = async (db: Database): Promise<MemorySystem> => {
+export async function newSystem(db: Database): Promise<MemorySystem> {
   await sql`truncate hosts, docks, snapshots, operations, idempotency_keys, exec_keys, dock_state_changes, dock_events,
     dock_usage, users, organizations, environments restart identity cascade`.execute(db)
   // Hosts are given up by declaration here, never by silence alone.
@@ -96,12 +96,12 @@ export const newSystem = async (db: Database): Promise<MemorySystem> => {
 }
 
 /** Another process takes over: what was in the memory of the one before is gone. */
-export const replaceProcess = (system: MemorySystem): void => {
+export function replaceProcess(system: MemorySystem): void {
   system.modules = system.world.another()
 }
 
 /** Until every operation is done or waits for its host: the engine may have begun some by itself. */
-export const settle = async ({ modules, world }: MemorySystem): Promise<void> => {
+export async function settle({ modules, world }: MemorySystem): Promise<void> {
   const underWay = async (): Promise<number> =>
     (
       await sql<{ n: number }>`select count(*)::int as n from operations
@@ -115,7 +115,7 @@ export const settle = async ({ modules, world }: MemorySystem): Promise<void> =>
 }
 
 /** The host's full report, and all that follows from it. */
-export const report = async (system: MemorySystem): Promise<void> => {
+export async function report(system: MemorySystem): Promise<void> {
   const { world, modules } = system
   await modules.hostEvents.handle(
     world.hostId,
@@ -126,7 +126,7 @@ export const report = async (system: MemorySystem): Promise<void> => {
 }
 
 /** Time without a word from the host. The process listens for it, but of a long time only at the end, which decides. */
-export const passInSilence = async ({ world, modules }: MemorySystem, seconds: number): Promise<void> => {
+export async function passInSilence({ world, modules }: MemorySystem, seconds: number): Promise<void> {
   const leap = Math.max(0, seconds - 40)
   await modules.hostEvents.noticeSilence()
   world.clock.advance(leap * 1000)
@@ -137,7 +137,7 @@ export const passInSilence = async ({ world, modules }: MemorySystem, seconds: n
 }
 
 /** Everything that timers do, once. */
-export const tickTimers = async (system: MemorySystem): Promise<void> => {
+export async function tickTimers(system: MemorySystem): Promise<void> {
   const { hostEvents, context } = system.modules
   await settle(system)
   await hostEvents.noticeSilence()

@@ -58,29 +58,34 @@ export type Model = {
   keys: Map<string, ModelKey>
 }
 
-export const newModel = (): Model => ({
-  now: 0,
-  online: true,
-  offline: false,
-  lost: false,
-  heardAt: 0,
-  processAt: 0,
-  docks: [],
-  keys: new Map(),
-})
+export function newModel(): Model {
+  return {
+    now: 0,
+    online: true,
+    offline: false,
+    lost: false,
+    heardAt: 0,
+    processAt: 0,
+    docks: [],
+    keys: new Map(),
+  }
+}
 
-export const isReady = ({ state }: ModelDock): boolean => state === 'ready' || state === 'idle'
+export function isReady({ state }: ModelDock): boolean {
+  return state === 'ready' || state === 'idle'
+}
 
 /** The Dock that an index of any size means; undefined while there is none. */
-export const pick = (model: Model, index: number): ModelDock | undefined =>
-  model.docks[index % Math.max(1, model.docks.length)]
+export function pick(model: Model, index: number): ModelDock | undefined {
+  return model.docks[index % Math.max(1, model.docks.length)]
+}
 
 /** A Dock as it is born by create or branch. */
-export const bear = (
+export function bear(
   model: Model,
   born: { id: string; name: string; ttlSeconds: number | null },
   fails: boolean,
-): ModelDock => {
+): ModelDock {
   const dock: ModelDock = {
     ...born,
     state: fails ? 'error' : 'ready',
@@ -110,12 +115,12 @@ const countTtl = (dock: ModelDock): void => {
   dock.stopAt = dock.ttlSeconds === null ? null : dock.readyAt + dock.ttlSeconds
 }
 
-export const setTtl = (dock: ModelDock, ttlSeconds: number | null): void => {
+export function setTtl(dock: ModelDock, ttlSeconds: number | null): void {
   dock.ttlSeconds = ttlSeconds
   if (dock.hasDisk && dock.state !== 'error') countTtl(dock)
 }
 
-export const archive = (model: Model, dock: ModelDock, forced: boolean): void => {
+export function archive(model: Model, dock: ModelDock, forced: boolean): void {
   dock.archivedAt = model.now
   if (!forced) dock.snapshots += 1
   Object.assign(dock, { state: 'archived', hasDisk: false, placed: false, stopAt: null })
@@ -124,13 +129,13 @@ export const archive = (model: Model, dock: ModelDock, forced: boolean): void =>
 }
 
 /** A forced stop without the host: what may still run there has an older generation. */
-export const giveUp = (model: Model, dock: ModelDock): void => {
+export function giveUp(model: Model, dock: ModelDock): void {
   archive(model, dock, true)
   dock.generation += 1
 }
 
 /** Nobody waits for the host any more. What was on it alone is lost: no Snapshot is copied here. */
-export const loseHost = (model: Model): void => {
+export function loseHost(model: Model): void {
   model.lost = true
   for (const dock of [...model.docks]) {
     while (dock.snapshots > 0) {
@@ -142,7 +147,7 @@ export const loseHost = (model: Model): void => {
   }
 }
 
-export const boot = (model: Model, dock: ModelDock): void => {
+export function boot(model: Model, dock: ModelDock): void {
   Object.assign(dock, { state: 'ready', hasDisk: true, placed: true })
   Object.assign(dock, { readyAt: model.now, activeAt: model.now })
   dock.generation += 1
@@ -150,12 +155,12 @@ export const boot = (model: Model, dock: ModelDock): void => {
   countTtl(dock)
 }
 
-export const remove = (model: Model, dock: ModelDock): void => {
+export function remove(model: Model, dock: ModelDock): void {
   model.docks.splice(model.docks.indexOf(dock), 1)
 }
 
 /** An unexpected death: booted again, unless it is the fourth within ten minutes. */
-export const die = (model: Model, dock: ModelDock): void => {
+export function die(model: Model, dock: ModelDock): void {
   const recent = dock.deaths.filter((at) => at > model.now - 600)
   if (recent.length >= 3) {
     Object.assign(dock, { state: 'error', placed: false, stopAt: null })
@@ -167,7 +172,7 @@ export const die = (model: Model, dock: ModelDock): void => {
 }
 
 /** The host reports: what waited for it is done, and what was out of reach is back. */
-export const hearHost = (model: Model): void => {
+export function hearHost(model: Model): void {
   model.heardAt = model.now
   Object.assign(model, { offline: false, lost: false })
   for (const dock of [...model.docks]) {
@@ -186,7 +191,7 @@ export const hearHost = (model: Model): void => {
 }
 
 /** What the timers do after time has passed. */
-export const tick = (model: Model): void => {
+export function tick(model: Model): void {
   const silent = !model.online && model.now - Math.max(model.heardAt, model.processAt) > 30
   if (silent) model.offline = true
   for (const dock of model.docks) {

@@ -37,7 +37,7 @@ export type System = {
 }
 
 /** The code of what was thrown, or `done`; anything but a refusal to the caller is a defect. */
-export const codeOf = async (work: Promise<unknown>): Promise<string> => {
+export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work
     return 'done'

@@ -38,7 +38,7 @@ const ignore = (): void => undefined
 export type DatabaseConnection = { url: string; db: Db; pool: pg.Pool; close(): Promise<void> }
 
 /** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */
-export const openDatabase = (options: {
+export function openDatabase(options: {
   url: string
   maxConnections?: number
   /** How long a query waits for a connection. */
@@ -46,7 +46,7 @@ export const openDatabase = (options: {
   /** After which PostgreSQL ends a statement; 0, the default: never. */
   statementTimeoutMs?: number
   onIdleError?: (error: Error) => void
-}): DatabaseConnection => {
+}): DatabaseConnection {
   const settings = `${planOnce}; set statement_timeout = ${Math.trunc(options.statementTimeoutMs ?? 0)}`
   const pool = new pg.Pool({
     connectionString: options.url,
@@ -63,5 +63,6 @@ export const openDatabase = (options: {
 }
 
 /** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
-export const withTransaction = <T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> =>
-  db.transaction().execute(work)
+export function withTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
+  return db.transaction().execute(work)
+}

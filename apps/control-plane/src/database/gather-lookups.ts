@@ -12,9 +12,9 @@ const underWayMax = 2
 const keysMax = 500
 
 /** `load` answers what it found of the keys; what is missing in the map is undefined. */
-export const gatherLookups = <Value>(
+export function gatherLookups<Value>(
   load: (keys: string[]) => Promise<ReadonlyMap<string, Value>>,
-): Lookup<Value> => {
+): Lookup<Value> {
   const waiting = new Map<string, Waiting<Value>[]>()
   let underWay = 0
   let scheduled = false

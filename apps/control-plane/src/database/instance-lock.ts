@@ -12,11 +12,11 @@ export type InstanceLock = { release(): Promise<void> }
  * still holds it after `patienceMs`. `onLost` is called when the
  * connection breaks, since another one may start from then on: the caller must stop working.
  */
-export const holdInstanceLock = async (
+export async function holdInstanceLock(
   url: string,
   onLost: (error: Error) => void,
   patienceMs = 3_000,
-): Promise<InstanceLock> => {
+): Promise<InstanceLock> {
   const client = new pg.Client({
     connectionString: url,
     application_name: 'dock-instance-lock',

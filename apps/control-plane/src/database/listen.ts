@@ -21,12 +21,12 @@ export type Channel =
  * Calls back with the payload of each notice on a channel, and without one whenever the connection is made. Never
  * rejects: it connects again.
  */
-export const listen = (options: {
+export function listen(options: {
   url: string
   on: { readonly [Name in Channel]?: (payload?: string) => void }
   clock: Clock
   onLost: (error: Error) => void
-}): Listener => {
+}): Listener {
   const { url, clock, onLost } = options
   const channels = new Map(Object.entries(options.on))
   let closed = false

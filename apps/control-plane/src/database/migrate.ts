@@ -42,7 +42,7 @@ const checkApplied = (known: readonly Migration[], applied: readonly Applied[]):
 }
 
 /** Applies what is missing and answers the names applied now. Throws when the database is newer, before any change. */
-export const migrate = async (url: string, folder = migrationsFolder): Promise<string[]> => {
+export async function migrate(url: string, folder = migrationsFolder): Promise<string[]> {
   const known = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'dock-migrate' })
   await client.connect()

@@ -4,11 +4,12 @@ import { isUuid } from '@dock/foundation'
 
 export type PagePlace = { at: Date; id: string }
 
-export const encodePageCursor = ({ at, id }: PagePlace): string =>
-  Buffer.from(`${at.toISOString()} ${id}`).toString('base64url')
+export function encodePageCursor({ at, id }: PagePlace): string {
+  return Buffer.from(`${at.toISOString()} ${id}`).toString('base64url')
+}
 
 /** Throws `validation_error` for a text that is none of ours. */
-export const decodePageCursor = (cursor: string): PagePlace => {
+export function decodePageCursor(cursor: string): PagePlace {
   const [time = '', id = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
   const at = new Date(time)
   if (Number.isNaN(at.getTime()) || !isUuid(id))

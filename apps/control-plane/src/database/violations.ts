@@ -2,10 +2,12 @@
 type Violation = { code?: string; constraint?: string }
 
 /** Whether a write failed because the unique constraint or index of this name holds such a row already. */
-export const isUniqueViolation = (error: unknown, constraint: string): boolean => {
+export function isUniqueViolation(error: unknown, constraint: string): boolean {
   const violation = error as Violation
   return violation?.code === '23505' && violation.constraint === constraint
 }
 
 /** Whether a write failed because rows refer to what it would have taken away, or to what is gone. */
-export const isForeignKeyViolation = (error: unknown): boolean => (error as Violation)?.code === '23503'
+export function isForeignKeyViolation(error: unknown): boolean {
+  return (error as Violation)?.code === '23503'
+}

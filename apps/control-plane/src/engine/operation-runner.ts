@@ -43,14 +43,14 @@ export type OperationRunner = {
   stop(): void
 }
 
-export const createOperationRunner = (options: {
+export function createOperationRunner(options: {
   db: Db
   clock: Clock
   logger: Logger
   sagas: readonly Saga[]
   /** Names this process on the leases; new at each start. */
   owner: string
-}): OperationRunner => {
+}): OperationRunner {
   const { db, clock, logger, owner } = options
   const sagas = new Map(options.sagas.map((saga) => [saga.kind, saga]))
   const running = new Map<string, Promise<OperationError | null>>()

@@ -13,10 +13,10 @@ export class LeaseLost extends Error {
 }
 
 /** Takes up to `limit` operations whose lease is over, or that nobody has taken. */
-export const takeDue = async (
+export async function takeDue(
   db: Db,
   input: { owner: string; now: Date; until: Date; limit: number },
-): Promise<OperationRow[]> => {
+): Promise<OperationRow[]> {
   const result = await sql<OperationRow>`
     update operations o set lease_owner = ${input.owner}, lease_until = ${input.until}, status = 'processing',
       updated_at = ${input.now}
@@ -29,16 +29,16 @@ export const takeDue = async (
 }
 
 /** Ends the leases of every other owner: the caller knows that none of them lives. */
-export const endLeasesOfOthers = async (db: Db, owner: string): Promise<void> => {
+export async function endLeasesOfOthers(db: Db, owner: string): Promise<void> {
   await sql`update operations set lease_until = null
     where status in ('pending', 'processing') and not driven and lease_owner <> ${owner}`.execute(db)
 }
 
 /** Renews the leases of these operations; answers the ids still held. */
-export const renewLeases = async (
+export async function renewLeases(
   db: Db,
   input: { owner: string; until: Date; ids: readonly string[] },
-): Promise<string[]> => {
+): Promise<string[]> {
   const result = await sql<{ id: string }>`
     update operations set lease_until = ${input.until}
     where id = any(${input.ids}) and lease_owner = ${input.owner} and status = 'processing' returning id`.execute(
@@ -48,12 +48,12 @@ export const renewLeases = async (
 }
 
 /** Writes how far an operation has come: step, direction, status, data. Throws {@link LeaseLost}. */
-export const recordProgress = async (
+export async function recordProgress(
   db: Db,
   owner: string,
   operation: OperationRow,
   at: { now: Date; leaseUntil: Date | null },
-): Promise<void> => {
+): Promise<void> {
   const result = await sql`
     update operations set step = ${operation.step}, undoing = ${operation.undoing}, status = ${operation.status},
       data = ${JSON.stringify(operation.data)}, error = ${operation.error && JSON.stringify(operation.error)},
@@ -64,7 +64,7 @@ export const recordProgress = async (
 }
 
 /** Operations that are blocked for this host are free to be taken again. Answers how many. */
-export const unblockHost = async (db: Db, hostId: string, now: Date): Promise<number> => {
+export async function unblockHost(db: Db, hostId: string, now: Date): Promise<number> {
   const result = await sql`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
     where waits_for = ${hostId} and status = 'blocked'`.execute(db)
@@ -72,12 +72,7 @@ export const unblockHost = async (db: Db, hostId: string, now: Date): Promise<nu
 }
 
 /** A blocked operation of this kind on the Dock is free to be taken again: the same action was asked for anew. */
-export const unblockDock = async (
-  db: Db,
-  dockId: string,
-  kind: string,
-  now: Date,
-): Promise<string | null> => {
+export async function unblockDock(db: Db, dockId: string, kind: string, now: Date): Promise<string | null> {
   const result = await sql<{ id: string }>`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
     where dock_id = ${dockId} and kind = ${kind} and status = 'blocked' returning id`.execute(db)
@@ -85,11 +80,11 @@ export const unblockDock = async (
 }
 
 /** Takes the blocked operation that is to do the same, where there is one: the same action was asked for anew. */
-export const takeBlocked = async (
+export async function takeBlocked(
   db: Db,
   { organizationId, kind, targetId }: OperationRow,
   input: { same: RawBuilder<boolean>; lease: { owner: string; until: Date }; now: Date },
-): Promise<OperationRow | null> => {
+): Promise<OperationRow | null> {
   const result = await sql<OperationRow>`
     update operations o set lease_owner = ${input.lease.owner}, lease_until = ${input.lease.until},
       status = 'processing', updated_at = ${input.now}

@@ -8,7 +8,7 @@ import { batchRows, deleteBatches } from '../database/delete-batches.ts'
 export const operationsKeptMs = 90 * 24 * 3_600_000
 
 /** One round, over every tenant. */
-export const pruneOperations = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+export async function pruneOperations({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - operationsKeptMs)
   await deleteBatches(
     db,
@@ -21,7 +21,7 @@ export const pruneOperations = async ({ db, clock }: { db: Db; clock: Clock }): 
  * Removes the operations of a deleted organization; returns how many are left. Once its Docks and Snapshots are gone a
  * blocked one goes as well: it waits for a host to change what is no longer there.
  */
-export const removeOperations = async (db: Db, organizationId: string): Promise<number> => {
+export async function removeOperations(db: Db, organizationId: string): Promise<number> {
   const isDone = await deleteBatches(
     db,
     sql`delete from operations where id in (select id from operations

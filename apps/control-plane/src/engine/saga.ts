@@ -44,11 +44,11 @@ export type SagaRecords = {
 }
 
 /** Runs an operation from where its row says it is to its end (or to `blocked`). Answers the failure, if it failed. */
-export const runSaga = async (
+export async function runSaga(
   saga: Saga,
   operation: OperationRow,
   records: SagaRecords,
-): Promise<OperationError | null> => {
+): Promise<OperationError | null> {
   const at = (step: string, when: 'before' | 'after'): void => faultPoint(`saga:${saga.kind}:${step}:${when}`)
   const done = saga.steps.findIndex((step) => step.name === operation.step)
   const nextAfter = (position: number): number =>

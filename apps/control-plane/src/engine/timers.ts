@@ -4,11 +4,11 @@ import type { Clock, Logger } from '@dock/foundation'
 export type Timers = { start(): void; stop(): void }
 
 /** Calls each task, then again `everyMs` after it ended. A failure is logged and the task goes on. */
-export const createTimers = (options: {
+export function createTimers(options: {
   clock: Clock
   logger: Logger
   tasks: readonly { name: string; everyMs: number; run(): Promise<void> }[]
-}): Timers => {
+}): Timers {
   const cancels = new Map<string, () => void>()
   let started = false
   const plan = (task: (typeof options.tasks)[number]): void => {

@@ -37,7 +37,7 @@ const signInBase = '/api/auth'
 
 export type HttpApp = Hono<HttpEnvironment>
 
-export const createHttpApp = (options: HttpOptions): HttpApp => {
+export function createHttpApp(options: HttpOptions): HttpApp {
   const { handlers, gate, logger } = options
   const app: HttpApp = new Hono<HttpEnvironment>()
   app.use(

@@ -53,10 +53,11 @@ const rangeOf = (headers: Headers): string | undefined =>
  * Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. A path at the end takes
  * slashes as they are, and as `%2F`.
  */
-export const honoPath = (path: string): string =>
-  path
+export function honoPath(path: string): string {
+  return path
     .replace(/\/:path$/, '/:path{.+}')
     .replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
+}
 
 /** A short body is read while the caller is looked up, and looked at only afterwards. */
 const readAhead = (request: Request): Promise<unknown> | undefined => {
@@ -68,12 +69,12 @@ const readAhead = (request: Request): Promise<unknown> | undefined => {
 }
 
 /** Answers one request of the route; throws what the error mapping turns into an answer. */
-export const answerRoute = async (
+export async function answerRoute(
   context: Context<HttpEnvironment>,
   route: Route,
   handler: BoundHandler | undefined,
   gate: Gate,
-): Promise<Response> => {
+): Promise<Response> {
   if (!handler) throw new ServiceError('not_implemented')
   const request = context.req.raw
   const rawParams = context.req.param() as Record<string, string>

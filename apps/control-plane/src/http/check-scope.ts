@@ -30,7 +30,7 @@ const valueAt = (request: ValidRequest, place: Place): string => {
   return (request[part] as Record<string, string>)[name]!
 }
 
-export const createScopeCheck = (memberships: Memberships): CheckScope => {
+export function createScopeCheck(memberships: Memberships): CheckScope {
   const findBy: Partial<Record<ScopeKind, FindMembership>> = {
     organization: memberships.ofOrganization,
     workspace: memberships.ofWorkspace,
@@ -47,7 +47,7 @@ export const createScopeCheck = (memberships: Memberships): CheckScope => {
 }
 
 /** Throws when an operation is about to answer a visitor whom it has not let in: a defect, and nothing is told. */
-export const requireAdmitted = (route: Route, caller: Caller | Member | Visitor | null): void => {
+export function requireAdmitted(route: Route, caller: Caller | Member | Visitor | null): void {
   if (caller && 'admitted' in caller && !caller.admitted())
     throw new Error(`${route.method} ${route.path} answered without asking whether the caller may`)
 }

@@ -47,7 +47,7 @@ const isFromOwnSite = (request: Request, origins: readonly string[]): boolean =>
   return origins.includes(origin) || (URL.canParse(origin) && new URL(origin).host === host)
 }
 
-export const createCredentials = (options: CredentialOptions): Credentials => {
+export function createCredentials(options: CredentialOptions): Credentials {
   const signedIn = async (request: Request): Promise<SignedIn | undefined> => {
     const authorization = request.headers.get('authorization')
     if (authorization !== null) {

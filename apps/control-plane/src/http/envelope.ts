@@ -5,11 +5,12 @@ import type { Logger } from '@dock/foundation'
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 
 /** `{ok: true, data}`. */
-export const success = (data: unknown, status: number, noStore = false): Response =>
-  new Response(JSON.stringify({ ok: true, data }), {
+export function success(data: unknown, status: number, noStore = false): Response {
+  return new Response(JSON.stringify({ ok: true, data }), {
     status,
     headers: noStore ? { ...jsonHeaders, 'cache-control': 'no-store' } : jsonHeaders,
   })
+}
 
 /** Of the fields, the one that is streamed holds the batches of its list. */
 export type StreamedData = Record<string, unknown>
@@ -50,7 +51,7 @@ const streamed = (
 }
 
 /** The same as {@link success}, with the list under `field` written as its batches come. */
-export const streamedSuccess = (data: StreamedData, field: string, status: number): Response => {
+export function streamedSuccess(data: StreamedData, field: string, status: number): Response {
   const { [field]: batches, ...others } = data
   const before = JSON.stringify({ ok: true, data: { ...others, [field]: [] } }).slice(0, -']}}'.length)
   return streamed(before, batches as AsyncIterable<unknown[]>, ']}}', status)
@@ -67,10 +68,10 @@ async function* followed(
 }
 
 /** `{ok: true, data: [...]}`: at once where there is one batch at most, otherwise as the batches come. */
-export const streamedListSuccess = async (
+export async function streamedListSuccess(
   batches: AsyncIterable<unknown[]>,
   status: number,
-): Promise<Response> => {
+): Promise<Response> {
   const source = batches[Symbol.asyncIterator]()
   const first = await source.next()
   if (first.done) return success([], status)
@@ -80,8 +81,8 @@ export const streamedListSuccess = async (
 }
 
 /** `{ok: false, code, message}` and nothing else. */
-export const failure = (error: ServiceError): Response =>
-  new Response(JSON.stringify({ ok: false, code: error.code, message: error.message }), {
+export function failure(error: ServiceError): Response {
+  return new Response(JSON.stringify({ ok: false, code: error.code, message: error.message }), {
     status: error.status,
     headers: {
       ...jsonHeaders,
@@ -90,6 +91,7 @@ export const failure = (error: ServiceError): Response =>
       ...(error.status === 429 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
     },
   })
+}
 
 // Of Node and PostgreSQL: the database cannot be reached, is starting, ending, out of connections, or
 // ended a statement that took too long.
@@ -105,7 +107,7 @@ const isDatabaseAway = (error: unknown): boolean =>
     error.message.startsWith('timeout exceeded when trying to connect'))
 
 /** What a caller may know of anything that was thrown; the rest goes to the log. */
-export const toServiceError = (error: unknown, log: Logger): ServiceError => {
+export function toServiceError(error: unknown, log: Logger): ServiceError {
   if (error instanceof ServiceError) {
     if (error.status >= 500) log.warn({ code: error.code, detail: error.detail, err: error.cause }, 'refused')
     return error

@@ -13,7 +13,7 @@ export type Metrics = {
   quarantined(things: number): void
 }
 
-export const createMetrics = (): Metrics => {
+export function createMetrics(): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
@@ -58,10 +58,10 @@ export const createMetrics = (): Metrics => {
 }
 
 /** Serves `GET /metrics` on the loopback address alone. Rejects when the port is taken. */
-export const serveMetrics = async (
+export async function serveMetrics(
   registry: Registry,
   port: number,
-): Promise<{ port: number; close(): void }> => {
+): Promise<{ port: number; close(): void }> {
   const server = createServer((request, response) => {
     if (request.method !== 'GET' || request.url !== '/metrics') {
       response.writeHead(404).end()

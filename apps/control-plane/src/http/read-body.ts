@@ -30,7 +30,9 @@ const readBounded = async (request: Request, bytesMax: number): Promise<Uint8Arr
 }
 
 /** PostgreSQL cannot store the character, and nothing that callers send needs it. */
-export const holdsNul = (text: string): boolean => text.includes('\0')
+export function holdsNul(text: string): boolean {
+  return text.includes('\0')
+}
 
 const depthMax = 32
 
@@ -49,7 +51,7 @@ const faultOf = (value: unknown, depth = 0): string | undefined => {
 }
 
 /** The parsed body; an empty one reads as `{}`. Throws `validation_error`. */
-export const readJsonBody = async (request: Request, bytesMax: number): Promise<unknown> => {
+export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
   const bytes = await readBounded(request, bytesMax)
   if (bytes.byteLength === 0) return {}
   let body: unknown

@@ -17,7 +17,7 @@ const statusOf = (code: string | undefined): string => {
  * with bytes unread, so that the kernel resets the connection and the client may never see the status. This handler
  * sends the status, ends its side, and reads on for a moment (RFC 9112, section 9.6).
  */
-export const refuseBrokenRequest = (error: NodeJS.ErrnoException, socket: Duplex): void => {
+export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return
   refused.add(socket)
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy()

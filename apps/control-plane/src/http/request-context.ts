@@ -26,7 +26,7 @@ export type RequestObservation = {
 }
 
 /** Logs carry the pattern and never the path or query, which may hold tickets and tokens. */
-export const observeRequests = (options: RequestObservation): MiddlewareHandler<HttpEnvironment> => {
+export function observeRequests(options: RequestObservation): MiddlewareHandler<HttpEnvironment> {
   const { metrics, clientAddress, secureHeaders } = options
   // Its line holds the fields below and no others: nothing to look for and blank out in every one.
   const logger = options.logger.child({}, { redact: [] })

@@ -2,8 +2,11 @@
 const sockets = new WeakSet<object>()
 
 /** Marks a connection that root's own socket took. */
-export const markFromRoot = (socket: object): void => void sockets.add(socket)
+export function markFromRoot(socket: object): void {
+  sockets.add(socket)
+}
 
 /** True if the request came on such a connection. */
-export const isFromRoot = (request: { socket: object } | undefined): boolean =>
-  request !== undefined && sockets.has(request.socket)
+export function isFromRoot(request: { socket: object } | undefined): boolean {
+  return request !== undefined && sockets.has(request.socket)
+}

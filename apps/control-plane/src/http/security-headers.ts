@@ -11,7 +11,7 @@ const always = {
 } as const
 
 /** Sets what the answer does not set itself; over https, browsers also learn to come by https alone. */
-export const securityHeaders = (secure: boolean): ((headers: Headers) => void) => {
+export function securityHeaders(secure: boolean): (headers: Headers) => void {
   const all = Object.entries({
     ...always,
     ...(secure ? { 'strict-transport-security': `max-age=${year}` } : {}),

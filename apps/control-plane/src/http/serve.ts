@@ -62,7 +62,7 @@ const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
 }
 
 /** Listens on `bind:port` (0 for any free port), or on sockets that were handed over. */
-export const serveHttp = async (options: {
+export async function serveHttp(options: {
   app: HttpApp
   doors: Doors
   /** Taken by every request of the service's own. */
@@ -74,7 +74,7 @@ export const serveHttp = async (options: {
   patience?: ClientPatience
   /** Told of what a door did not expect. */
   onDoorError(error: unknown): void
-}): Promise<HttpServer> => {
+}): Promise<HttpServer> {
   const patience = options.patience ?? usualPatience
   const { doors, precedence, onDoorError } = options
   const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>

@@ -21,7 +21,7 @@ const parse = (schema: z.ZodType, value: unknown): unknown => {
 }
 
 /** Path parameters. A malformed one answers as an absent thing does. */
-export const validateParams = (route: Route, raw: Record<string, string>): unknown => {
+export function validateParams(route: Route, raw: Record<string, string>): unknown {
   if (!route.params) return undefined
   const result = route.params.safeParse(raw)
   if (result.success && !Object.values(raw).some(holdsNul)) return result.data
@@ -32,7 +32,7 @@ export const validateParams = (route: Route, raw: Record<string, string>): unkno
 }
 
 /** Query parameters; each may stand once. */
-export const validateQuery = (route: Route, search: URLSearchParams): unknown => {
+export function validateQuery(route: Route, search: URLSearchParams): unknown {
   if (!route.query) return undefined
   const raw: Record<string, string> = {}
   for (const [name, value] of search) {
@@ -47,7 +47,7 @@ export const validateQuery = (route: Route, search: URLSearchParams): unknown =>
 }
 
 /** Body against its schema; a route without one takes no fields. */
-export const validateBody = (route: Route, body: unknown): unknown => {
+export function validateBody(route: Route, body: unknown): unknown {
   if (route.body) return parse(route.body, body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
     throw new ServiceError('validation_error', { message: 'This route takes no body.' })
@@ -58,7 +58,7 @@ export const validateBody = (route: Route, body: unknown): unknown => {
 }
 
 /** The idempotency key where the route reads one. */
-export const validateIdempotencyKey = (route: Route, headers: Headers): string | undefined => {
+export function validateIdempotencyKey(route: Route, headers: Headers): string | undefined {
   if (!route.headers?.includes('idempotency-key')) return undefined
   const key = headers.get('idempotency-key') ?? undefined
   const { min, max } = limits.idempotencyKeyLength

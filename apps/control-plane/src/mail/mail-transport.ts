@@ -42,7 +42,7 @@ const message = (from: string, mail: OutgoingMail) => ({
 })
 
 /** Sends through a mail host, `smtp://` or `smtps://`. */
-export const createSmtpTransport = (url: string, from: string): MailTransport => {
+export function createSmtpTransport(url: string, from: string): MailTransport {
   const transport = createTransport(withPatience(url))
   return {
     delivery: 'smtp',
@@ -54,7 +54,7 @@ export const createSmtpTransport = (url: string, from: string): MailTransport =>
 }
 
 /** Writes each mail to `<folder>/<id>.eml`, readable by the owner alone: mails hold links that sign in. */
-export const createFileTransport = (folder: string, from: string): MailTransport => {
+export function createFileTransport(folder: string, from: string): MailTransport {
   const pathOf = (id: string): string => join(folder, `${id}.eml`)
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })
   return {

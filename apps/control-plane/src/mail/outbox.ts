@@ -13,7 +13,7 @@ export type Mail = {
 }
 
 /** Saves a mail, best in the transaction of its cause. Call {@link Mailer.wake} afterwards. */
-export const saveMail = async (db: Db, { linkPath, ...mail }: Mail): Promise<void> => {
+export async function saveMail(db: Db, { linkPath, ...mail }: Mail): Promise<void> {
   await db
     .insertInto('outbox_mails')
     .values({ ...mail, link_path: linkPath ?? null })
@@ -24,11 +24,11 @@ export const saveMail = async (db: Db, { linkPath, ...mail }: Mail): Promise<voi
  * Notes a mail that its caller sends at once, before it does: what its transport keeps of it goes when the row is pruned.
  * The mailer never sends it.
  */
-export const noteSentMail = async (
+export async function noteSentMail(
   db: Db,
   mail: { id: string; recipient: string; subject: string },
   now: Date,
-): Promise<void> => {
+): Promise<void> {
   await db
     .insertInto('outbox_mails')
     .values({ ...mail, body: '', attempts: 1, created_at: now, sent_at: now })
@@ -55,14 +55,14 @@ const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
 /** Sends due mails of the outbox. A mail may be sent twice when the process dies between sending and recording. */
-export const createMailer = (options: {
+export function createMailer(options: {
   db: Db
   clock: Clock
   logger: Logger
   transport: MailTransport
   /** Where the pages are that mails lead to. */
   appUrl: string
-}): Mailer => {
+}): Mailer {
   const { db, clock, logger, transport } = options
   let cancel: (() => void) | undefined
   let started = false

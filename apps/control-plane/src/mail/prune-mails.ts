@@ -8,11 +8,7 @@ const keepMs = 30 * 24 * 3_600_000
 const batch = 500
 
 /** Lets go of mails that were sent, or given up, long ago. */
-export const pruneMails = async (options: {
-  db: Db
-  clock: Clock
-  transport: MailTransport
-}): Promise<void> => {
+export async function pruneMails(options: { db: Db; clock: Clock; transport: MailTransport }): Promise<void> {
   const before = new Date(options.clock.now().getTime() - keepMs)
   const { rows } = await sql<{ id: string }>`delete from outbox_mails where id in (
     select id from outbox_mails where created_at < ${before} limit ${batch}) returning id`.execute(options.db)

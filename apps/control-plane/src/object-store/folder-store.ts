@@ -58,7 +58,7 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
  * The folder is made at the first write, closed to all but the process's own user. `reserveBytes` of the disk stay free:
  * by default PostgreSQL is on it too.
  */
-export const createFolderStore = (root: string, reserveBytes = 0): ObjectStore => {
+export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
   const requireRoom = async (bytes = 0): Promise<void> => {
     const free = await freeBytes(root)
     if (free - bytes < reserveBytes)

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { ObjectMissing, type ObjectStore } from './object-store.ts'
 
 /** Registers the suite; `open` is called once, before the first test. */
-export const describeObjectStore = (name: string, open: () => Promise<ObjectStore>): void => {
+export function describeObjectStore(name: string, open: () => Promise<ObjectStore>): void {
   describe(`object store: ${name}`, () => {
     let store: ObjectStore
     const place = `suite/${randomUUID()}`

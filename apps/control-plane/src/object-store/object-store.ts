@@ -36,7 +36,7 @@ export class ObjectMissing extends Error {
 const keyPattern = /^[a-z0-9-]+(\/[a-z0-9-]+)*$/
 
 /** Keys are ours alone and plain: a folder store can take them for paths. Throws on any other. */
-export const checkedKey = (key: string): string => {
+export function checkedKey(key: string): string {
   if (!keyPattern.test(key) || key.length > 512) throw new Error(`not a key of an object: ${key}`)
   return key
 }

@@ -9,7 +9,7 @@ const hint = 'write it as s3://KEY:SECRET@BUCKET/PREFIX?endpoint=https://…&reg
  * Reads `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=…&region=…&style=path|virtual`: key and secret percent-encoded, the
  * prefix may be missing, `region` is us-east-1 and `style` path where not said. Throws what to correct, never the secret.
  */
-export const parseObjectStoreUrl = (address: string): S3StoreOptions => {
+export function parseObjectStoreUrl(address: string): S3StoreOptions {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url?.protocol !== 's3:' || url.hostname === '') throw new Error(`OBJECT_STORE_URL: ${hint}`)
   if (url.username === '' || url.password === '') {
@@ -38,11 +38,8 @@ export const parseObjectStoreUrl = (address: string): S3StoreOptions => {
  * The store at `address`, or the folder where no address is given, which leaves `reserveBytes` of its disk free. Nothing
  * is connected until its first use.
  */
-export const openObjectStore = (
-  address: string | undefined,
-  folder: string,
-  reserveBytes = 0,
-): ObjectStore =>
-  address === undefined
+export function openObjectStore(address: string | undefined, folder: string, reserveBytes = 0): ObjectStore {
+  return address === undefined
     ? createFolderStore(folder, reserveBytes)
     : createS3Store(parseObjectStoreUrl(address))
+}

@@ -24,7 +24,7 @@ const connectionTimeoutMs = 5_000
 const isMissing = (error: unknown): boolean =>
   (error as { $metadata?: { httpStatusCode?: number } }).$metadata?.httpStatusCode === 404
 
-export const createS3Store = (options: S3StoreOptions): ObjectStore => {
+export function createS3Store(options: S3StoreOptions): ObjectStore {
   const { bucket, prefix } = options
   const library = () => import('@aws-sdk/client-s3')
   let client: Promise<S3Client> | undefined

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net'
 
 /** What of a client address is counted: one IPv4 address, or the /64 of IPv6 that a single line is given. */
-export const networkOf = (address: string): string => {
+export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('%')[0]!.split('::')
   const left = head === '' ? [] : head.split(':')

@@ -30,7 +30,7 @@ const past = (limit: RateLimit, msBeforeNext: number): ServiceError => {
 }
 
 /** Counts in the store that all control planes share, or without one in this process's memory. */
-export const createRateLimits = (store: CounterStore | null = null): RateLimits => {
+export function createRateLimits(store: CounterStore | null = null): RateLimits {
   const limiters = Object.fromEntries(
     Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [name, limiterOf(name, limit, store)]),
   ) as Record<RateLimitName, RateLimiterAbstract>

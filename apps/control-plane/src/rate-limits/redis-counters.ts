@@ -7,7 +7,7 @@ export type CounterStore = { client: Redis; close(): void }
 const reconnectMsMax = 2_000
 
 /** Connects in the background. Nothing waits for a store that is away: its commands fail, and so do those who asked. */
-export const openRedisCounters = (url: string, logger: Logger, commandTimeoutMs = 500): CounterStore => {
+export function openRedisCounters(url: string, logger: Logger, commandTimeoutMs = 500): CounterStore {
   const client = new Redis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,

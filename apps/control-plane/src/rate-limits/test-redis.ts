@@ -31,7 +31,7 @@ const freePort = async (): Promise<number> => {
 }
 
 /** Starts one on a loopback port; answers when it takes connections. */
-export const startRedis = async (wantedPort?: number): Promise<RedisServer> => {
+export async function startRedis(wantedPort?: number): Promise<RedisServer> {
   const port = wantedPort ?? (await freePort())
   const program = findProgram()
   // What it does depends on the name that it is called by.

@@ -12,26 +12,31 @@ export type DataKeyRow = Selectable<Database['data_keys']>
 const kidLength = 16
 const keyBytes = 32
 
-export const wrappedKey = (row: DataKeyRow): WrappedKey => ({
-  kid: row.id,
-  ringKeyId: row.ring_key_id,
-  wrapped: row.wrapped,
-})
+export function wrappedKey(row: DataKeyRow): WrappedKey {
+  return {
+    kid: row.id,
+    ringKeyId: row.ring_key_id,
+    wrapped: row.wrapped,
+  }
+}
 
-export const ownerOf = (row: DataKeyRow): KeyOwner => ({ kind: row.owner_kind, id: row.owner_id })
+export function ownerOf(row: DataKeyRow): KeyOwner {
+  return { kind: row.owner_kind, id: row.owner_id }
+}
 
 /** All keys of an owner, the current one first. */
-export const listDataKeys = (db: Db, owner: KeyOwner): Promise<DataKeyRow[]> =>
-  db
+export function listDataKeys(db: Db, owner: KeyOwner): Promise<DataKeyRow[]> {
+  return db
     .selectFrom('data_keys')
     .selectAll()
     .where('owner_kind', '=', owner.kind)
     .where('owner_id', '=', owner.id)
     .orderBy('retired_at', (order) => order.desc().nullsFirst())
     .execute()
+}
 
 /** Makes the owner's current key unless there is one: of many who try at once, one succeeds. */
-export const insertDataKey = async (db: Db, ring: KeyRing, owner: KeyOwner, now: Date): Promise<void> => {
+export async function insertDataKey(db: Db, ring: KeyRing, owner: KeyOwner, now: Date): Promise<void> {
   const dataKey: DataKey = { kid: randomBase32(kidLength), key: createSecretKey(randomBytes(keyBytes)) }
   const { kid, ringKeyId, wrapped } = ring.wrap(owner, dataKey)
   await db
@@ -52,7 +57,7 @@ export const insertDataKey = async (db: Db, ring: KeyRing, owner: KeyOwner, now:
 }
 
 /** The owner's current key opens from now on, and seals no more. */
-export const retireDataKey = async (db: Db, owner: KeyOwner, now: Date): Promise<void> => {
+export async function retireDataKey(db: Db, owner: KeyOwner, now: Date): Promise<void> {
   await db
     .updateTable('data_keys')
     .set({ retired_at: now })
@@ -63,15 +68,17 @@ export const retireDataKey = async (db: Db, owner: KeyOwner, now: Date): Promise
 }
 
 /** Up to `limit` data keys that another key of the ring than `ringKeyId` wraps. */
-export const listKeysWrappedOtherwise = (db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> =>
-  db.selectFrom('data_keys').selectAll().where('ring_key_id', '!=', ringKeyId).limit(limit).execute()
+export function listKeysWrappedOtherwise(db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> {
+  return db.selectFrom('data_keys').selectAll().where('ring_key_id', '!=', ringKeyId).limit(limit).execute()
+}
 
 /** One data key for each key of the ring that wraps any. */
-export const listOneKeyForEachRingKey = (db: Db): Promise<DataKeyRow[]> =>
-  db.selectFrom('data_keys').distinctOn('ring_key_id').selectAll().execute()
+export function listOneKeyForEachRingKey(db: Db): Promise<DataKeyRow[]> {
+  return db.selectFrom('data_keys').distinctOn('ring_key_id').selectAll().execute()
+}
 
 /** Stores a key wrapped anew, unless somebody else did meanwhile. */
-export const replaceWrapping = async (db: Db, before: DataKeyRow, after: WrappedKey): Promise<void> => {
+export async function replaceWrapping(db: Db, before: DataKeyRow, after: WrappedKey): Promise<void> {
   await db
     .updateTable('data_keys')
     .set({ ring_key_id: after.ringKeyId, wrapped: after.wrapped })
@@ -84,19 +91,22 @@ const owners = (db: Db) =>
   db.selectFrom('data_keys').select(['owner_kind as kind', 'owner_id as id']).distinct()
 
 /** Everybody who has a key. */
-export const listOwners = (db: Db): Promise<KeyOwner[]> => owners(db).execute()
+export function listOwners(db: Db): Promise<KeyOwner[]> {
+  return owners(db).execute()
+}
 
 /** Everybody whose key was rotated and who has the one before still. */
-export const listOwnersOfRetiredKeys = (db: Db): Promise<KeyOwner[]> =>
-  owners(db).where('retired_at', 'is not', null).execute()
+export function listOwnersOfRetiredKeys(db: Db): Promise<KeyOwner[]> {
+  return owners(db).where('retired_at', 'is not', null).execute()
+}
 
 /** Deletes one key. */
-export const deleteDataKey = async (db: Db, kid: string): Promise<void> => {
+export async function deleteDataKey(db: Db, kid: string): Promise<void> {
   await db.deleteFrom('data_keys').where('id', '=', kid).execute()
 }
 
 /** Deletes every key of an owner. */
-export const deleteDataKeys = async (db: Db, owner: KeyOwner): Promise<void> => {
+export async function deleteDataKeys(db: Db, owner: KeyOwner): Promise<void> {
   await db
     .deleteFrom('data_keys')
     .where('owner_kind', '=', owner.kind)

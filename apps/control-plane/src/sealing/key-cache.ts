@@ -16,7 +16,7 @@ export type KeyCache = {
   forget(owner: KeyOwner): void
 }
 
-export const createKeyCache = (clock: Clock, load: (owner: KeyOwner) => Promise<OwnerKeys>): KeyCache => {
+export function createKeyCache(clock: Clock, load: (owner: KeyOwner) => Promise<OwnerKeys>): KeyCache {
   // In order of reading, so the first entry is the oldest.
   const entries = new Map<string, { keys: Promise<OwnerKeys>; readAt: number }>()
   return {

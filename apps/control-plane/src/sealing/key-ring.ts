@@ -49,7 +49,7 @@ const associated = (ringKeyId: string, owner: KeyOwner, kid: string): Buffer =>
  * Reads `id:base64` entries of 32 bytes each, separated by commas or white space (`DOCK_SECRET_KEYS` and the generated
  * file alike). Errors name the entry's place and never its content.
  */
-export const parseKeyRing = (text: string): KeyRing => {
+export function parseKeyRing(text: string): KeyRing {
   const keys = new Map<string, KeyObject>()
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== '')
   for (const [index, entry] of entries.entries()) {
@@ -105,7 +105,9 @@ export const parseKeyRing = (text: string): KeyRing => {
 }
 
 /** A new entry of a ring, as {@link parseKeyRing} reads it. */
-export const newRingEntry = (): string => `${randomBase32(8)}:${randomBytes(keyBytes).toString('base64url')}`
+export function newRingEntry(): string {
+  return `${randomBase32(8)}:${randomBytes(keyBytes).toString('base64url')}`
+}
 
 const folderOf = (controlDir: string): string => join(controlDir, 'keys')
 const pathOf = (controlDir: string): string => join(folderOf(controlDir), 'secret-keys')
@@ -129,13 +131,13 @@ const readStored = async (controlDir: string): Promise<string | undefined> => {
 export type KeyRingPlace = { secretKeys: string | undefined; controlDir: string }
 
 /** The ring, if there is one yet. */
-export const findKeyRing = async ({ secretKeys, controlDir }: KeyRingPlace): Promise<KeyRing | undefined> => {
+export async function findKeyRing({ secretKeys, controlDir }: KeyRingPlace): Promise<KeyRing | undefined> {
   const stored = secretKeys || (await readStored(controlDir))
   return stored === undefined ? undefined : parseKeyRing(stored)
 }
 
 /** The ring, made in the control folder (mode 0600) at the first start. */
-export const ensureKeyRing = async (place: KeyRingPlace): Promise<KeyRing> => {
+export async function ensureKeyRing(place: KeyRingPlace): Promise<KeyRing> {
   const present = await findKeyRing(place)
   if (present) return present
   const { controlDir } = place

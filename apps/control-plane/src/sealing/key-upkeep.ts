@@ -11,7 +11,7 @@ export type KeyUpkeep = {
 
 const everyMs = 3_600_000
 
-export const createKeyUpkeep = (context: RotationContext & { logger: Logger }): KeyUpkeep => {
+export function createKeyUpkeep(context: RotationContext & { logger: Logger }): KeyUpkeep {
   const { logger } = context
   let underWay: Promise<void> = Promise.resolve()
   const run = async (): Promise<void> => {

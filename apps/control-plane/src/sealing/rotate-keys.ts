@@ -44,7 +44,7 @@ export type RotationContext = {
 }
 
 /** Wraps every data key with the ring's first key. Answers how many; afterwards the ring's other keys can go. */
-export const rewrapDataKeys = async (context: Pick<RotationContext, 'db' | 'ring'>): Promise<number> => {
+export async function rewrapDataKeys(context: Pick<RotationContext, 'db' | 'ring'>): Promise<number> {
   const { db, ring } = context
   let done = 0
   for (;;) {
@@ -118,7 +118,7 @@ const retire = async (context: RotationContext, owner: KeyOwner): Promise<number
 }
 
 /** Gives an owner a new data key and seals all that is theirs with it. Answers how many values were sealed again. */
-export const rotateDataKey = async (context: RotationContext, owner: KeyOwner): Promise<number> => {
+export async function rotateDataKey(context: RotationContext, owner: KeyOwner): Promise<number> {
   const { db, clock, ring, sealer } = context
   await durably('key', () =>
     withTransaction(db, async (tx) => {
@@ -132,9 +132,9 @@ export const rotateDataKey = async (context: RotationContext, owner: KeyOwner): 
 }
 
 /** Rotates the data key of every owner. */
-export const rotateDataKeys = async (
+export async function rotateDataKeys(
   context: RotationContext,
-): Promise<{ owners: number; resealed: number }> => {
+): Promise<{ owners: number; resealed: number }> {
   const done = { owners: 0, resealed: 0 }
   for (const owner of await listOwners(context.db)) {
     done.resealed += await rotateDataKey(context, owner)
@@ -144,6 +144,6 @@ export const rotateDataKeys = async (
 }
 
 /** Goes on with rotations: seals again what was left, and deletes retired keys whose time is over. */
-export const finishRotations = async (context: RotationContext): Promise<void> => {
+export async function finishRotations(context: RotationContext): Promise<void> {
   for (const owner of await listOwnersOfRetiredKeys(context.db)) await retire(context, owner)
 }

@@ -18,4 +18,6 @@ export type SealedColumn = {
 }
 
 /** Short text of an owner, for maps and messages. */
-export const ownerName = (owner: KeyOwner): string => `${owner.kind}:${owner.id}`
+export function ownerName(owner: KeyOwner): string {
+  return `${owner.kind}:${owner.id}`
+}

@@ -27,7 +27,7 @@ const associated = (kid: string, owner: KeyOwner, place: Place): Buffer =>
   Buffer.from(JSON.stringify([version, kid, owner.kind, owner.id, place.table, place.column, place.rowId]))
 
 /** Seals a text for one place. Twice the same text gives two different values. */
-export const sealValue = (dataKey: DataKey, owner: KeyOwner, place: Place, plaintext: string): string => {
+export function sealValue(dataKey: DataKey, owner: KeyOwner, place: Place, plaintext: string): string {
   const [salt, iv] = [randomBytes(saltBytes), randomBytes(ivBytes)]
   const cipher = createCipheriv('aes-256-gcm', itemKey(dataKey.key, salt), iv)
   cipher.setAAD(associated(dataKey.kid, owner, place))
@@ -37,17 +37,19 @@ export const sealValue = (dataKey: DataKey, owner: KeyOwner, place: Place, plain
 }
 
 /** The name of the data key that a value was sealed with. */
-export const kidOf = (sealed: string): string => {
+export function kidOf(sealed: string): string {
   const kid = form.exec(sealed)?.[1]
   if (kid === undefined) throw new Unreadable('not a sealed value')
   return kid
 }
 
 /** What every value begins with that was sealed under a data key. */
-export const prefixOf = (kid: string): string => `${version}.${kid}.`
+export function prefixOf(kid: string): string {
+  return `${version}.${kid}.`
+}
 
 /** The text of a sealed value. Throws {@link Unreadable}. */
-export const openValue = (dataKey: DataKey, owner: KeyOwner, place: Place, sealed: string): string => {
+export function openValue(dataKey: DataKey, owner: KeyOwner, place: Place, sealed: string): string {
   const packed = Buffer.from(form.exec(sealed)?.[2] ?? '', 'base64url')
   const [ivAt, tagAt, ciphertextAt] = [saltBytes, saltBytes + ivBytes, saltBytes + ivBytes + tagBytes]
   if (packed.length < ciphertextAt) throw new Unreadable('a sealed value is cut short')

@@ -31,13 +31,13 @@ export type Sealer = {
   forget(owner: KeyOwner): void
 }
 
-export const createSealer = (options: {
+export function createSealer(options: {
   db: Db
   clock: Clock
   ring: KeyRing
   /** Every column that may hold a sealed value: one that a rotation does not know would become unreadable. */
   columns: readonly SealedColumn[]
-}): Sealer => {
+}): Sealer {
   const { db, clock, ring } = options
   const declared = new Set(
     options.columns.map(({ table, column, ownerKind }) => `${ownerKind} ${table}.${column}`),
@@ -88,6 +88,6 @@ export const createSealer = (options: {
 }
 
 /** Throws, before anything is served, when the ring cannot open the data keys that the database holds. */
-export const checkKeyRing = async (db: Db, ring: KeyRing): Promise<void> => {
+export async function checkKeyRing(db: Db, ring: KeyRing): Promise<void> {
   for (const row of await listOneKeyForEachRingKey(db)) ring.unwrap(ownerOf(row), wrappedKey(row))
 }

@@ -59,12 +59,12 @@ const withDisk = async function* <T>(
 }
 
 /** The disk's size, then every chunk that is not all zeros: its position and its name. */
-export const nameChunks = (
+export function nameChunks(
   path: string,
   keys: CopyKeys,
   pace: CopyPace,
-): AsyncGenerator<{ diskBytes: number } | { index: number; name: string }> =>
-  withDisk(path, async function* (disk) {
+): AsyncGenerator<{ diskBytes: number } | { index: number; name: string }> {
+  return withDisk(path, async function* (disk) {
     const { size } = await disk.stat()
     yield { diskBytes: size }
     const read = pacedReader(disk, pace)
@@ -74,15 +74,16 @@ export const nameChunks = (
       yield { index, name: await chunkName(keys, content) }
     }
   })
+}
 
 /** The chunks at these positions, sealed, as a stream of frames. */
-export const sealChunks = (
+export function sealChunks(
   path: string,
   keys: CopyKeys,
   wanted: readonly number[],
   pace: CopyPace,
-): AsyncGenerator<Buffer> =>
-  withDisk(path, async function* (disk) {
+): AsyncGenerator<Buffer> {
+  return withDisk(path, async function* (disk) {
     const read = pacedReader(disk, pace)
     for (const index of wanted) {
       const content = await read(index)
@@ -91,3 +92,4 @@ export const sealChunks = (
     }
     yield encodeEnd()
   })
+}

@@ -7,12 +7,12 @@ import type { FillingDisk } from '../disks/write-new-disk.ts'
  * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
  * that is not what it should be. Answers which chunk came where.
  */
-export const fillDisk = async (
+export async function fillDisk(
   disk: FillingDisk,
   diskBytes: number,
   keys: CopyKeys,
   frames: AsyncIterable<Uint8Array>,
-): Promise<[index: number, name: string][]> => {
+): Promise<[index: number, name: string][]> {
   const filled: [number, string][] = []
   for await (const { index, name, bytes } of decodeChunks(frames)) {
     const content = await openChunk(keys, name, bytes)

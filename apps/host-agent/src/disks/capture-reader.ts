@@ -200,11 +200,11 @@ const exactly = (size: number, stallMs: number): Transform => {
  * One regular file of the disk, as a stream that must be read or destroyed. Throws {@link NotInPool} for a path that
  * is not there and {@link NotRegularFile}.
  */
-export const readDiskFile = async (
+export async function readDiskFile(
   file: string,
   path: string,
   stallMs = stallMsMax,
-): Promise<{ size: number; stream: Readable }> => {
+): Promise<{ size: number; stream: Readable }> {
   const segments = path.split('/').slice(1)
   const plain = path.startsWith('/') && !/[\0\n\r]/.test(path) && path.length <= pathLengthMax
   if (!plain || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {

@@ -72,10 +72,10 @@ const refused = ({ code, signal, output }: DiskRun): HostileDisk =>
  * Throws {@link HostileDisk} unless the disk in `file` can be mounted. With `afterPowerCut` it may be as a power cut leaves
  * an orderly disk: its journal is replayed then, and nothing else than that is mended.
  */
-export const checkForeignDisk = async (
+export async function checkForeignDisk(
   file: string,
   { afterPowerCut, limits = usualDiskLimits }: { afterPowerCut: boolean; limits?: DiskLimits },
-): Promise<void> => {
+): Promise<void> {
   const { isDirty } = await checkSuperblock(file)
   const look = await runOnDisk('e2fsck', ['-f', '-n', diskPath], file, { limits })
   if (look.code === 0 && look.signal === null && !isDirty) return

@@ -11,20 +11,21 @@ import { resizeDisk } from './resize-disk.ts'
 /** Subvolumes that are being made have this prefix until they are whole. */
 export const halfMade = '.new-'
 
-export const exists = (path: string): Promise<boolean> =>
-  stat(path).then(
+export function exists(path: string): Promise<boolean> {
+  return stat(path).then(
     () => true,
     () => false,
   )
+}
 
 /** Clones subvolume `source` as `folder/name` with a disk of `bytes`; absent or whole after a crash. */
-export const cloneDisk = async (
+export async function cloneDisk(
   system: DiskSystem,
   source: string,
   folder: string,
   name: string,
   bytes: number,
-): Promise<void> => {
+): Promise<void> {
   const { size } = await stat(join(source, 'disk.raw'))
   if (size === bytes) return await system.snapshot(source, join(folder, name), false)
   const half = join(folder, `${halfMade}${name}`)
@@ -40,13 +41,13 @@ export const cloneDisk = async (
 }
 
 /** The image's subvolume itself, or its variant of `diskGiB`, made when it is missing. */
-export const sizedImage = async (
+export async function sizedImage(
   system: DiskSystem,
   poolDir: string,
   image: string,
   imageName: string,
   diskGiB: number,
-): Promise<string> => {
+): Promise<string> {
   const { size, mtimeMs } = await stat(join(image, 'disk.raw'))
   if (size === diskBytesOf(diskGiB)) return image
   // With the time of the image in its name, a variant never outlives a rebuilt image.

@@ -14,7 +14,7 @@ const deviceDirtyBytesMax = 64 * mebibyte
 const deviceDirtyPercentMax = (100 * deviceDirtyBytesMax) / dirtyBytesMax
 
 /** For the whole machine. A bound that is stricter already, an operator's, is left as it is. */
-export const limitDirtyMemory = async (logger: Logger, machine = '/proc/sys/vm'): Promise<void> => {
+export async function limitDirtyMemory(logger: Logger, machine = '/proc/sys/vm'): Promise<void> {
   const tighten = async (setting: string, bytes: number) => {
     const present = Number(await readFile(join(machine, setting), 'utf8'))
     // Zero says that a share of the machine's memory is the bound instead.
@@ -29,11 +29,11 @@ export const limitDirtyMemory = async (logger: Logger, machine = '/proc/sys/vm')
 }
 
 /** For one Dock's device, by its kernel name. */
-export const limitDeviceDirtyMemory = async (
+export async function limitDeviceDirtyMemory(
   device: string,
   logger: Logger,
   devices = '/sys/block',
-): Promise<void> => {
+): Promise<void> {
   const set = (setting: string, value: number) =>
     writeFile(join(devices, device, 'bdi', setting), `${value}`, { flag: 'r+' })
   try {

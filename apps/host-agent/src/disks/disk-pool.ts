@@ -42,7 +42,7 @@ const checked = (id: string): string => {
 }
 
 /** The pool at `poolDir`. `recover` must have run once before anything else is asked of it. */
-export const createDiskPool = (options: DiskPoolOptions): DiskPool => {
+export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const { poolDir, mountsDir, logger, reserveBytes, releaseDeadlineMs = 10_000 } = options
   let opened: Promise<DiskSystem> | undefined
   const kernel = (): Promise<DiskSystem> => {

@@ -16,7 +16,7 @@ const unlessCode = (code: string) => (error: NodeJS.ErrnoException) => {
 }
 
 /** Makes the entries below `rootPath`. A folder that is there stays as it is; a file takes the place of another. */
-export const layEntries = async (rootPath: string, entries: readonly Entry[]): Promise<void> => {
+export async function layEntries(rootPath: string, entries: readonly Entry[]): Promise<void> {
   const opened = new Map<string, Promise<FileHandle>>()
   const openFolder = async (path: string): Promise<FileHandle> => {
     if (path === '/') return open(rootPath, O_RDONLY | O_DIRECTORY)

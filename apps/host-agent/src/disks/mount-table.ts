@@ -23,8 +23,11 @@ const parseMountTable = (text: string): Map<string, Mounted> => {
 }
 
 /** Reads /proc/self/mountinfo afresh. */
-export const readMountTable = async (): Promise<Map<string, Mounted>> =>
-  parseMountTable(await readFile(mountInfo, 'utf8'))
+export async function readMountTable(): Promise<Map<string, Mounted>> {
+  return parseMountTable(await readFile(mountInfo, 'utf8'))
+}
 
 /** The same without a wait. */
-export const readMountTableNow = (): Map<string, Mounted> => parseMountTable(readFileSync(mountInfo, 'utf8'))
+export function readMountTableNow(): Map<string, Mounted> {
+  return parseMountTable(readFileSync(mountInfo, 'utf8'))
+}

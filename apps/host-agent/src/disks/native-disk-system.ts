@@ -58,7 +58,7 @@ const named = (path: string, at: number): Buffer => {
 }
 
 /** Loads the C library. Throws when it cannot be loaded on this machine. */
-export const openNativeDiskSystem = async (): Promise<DiskSystem> => {
+export async function openNativeDiskSystem(): Promise<DiskSystem> {
   const koffi = (await import('koffi')).default
   const libc = koffi.load('libc.so.6')
   const ioctlFunction = libc.func('int ioctl(int fd, unsigned long request, void *argument)') as AsyncFunction

@@ -6,7 +6,7 @@ import type { DiskSystem } from './disk-system.ts'
 import { openNativeDiskSystem } from './native-disk-system.ts'
 
 /** System calls where the library loads, commands otherwise (with a warning). */
-export const openDiskSystem = async (logger: Logger): Promise<DiskSystem> => {
+export async function openDiskSystem(logger: Logger): Promise<DiskSystem> {
   try {
     return withDiskSteps(await openNativeDiskSystem())
   } catch (error) {

@@ -33,7 +33,7 @@ const filesystemFolder = (poolDir: string): string => {
 }
 
 /** Answers a function that reads it now. The pool must be mounted, and is looked for only once. */
-export const openPoolAllotment = (poolDir: string): (() => PoolAllotment) => {
+export function openPoolAllotment(poolDir: string): () => PoolAllotment {
   const folder = filesystemFolder(poolDir)
   const number = (...path: string[]): number => Number(readFileSync(join(folder, ...path), 'utf8'))
   const read = (name: string): number => number('allocation', name)

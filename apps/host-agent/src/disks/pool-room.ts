@@ -19,7 +19,7 @@ const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number
  * wrong: what they wrote is in memory and finds no place. The reserve, max(2 GiB, 5 %) unless given, is what is still
  * written after every Dock was stopped from writing more.
  */
-export const createPoolRoom = (poolDir: string, givenReserve?: number): (() => PoolRoom) => {
+export function createPoolRoom(poolDir: string, givenReserve?: number): () => PoolRoom {
   let readAllotment: (() => PoolAllotment) | undefined
   return () => {
     readAllotment ??= openPoolAllotment(poolDir)

@@ -50,7 +50,7 @@ const attachPoolFile = async (file: string): Promise<string> => {
 }
 
 /** Answers where the pool is mounted. Throws with a sentence that says what is wrong with the machine. */
-export const preparePool = async (hostDir: string, options: PreparePoolOptions = {}): Promise<string> => {
+export async function preparePool(hostDir: string, options: PreparePoolOptions = {}): Promise<string> {
   const poolDir = resolve(options.poolDir ?? join(hostDir, 'pool'))
   await mkdir(poolDir, { recursive: true, mode: 0o700 })
   if ((await readMountTable()).has(poolDir)) return poolDir

@@ -15,7 +15,7 @@ const failed = (program: string, file: string, { code, signal, output }: DiskRun
   new Error(`${program} ${file}: exit ${signal ?? code}: ${output.trim().slice(0, 2000)}`)
 
 /** Grows or shrinks the ext4 filesystem in `file`, which nobody has mounted. Throws {@link DiskTooSmall}. */
-export const resizeDisk = async (file: string, bytes: number): Promise<void> => {
+export async function resizeDisk(file: string, bytes: number): Promise<void> {
   const { size } = await stat(file)
   if (size === bytes) return
   if (size < bytes) {

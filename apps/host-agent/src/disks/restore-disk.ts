@@ -5,14 +5,14 @@ import type { DiskSystem } from './disk-system.ts'
 import { type FillDisk, writeNewDisk } from './write-new-disk.ts'
 
 /** On return `folder/name` is on stable storage; it is absent when `fill` threw or the machine went down before. */
-export const restoreDisk = async (
+export async function restoreDisk(
   system: DiskSystem,
   folder: string,
   name: string,
   bytes: number,
   fill: FillDisk,
   demandRoom: () => void,
-): Promise<void> => {
+): Promise<void> {
   const half = join(folder, `${halfMade}${name}`)
   if (await exists(half)) await system.destroySubvolume(half)
   await system.createSubvolume(half)

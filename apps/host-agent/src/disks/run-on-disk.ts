@@ -70,12 +70,12 @@ const runWithDescriptor = (
  * Runs `program` on the disk in `file`, which nobody else uses meanwhile; `write` lets it change the disk. Returns how it
  * ended, whatever that was. Rejects when it cannot be started.
  */
-export const runOnDisk = async (
+export async function runOnDisk(
   program: string,
   args: readonly string[],
   file: string,
   { write = false, limits = usualDiskLimits }: { write?: boolean; limits?: DiskLimits } = {},
-): Promise<DiskRun> => {
+): Promise<DiskRun> {
   const disk = await open(file, write ? 'r+' : 'r')
   try {
     const { size } = await disk.stat()

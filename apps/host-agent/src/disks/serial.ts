@@ -1,5 +1,5 @@
 /** Work on one key runs one after the other, on different keys side by side. */
-export const createSerial = () => {
+export function createSerial() {
   const tails = new Map<string, Promise<unknown>>()
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = tails.get(key) ?? Promise.resolve()

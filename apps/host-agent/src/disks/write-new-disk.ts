@@ -12,13 +12,13 @@ export type FillDisk = (disk: FillingDisk) => Promise<unknown>
  * not be. `afterPowerCut`: the journal may have to be replayed first. `demandRoom` throws when nothing more may be written: it is asked
  * before each write, for others fill the pool as well, and the guard stops Docks but not the agent.
  */
-export const writeNewDisk = async (
+export async function writeNewDisk(
   path: string,
   diskBytes: number,
   fill: FillDisk,
   demandRoom: () => void,
   afterPowerCut: boolean,
-): Promise<void> => {
+): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
     // Only an empty file can be taken out of copy-on-write.

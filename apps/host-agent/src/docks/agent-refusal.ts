@@ -18,7 +18,7 @@ export class AgentRefusal extends Error {
 }
 
 /** Turns whatever a command threw into a refusal; what nobody foresaw reads `failed`. */
-export const toAgentRefusal = (error: unknown): AgentRefusal => {
+export function toAgentRefusal(error: unknown): AgentRefusal {
   if (error instanceof AgentRefusal) return error
   const message = error instanceof Error ? error.message : String(error)
   const refuse = (code: AgentErrorCode) => new AgentRefusal(code, message, { cause: error })

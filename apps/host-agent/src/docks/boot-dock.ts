@@ -64,7 +64,7 @@ const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => 
 }
 
 /** Runs one boot. Afterwards the Dock runs, or nothing of this boot is left. */
-export const bootDock = async (dock: DockState, command: StartDock): Promise<StartedDock> => {
+export async function bootDock(dock: DockState, command: StartDock): Promise<StartedDock> {
   const { driver, disks } = dock.parts
   const { dockId } = dock
   const { generation } = command

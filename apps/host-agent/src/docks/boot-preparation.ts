@@ -47,12 +47,12 @@ return 0
 `
 
 /** What the first process of a sandbox does before all else to make it this Dock's. */
-export const bootPreparation = (wanted: {
+export function bootPreparation(wanted: {
   hostname: string
   nameserver: string
   newIdentity: boolean
   variables: DockVariables
-}): NonNullable<SandboxSpec['prepare']> => {
+}): NonNullable<SandboxSpec['prepare']> {
   const input = variablesFile(wanted.variables)
   return {
     script,

@@ -6,7 +6,7 @@ import type { DockState } from './dock-state.ts'
 import { settleAll } from './settle-all.ts'
 
 /** Captures the disk, attached or not, and notes whose it is. Both are on stable storage when it answers. */
-export const captureWithNote = async (dock: DockState, captureId: string): Promise<Captured> => {
+export async function captureWithNote(dock: DockState, captureId: string): Promise<Captured> {
   const { disks, captureNotes, clock } = dock.parts
   const note = noteOf(dock.record, clock.now())
   const captured = disks.capture(dock.dockId, captureId)
@@ -15,7 +15,7 @@ export const captureWithNote = async (dock: DockState, captureId: string): Promi
 }
 
 /** Runs one capture; it is on stable storage when this answers. */
-export const captureDock = async (dock: DockState, command: CaptureDock): Promise<Captured> => {
+export async function captureDock(dock: DockState, command: CaptureDock): Promise<Captured> {
   const { captureId, operationId, generation } = command
   if (!dock.live || dock.record?.generation !== generation) {
     throw new AgentRefusal('not_running', 'the Dock has no running sandbox of this generation here')

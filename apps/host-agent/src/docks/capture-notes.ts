@@ -16,7 +16,7 @@ export type CaptureNotes = {
 }
 
 /** What the record says of the machine; null where it never had one. */
-export const noteOf = (record: DockRecord | null, now: Date): DockNote | null => {
+export function noteOf(record: DockRecord | null, now: Date): DockNote | null {
   if (!record?.spec) return null
   const { hostname, cpus, memoryMiB, diskGiB, organizationId = null } = record.spec
   const { dockId, generation } = record
@@ -25,7 +25,7 @@ export const noteOf = (record: DockRecord | null, now: Date): DockNote | null =>
 }
 
 /** Notes as files `<folder>/<captureId>.json`. */
-export const createCaptureNotes = (folder: string): CaptureNotes => {
+export function createCaptureNotes(folder: string): CaptureNotes {
   const pathOf = (captureId: string): string => {
     if (!isUuid(captureId)) throw new Error(`not an id: ${captureId}`)
     return join(folder, `${captureId}.json`)

@@ -20,7 +20,7 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   !wanted.newIdentity
 
 /** Answers null when the sandbox is not what was ordered, or does not become it: an ordinary boot replaces it then. */
-export const claimPooled = async (dock: DockState, command: StartDock): Promise<StartedDock | null> => {
+export async function claimPooled(dock: DockState, command: StartDock): Promise<StartedDock | null> {
   const { record, live } = dock
   const { driver, freezer } = dock.parts
   const wanted = bootSpecOf(command)

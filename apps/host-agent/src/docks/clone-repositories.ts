@@ -101,12 +101,12 @@ const cloneOne = async (
 }
 
 /** Clones what is not there. `gateway`: the address of this Dock's git door. */
-export const cloneRepositories = async (
+export async function cloneRepositories(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   { repositories, timeoutMs }: CloneRepositories,
   gateway: string,
-): Promise<ClonedRepositories> => {
+): Promise<ClonedRepositories> {
   const endsAt = performance.now() + timeoutMs
   await giveGitConfig(driver, sandbox, repositories, gateway)
   const result: ClonedRepositories = { failed: [], cloned: [], toSetUp: [] }
@@ -125,10 +125,7 @@ export const cloneRepositories = async (
 }
 
 /** Clones in the Dock's sandbox of this generation what is not there. */
-export const cloneInDock = async (
-  dock: DockState,
-  request: CloneRepositories,
-): Promise<ClonedRepositories> => {
+export async function cloneInDock(dock: DockState, request: CloneRepositories): Promise<ClonedRepositories> {
   const { sandbox, release } = await dock.use(request.generation)
   const { driver, networks, gitDoors } = dock.parts
   try {

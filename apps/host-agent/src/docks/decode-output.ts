@@ -18,10 +18,10 @@ const clip = (text: string, limit: number): { text: string; isCut: boolean } => 
 }
 
 /** Both streams of a command; `truncated` says that at least one of them was clipped by the runtime. */
-export const decodeOutput = (
+export function decodeOutput(
   output: { stdout: Uint8Array; stderr: Uint8Array; truncated: boolean },
   limit: number,
-): Pick<ExecOutcome, 'stdout' | 'stderr' | 'truncated'> => {
+): Pick<ExecOutcome, 'stdout' | 'stderr' | 'truncated'> {
   const decode = (bytes: Uint8Array) =>
     clip(output.truncated && bytes.length >= limit ? decodeCut(bytes) : whole.decode(bytes), limit)
   const [stdout, stderr] = [decode(output.stdout), decode(output.stderr)]
@@ -33,7 +33,7 @@ export const decodeOutput = (
 }
 
 /** The text with one more line at its end; what does not fit within the limit is cut off before that line. */
-export const withLastLine = (text: string, line: string, limit: number): string => {
+export function withLastLine(text: string, line: string, limit: number): string {
   const { text: kept } = clip(text, limit - encoder.encode(line).length - 2)
   return `${kept}${kept === '' || kept.endsWith('\n') ? '' : '\n'}${line}\n`
 }

@@ -3,7 +3,7 @@ import type { DestroyDock } from '@dock/host-protocol'
 import type { DockState } from './dock-state.ts'
 
 /** Runs one destroy. Repeating it is harmless. */
-export const destroyDock = async (dock: DockState, command: DestroyDock): Promise<Record<string, never>> => {
+export async function destroyDock(dock: DockState, command: DestroyDock): Promise<Record<string, never>> {
   const { networks, disks } = dock.parts
   const { operationId, generation } = command
   if (dock.isPooled) dock.parts.poolLosses.emit({ dockId: dock.dockId, isClaimed: false })

@@ -23,7 +23,9 @@ const bootSpec = z
 export type BootSpec = z.infer<typeof bootSpec>
 
 /** The part of a start that is kept. */
-export const bootSpecOf = ({ operationId, generation, env, files, ...spec }: StartDock): BootSpec => spec
+export function bootSpecOf({ operationId, generation, env, files, ...spec }: StartDock): BootSpec {
+  return spec
+}
 
 export const dockRecord = z.strictObject({
   version: z.literal(1),
@@ -74,7 +76,7 @@ export type DockRecords = {
 const extension = '.json'
 
 /** Records as files `<folder>/<dockId>.json`. The folder is made when absent. */
-export const createDockRecords = (folder: string): DockRecords => {
+export function createDockRecords(folder: string): DockRecords {
   const pathOf = (dockId: string) => join(folder, `${dockId}${extension}`)
   const readOne = async (dockId: string): Promise<DockRecord | null> => {
     try {

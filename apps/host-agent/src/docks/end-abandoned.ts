@@ -9,7 +9,7 @@ import type { DockState } from './dock-state.ts'
 const retryMs = 5_000
 
 /** Resolves when nothing of it is left, or the sandbox is no longer the Dock's; tries again until then. */
-export const endAbandoned = async (dock: DockState, sandbox: SandboxHandle): Promise<void> => {
+export async function endAbandoned(dock: DockState, sandbox: SandboxHandle): Promise<void> {
   const { freezer, clock } = dock.parts
   while (dock.live === sandbox) {
     try {

@@ -11,7 +11,7 @@ import { memoryLine } from './out-of-memory.ts'
 export const execsInFlightMax = 4
 
 /** Runs the command to its end or its timeout; refused with `busy` while {@link execsInFlightMax} run. */
-export const execInDock = async (dock: DockState, request: ExecInDock): Promise<ExecOutcome> => {
+export async function execInDock(dock: DockState, request: ExecInDock): Promise<ExecOutcome> {
   if (dock.execsInFlight >= execsInFlightMax) {
     throw new AgentRefusal('busy', `${execsInFlightMax} commands are under way`)
   }

@@ -37,7 +37,7 @@ const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> =
 }
 
 /** A sandbox that cannot take it any more ends all the same. */
-export const sayFarewell = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
+export async function sayFarewell(dock: DockState, handle: SandboxHandle): Promise<void> {
   const { freezer } = dock.parts
   if (freezer.isGuarding) return
   try {

@@ -34,11 +34,11 @@ const giveVariables = async (
  * In place of those that it has; without `files` those stay. Throws when the sandbox does not take them: nothing of it is
  * under way any more then.
  */
-export const furnishDock = async (
+export async function furnishDock(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   { env, files }: { env: DockVariables; files?: SecretFiles | undefined },
-): Promise<void> => {
+): Promise<void> {
   faultPoint('agent:furnish:before')
   await settleAll([
     giveVariables(driver, sandbox, env).then(() => faultPoint('agent:furnish:between')),

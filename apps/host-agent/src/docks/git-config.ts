@@ -27,7 +27,7 @@ const rule = (from: string, to: string): string => `[url "${to}"]\n\tinsteadOf =
  * The configuration. `insteadOf` takes any address that begins like the one it names, and of several rules the longest
  * counts. So for each way in which another name could begin like a selected one, a rule leaves the address as it is.
  */
-export const gitConfig = (repositories: readonly Selected[], gateway: string): string => {
+export function gitConfig(repositories: readonly Selected[], gateway: string): string {
   const door = `http://${gateway}:${gitDoorPort}`
   const rules = new Map<string, string>()
   for (const { url } of repositories.slice(0, exactMax))
@@ -59,12 +59,12 @@ printf '\\n# The repositories of this Dock, while it has any.\\n[include]\\n\\tp
 `
 
 /** Writes the configuration into the sandbox, in place of what it had. */
-export const giveGitConfig = async (
+export async function giveGitConfig(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   repositories: readonly Selected[],
   gateway: string,
-): Promise<void> => {
+): Promise<void> {
   const input = gitConfig(repositories, gateway)
   const { exitCode } = await driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', writer],

@@ -19,7 +19,7 @@ const foldersTo = (top: string, path: string): string[] => {
 }
 
 /** The Dock user's secret files, and the list by which a later delivery takes them away. */
-export const secretFileEntries = (files: SecretFiles): Entry[] => {
+export function secretFileEntries(files: SecretFiles): Entry[] {
   if (files.length === 0) return []
   const placed = files.map(({ path, contents }) => ({ path: posix.join(workFolder, path), contents }))
   const folders = new Set(placed.flatMap(({ path }) => foldersTo(workFolder, path)))
@@ -34,7 +34,7 @@ export const secretFileEntries = (files: SecretFiles): Entry[] => {
 }
 
 /** The variables, in the sandbox's memory: the Dock user may read them and not change them. */
-export const variableEntries = (env: DockVariables): Entry[] => {
+export function variableEntries(env: DockVariables): Entry[] {
   const contents = variablesFile(env)
   if (contents.length === 0) return []
   return [

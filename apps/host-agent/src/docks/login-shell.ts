@@ -13,12 +13,14 @@ export const userEnvironment = {
 }
 
 /** The part of an exec that says who runs the command and how; `env` goes before what every command gets. */
-export const loginShell = (
+export function loginShell(
   command: string,
   env: Readonly<Record<string, string>> = {},
-): Pick<ExecRequest, 'argv' | 'env' | 'uid' | 'gid'> => ({
-  argv: ['/bin/bash', '-lc', command],
-  env: { ...userEnvironment, ...env },
-  uid: dockUser.uid,
-  gid: dockUser.gid,
-})
+): Pick<ExecRequest, 'argv' | 'env' | 'uid' | 'gid'> {
+  return {
+    argv: ['/bin/bash', '-lc', command],
+    env: { ...userEnvironment, ...env },
+    uid: dockUser.uid,
+    gid: dockUser.gid,
+  }
+}

@@ -10,14 +10,14 @@ const gatherMs = 2_000
 const plainName = (name: string): string => name.replace(/[^\w.:@/+-]/g, '?').slice(0, 15) || '?'
 
 /** The last line of a command's standard error. */
-export const memoryLine = (names: readonly string[], memoryMiB: number): string => {
+export function memoryLine(names: readonly string[], memoryMiB: number): string {
   const what = names.length === 1 ? '' : ` and ${names.length - 1} more processes`
   const verb = names.length === 1 ? 'was' : 'were'
   return `dock: ${plainName(names[0] ?? '')}${what} ${verb} ended because the Dock ran out of memory (${memoryMiB} MiB)`
 }
 
 /** Takes what the driver tells, and tells the control plane, some processes at a time. */
-export const tellOfMemory = (events: DockEvents, clock: Clock): ((event: OutOfMemory) => void) => {
+export function tellOfMemory(events: DockEvents, clock: Clock): (event: OutOfMemory) => void {
   const gathered = new Map<string, { process: string; count: number }>()
   return ({ dockId, generation, process }) => {
     if (process === null) {

@@ -24,7 +24,7 @@ const warm = async (dock: DockState): Promise<void> => {
 }
 
 /** On return the sandbox waits, frozen, for a claim; when it throws, nothing of it is left but a record to erase. */
-export const bootForPool = async (dock: DockState, kind: PoolKind, hostname: string): Promise<void> => {
+export async function bootForPool(dock: DockState, kind: PoolKind, hostname: string): Promise<void> {
   const { image, ...size } = kind
   await bootDock(dock, {
     ...{ operationId: 'pool', generation: 0, hostname, ...size },
@@ -36,7 +36,7 @@ export const bootForPool = async (dock: DockState, kind: PoolKind, hostname: str
 }
 
 /** Removes all of a sandbox of the pool. Repeating it is harmless. */
-export const discardPooled = async (dock: DockState): Promise<void> => {
+export async function discardPooled(dock: DockState): Promise<void> {
   const { networks, disks } = dock.parts
   await dock.endSandbox()
   await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])

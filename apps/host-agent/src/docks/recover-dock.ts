@@ -12,7 +12,7 @@ const endingMs = 30_000
 export type Recovered = 'adopted' | 'ended' | 'stuck'
 
 /** One that is stuck counts as dead, so that the next boot tries anew; it must not keep the host from the others. */
-export const recoverDock = async (dock: DockState): Promise<Recovered> => {
+export async function recoverDock(dock: DockState): Promise<Recovered> {
   try {
     return (await takeUp(dock)) ? 'adopted' : 'ended'
   } catch (error) {

@@ -15,11 +15,11 @@ printf '%s127.0.1.1 %s\\n' "$hosts" "$DOCK_HOSTNAME" >/etc/hosts || exit 15
 `
 
 /** Throws when the sandbox does not take it. */
-export const renameDock = async (
+export async function renameDock(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   hostname: string,
-): Promise<void> => {
+): Promise<void> {
   const [{ exitCode }] = await Promise.all([
     driver.exec(sandbox, {
       argv: ['/bin/bash', '-c', script],

@@ -26,7 +26,7 @@ export class NotInPool extends Error {
 export type PoolRoom = { totalBytes: number; freeBytes: number; reserveBytes: number }
 
 /** Throws {@link NoSpace} when the pool has no room for another disk or capture. */
-export const requireRoom = ({ freeBytes, reserveBytes }: PoolRoom): void => {
+export function requireRoom({ freeBytes, reserveBytes }: PoolRoom): void {
   if (freeBytes < 2 * reserveBytes) throw new NoSpace('the pool has no room for another disk or capture')
 }
 

@@ -50,11 +50,11 @@ const escaped = (contents: string): Buffer =>
   Buffer.from(contents.replaceAll('\\', '\\\\').replaceAll('\0', '\\0000'))
 
 /** Throws when the sandbox does not take them. */
-export const deliverFiles = async (
+export async function deliverFiles(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   files: SecretFiles,
-): Promise<void> => {
+): Promise<void> {
   const contents = files.map((file) => escaped(file.contents))
   const { exitCode, stderr } = await driver.exec(sandbox, {
     // Where its input is a socket, bash would read the user's .bashrc.

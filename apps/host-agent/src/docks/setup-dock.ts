@@ -93,7 +93,7 @@ const rejoin = async (
 }
 
 /** Runs the script to its end, or answers the end of the run that this operation has begun before. */
-export const setupDock = async (dock: DockState, request: SetupDock): Promise<SetupOutcome> => {
+export async function setupDock(dock: DockState, request: SetupDock): Promise<SetupOutcome> {
   const known = dock.record?.setup?.operationId === request.operationId ? dock.record.setup : null
   if (known?.outcome) return known.outcome
   const { sandbox, release } = await dock.use(request.generation)

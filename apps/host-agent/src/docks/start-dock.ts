@@ -11,7 +11,7 @@ const refuseWhileFull = ({ parts }: DockState): void => {
 }
 
 /** Runs one start. Afterwards the Dock runs, or nothing of this start is left. */
-export const startDock = async (dock: DockState, command: StartDock): Promise<StartedDock> => {
+export async function startDock(dock: DockState, command: StartDock): Promise<StartedDock> {
   refuseWhileFull(dock)
   if (dock.isPooled) {
     dock.parts.poolLosses.emit({ dockId: dock.dockId, isClaimed: true })

@@ -12,7 +12,7 @@ import { sayFarewell } from './farewell.ts'
 import { requireRoom } from './seams.ts'
 
 /** Ends sandbox and network in order; the disk stays, detached. */
-export const endInOrder = async (dock: DockState): Promise<void> => {
+export async function endInOrder(dock: DockState): Promise<void> {
   const { networks, disks } = dock.parts
   const live = dock.release()
   await Promise.all([dock.save({ phase: 'stopping' }), live ? sayFarewell(dock, live) : null])
@@ -80,11 +80,11 @@ const leaveHost = async (dock: DockState): Promise<void> => {
 }
 
 /** Runs one stop. With a `captureId` nothing but the capture stays; without one the host keeps the disk. */
-export const stopDock = async (
+export async function stopDock(
   dock: DockState,
   command: StopDock,
   afterwards: DoAfterwards,
-): Promise<StoppedDock> => {
+): Promise<StoppedDock> {
   const { captureId, generation, operationId } = command
   const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
   if (phase === 'gone') {

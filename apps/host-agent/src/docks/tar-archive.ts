@@ -38,5 +38,6 @@ const entryBlocks = ({ path, contents, ...owner }: Entry): Buffer[] => {
   return [header(longName), padded(ended), ...own]
 }
 
-export const tarArchive = (entries: readonly Entry[]): Buffer =>
-  Buffer.concat([...entries.flatMap(entryBlocks), Buffer.alloc(2 * blockBytes)])
+export function tarArchive(entries: readonly Entry[]): Buffer {
+  return Buffer.concat([...entries.flatMap(entryBlocks), Buffer.alloc(2 * blockBytes)])
+}

@@ -18,7 +18,7 @@ export type Unpacking = {
 }
 
 /** Starts the program, which waits for what it is given. */
-export const beginUnpacking = (driver: RuntimeDriver, sandbox: SandboxHandle): Unpacking => {
+export function beginUnpacking(driver: RuntimeDriver, sandbox: SandboxHandle): Unpacking {
   const { promise: input, resolve: give } = Promise.withResolvers<Buffer>()
   const late = new AbortController()
   const ended = driver.exec(sandbox, {

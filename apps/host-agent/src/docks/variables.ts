@@ -11,12 +11,13 @@ export const variablesPath = `${variablesFolder}/variables`
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`
 
 /** What a command brought for itself stays: only what is not set is set. */
-export const variablesFile = (env: DockVariables): Buffer =>
-  Buffer.from(
+export function variablesFile(env: DockVariables): Buffer {
+  return Buffer.from(
     Object.entries(env)
       .map(([name, value]) => `[ -n "\${${name}+x}" ] || export ${name}=${quoted(value)}\n`)
       .join(''),
   )
+}
 
 /** A function of bash: takes `DOCK_BYTES` bytes of standard input for variables. Builtins only: a fork costs 18 ms. */
 export const takeVariables = `

@@ -8,7 +8,7 @@ export type ManualClock = Clock & {
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-export const createManualClock = (): ManualClock => {
+export function createManualClock(): ManualClock {
   let now = Date.now()
   const timers = new Set<{ at: number; callback: () => void }>()
   return {

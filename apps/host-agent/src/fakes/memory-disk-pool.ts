@@ -17,10 +17,10 @@ const totalBytes = 100 * 1024 ** 3
 const reserveBytes = totalBytes / 20
 
 /** `isHeld`: whether something still has the disk of the Dock open. */
-export const createMemoryDiskPool = (
+export function createMemoryDiskPool(
   imageNames: readonly string[] = ['debian-13'],
   isHeld: (dockId: string) => boolean = () => false,
-): MemoryDiskPool => {
+): MemoryDiskPool {
   const disks = new Set<string>()
   const captures = new Set<string>()
   const images = new Map<string, string>()

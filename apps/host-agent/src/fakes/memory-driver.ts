@@ -70,7 +70,7 @@ type Sandbox = {
   frozen: { thawed: Promise<void>; thaw: () => void } | undefined
 }
 
-export const createMemoryDriver = (): MemoryDriver => {
+export function createMemoryDriver(): MemoryDriver {
   const sandboxes = new Map<string, Sandbox>()
   const executed: ExecRequest[] = []
   const rejoined: ExecReference[] = []

@@ -11,7 +11,7 @@ import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryDriver } from './memory-driver.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
-export const createMemoryHost = async ({ warmPoolSize = 2 } = {}) => {
+export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -86,11 +86,13 @@ const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =
   })
 
 /** A start of a new Dock from the image, with what is said changed. */
-export const startCommand = (change: Partial<StartDock> = {}): StartDock => ({
-  operationId: newOperationId(),
-  generation: 1,
-  ...{ hostname: 'dock-one', cpus: 1, memoryMiB: 512, diskGiB: 2 },
-  source: { kind: 'image', image: 'debian-13' },
-  newIdentity: true,
-  ...change,
-})
+export function startCommand(change: Partial<StartDock> = {}): StartDock {
+  return {
+    operationId: newOperationId(),
+    generation: 1,
+    ...{ hostname: 'dock-one', cpus: 1, memoryMiB: 512, diskGiB: 2 },
+    source: { kind: 'image', image: 'debian-13' },
+    newIdentity: true,
+    ...change,
+  }
+}

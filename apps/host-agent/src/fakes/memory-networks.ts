@@ -6,7 +6,7 @@ export type MemoryNetworks = Networks & {
   failNext(call: keyof Networks, error: Error): void
 }
 
-export const createMemoryNetworks = (): MemoryNetworks => {
+export function createMemoryNetworks(): MemoryNetworks {
   const networks = new Map<string, DockNetwork>()
   const failures = new Map<string, Error>()
   let made = 0

@@ -20,14 +20,14 @@ const tickMs = 500
 type Resting = { readonly resting: RestingSandbox | null }
 
 /** Watches the Docks from now on; the answer ends it. A driver that cannot freeze or list processes is left alone. */
-export const watchIdle = (parts: {
+export function watchIdle(parts: {
   docks: { live(): Iterable<Resting> }
   driver: Pick<RuntimeDriver, 'processes' | 'freeze'>
   freezer: Freezer
   turns: Pick<BootTurns, 'isCalm'>
   clock: Clock
   logger: Logger
-}): (() => void) => {
+}): () => void {
   const { docks, driver, freezer, turns, clock, logger } = parts
   if (!driver.freeze || !driver.processes) return () => {}
   const nextLook = new WeakMap<Resting, number>()

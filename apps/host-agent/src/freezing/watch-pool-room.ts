@@ -17,12 +17,12 @@ export type PoolRoomWatch = {
   start(): () => void
 }
 
-export const watchPoolRoom = (parts: {
+export function watchPoolRoom(parts: {
   disks: Pick<DiskPool, 'room'>
   freezer: Freezer
   clock: Clock
   logger: Logger
-}): PoolRoomWatch => {
+}): PoolRoomWatch {
   const { disks, freezer, clock, logger } = parts
 
   let acting: Promise<void> | undefined

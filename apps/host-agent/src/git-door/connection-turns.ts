@@ -11,7 +11,7 @@ export type ConnectionTurns = {
   close(): void
 }
 
-export const createConnectionTurns = (clock: Clock): ConnectionTurns => {
+export function createConnectionTurns(clock: Clock): ConnectionTurns {
   let left = burst
   const waiting = new Set<() => void>()
   let cancel: (() => void) | null = null

@@ -24,7 +24,7 @@ export type GitDoorOptions = {
 }
 
 /** Rejects when the address cannot be bound. */
-export const openGitDoor = async (options: GitDoorOptions): Promise<GitDoor & { port: number }> => {
+export async function openGitDoor(options: GitDoorOptions): Promise<GitDoor & { port: number }> {
   const { address, logger, take, clock = systemClock, port = gitDoorPort } = options
   const turns = createConnectionTurns(clock)
   const sockets = new Set<Socket>()

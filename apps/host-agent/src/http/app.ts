@@ -16,7 +16,7 @@ import { refusalStatus } from './refusal-status.ts'
 const bodyBytesMax = 8 * 1024 * 1024
 
 /** The agent as an HTTP application; tests call it in process. */
-export const createAgentApp = (view: HostView): Hono => {
+export function createAgentApp(view: HostView): Hono {
   const { docks, warmPool, instance, precedence, logger } = view
   const app = new Hono()
   const knownDock = (context: Context): Dock => {

@@ -40,7 +40,7 @@ async function* pagesOf(captures: readonly string[]): AsyncGenerator<z.infer<typ
     yield [{ captures: captures.slice(at, at + protocol.capturePageMax) }]
 }
 
-export const addCaptureRoutes = (app: Hono, { disks, captureNotes, instance, copyPace }: HostView): void => {
+export function addCaptureRoutes(app: Hono, { disks, captureNotes, instance, copyPace }: HostView): void {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.get('/captures', async () =>

@@ -7,7 +7,7 @@ const headBytesMax = 4096
 const itemsAtOnce = 500
 
 /** Throws `invalid`. */
-export const keysFrom = (secret: string): CopyKeys => {
+export function keysFrom(secret: string): CopyKeys {
   try {
     return parseCopyKeys(secret)
   } catch {
@@ -33,15 +33,19 @@ export async function* asLines(batches: AsyncIterable<readonly object[]>): Async
   yield Buffer.from(`${JSON.stringify({ end: true })}\n`)
 }
 
-export const streamed = (parts: AsyncIterable<Buffer>, contentType: string): Response =>
-  new Response(Readable.toWeb(Readable.from(parts, { objectMode: false })) as unknown as ReadableStream, {
-    headers: { 'content-type': contentType },
-  })
+export function streamed(parts: AsyncIterable<Buffer>, contentType: string): Response {
+  return new Response(
+    Readable.toWeb(Readable.from(parts, { objectMode: false })) as unknown as ReadableStream,
+    {
+      headers: { 'content-type': contentType },
+    },
+  )
+}
 
 /** The first line of a stream, and what follows it. */
-export const splitHead = async (
+export async function splitHead(
   stream: AsyncIterable<Uint8Array>,
-): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> => {
+): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> {
   const source = stream[Symbol.asyncIterator]()
   let held = Buffer.alloc(0)
   let end = -1

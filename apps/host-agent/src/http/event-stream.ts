@@ -20,7 +20,7 @@ const sendHeartbeat = async (view: HostView, send: (event: HostEvent) => void): 
 }
 
 /** Lines of JSON until the reader cancels. */
-export const createEventStream = (view: HostView): ReadableStream<Uint8Array> => {
+export function createEventStream(view: HostView): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const timers: NodeJS.Timeout[] = []
   let stopListening = () => {}

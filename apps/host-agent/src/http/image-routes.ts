@@ -15,7 +15,7 @@ import { parse, readBody } from './read-request.ts'
 const nameOf = (context: Context): string =>
   parse(z.string().regex(/^[a-z0-9][a-z0-9.-]{0,63}$/), context.req.param('name'))
 
-export const addImageRoutes = (app: Hono, { disks, copyPace, warmPool }: HostView): void => {
+export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostView): void {
   const limited = bodyLimit({ maxSize: positionsBytesMax })
 
   app.post('/images/:name/chunk-names', limited, async (context) => {

@@ -4,13 +4,13 @@ import * as z from 'zod'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 
 /** Throws `invalid` with what is wrong. */
-export const parse = <Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> => {
+export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const parsed = schema.safeParse(value)
   if (!parsed.success) throw new AgentRefusal('invalid', z.prettifyError(parsed.error))
   return parsed.data
 }
 
-export const readBody = async <Schema extends z.ZodType>(context: Context, schema: Schema) => {
+export async function readBody<Schema extends z.ZodType>(context: Context, schema: Schema) {
   const value: unknown = await context.req.json().catch(() => {
     throw new AgentRefusal('invalid', 'the body is not JSON')
   })
@@ -18,6 +18,10 @@ export const readBody = async <Schema extends z.ZodType>(context: Context, schem
 }
 
 /** In lower case alone: files and disks are named by it. */
-export const parseUuid = (text: unknown): string => parse(z.uuid().lowercase(), text)
+export function parseUuid(text: unknown): string {
+  return parse(z.uuid().lowercase(), text)
+}
 
-export const uuidParameter = (context: Context, name: string): string => parseUuid(context.req.param(name))
+export function uuidParameter(context: Context, name: string): string {
+  return parseUuid(context.req.param(name))
+}

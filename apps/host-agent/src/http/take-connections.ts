@@ -13,12 +13,12 @@ const path = /^\/docks\/([^/]+)\/(terminals|ports|git)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
 /** Takes each connection, or refuses it as the protocol has it. */
-export const takeConnections = ({
+export function takeConnections({
   docks,
   gitConnections,
   precedence,
   logger,
-}: HostView): protocol.ConnectHandler => {
+}: HostView): protocol.ConnectHandler {
   const known = (dockId: string): Dock => {
     const dock = docks.known(parseUuid(dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')

@@ -14,13 +14,13 @@ export type ArrivingImage = {
 }
 
 /** Docks that were made from the version of before keep their disks. One that is there already is kept. */
-export const receiveImage = async (
+export async function receiveImage(
   system: DiskSystem,
   poolDir: string,
   name: string,
   { digest, diskBytes, fill }: ArrivingImage,
   demandRoom: () => void,
-): Promise<void> => {
+): Promise<void> {
   const image = imagePath(poolDir, name)
   if ((await imageVersion(poolDir, name)) === digest) return
   const folder = join(poolDir, 'images')

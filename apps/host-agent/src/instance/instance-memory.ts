@@ -20,7 +20,7 @@ export type InstanceMemory = {
 
 const nothing: KeptInstance = { watermark: null, erasures: [] }
 
-export const createInstanceMemory = (path: string): InstanceMemory => {
+export function createInstanceMemory(path: string): InstanceMemory {
   let known: KeptInstance | undefined
   let written: Promise<unknown> = Promise.resolve()
   const read = async (): Promise<KeptInstance> => {

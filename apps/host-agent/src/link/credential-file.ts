@@ -9,13 +9,15 @@ export type CredentialFile = {
   write(host: RegisteredHost): Promise<void>
 }
 
-export const createCredentialFile = (path: string): CredentialFile => ({
-  read: async () => {
-    try {
-      return registeredHost.parse(JSON.parse(await readFile(path, 'utf8')))
-    } catch {
-      return null
-    }
-  },
-  write: (host) => writeFileDurably(path, JSON.stringify(host)),
-})
+export function createCredentialFile(path: string): CredentialFile {
+  return {
+    read: async () => {
+      try {
+        return registeredHost.parse(JSON.parse(await readFile(path, 'utf8')))
+      } catch {
+        return null
+      }
+    },
+    write: (host) => writeFileDurably(path, JSON.stringify(host)),
+  }
+}

@@ -22,7 +22,7 @@ export type KeepLinkedOptions = {
 }
 
 /** Runs until the signal ends it. */
-export const keepLinked = async (options: KeepLinkedOptions): Promise<void> => {
+export async function keepLinked(options: KeepLinkedOptions): Promise<void> {
   const { url, joinTokenFile, credentials, facts, handler, connect, signal, logger } = options
   const session = newUuid()
   let refused: string | null = null

@@ -42,7 +42,7 @@ const givenToken = z.object({ ok: z.literal(true), data: z.object({ joinToken: z
 const isOk = ({ status }: JsonAnswer): boolean => status >= 200 && status < 300
 
 /** Answers the credential. Throws the signal's reason when that ends the wait. */
-export const registerHost = async (options: RegisterOptions): Promise<RegisteredHost> => {
+export async function registerHost(options: RegisterOptions): Promise<RegisteredHost> {
   const { url, joinTokenFile, former, signal, logger } = options
   const isLocal = dialledAddress(url).socketPath !== undefined
   /** Null when the control plane does not answer. */

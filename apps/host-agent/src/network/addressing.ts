@@ -9,18 +9,22 @@ export type SlotAddresses = { gateway: string; ip: string }
 /** Slots are 1 to this. */
 export const slotMax = 2 ** 14 - 1
 
-export const addressesOf = (subnet: Cidr, slot: number): SlotAddresses => ({
-  gateway: formatAddress(subnet.base + slot * 4 + 1),
-  ip: formatAddress(subnet.base + slot * 4 + 2),
-})
+export function addressesOf(subnet: Cidr, slot: number): SlotAddresses {
+  return {
+    gateway: formatAddress(subnet.base + slot * 4 + 1),
+    ip: formatAddress(subnet.base + slot * 4 + 2),
+  }
+}
 
-export const nameserverOf = (subnet: Cidr): string => formatAddress(subnet.base + 1)
+export function nameserverOf(subnet: Cidr): string {
+  return formatAddress(subnet.base + 1)
+}
 
 /**
  * A /16 of 10.0.0.0/8 (then 172.16.0.0/12) that touches nothing in `taken`. The search starts at a place that
  * depends on `seed`, so that instances started together do not all want the same. Throws when nothing is free.
  */
-export const chooseSubnet = (seed: number, taken: readonly Cidr[]): Cidr => {
+export function chooseSubnet(seed: number, taken: readonly Cidr[]): Cidr {
   const candidates = [
     ...Array.from({ length: 256 }, (_, index) => ({
       base: (10 * 256 + ((seed + index) % 256)) * 65_536,

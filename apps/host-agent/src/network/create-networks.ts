@@ -35,11 +35,12 @@ export type NetworksOptions = {
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
 
 /** Five hex digits in the names of all that an instance makes on the machine. */
-export const instanceTag = (instance: string): string =>
-  createHash('sha256').update(instance).digest('hex').slice(0, 5)
+export function instanceTag(instance: string): string {
+  return createHash('sha256').update(instance).digest('hex').slice(0, 5)
+}
 
 /** Needs root. `setUp` comes before every other call, and takes over what an earlier agent left. */
-export const createNetworks = (options: NetworksOptions): Networks => {
+export function createNetworks(options: NetworksOptions): Networks {
   const {
     instance,
     logger,

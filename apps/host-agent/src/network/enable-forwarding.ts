@@ -5,7 +5,7 @@ import { runCommand } from '@dock/foundation'
 const setting = '/proc/sys/net/ipv4/ip_forward'
 
 /** Does nothing where it is on already. */
-export const enableForwarding = async (): Promise<void> => {
+export async function enableForwarding(): Promise<void> {
   const current = await readFile(setting, 'utf8').catch(() => '')
   if (current.trim() === '1') return
   // The agent's own /proc/sys may hide `net` from the runtime: a proc mounted aside shows it.

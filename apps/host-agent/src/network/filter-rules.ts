@@ -73,7 +73,7 @@ const rateOver = (perSecond: number): string =>
  * A script for `nft -f` that replaces the table in one step. Lookups by UDP are not tracked, and of a flow only the packets
  * before it is confirmed are counted: to the kernel one that nobody answers is new for ever (decision 077).
  */
-export const filterRules = (options: FilterOptions): string => {
+export function filterRules(options: FilterOptions): string {
   const { table, subnet, nameserver, limits } = options
   const dock = `"${options.interfacePrefix}*"`
   const anyDock = `"${interfaceFamily}*"`

@@ -23,11 +23,11 @@ const readTable = async (table: string): Promise<string> => {
 }
 
 /** Writes the rules, and keeps them from then on. `script` replaces the table in one step. */
-export const guardRules = async (options: {
+export async function guardRules(options: {
   table: string
   script: string
   logger: Logger
-}): Promise<RuleGuard> => {
+}): Promise<RuleGuard> {
   const { table, script, logger } = options
   const write = () => runCommand('nft', ['-f', '-'], { input: script })
   const writeAndRead = async (): Promise<string> => {

@@ -24,7 +24,7 @@ const toCidrs = (texts: readonly string[]): Cidr[] =>
   texts.map(parseCidr).filter((cidr) => cidr !== undefined)
 
 /** `ownInterfaces`: the prefix of the instance's own interfaces; `ownSubnet`: its range as text, when it has one. */
-export const readHostRoutes = async (ownInterfaces: string, ownSubnet?: string): Promise<HostRoutes> => {
+export async function readHostRoutes(ownInterfaces: string, ownSubnet?: string): Promise<HostRoutes> {
   const routes = await readJson<Route>(['-4', 'route', 'show', 'table', 'all'])
   const links = await readJson<{ ifname: string; mtu: number }>(['link', 'show'])
   const resolvConf = await readFile('/etc/resolv.conf', 'utf8').catch(() => '')

@@ -4,20 +4,21 @@
 export type Cidr = { base: number; bits: number }
 
 /** The address as an unsigned number; undefined when the text is none. */
-export const parseAddress = (text: string): number | undefined => {
+export function parseAddress(text: string): number | undefined {
   const parts = text.split('.')
   if (parts.length !== 4 || !parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255))
     return undefined
   return parts.reduce((sum, part) => sum * 256 + Number(part), 0)
 }
 
-export const formatAddress = (address: number): string =>
-  [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
+export function formatAddress(address: number): string {
+  return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
+}
 
 const sizeOf = ({ bits }: Cidr): number => 2 ** (32 - bits)
 
 /** `a.b.c.d/n`, or an address alone as /32, its base rounded down. Undefined when the text is neither. */
-export const parseCidr = (text: string): Cidr | undefined => {
+export function parseCidr(text: string): Cidr | undefined {
   const [address = '', bitsText = '32', ...rest] = text.split('/')
   const base = parseAddress(address)
   const bits = Number(bitsText)
@@ -26,14 +27,17 @@ export const parseCidr = (text: string): Cidr | undefined => {
   return { base: Math.floor(base / size) * size, bits }
 }
 
-export const formatCidr = ({ base, bits }: Cidr): string => `${formatAddress(base)}/${bits}`
+export function formatCidr({ base, bits }: Cidr): string {
+  return `${formatAddress(base)}/${bits}`
+}
 
-export const overlaps = (one: Cidr, other: Cidr): boolean =>
-  one.base < other.base + sizeOf(other) && other.base < one.base + sizeOf(one)
+export function overlaps(one: Cidr, other: Cidr): boolean {
+  return one.base < other.base + sizeOf(other) && other.base < one.base + sizeOf(one)
+}
 
 /** Ranges of an operator's comma list. Throws, naming the entry that is none. */
-export const parseCidrList = (text: string): Cidr[] =>
-  text
+export function parseCidrList(text: string): Cidr[] {
+  return text
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
@@ -42,3 +46,4 @@ export const parseCidrList = (text: string): Cidr[] =>
       if (!cidr) throw new Error(`${entry} is not an IPv4 range such as 10.1.2.0/24`)
       return cidr
     })
+}

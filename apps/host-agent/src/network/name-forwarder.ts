@@ -110,7 +110,7 @@ const ask = (
 }
 
 /** Listens on UDP and TCP. Rejects when the address cannot be bound. */
-export const startNameForwarder = async (options: NameForwarderOptions): Promise<NameForwarder> => {
+export async function startNameForwarder(options: NameForwarderOptions): Promise<NameForwarder> {
   const { address, logger, port = 53, resolverPort = 53 } = options
   const resolvers = createResolvers(options.resolvConf ?? '/etc/resolv.conf')
   const asked = createBound(askedBound)

@@ -14,14 +14,16 @@ const spareAlias = 'spare'
 /** `owner`: a Dock's id, `spare`, or null for one that is half made or whose namespace is gone. */
 export type FoundNamespace = { slot: number; owner: string | null }
 
-export const isSpare = ({ owner }: FoundNamespace): boolean => owner === spareAlias
+export function isSpare({ owner }: FoundNamespace): boolean {
+  return owner === spareAlias
+}
 
 const batch = async (commands: readonly string[], before: readonly string[] = []): Promise<void> => {
   await runCommand('ip', [...before, '-batch', '-'], { input: `${commands.join('\n')}\n`, timeoutMs: 20_000 })
 }
 
 /** The namespaces whose names, and host interfaces, start with `prefix` (at most 11 characters). */
-export const createNetworkNamespaces = (prefix: string) => {
+export function createNetworkNamespaces(prefix: string) {
   const nameOf = (slot: number): string => `${prefix}${slot.toString(16)}`
   const slotOf = (name: string): number | undefined => {
     const rest = name.startsWith(prefix) ? name.slice(prefix.length) : ''

@@ -5,7 +5,7 @@ import { type Precedence, standBack } from '@dock/foundation'
  * Joins a connection with its server in a Dock. An end on one side ends that direction only; a break on one side breaks
  * both. Large transfers stand back for commands.
  */
-export const carryPort = (one: Duplex, other: Duplex, precedence: Precedence): void => {
+export function carryPort(one: Duplex, other: Duplex, precedence: Precedence): void {
   for (const [from, to] of [
     [one, other],
     [other, one],

@@ -6,11 +6,11 @@ import type { DockState } from '../docks/dock-state.ts'
 import { openSocket } from './open-socket.ts'
 
 /** The sandbox is in use until the connection closes. Throws `not_found` when nothing listens on the port. */
-export const connectPort = async (
+export async function connectPort(
   dock: DockState,
   port: number,
   { generation }: ConnectPort,
-): Promise<Socket> => {
+): Promise<Socket> {
   const { sandbox, release } = await dock.use(generation)
   try {
     const address = dock.record?.ip

@@ -6,8 +6,8 @@ const connectTimeoutMs = 5_000
 const absent = new Set(['ECONNREFUSED', 'ECONNRESET'])
 
 /** A TCP connection that may be closed one way at a time, or null when nothing listens there. Throws on all else. */
-export const openSocket = (address: string, port: number): Promise<Socket | null> =>
-  new Promise((resolve, reject) => {
+export function openSocket(address: string, port: number): Promise<Socket | null> {
+  return new Promise((resolve, reject) => {
     const socket = connect({ host: address, port, allowHalfOpen: true, noDelay: true })
     const late = (): void => void socket.destroy(new Error(`port ${port} does not answer`))
     socket.setTimeout(connectTimeoutMs, late)
@@ -25,3 +25,4 @@ export const openSocket = (address: string, port: number): Promise<Socket | null
       resolve(socket)
     })
   })
+}

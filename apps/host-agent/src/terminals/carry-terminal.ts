@@ -6,7 +6,7 @@ import type { DockTerminal } from './open-terminal.ts'
 const untakenBytesMax = 64 * 1024
 
 /** Joins the two until either ends. A connection that closes hangs the terminal up. */
-export const carryTerminal = ({ terminal, ended }: DockTerminal, connection: Duplex): void => {
+export function carryTerminal({ terminal, ended }: DockTerminal, connection: Duplex): void {
   let isHeld = false
   connection.on('error', () => undefined)
   connection.on('drain', () => {

@@ -17,11 +17,11 @@ export type DockTerminal = {
 }
 
 /** Opens one. Throws `busy` at {@link terminalsMax}, `unsupported` where the runtime has no terminals. */
-export const openTerminal = async (
+export async function openTerminal(
   dock: DockState,
   terminalId: string,
   request: OpenTerminal,
-): Promise<DockTerminal> => {
+): Promise<DockTerminal> {
   const { terminals } = dock
   if (!dock.parts.driver.openTerminal) throw new AgentRefusal('unsupported', 'no terminals with this runtime')
   if (terminals.has(terminalId)) throw new AgentRefusal('busy', 'the terminal is open already')
@@ -51,8 +51,9 @@ export const openTerminal = async (
 }
 
 /** Gives an open one another size; one that is over, or not open yet, has none to change. */
-export const resizeTerminal = (dock: DockState, terminalId: string, { cols, rows }: TerminalSize): void =>
+export function resizeTerminal(dock: DockState, terminalId: string, { cols, rows }: TerminalSize): void {
   dock.terminals.get(terminalId)?.resize(cols, rows)
+}
 
 /** The folder of commands, unless its owner has removed it. */
 const openInFirstFolder = async (

@@ -23,7 +23,7 @@ export type SampleParts = {
 type CpuTime = { generation: number; cpuUsec: number; atMs: number }
 
 /** Sends samples from now on; the answer ends it. A driver that cannot tell what a sandbox uses is left alone. */
-export const sampleDocks = (parts: SampleParts): (() => void) => {
+export function sampleDocks(parts: SampleParts): () => void {
   const { docks, driver, disks, networks, events, clock, logger } = parts
   if (!driver.usage) return () => {}
   let before = new Map<string, CpuTime>()

@@ -99,5 +99,6 @@ const memoryTwo = (folder: string): MemoryGroup => {
 }
 
 /** The group in `folder`, of this version of control groups. */
-export const memoryGroup = (version: 1 | 2, folder: string): MemoryGroup =>
-  version === 1 ? memoryOne(folder) : memoryTwo(folder)
+export function memoryGroup(version: 1 | 2, folder: string): MemoryGroup {
+  return version === 1 ? memoryOne(folder) : memoryTwo(folder)
+}

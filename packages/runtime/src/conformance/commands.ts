@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { ExecRefused } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
-export const describeCommands = (subject: Subject): void => {
+export function describeCommands(subject: Subject): void {
   test('exec answers exit code and output', async () => {
     expect(await subject.driver.exec(subject.handle, request('exit 7'))).toMatchObject({
       exitCode: 7,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { ExecReference, ExecRequest } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
-export const describeEndings = (subject: Subject): void => {
+export function describeEndings(subject: Subject): void {
   const left = async (): Promise<string[]> => {
     const list = 'for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f 2>/dev/null; echo; done'
     const lines = (await subject.text(list)).split('\n').map((line) => line.trim())

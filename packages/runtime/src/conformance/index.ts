@@ -11,12 +11,12 @@ import { request, type Subject } from './subject.ts'
 export type ConformanceOptions = { shell: boolean }
 
 /** Registers the suite. `makeDriver` makes one more instance on the same state each time it is called. */
-export const describeDriver = (
+export function describeDriver(
   name: string,
   makeDriver: () => RuntimeDriver,
   makeSpec: () => Promise<SandboxSpec>,
   options: ConformanceOptions = { shell: true },
-): void => {
+): void {
   describe(`runtime driver ${name}`, () => {
     let handle: SandboxHandle | undefined
     const subject = {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { request, type Subject } from './subject.ts'
 
-export const describePreparation = (subject: Subject): void => {
+export function describePreparation(subject: Subject): void {
   test.runIf(subject.hasShell)('prepare has run inside, as root, before any command', async () => {
     const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
     const prepared = await subject.driver.start({

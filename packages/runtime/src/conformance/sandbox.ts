@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { SandboxGone } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
-export const describeSandbox = (subject: Subject): void => {
+export function describeSandbox(subject: Subject): void {
   test.runIf(subject.hasShell)(
     'a running sandbox takes another host name, which no process inside may give it',
     async () => {
@@ -78,7 +78,7 @@ export const describeSandbox = (subject: Subject): void => {
 }
 
 /** Ends the sandbox: the last that is asked of it. */
-export const describeItsEnd = (subject: Subject): void => {
+export function describeItsEnd(subject: Subject): void {
   test('destroy ends it, wait resolves, and repeating it is harmless', async () => {
     const waiting = subject.driver.wait(subject.handle)
     await subject.driver.destroy(subject.handle)

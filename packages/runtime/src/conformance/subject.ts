@@ -13,13 +13,15 @@ export type Subject = {
   text(script: string, more?: Partial<ExecRequest>): Promise<string>
 }
 
-export const request = (script: string, more: Partial<ExecRequest> = {}): ExecRequest => ({
-  argv: ['/bin/bash', '-c', script],
-  env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
-  cwd: '/',
-  uid: 0,
-  gid: 0,
-  timeoutMs: 10_000,
-  outputLimitBytes: 1_048_576,
-  ...more,
-})
+export function request(script: string, more: Partial<ExecRequest> = {}): ExecRequest {
+  return {
+    argv: ['/bin/bash', '-c', script],
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    cwd: '/',
+    uid: 0,
+    gid: 0,
+    timeoutMs: 10_000,
+    outputLimitBytes: 1_048_576,
+    ...more,
+  }
+}

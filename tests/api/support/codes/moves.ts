@@ -9,65 +9,76 @@ import type { Reply, Stage } from './stage.ts'
 /** An id of nothing. */
 export const nobody = newUuid()
 
-export const create = (
+export function create(
   stage: Stage,
   over: object = {},
   as?: TestPerson,
   headers: Record<string, string> = {},
-): Promise<Reply> =>
-  stage.ask('POST', '/v1/docks', { workspaceId: stage.workspaceId, ...over }, { as, headers })
-export const idOf = ({ status, code, data }: Reply): string => {
+): Promise<Reply> {
+  return stage.ask('POST', '/v1/docks', { workspaceId: stage.workspaceId, ...over }, { as, headers })
+}
+export function idOf({ status, code, data }: Reply): string {
   if (status >= 300) throw new Error(`a scene could not be set: ${status} ${code}`)
   return (data as { id: string }).id
 }
-export const dock = async (stage: Stage, over: object = {}): Promise<string> =>
-  idOf(await create(stage, over))
-export const stop = (stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> =>
-  stage.ask('POST', `/v1/docks/${id}/stop`, body, { as })
-export const archived = async (stage: Stage, over: object = {}): Promise<string> => {
+export async function dock(stage: Stage, over: object = {}): Promise<string> {
+  return idOf(await create(stage, over))
+}
+export function stop(stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> {
+  return stage.ask('POST', `/v1/docks/${id}/stop`, body, { as })
+}
+export async function archived(stage: Stage, over: object = {}): Promise<string> {
   const id = await dock(stage, over)
   idOf(await stop(stage, id))
   return id
 }
-export const branch = (
+export function branch(
   stage: Stage,
   id: string,
   body: object = {},
   as?: TestPerson,
   headers: Record<string, string> = {},
-) => stage.ask('POST', `/v1/docks/${id}/branch`, body, { as, headers })
-export const resume = (stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> =>
-  stage.ask('POST', `/v1/docks/${id}/resume`, body, { as })
-export const exec = (
+) {
+  return stage.ask('POST', `/v1/docks/${id}/branch`, body, { as, headers })
+}
+export function resume(stage: Stage, id: string, body: object = {}, as?: TestPerson): Promise<Reply> {
+  return stage.ask('POST', `/v1/docks/${id}/resume`, body, { as })
+}
+export function exec(
   stage: Stage,
   id: string,
   body: object = {},
   as?: TestPerson,
   headers: Record<string, string> = {},
-) => stage.ask('POST', `/v1/docks/${id}/exec`, { command: 'true', ...body }, { as, headers })
-export const remove = (stage: Stage, id: string, as?: TestPerson, confirmation = id): Promise<Reply> =>
-  stage.ask('DELETE', `/v1/docks/${id}`, undefined, {
+) {
+  return stage.ask('POST', `/v1/docks/${id}/exec`, { command: 'true', ...body }, { as, headers })
+}
+export function remove(stage: Stage, id: string, as?: TestPerson, confirmation = id): Promise<Reply> {
+  return stage.ask('DELETE', `/v1/docks/${id}`, undefined, {
     as,
     headers: { 'x-confirm-delete': confirmation },
   })
-export const saveTemplate = async (stage: Stage, id: string): Promise<void> => {
+}
+export async function saveTemplate(stage: Stage, id: string): Promise<void> {
   idOf(await stage.ask('POST', '/v1/templates', { dockId: id, name: 'golden' }))
 }
 
 /** The next call of that kind fails on the host. */
-export const failing = (
+export function failing(
   { server: { host } }: Stage,
   method: Parameters<typeof host.failures.set>[0],
   failure: Parameters<typeof host.failures.set>[1][number],
-): void => void host.failures.set(method, [failure])
+): void {
+  host.failures.set(method, [failure])
+}
 
 /** Plays while calls of that kind wait on the host; they go on afterwards. */
-export const whileHeld = async <Answer>(
+export async function whileHeld<Answer>(
   { server: { host } }: Stage,
   method: Parameters<typeof host.gate.set>[0],
   begin: () => Promise<unknown>,
   play: () => Promise<Answer>,
-): Promise<Answer> => {
+): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const { promise: called, resolve: call } = Promise.withResolvers<void>()
   host.gate.set(method, promise)
@@ -87,7 +98,7 @@ export const whileHeld = async <Answer>(
   }
 }
 
-export const withoutHost = async (stage: Stage, play: () => Promise<Reply>): Promise<Reply> => {
+export async function withoutHost(stage: Stage, play: () => Promise<Reply>): Promise<Reply> {
   stage.server.host.online = false
   try {
     return await play()
@@ -97,20 +108,24 @@ export const withoutHost = async (stage: Stage, play: () => Promise<Reply>): Pro
 }
 
 /** Makes the default Environment pass a variable on, which is for admins. */
-export const passSecret = (stage: Stage): Promise<Reply> =>
-  stage.ask('POST', `/v1/environments/default/vars?organizationId=${stage.organizationId}`, {
+export function passSecret(stage: Stage): Promise<Reply> {
+  return stage.ask('POST', `/v1/environments/default/vars?organizationId=${stage.organizationId}`, {
     key: 'SECRET',
     value: 'for-admins',
   })
-export const setSecretsAccess = (stage: Stage, secretsAccess: 'members' | 'admins'): Promise<Reply> =>
-  stage.ask('PATCH', `/v1/environments/default?organizationId=${stage.organizationId}`, { secretsAccess })
+}
+export function setSecretsAccess(stage: Stage, secretsAccess: 'members' | 'admins'): Promise<Reply> {
+  return stage.ask('PATCH', `/v1/environments/default?organizationId=${stage.organizationId}`, {
+    secretsAccess,
+  })
+}
 /** A Dock that has a secret, which a member may not look into. */
-export const barred = async (stage: Stage): Promise<string> => {
+export async function barred(stage: Stage): Promise<string> {
   await passSecret(stage)
   return dock(stage)
 }
 /** Makes the default Environment pass on a repository of a provider that the owner is connected to. */
-export const connect = async (stage: Stage): Promise<void> => {
+export async function connect(stage: Stage): Promise<void> {
   const repository = { provider: 'github', repositoryId: '1', fullName: 'org/repository' }
   const path = `/v1/environments/default/repos?organizationId=${stage.organizationId}`
   const answer = await stage.ask('POST', path, repository)
@@ -124,39 +139,40 @@ export const connect = async (stage: Stage): Promise<void> => {
   const parts = { db: database.db, sealer: controlPlane.sealer }
   await storeGrant(parts, { id, userId, providerId: 'github' }, grant)
 }
-export const setPlan = (stage: Stage, values: { active?: boolean; docksMax?: number; budget?: number }) =>
-  sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)
+export function setPlan(stage: Stage, values: { active?: boolean; docksMax?: number; budget?: number }) {
+  return sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)
     values (${stage.organizationId}, ${values.active ?? true}, ${values.docksMax ?? null}, ${values.budget ?? null}, 1)
     on conflict (organization_id) do update set active = excluded.active, docks_max = excluded.docks_max,
       budget_cents = excluded.budget_cents`.execute(stage.server.database.db)
-export const onPlan = async (
+}
+export async function onPlan(
   stage: Stage,
   values: Parameters<typeof setPlan>[1],
   play: () => Promise<Reply>,
-) => {
+) {
   await setPlan(stage, values)
   return play()
 }
 /** As if it had been made under another runtime, and had been copied. */
-export const ofOtherRuntime = (stage: Stage, dockId: string) =>
-  sql`with template as (update templates set runtime = 'microvm' where source_dock_id = ${dockId})
+export function ofOtherRuntime(stage: Stage, dockId: string) {
+  return sql`with template as (update templates set runtime = 'microvm' where source_dock_id = ${dockId})
     update snapshots set runtime = 'microvm', copied_at = coalesce(copied_at, now())
     where dock_id = ${dockId}`.execute(stage.server.database.db)
+}
 
-export const isBarred =
-  (play: (stage: Stage, id: string, as: TestPerson) => Promise<Reply>) => async (stage: Stage) =>
-    play(stage, await barred(stage), stage.member)
-export const isAbsent =
-  (method: string, rest = '', body?: object) =>
-  (stage: Stage) =>
-    stage.ask(method, `/v1/docks/${nobody}${rest}`, body)
+export function isBarred(play: (stage: Stage, id: string, as: TestPerson) => Promise<Reply>) {
+  return async (stage: Stage) => play(stage, await barred(stage), stage.member)
+}
+export function isAbsent(method: string, rest = '', body?: object) {
+  return (stage: Stage) => stage.ask(method, `/v1/docks/${nobody}${rest}`, body)
+}
 
 /** Uses a ticket after something has happened. */
-export const withTicket = async (
+export async function withTicket(
   stage: Stage,
   then: (id: string) => Promise<unknown>,
   as?: TestPerson,
-): Promise<Reply> => {
+): Promise<Reply> {
   const id = await dock(stage)
   const { data } = await stage.ask('POST', `/v1/docks/${id}/terminal`, undefined, { as })
   await then(id)
@@ -164,7 +180,7 @@ export const withTicket = async (
 }
 
 /** Uses one while the host has no terminals. */
-export const withoutTerminals = async (stage: Stage): Promise<Reply> => {
+export async function withoutTerminals(stage: Stage): Promise<Reply> {
   const { connections } = stage.server.host
   const { unreachable } = connections
   try {

@@ -91,7 +91,7 @@ const objectOf = (schema: Schema): fc.Arbitrary<object> => {
 }
 
 /** What the schema allows; `named` is the property's name, by which ids of real things are put in. */
-export const fromSchema = (schema: Schema, named: string): fc.Arbitrary<unknown> => {
+export function fromSchema(schema: Schema, named: string): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
   const choices = schema.anyOf ?? schema.oneOf

@@ -34,7 +34,7 @@ const judgeFailure = (route: Route, status: number, text: string): Verdict => {
 }
 
 /** Judges one answer of a route by its status, headers and body. */
-export const judge = (name: RouteName, status: number, headers: Headers, text: string): Verdict => {
+export function judge(name: RouteName, status: number, headers: Headers, text: string): Verdict {
   const route: Route = routes[name]
   if (!headers.has('x-request-id')) return wrong('no request id')
   if (status >= 400) return judgeFailure(route, status, text)

@@ -147,14 +147,12 @@ const requestOf = (template: string, method: string, operation: Operation): fc.A
   })
 
 /** Any request of the operations named. */
-export const requestsOf = (
-  document: OpenApiDocument,
-  names: ReadonlySet<string>,
-): fc.Arbitrary<FuzzRequest> =>
-  fc.oneof(
+export function requestsOf(document: OpenApiDocument, names: ReadonlySet<string>): fc.Arbitrary<FuzzRequest> {
+  return fc.oneof(
     ...Object.entries(document.paths).flatMap(([template, operations]) =>
       Object.entries(operations as unknown as Record<string, Operation>)
         .filter(([, operation]) => names.has(operation.operationId))
         .map(([method, operation]) => requestOf(template, method, operation)),
     ),
   )
+}

@@ -6,9 +6,8 @@ import { translated } from './translate-failure.ts'
 export type Ask = (hostId: string, method: string, path: string, body?: unknown) => Promise<AgentStream>
 
 /** `link` returns a link of the host, or throws HostUnreachable. */
-export const askOver =
-  (link: (hostId: string) => AgentLink): Ask =>
-  (hostId, method, path, body) =>
+export function askOver(link: (hostId: string) => AgentLink): Ask {
+  return (hostId, method, path, body) =>
     translated(
       (async () => {
         const answer = await link(hostId).stream(method, path, body === undefined ? {} : { body })
@@ -16,3 +15,4 @@ export const askOver =
         throw refusalOf(answer.status, (await answer.stream.toArray()).join(''))
       })(),
     )
+}

@@ -32,7 +32,7 @@ type CaptureCalls = Pick<
 >
 
 /** `link` returns the host's link, or throws HostUnreachable. */
-export const captureCalls = (link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls => {
+export function captureCalls(link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls {
   const askInBulk = askOver((hostId) => link(hostId, 'bulk'))
   const ask = askOver((hostId) => link(hostId, 'control'))
   const { nameChunks, sealChunks, send } = diskCalls(askInBulk)

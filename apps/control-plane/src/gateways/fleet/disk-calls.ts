@@ -43,7 +43,7 @@ export type DiskCalls = {
 }
 
 /** Calls go over the link that `ask` uses. */
-export const diskCalls = (ask: Ask): DiskCalls => {
+export function diskCalls(ask: Ask): DiskCalls {
   return {
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })

@@ -20,10 +20,10 @@ const openTimeoutMs = 30_000
 const resizeTimeoutMs = 10_000
 
 /** `link` answers the host's link of a channel, or throws HostNotLinked. */
-export const dockConnections = (
+export function dockConnections(
   link: (hostId: string, channel: LinkChannel) => AgentLink,
   dialBacks: DialBackDoor,
-): HostConnections => {
+): HostConnections {
   const connect = async (hostId: string, path: string, query: Record<string, number>, ticket?: string) => {
     const search = Object.entries(query).map(([name, value]) => `${name}=${value}`)
     const waiting = new AbortController()

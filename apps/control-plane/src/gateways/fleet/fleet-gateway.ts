@@ -52,7 +52,7 @@ export type FleetGateway = HostGateway & {
 }
 
 /** `epoch` returns the instance's, which orders to destroy carry. */
-export const createFleetGateway = (clock: Clock, epoch: () => number): FleetGateway => {
+export function createFleetGateway(clock: Clock, epoch: () => number): FleetGateway {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
   const dialBacks = createDialBackDoor()
   /** Who waits for a host's control link. */

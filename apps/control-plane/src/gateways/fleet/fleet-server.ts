@@ -48,14 +48,14 @@ const refuse = (socket: Duplex, status: string): void => {
   socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }
 
-export const createFleetServer = (options: {
+export function createFleetServer(options: {
   logger: Logger
   enrolment: Enrolment
   events: HostEvents
   gateway: FleetGateway
   /** Called when a host's link for bytes is there. */
   linkedInBulk(): void
-}): FleetServer => {
+}): FleetServer {
   const { logger, enrolment, events, gateway } = options
   const sockets = new WebSocketServer({
     noServer: true,

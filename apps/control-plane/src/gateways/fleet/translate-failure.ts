@@ -2,13 +2,13 @@
 import { AgentRefusal, LinkLost } from '@dock/host-protocol'
 import { HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
 
-export const toHostFailure = (error: unknown): unknown => {
+export function toHostFailure(error: unknown): unknown {
   if (error instanceof LinkLost) return new HostUnreachable(error.message, { cause: error })
   if (error instanceof AgentRefusal) return new HostRefused(error.code, error.message)
   return error
 }
 
-export const translated = async <T>(work: Promise<T>): Promise<T> => {
+export async function translated<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {

@@ -58,7 +58,7 @@ const createTally = () => {
   }
 }
 
-export const createDoorPlaces = (organizationOf: OrganizationOf): DoorPlaces => {
+export function createDoorPlaces(organizationOf: OrganizationOf): DoorPlaces {
   const docks = new Map<string, Served>()
   const tally = createTally()
 

@@ -25,11 +25,11 @@ export class DoorRefusal extends Error {
 }
 
 /** Sends the refusal. If a response has begun, cuts the connection, so that git does not take the response for complete. */
-export const answerRefusal = (
+export function answerRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   { status, message, location }: DoorRefusal,
-): void => {
+): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
   // The clients of LFS read no plain text.
   const isLfs = request.url?.includes('/info/lfs')

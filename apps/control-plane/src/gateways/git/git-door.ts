@@ -73,14 +73,14 @@ const discard = async (request: IncomingMessage): Promise<void> => {
   }
 }
 
-export const createGitDoor = (parts: {
+export function createGitDoor(parts: {
   logger: Logger
   hosts: Pick<HostConnections, 'connectGit'>
   servers: GitServers
   grantFor: GrantFor
   organizationOf: OrganizationOf
   times?: Partial<GitDoorTimes>
-}): GitDoor => {
+}): GitDoor {
   const { logger, hosts, servers, grantFor } = parts
   const times = { ...usualTimes, ...parts.times }
   const places = createDoorPlaces(parts.organizationOf)

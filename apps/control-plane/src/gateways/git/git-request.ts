@@ -18,7 +18,7 @@ const shape =
   /^\/([a-z]+)\/([A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+?)\/(info\/refs|git-upload-pack|git-receive-pack|info\/lfs(?:\/.*)?)$/
 
 /** Throws {@link DoorRefusal} for what is none. */
-export const readGitRequest = ({ method, url = '', headers }: IncomingMessage): GitRequest => {
+export function readGitRequest({ method, url = '', headers }: IncomingMessage): GitRequest {
   const [path = '', query = '', ...more] = url.split('?')
   const [, provider = '', name = '', tail = ''] = shape.exec(path) ?? []
   const fullName = name.replace(/\.git$/i, '')

@@ -79,11 +79,11 @@ const explain = async (
  * Passes the provider's response on to git. Throws {@link DoorRefusal} if the provider gave none that git can use; its
  * `cause` tells the log why.
  */
-export const passOn = async (
+export async function passOn(
   request: IncomingMessage,
   response: ServerResponse,
   { target, name, credential }: { target: URL; name: string; credential: GitCredential | null },
-): Promise<void> => {
+): Promise<void> {
   const headers = outgoingHeaders(request, credential)
   const send = target.protocol === 'https:' ? requestSecurely : requestPlainly
   const outgoing = send(target, {

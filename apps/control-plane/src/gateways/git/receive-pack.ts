@@ -39,8 +39,8 @@ const parseHead = (bytes: Buffer): PushHead | undefined => {
 }
 
 /** Reads the head of a push and leaves the request as if nothing of it had been read. */
-export const readPushHead = (request: IncomingMessage): Promise<PushHead> =>
-  new Promise((resolve, reject) => {
+export function readPushHead(request: IncomingMessage): Promise<PushHead> {
+  return new Promise((resolve, reject) => {
     let held = Buffer.alloc(0)
     const end = (settle: () => void): void => {
       request.off('data', take).off('end', broken).off('close', broken)
@@ -64,6 +64,7 @@ export const readPushHead = (request: IncomingMessage): Promise<PushHead> =>
     }
     request.on('data', take).once('end', broken).once('close', broken)
   })
+}
 
 const packet = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
@@ -72,10 +73,10 @@ const packet = (text: string): string =>
  * git's report that nothing of a push was done, with a reason for each ref: git prints `! [remote rejected] main -> main`
  * and the reason. Empty where the client asked for no report.
  */
-export const rejectionReport = (
+export function rejectionReport(
   { updates, capabilities }: PushHead,
   reasonFor: (ref: RefUpdate) => string | null,
-): Buffer => {
+): Buffer {
   if (!capabilities.has('report-status') && !capabilities.has('report-status-v2')) return Buffer.alloc(0)
   const lines = updates.map((each) =>
     packet(`ng ${each.ref} ${reasonFor(each) ?? 'refused because another part of this push is refused'}\n`),

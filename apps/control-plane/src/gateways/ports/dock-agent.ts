@@ -14,8 +14,9 @@ type Place = { hostId: string; dockId: string; generation: number }
 export type Connect = (place: Place, port: number) => Promise<Duplex>
 
 /** A route's Dock as a host name, which the client keeps its connections apart by. */
-export const hostOf = ({ dockId, generation }: PortRoute, hostId: string): string =>
-  `${dockId}.${generation}.${hostId}`
+export function hostOf({ dockId, generation }: PortRoute, hostId: string): string {
+  return `${dockId}.${generation}.${hostId}`
+}
 
 const placeOf = (host: string): Place => {
   const [dockId = '', generation, hostId = ''] = host.split('.')

@@ -51,7 +51,7 @@ const problemOf = (error: unknown): Problem => {
   return problems.unreachable
 }
 
-export const createPortGateway = (parts: {
+export function createPortGateway(parts: {
   domain: PortsDomain
   routes: PortRoutes
   hosts: Pick<HostConnections, 'connectPort'>
@@ -59,7 +59,7 @@ export const createPortGateway = (parts: {
   precedence: Precedence
   clientAddress: ClientAddress
   logger: Logger
-}): PortGateway => {
+}): PortGateway {
   const { domain, routes, precedence, logger } = parts
   const connect = (place: { hostId: string; dockId: string; generation: number }, port: number) =>
     parts.hosts.connectPort(place.hostId, place.dockId, port, place.generation)

@@ -61,7 +61,7 @@ const page = ({ title, text }: Problem): string => `<!doctype html>
 export type ProblemAnswer = { status: number; headers: Record<string, string>; body: string }
 
 /** A page for a browser, two sentences for everything else. */
-export const problemAnswer = (problem: Problem, accept: string | undefined): ProblemAnswer => {
+export function problemAnswer(problem: Problem, accept: string | undefined): ProblemAnswer {
   const isBrowser = accept?.includes('text/html') ?? false
   const body = isBrowser ? page(problem) : `${problem.title}. ${problem.text}\n`
   return {

@@ -40,11 +40,11 @@ const withoutPlatformCookies = (header: string): string =>
 export type Origin = { clientAddress: string; scheme: 'http' | 'https' }
 
 /** Changes the headers in place, before they are copied into the request to the Dock. */
-export const cleanRequestHeaders = (
+export function cleanRequestHeaders(
   headers: IncomingHttpHeaders,
   { clientAddress, scheme }: Origin,
   upgrade: 'websocket' | null,
-): void => {
+): void {
   const named = headers.connection?.toLowerCase().split(',') ?? []
   for (const name of [...named.map((each) => each.trim()), ...ownHop, ...origin])
     if (!framing.has(name)) delete headers[name]

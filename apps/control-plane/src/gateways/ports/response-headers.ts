@@ -12,7 +12,7 @@ const withoutDomain = (cookie: string): string =>
     .join(';')
 
 /** Changes the headers in place, before they are copied into the answer. An upgrade keeps what makes it one. */
-export const cleanResponseHeaders = (headers: IncomingHttpHeaders, isUpgrade: boolean): void => {
+export function cleanResponseHeaders(headers: IncomingHttpHeaders, isUpgrade: boolean): void {
   const named = isUpgrade ? [] : (headers.connection?.toLowerCase().split(',') ?? [])
   for (const name of [...named.map((each) => each.trim()), ...ownHop])
     if (name !== 'content-length' && name !== 'transfer-encoding' && name !== 'set-cookie')

@@ -20,12 +20,12 @@ const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)
 
 /** Runs it until it is closed, which the answer does; calls `onEnd` once. */
-export const runTerminal = (options: {
+export function runTerminal(options: {
   socket: WebSocket
   terminal: ConnectedTerminal
   clock: Clock
   onEnd: () => void
-}): ((why: Closing) => void) => {
+}): (why: Closing) => void {
   const { socket, terminal, clock } = options
   const { stream } = terminal
   const cancels = new Map<string, () => void>()

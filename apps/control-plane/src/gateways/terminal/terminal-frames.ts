@@ -8,7 +8,7 @@ const cells = z.int().min(1).max(1000)
 const controlFrame = z.object({ type: z.literal('resize'), cols: cells, rows: cells })
 
 /** The size that a text frame asks for; null when it is not understood. */
-export const readResize = (text: string): TerminalSize | null => {
+export function readResize(text: string): TerminalSize | null {
   try {
     const { cols, rows } = controlFrame.parse(JSON.parse(text))
     return { cols, rows }
@@ -18,7 +18,9 @@ export const readResize = (text: string): TerminalSize | null => {
 }
 
 /** Tells how the shell ended; the close with 1000 follows. */
-export const exitFrame = (code: number): string => JSON.stringify({ type: 'exit', code })
+export function exitFrame(code: number): string {
+  return JSON.stringify({ type: 'exit', code })
+}
 
 /** Why a WebSocket of a terminal was closed, by its close code. 1000 follows an exit frame. */
 export const closings = {

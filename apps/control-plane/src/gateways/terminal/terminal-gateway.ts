@@ -30,11 +30,11 @@ const refuse = (socket: Duplex, { status, code, message }: ServiceError): void =
   )
 }
 
-export const createTerminalGateway = (options: {
+export function createTerminalGateway(options: {
   context: TerminalContext
   accessSignals: AccessSignals
   logger: Logger
-}): TerminalGateway => {
+}): TerminalGateway {
   const { context, accessSignals, logger } = options
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false, maxPayload: frameBytesMax })
   const open = new Set<(why: Closing) => void>()

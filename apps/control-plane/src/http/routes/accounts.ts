@@ -11,7 +11,7 @@ import {
 } from '../../modules/accounts/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const accountHandlers = (context: AccountContext): Handlers => {
+export function accountHandlers(context: AccountContext): Handlers {
   const readMe = createReadMe(context.db)
   return {
     readMe: ({ caller }) => readMe(caller),

@@ -7,8 +7,10 @@ import {
 } from '../../modules/closure/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const closureHandlers = (context: ClosureContext): Handlers => ({
-  closeAccount: ({ caller }) => closeAccount(context, caller),
-  reopenAccount: ({ caller }) => reopenAccount(context, caller),
-  eraseAccount: ({ caller, body }) => eraseAccount(context, caller, body),
-})
+export function closureHandlers(context: ClosureContext): Handlers {
+  return {
+    closeAccount: ({ caller }) => closeAccount(context, caller),
+    reopenAccount: ({ caller }) => reopenAccount(context, caller),
+    eraseAccount: ({ caller, body }) => eraseAccount(context, caller, body),
+  }
+}

@@ -15,18 +15,20 @@ import {
 } from '../../modules/docks/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const dockHandlers = (context: DockContext): Handlers => ({
-  createDock: ({ caller, body, idempotencyKey }) => createDock(context, caller, body, idempotencyKey),
-  listDocks: async ({ caller, query }) => listDocks(context, caller, query),
-  readDock: ({ caller, params }) => readDock(context, caller, params.id),
-  updateDock: ({ caller, params, body }) => updateDock(context, caller, params.id, body),
-  deleteDock: ({ caller, params, confirmDelete }) => deleteDock(context, caller, params.id, confirmDelete),
-  stopDock: ({ caller, params, body }) => stopDock(context, caller, params.id, body),
-  resumeDock: ({ caller, params, body }) => resumeDock(context, caller, params.id, body),
-  branchDock: ({ caller, params, body, idempotencyKey }) =>
-    branchDock(context, caller, params.id, body, idempotencyKey),
-  execInDock: ({ caller, params, body, idempotencyKey }) =>
-    execInDock(context, caller, params.id, body, idempotencyKey),
-  readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
-  readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
-})
+export function dockHandlers(context: DockContext): Handlers {
+  return {
+    createDock: ({ caller, body, idempotencyKey }) => createDock(context, caller, body, idempotencyKey),
+    listDocks: async ({ caller, query }) => listDocks(context, caller, query),
+    readDock: ({ caller, params }) => readDock(context, caller, params.id),
+    updateDock: ({ caller, params, body }) => updateDock(context, caller, params.id, body),
+    deleteDock: ({ caller, params, confirmDelete }) => deleteDock(context, caller, params.id, confirmDelete),
+    stopDock: ({ caller, params, body }) => stopDock(context, caller, params.id, body),
+    resumeDock: ({ caller, params, body }) => resumeDock(context, caller, params.id, body),
+    branchDock: ({ caller, params, body, idempotencyKey }) =>
+      branchDock(context, caller, params.id, body, idempotencyKey),
+    execInDock: ({ caller, params, body, idempotencyKey }) =>
+      execInDock(context, caller, params.id, body, idempotencyKey),
+    readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
+    readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
+  }
+}

@@ -5,19 +5,21 @@ import { declareLost } from '../../modules/docks/index.ts'
 import { type Enrolment, listHosts, readHost } from '../../modules/hosts/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const hostHandlers = (options: {
+export function hostHandlers(options: {
   db: Db
   clock: Clock
   enrolment: Enrolment
   /** Closes the live session of a host whose credential was replaced. */
   disconnect(hostId: string, reason: string): void
-}): Handlers => ({
-  listHosts: () => listHosts(options.db),
-  readHost: ({ params }) => readHost(options.db, params.id),
-  resetHostCredential: async ({ params }) => {
-    const fresh = await options.enrolment.resetCredential(params.id)
-    options.disconnect(params.id, 'credential replaced')
-    return fresh
-  },
-  declareHostLost: ({ params }) => declareLost(options, params.id),
-})
+}): Handlers {
+  return {
+    listHosts: () => listHosts(options.db),
+    readHost: ({ params }) => readHost(options.db, params.id),
+    resetHostCredential: async ({ params }) => {
+      const fresh = await options.enrolment.resetCredential(params.id)
+      options.disconnect(params.id, 'credential replaced')
+      return fresh
+    },
+    declareHostLost: ({ params }) => declareLost(options, params.id),
+  }
+}

@@ -9,10 +9,12 @@ import {
 } from '../../modules/instance/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const instanceHandlers = (
+export function instanceHandlers(
   context: ImagesContext & { facts: InstanceFacts; contact: ContactContext },
-): Handlers => ({
-  readConfig: async () => readConfig(context.facts),
-  sendContact: ({ body, clientAddress }) => sendContact(context.contact, body, clientAddress),
-  listImages: () => listImages(context),
-})
+): Handlers {
+  return {
+    readConfig: async () => readConfig(context.facts),
+    sendContact: ({ body, clientAddress }) => sendContact(context.contact, body, clientAddress),
+    listImages: () => listImages(context),
+  }
+}

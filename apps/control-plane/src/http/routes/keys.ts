@@ -18,25 +18,31 @@ import {
 } from '../../modules/keys/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const keyHandlers = (context: KeysContext): Handlers => ({
-  createApiKey: ({ caller, body }) => createApiKey(context, caller, body),
-  listApiKeys: ({ caller }) => listApiKeys(context.db, caller),
-  revokeApiKey: ({ caller, params }) => revokeApiKey(context, caller, params.id),
-  addSshKey: ({ caller, body }) => addSshKey(context, caller, body),
-  listSshKeys: ({ caller }) => listSshKeys(context.db, caller),
-  deleteSshKey: ({ caller, params }) => deleteSshKey(context.db, caller, params.id),
-})
+export function keyHandlers(context: KeysContext): Handlers {
+  return {
+    createApiKey: ({ caller, body }) => createApiKey(context, caller, body),
+    listApiKeys: ({ caller }) => listApiKeys(context.db, caller),
+    revokeApiKey: ({ caller, params }) => revokeApiKey(context, caller, params.id),
+    addSshKey: ({ caller, body }) => addSshKey(context, caller, body),
+    listSshKeys: ({ caller }) => listSshKeys(context.db, caller),
+    deleteSshKey: ({ caller, params }) => deleteSshKey(context.db, caller, params.id),
+  }
+}
 
-export const providerKeyHandlers = (context: KeysContext): Handlers => ({
-  listProviderKeys: ({ caller }) => listProviderKeys(context, caller),
-  setProviderKey: ({ caller, body }) => setProviderKey(context, caller, body),
-  revealProviderKey: ({ caller, params }) => revealProviderKey(context, caller, params.provider),
-  deleteProviderKey: ({ caller, params }) => deleteProviderKey(context, caller, params.provider),
-})
+export function providerKeyHandlers(context: KeysContext): Handlers {
+  return {
+    listProviderKeys: ({ caller }) => listProviderKeys(context, caller),
+    setProviderKey: ({ caller, body }) => setProviderKey(context, caller, body),
+    revealProviderKey: ({ caller, params }) => revealProviderKey(context, caller, params.provider),
+    deleteProviderKey: ({ caller, params }) => deleteProviderKey(context, caller, params.provider),
+  }
+}
 
-export const assistantHandlers = (context: KeysContext): Handlers => ({
-  readAssistantConnection: ({ caller }) => readAssistantConnection(context, caller),
-  startDeviceSignIn: ({ caller }) => startDeviceSignIn(context, caller),
-  pollDeviceSignIn: ({ caller }) => pollDeviceSignIn(context, caller),
-  deleteAssistantConnection: ({ caller }) => deleteAssistantConnection(context, caller),
-})
+export function assistantHandlers(context: KeysContext): Handlers {
+  return {
+    readAssistantConnection: ({ caller }) => readAssistantConnection(context, caller),
+    startDeviceSignIn: ({ caller }) => startDeviceSignIn(context, caller),
+    pollDeviceSignIn: ({ caller }) => pollDeviceSignIn(context, caller),
+    deleteAssistantConnection: ({ caller }) => deleteAssistantConnection(context, caller),
+  }
+}

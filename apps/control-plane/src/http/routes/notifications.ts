@@ -10,12 +10,14 @@ import {
 } from '../../modules/notifications/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const notificationHandlers = (context: InboxContext): Handlers => ({
-  listNotifications: ({ caller, query }) => listNotifications(context.db, caller, query),
-  markAllNotificationsRead: ({ caller }) => markAllNotificationsRead(context, caller),
-  markNotificationRead: ({ caller, params }) => markNotificationRead(context, caller, params.id),
-  readNotificationPreferences: ({ caller }) => readNotificationPreferences(context.db, caller),
-  setOrganizationNotificationPreference: ({ caller, body }) =>
-    setOrganizationPreference(context.db, caller, body),
-  setPersonalNotificationPreference: ({ caller, body }) => setPersonalPreference(context.db, caller, body),
-})
+export function notificationHandlers(context: InboxContext): Handlers {
+  return {
+    listNotifications: ({ caller, query }) => listNotifications(context.db, caller, query),
+    markAllNotificationsRead: ({ caller }) => markAllNotificationsRead(context, caller),
+    markNotificationRead: ({ caller, params }) => markNotificationRead(context, caller, params.id),
+    readNotificationPreferences: ({ caller }) => readNotificationPreferences(context.db, caller),
+    setOrganizationNotificationPreference: ({ caller, body }) =>
+      setOrganizationPreference(context.db, caller, body),
+    setPersonalNotificationPreference: ({ caller, body }) => setPersonalPreference(context.db, caller, body),
+  }
+}

@@ -2,8 +2,10 @@
 import { exposePort, listPorts, type PortContext, unexposePort } from '../../modules/ports/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const portHandlers = (context: PortContext): Handlers => ({
-  listPorts: ({ caller, params }) => listPorts(context, caller, params.id),
-  exposePort: ({ caller, params, body }) => exposePort(context, caller, params.id, body.port),
-  unexposePort: ({ caller, params }) => unexposePort(context, caller, params.id, params.port),
-})
+export function portHandlers(context: PortContext): Handlers {
+  return {
+    listPorts: ({ caller, params }) => listPorts(context, caller, params.id),
+    exposePort: ({ caller, params, body }) => exposePort(context, caller, params.id, body.port),
+    unexposePort: ({ caller, params }) => unexposePort(context, caller, params.id, params.port),
+  }
+}

@@ -12,7 +12,7 @@ import {
 } from '../../modules/snapshots/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const snapshotHandlers = (docks: DockContext): Handlers => {
+export function snapshotHandlers(docks: DockContext): Handlers {
   const context = { ...docks, readings: createOpenReadings() }
   return {
     listSnapshots: ({ caller, query }) => listSnapshots(context, caller, query),

@@ -3,9 +3,11 @@ import { ServiceError } from '@dock/contract'
 import { openTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export const terminalHandlers = (context: TerminalContext): Handlers => ({
-  openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
-  connectTerminal: async () => {
-    throw new ServiceError('validation_error', { message: 'Open this address as a WebSocket.' })
-  },
-})
+export function terminalHandlers(context: TerminalContext): Handlers {
+  return {
+    openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
+    connectTerminal: async () => {
+      throw new ServiceError('validation_error', { message: 'Open this address as a WebSocket.' })
+    },
+  }
+}

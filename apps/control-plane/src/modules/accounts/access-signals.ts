@@ -55,13 +55,13 @@ const stillHeld = async (
   return new Set(rows.map((row) => row.at))
 }
 
-export const createAccessSignals = (options: {
+export function createAccessSignals(options: {
   db: Db
   clock: Clock
   logger: Logger
   /** Whether the secrets of the Dock `d` are kept from the membership `m`. */
   refusesSecrets: RawBuilder<boolean>
-}): AccessSignals => {
+}): AccessSignals {
   const { db, clock, logger, refusesSecrets } = options
   const subscriptions = new Set<Subscription>()
   let cancel: () => void = () => undefined

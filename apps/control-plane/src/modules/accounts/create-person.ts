@@ -3,10 +3,10 @@ import { hashPassword } from 'better-auth/crypto'
 import type { Tx } from '../../database/database.ts'
 
 /** Makes a person with a password, as the sign-in library would have, in the caller's transaction. Answers the id. */
-export const createPerson = async (
+export async function createPerson(
   tx: Tx,
   person: { name: string; email: string; password: string; emailVerified: boolean; instanceAdmin: boolean },
-): Promise<string> => {
+): Promise<string> {
   const id = newUuid()
   await tx
     .insertInto('users')

@@ -11,11 +11,11 @@ export type Membership = { organizationId: string; role: Role }
 export type Member = Caller & Membership & { readonly [proven]: 'member' }
 
 /** Makes the member of what was found. Throws the outsiders' code or `forbidden`. */
-export const createMember = (
+export function createMember(
   caller: Caller,
   found: Membership | null | undefined,
   terms: AccessTerms,
-): Member => {
+): Member {
   const { organizationId, role } = requireRole(found, terms)
   return { ...caller, organizationId, role } as Member
 }

@@ -8,7 +8,7 @@ import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 const keptMs = 24 * 3_600_000
 
 /** One round, over every person. */
-export const pruneSignIns = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+export async function pruneSignIns({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs)
   for (const table of ['sessions', 'verifications'])
     await deleteBatches(

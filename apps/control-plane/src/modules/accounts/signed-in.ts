@@ -24,18 +24,20 @@ export const personColumns = [
   'users.erased_at',
 ] as const
 
-export const personOf = (row: {
+export function personOf(row: {
   user_id: string
   email: string
   email_verified: boolean
   instance_admin: boolean
   closed_at: Date | null
   erased_at: Date | null
-}): Omit<SignedIn, 'kind' | 'credentialId' | 'dockId'> => ({
-  userId: row.user_id,
-  email: row.email,
-  emailVerified: row.email_verified,
-  instanceAdmin: row.instance_admin,
-  closedAt: row.closed_at,
-  erasedAt: row.erased_at,
-})
+}): Omit<SignedIn, 'kind' | 'credentialId' | 'dockId'> {
+  return {
+    userId: row.user_id,
+    email: row.email,
+    emailVerified: row.email_verified,
+    instanceAdmin: row.instance_admin,
+    closedAt: row.closed_at,
+    erasedAt: row.erased_at,
+  }
+}

@@ -17,7 +17,7 @@ export type Visitor = Caller & {
 }
 
 /** Makes the visitor on a route's terms. */
-export const createVisitor = (caller: Caller, terms: AccessTerms): Visitor => {
+export function createVisitor(caller: Caller, terms: AccessTerms): Visitor {
   let admitted = false
   return {
     ...caller,
@@ -34,10 +34,10 @@ export const createVisitor = (caller: Caller, terms: AccessTerms): Visitor => {
  * The one rule about who may act in an organization: outsiders get what is said of absent things, members what their
  * role allows.
  */
-export const requireRole = <Row extends { role: Role }>(
+export function requireRole<Row extends { role: Role }>(
   row: Row | null | undefined,
   terms: AccessTerms,
-): Row => {
+): Row {
   if (!row) throw new ServiceError(terms.outsider)
   if (!roleReaches(row.role, terms.role)) throw new ServiceError('forbidden')
   return row

@@ -6,7 +6,7 @@ import type { Db, Tx } from '../../database/database.ts'
 export type ClosingPerson = { id: string; email: string; closedAt: Date | null }
 
 /** The person, held against every other decision about the account. Throws `account_closed` (410) when erased. */
-export const lockPerson = async (tx: Tx, userId: string): Promise<ClosingPerson> => {
+export async function lockPerson(tx: Tx, userId: string): Promise<ClosingPerson> {
   const row = await tx
     .selectFrom('users')
     .select(['id', 'email', 'closed_at', 'erased_at'])
@@ -26,7 +26,7 @@ export type OwnOrganization = {
 }
 
 /** The person's organizations, each held against changes of its members. */
-export const lockOwnOrganizations = async (tx: Tx, userId: string): Promise<OwnOrganization[]> => {
+export async function lockOwnOrganizations(tx: Tx, userId: string): Promise<OwnOrganization[]> {
   await sql`select 1 from organizations o join memberships m on m.organization_id = o.id and m.user_id = ${userId}
     where o.deleted_at is null order by o.id for no key update of o`.execute(tx)
   const { rows } = await sql<OwnOrganization>`
@@ -42,13 +42,13 @@ export const lockOwnOrganizations = async (tx: Tx, userId: string): Promise<OwnO
 }
 
 /** Throws `sole_owner_of_shared_org` when others would be left without an owner. */
-export const requireNoSoleOwner = (organizations: readonly OwnOrganization[]): void => {
+export function requireNoSoleOwner(organizations: readonly OwnOrganization[]): void {
   if (organizations.some(({ others, soleOwner }) => others > 0 && soleOwner))
     throw new ServiceError('sole_owner_of_shared_org')
 }
 
 /** Makes the member who comes next an owner: an open account before a closed one, an admin first, then by age. */
-export const handOver = async (tx: Tx, organizationId: string, userId: string, now: Date): Promise<void> => {
+export async function handOver(tx: Tx, organizationId: string, userId: string, now: Date): Promise<void> {
   await sql`update memberships set role = 'owner', updated_at = ${now}
     where organization_id = ${organizationId} and user_id = (
       select m.user_id from memberships m join users u on u.id = m.user_id
@@ -57,12 +57,12 @@ export const handOver = async (tx: Tx, organizationId: string, userId: string, n
         m.created_at, m.user_id limit 1)`.execute(tx)
 }
 
-export const markClosed = async (tx: Tx, userId: string, now: Date): Promise<void> => {
+export async function markClosed(tx: Tx, userId: string, now: Date): Promise<void> {
   await tx.updateTable('users').set({ closed_at: now, updated_at: now }).where('id', '=', userId).execute()
 }
 
 /** Answers whether the account was closed. */
-export const markReopened = async (tx: Tx, userId: string, now: Date): Promise<boolean> => {
+export async function markReopened(tx: Tx, userId: string, now: Date): Promise<boolean> {
   const result = await tx
     .updateTable('users')
     .set({ closed_at: null, updated_at: now })
@@ -74,7 +74,7 @@ export const markReopened = async (tx: Tx, userId: string, now: Date): Promise<b
 }
 
 /** People whose accounts were closed before `before` and are not erased. */
-export const listOverdue = async (db: Db, before: Date, limit: number): Promise<string[]> => {
+export async function listOverdue(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('users')
     .select('id')

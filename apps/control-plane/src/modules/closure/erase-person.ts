@@ -64,13 +64,13 @@ const replaceRow = async (tx: Tx, person: ClosingPerson, last: LastSession, now:
 export type ErasedPerson = { id: string; email: string; mailIds: readonly string[] }
 
 /** Erases a locked person in the caller's transaction, and answers what is to be forgotten after it. */
-export const erasePerson = async (
+export async function erasePerson(
   context: Pick<ClosureContext, 'clock' | 'sealer'>,
   tx: Tx,
   person: ClosingPerson,
   organizations: readonly OwnOrganization[],
   last: LastSession,
-): Promise<ErasedPerson> => {
+): Promise<ErasedPerson> {
   const now = context.clock.now()
   for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
   // One that was closed before has ordered them then.

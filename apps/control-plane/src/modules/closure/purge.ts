@@ -41,7 +41,7 @@ const dropErased = async ({ db, clock }: ClosureContext): Promise<void> => {
 }
 
 /** One round; an account that cannot be erased keeps no other waiting. */
-export const purgeAccounts = async (context: ClosureContext): Promise<void> => {
+export async function purgeAccounts(context: ClosureContext): Promise<void> {
   const before = new Date(context.clock.now().getTime() - graceMs)
   for (const userId of await listOverdue(context.db, before, batch)) {
     try {

@@ -27,7 +27,7 @@ export type ClosureWorld = {
 
 const password = 'a long password'
 
-export const createClosureWorld = async (): Promise<ClosureWorld> => {
+export async function createClosureWorld(): Promise<ClosureWorld> {
   const clock = createDrivenClock()
   const hostId = newUuid()
   const host = createFakeHost(hostId)

@@ -14,7 +14,7 @@ const tablesOf = async (db: Db): Promise<Table[]> =>
   ).rows
 
 /** Takes the backup, and returns what puts it back. */
-export const backUpDatabase = async (db: Db): Promise<() => Promise<void>> => {
+export async function backUpDatabase(db: Db): Promise<() => Promise<void>> {
   const tables = await tablesOf(db)
   await withTransaction(db, async (tx) => {
     await sql`create schema backup`.execute(tx)

@@ -17,10 +17,10 @@ export type GitGrant = {
 export type GrantFor = (dock: BootedDock) => Promise<GitGrant | null>
 
 /** Grants what the version passes on that the Dock's Environment is pinned to: reading and writing, all branches. */
-export const createEnvironmentGrants = (
+export function createEnvironmentGrants(
   context: Pick<EnvironmentContext, 'db' | 'sealer'> & { logger: Logger },
   connector: Connector,
-): GrantFor => {
+): GrantFor {
   const { logger } = context
   return async (dock) => {
     const passed = await passedRepositories(context, dock)

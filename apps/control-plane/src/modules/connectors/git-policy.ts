@@ -23,13 +23,16 @@ export type GitPolicy = readonly GitRule[]
 export type NamedRepository = Pick<GitRule, 'provider' | 'fullName'>
 
 /** The rule for exactly this repository. The providers' names have no case. */
-export const ruleFor = <Rule extends NamedRepository>(
+export function ruleFor<Rule extends NamedRepository>(
   policy: readonly Rule[],
   { provider, fullName }: NamedRepository,
-): Rule | null =>
-  policy.find(
-    (rule) => rule.provider === provider && rule.fullName.toLowerCase() === fullName.toLowerCase(),
-  ) ?? null
+): Rule | null {
+  return (
+    policy.find(
+      (rule) => rule.provider === provider && rule.fullName.toLowerCase() === fullName.toLowerCase(),
+    ) ?? null
+  )
+}
 
 /** One ref that a push changes. */
 export type RefUpdate = { ref: string; isDelete: boolean }
@@ -42,10 +45,10 @@ const isNamed = (branch: string, patterns: readonly string[]): boolean =>
   )
 
 /** Why this push may not pass, in a few words; null when it may. */
-export const refusalOfUpdate = (
+export function refusalOfUpdate(
   { access, branches }: Pick<GitRule, 'access' | 'branches'>,
   { ref, isDelete }: RefUpdate,
-): string | null => {
+): string | null {
   if (access !== 'write') return 'this Dock may only read the repository'
   if (branches === null) return null
   if (!ref.startsWith(branchPrefix)) return 'this Dock may push branches only'

@@ -113,10 +113,12 @@ const gitlab = (login: NonNullable<SocialLogins['gitlab']>, now: () => Date): Gi
 })
 
 /** Of the providers that people can link. */
-export const gitProviderCalls = (
+export function gitProviderCalls(
   { github: ofGithub, gitlab: ofGitlab }: SocialLogins,
   now: () => Date,
-): Partial<Record<GitProvider, GitProviderCalls>> => ({
-  ...(ofGithub ? { github: github(ofGithub, now) } : {}),
-  ...(ofGitlab ? { gitlab: gitlab(ofGitlab, now) } : {}),
-})
+): Partial<Record<GitProvider, GitProviderCalls>> {
+  return {
+    ...(ofGithub ? { github: github(ofGithub, now) } : {}),
+    ...(ofGitlab ? { gitlab: gitlab(ofGitlab, now) } : {}),
+  }
+}

@@ -20,14 +20,14 @@ import { NarrowedTokens } from './narrowed-tokens.ts'
 /** A token that runs out sooner is renewed first: a clone may take as long. */
 const lifeLeftMs = 15 * 60_000
 
-export const createLinkedSignIns = (options: {
+export function createLinkedSignIns(options: {
   db: Db
   clock: Clock
   sealer: Sealer
   social: SocialLogins
   /** The person's role in the organization; null for who is no member. */
   roleOf(userId: string, organizationId: string): Promise<Role | null>
-}): Connector => {
+}): Connector {
   const { db, clock, sealer, social, roleOf } = options
   const providers = gitProviderCalls(social, () => clock.now())
   const tokens = new NarrowedTokens(clock, lifeLeftMs)

@@ -15,7 +15,7 @@ export type GitProviderServer = {
   close(): Promise<void>
 }
 
-export const startGitProvider = async (): Promise<GitProviderServer> => {
+export async function startGitProvider(): Promise<GitProviderServer> {
   const answer = (path: string, body: Record<string, unknown>): [number, object] => {
     if (path.endsWith('/token/scoped')) {
       const [repository] = body.repositories as string[]

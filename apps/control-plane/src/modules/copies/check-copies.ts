@@ -68,7 +68,7 @@ const checkOrganization = async (context: CopyContext, organizationId: string): 
 }
 
 /** Compares all copies with the store, once in an epoch. Resolves at once where there is nothing to do. */
-export const checkCopies = async (context: CopyContext): Promise<void> => {
+export async function checkCopies(context: CopyContext): Promise<void> {
   const epoch = await isDue(context)
   if (epoch === null) return
   for (const organizationId of await organizations(context)) await checkOrganization(context, organizationId)

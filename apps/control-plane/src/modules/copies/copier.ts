@@ -23,7 +23,7 @@ export type Copier = {
 }
 
 /** `onLost`: a copy was given up because its Snapshot is gone; what it has stored is for a sweep. */
-export const createCopier = (context: CopyContext, onLost: () => void = () => undefined): Copier => {
+export function createCopier(context: CopyContext, onLost: () => void = () => undefined): Copier {
   const { db, clock, gateway, logger, settings, metrics } = context
   const failures = new Map<string, { tries: number; until: number }>()
   let inARow = 0

@@ -39,10 +39,15 @@ export const copyKeysColumn: SealedColumn = {
 }
 
 /** Objects of an organization are below its id, so that all of them can be found when it goes. */
-export const chunksPrefix = (organizationId: string): string => `${organizationId}/chunks/`
-export const copyPrefix = (organizationId: string, copyId: string): string =>
-  `${organizationId}/copies/${copyId}/`
-export const manifestKey = (organizationId: string, copyId: string): string =>
-  `${copyPrefix(organizationId, copyId)}manifest`
-export const indexKey = (organizationId: string, copyId: string, part: number): string =>
-  `${copyPrefix(organizationId, copyId)}index-${part}`
+export function chunksPrefix(organizationId: string): string {
+  return `${organizationId}/chunks/`
+}
+export function copyPrefix(organizationId: string, copyId: string): string {
+  return `${organizationId}/copies/${copyId}/`
+}
+export function manifestKey(organizationId: string, copyId: string): string {
+  return `${copyPrefix(organizationId, copyId)}manifest`
+}
+export function indexKey(organizationId: string, copyId: string, part: number): string {
+  return `${copyPrefix(organizationId, copyId)}index-${part}`
+}

@@ -32,7 +32,7 @@ const makeSecret = async (context: KeyContext, organizationId: string): Promise<
 }
 
 /** The organization's keys, made when it has none. */
-export const copyKeys = async (context: KeyContext, organizationId: string): Promise<CopyKeys> => {
+export async function copyKeys(context: KeyContext, organizationId: string): Promise<CopyKeys> {
   const secret = (await readSecret(context, organizationId)) ?? (await makeSecret(context, organizationId))
   return parseCopyKeys(await context.sealer.open(ownerOf(organizationId), placeOf(organizationId), secret))
 }

@@ -34,7 +34,7 @@ const names: Readonly<Record<string, keyof CopySettings>> = {
 }
 
 /** Reads `age=30,retry=30,sweep=600,grace=3600,strays=86400,drill=600,again=86400`, in seconds; what is left out is as usual. */
-export const parseCopySettings = (text: string): CopySettings => {
+export function parseCopySettings(text: string): CopySettings {
   const settings = { ...usualCopySettings }
   for (const entry of text.split(',').filter((each) => each.trim() !== '')) {
     const [name = '', value = ''] = entry.trim().split('=')

@@ -14,11 +14,11 @@ export class CopyLost extends Error {
 }
 
 /** The oldest completed Snapshot whose capture one of these hosts keeps, that has no verified copy and that nobody copies just now. */
-export const nextDueSnapshot = async (
+export async function nextDueSnapshot(
   db: Db,
   input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
-): Promise<DueSnapshot | undefined> =>
-  (
+): Promise<DueSnapshot | undefined> {
+  return (
     await sql<DueSnapshot>`
       select s.id, s.organization_id as "organizationId", k.host_id as "hostId"
       from snapshots s cross join lateral ${captureKeepers} k
@@ -28,21 +28,25 @@ export const nextDueSnapshot = async (
         and not exists (select 1 from copies c where c.snapshot_id = s.id and c.lease_until > ${input.now})
       order by s.created_at limit 1`.execute(db)
   ).rows[0]
+}
 
 /** Since when the oldest completed Snapshot waits for its copy. */
-export const copyBehindSince = async (db: Db): Promise<Date | null> =>
-  (
-    await sql<{ since: Date | null }>`select min(created_at) as since from snapshots
+export async function copyBehindSince(db: Db): Promise<Date | null> {
+  return (
+    (
+      await sql<{ since: Date | null }>`select min(created_at) as since from snapshots
       where status = 'completed' and copied_at is null`.execute(db)
-  ).rows[0]?.since ?? null
+    ).rows[0]?.since ?? null
+  )
+}
 
 /** Begins a copy; an earlier attempt that was never finished gives way. Null when somebody else is at it. */
-export const beginCopy = async (
+export async function beginCopy(
   db: Db,
   snapshot: DueSnapshot,
   lease: { owner: string; until: Date; now: Date },
-): Promise<Copy | null> =>
-  db.transaction().execute(async (tx) => {
+): Promise<Copy | null> {
+  return db.transaction().execute(async (tx) => {
     await sql`delete from copies where snapshot_id = ${snapshot.id} and verified_at is null
       and lease_until <= ${lease.now}`.execute(tx)
     const made = await sql<Copy>`
@@ -52,21 +56,22 @@ export const beginCopy = async (
       returning id, organization_id as "organizationId", snapshot_id as "snapshotId"`.execute(tx)
     return made.rows[0] ?? null
   })
+}
 
 /** Throws {@link CopyLost} when the copy is no longer this process's. */
-export const renewCopy = async (db: Db, copy: Copy, lease: { owner: string; until: Date }): Promise<void> => {
+export async function renewCopy(db: Db, copy: Copy, lease: { owner: string; until: Date }): Promise<void> {
   const renewed = await sql`update copies set lease_until = ${lease.until}
     where id = ${copy.id} and lease_owner = ${lease.owner} and verified_at is null`.execute(db)
   if (renewed.numAffectedRows !== 1n) throw new CopyLost(copy.id)
 }
 
 /** Gives up an attempt: what it has stored is left to the sweep, the Snapshot to a later attempt. */
-export const abandonCopy = async (db: Db, copy: Copy): Promise<void> => {
+export async function abandonCopy(db: Db, copy: Copy): Promise<void> {
   await sql`delete from copies where id = ${copy.id} and verified_at is null`.execute(db)
 }
 
 /** Gives up the attempts of every other owner: the caller knows that none of them lives. */
-export const endCopiesOfOthers = async (db: Db, owner: string): Promise<void> => {
+export async function endCopiesOfOthers(db: Db, owner: string): Promise<void> {
   await sql`delete from copies where verified_at is null and lease_owner <> ${owner}`.execute(db)
 }
 
@@ -74,13 +79,13 @@ export const endCopiesOfOthers = async (db: Db, owner: string): Promise<void> =>
  * Says that the copy needs these chunks, and answers the names that are stored already. The stored ones are touched, so
  * that a sweep that looks at the same moment finds them young. Throws {@link CopyLost}.
  */
-export const useChunks = async (
+export async function useChunks(
   db: Db,
   copy: Copy,
   names: readonly string[],
   now: Date,
-): Promise<Set<string>> =>
-  db.transaction().execute(async (tx) => {
+): Promise<Set<string>> {
+  return db.transaction().execute(async (tx) => {
     const own =
       await sql`select 1 from copies where id = ${copy.id} and verified_at is null for key share`.execute(tx)
     if (own.rows.length === 0) throw new CopyLost(copy.id)
@@ -94,9 +99,10 @@ export const useChunks = async (
     )
     return new Set(stored.rows.map(({ name }) => name))
   })
+}
 
 /** Records a chunk that stands in the store. False when another copy has stored it meanwhile, or this one is lost. */
-export const recordChunk = async (db: Db, copy: Copy, chunk: StoredChunk, now: Date): Promise<boolean> => {
+export async function recordChunk(db: Db, copy: Copy, chunk: StoredChunk, now: Date): Promise<boolean> {
   const recorded = await sql`
     insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
     select organization_id, ${chunk.name}, ${chunk.objectKey}, ${chunk.sizeBytes}::integer, ${now}::timestamptz
@@ -106,12 +112,12 @@ export const recordChunk = async (db: Db, copy: Copy, chunk: StoredChunk, now: D
 }
 
 /** Publishes the copy: the Snapshot can be restored anywhere from now on. Throws {@link CopyLost}. */
-export const publishCopy = async (
+export async function publishCopy(
   db: Db,
   copy: Copy,
   facts: { diskBytes: number; indexParts: number; addedBytes: number; owner: string; now: Date },
-): Promise<void> =>
-  db.transaction().execute(async (tx) => {
+): Promise<void> {
+  return db.transaction().execute(async (tx) => {
     const published =
       await sql`update copies set disk_bytes = ${facts.diskBytes}, index_parts = ${facts.indexParts},
       added_bytes = ${facts.addedBytes}, verified_at = ${facts.now}
@@ -120,27 +126,34 @@ export const publishCopy = async (
     await sql`update snapshots set copied_at = ${facts.now}
       where id = ${copy.snapshotId} and status = 'completed'`.execute(tx)
   })
+}
 
 /** Where the verified copy of a Snapshot stands, or null. */
-export const verifiedCopy = async (db: Db, snapshotId: string): Promise<Copy | null> =>
-  (
-    await sql<Copy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId" from copies
+export async function verifiedCopy(db: Db, snapshotId: string): Promise<Copy | null> {
+  return (
+    (
+      await sql<Copy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId" from copies
       where snapshot_id = ${snapshotId} and verified_at is not null`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 export type IndexedCopy = Copy & { indexParts: number }
 
 /** The verified copy of a Snapshot with the parts of its file index, or null. */
-export const indexedCopy = async (db: Db, snapshotId: string): Promise<IndexedCopy | null> =>
-  (
-    await sql<IndexedCopy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId",
+export async function indexedCopy(db: Db, snapshotId: string): Promise<IndexedCopy | null> {
+  return (
+    (
+      await sql<IndexedCopy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId",
       index_parts as "indexParts" from copies
       where snapshot_id = ${snapshotId} and verified_at is not null`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** The objects of a copy's chunks, by name. */
-export const chunkObjects = async (db: Db, copy: Copy): Promise<Map<string, string>> =>
-  new Map(
+export async function chunkObjects(db: Db, copy: Copy): Promise<Map<string, string>> {
+  return new Map(
     (
       await sql<{ name: string; objectKey: string }>`
         select c.name, c.object_key as "objectKey" from copy_chunk_uses u
@@ -148,3 +161,4 @@ export const chunkObjects = async (db: Db, copy: Copy): Promise<Map<string, stri
         where u.copy_id = ${copy.id}`.execute(db)
     ).rows.map(({ name, objectKey }) => [name, objectKey]),
   )
+}

@@ -130,7 +130,7 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
 }
 
 /** Proves the copy that was proven the longest ago; null when none is due. */
-export const drillNext = async (context: CopyContext): Promise<DrillResult | null> => {
+export async function drillNext(context: CopyContext): Promise<DrillResult | null> {
   const before = new Date(context.clock.now().getTime() - context.settings.drillAgainMs)
   const copy = await nextDrill(context.db, before)
   if (!copy) return null

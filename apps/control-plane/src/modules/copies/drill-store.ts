@@ -10,17 +10,20 @@ export type DrilledCopy = Copy & {
 }
 
 /** The verified copy that was proven the longest ago, and before this time. */
-export const nextDrill = async (db: Db, before: Date): Promise<DrilledCopy | null> =>
-  (
-    await sql<DrilledCopy>`
+export async function nextDrill(db: Db, before: Date): Promise<DrilledCopy | null> {
+  return (
+    (
+      await sql<DrilledCopy>`
       select c.id, c.organization_id as "organizationId", c.snapshot_id as "snapshotId",
         array(select distinct k.host_id from ${captureKeepers} k) as "hostIds"
       from copies c join snapshots s on s.id = c.snapshot_id
       where c.verified_at is not null and coalesce(c.drilled_at, c.verified_at) <= ${before}
       order by coalesce(c.drilled_at, c.verified_at) limit 1`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
-export const recordWhole = async (db: Db, copy: Copy, now: Date): Promise<void> => {
+export async function recordWhole(db: Db, copy: Copy, now: Date): Promise<void> {
   await sql`update copies set drilled_at = ${now}, damaged_at = null where id = ${copy.id}`.execute(db)
 }
 
@@ -37,13 +40,13 @@ const damagedCopies = (copy: Copy, { chunkNames }: Damage): RawBuilder<boolean> 
  * Forgets the chunks that are damaged, so that the next copy that needs one stores it anew, and every copy that is made
  * of them: one whose capture a host still keeps is made again, any other is marked. Null when the copy went meanwhile.
  */
-export const recordDamage = (
+export function recordDamage(
   db: Db,
   copy: Copy,
   damage: Damage,
   now: Date,
-): Promise<{ madeAgain: number; lost: number } | null> =>
-  withTransaction(db, async (tx) => {
+): Promise<{ madeAgain: number; lost: number } | null> {
+  return withTransaction(db, async (tx) => {
     // In the order of those who delete: a Dock, its Snapshots, and the organization's counter, which chunks change, last.
     await sql`select 1 from docks d where d.id in (select s.dock_id from copies c
         join snapshots s on s.id = c.snapshot_id where ${damagedCopies(copy, damage)})
@@ -65,12 +68,13 @@ export const recordDamage = (
       and object_key = any(${damage.chunkKeys}::text[])`.execute(tx)
     return { madeAgain: madeAgain.length, lost: ids.length - madeAgain.length }
   })
+}
 
 /**
  * A capture that is not what its proven copy says is no longer recorded, and the host is ordered to remove it, unless the
  * host is being given another.
  */
-export const giveUpCapture = async (db: Db, copy: Copy, hostId: string, now: Date): Promise<void> => {
+export async function giveUpCapture(db: Db, copy: Copy, hostId: string, now: Date): Promise<void> {
   await sql`with held as (select s.id from snapshots s
       where s.id = ${copy.snapshotId} and s.copied_at is not null and not exists (select 1 from snapshot_restores r
         where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'restoring') for update),

@@ -65,7 +65,7 @@ const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string
   ).rows.map(({ id }) => id)
 
 /** One round over the hosts that are crowded now; the next heartbeat tells whether more must go. */
-export const evictCaptures = async (context: Context): Promise<number> => {
+export async function evictCaptures(context: Context): Promise<number> {
   const { gateway, logger } = context
   let evicted = 0
   for (const host of await crowdedHosts(context)) {

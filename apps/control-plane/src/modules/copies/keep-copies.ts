@@ -41,7 +41,7 @@ export type Copies = {
   stop(): Promise<void>
 }
 
-export const createCopies = (context: CopyContext): Copies => {
+export function createCopies(context: CopyContext): Copies {
   const { clock, logger, settings } = context
   const wipe = (): void => {
     sweepRetained(context).then(

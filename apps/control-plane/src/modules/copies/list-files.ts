@@ -41,10 +41,10 @@ const begun = async (list: AsyncIterable<CaptureFile[]>): Promise<AsyncIterable<
 }
 
 /** Of a completed Snapshot, in no order to rely on. Throws what the host or the store failed with. */
-export const listFiles = async (
+export async function listFiles(
   context: CopyContext,
   snapshot: { id: string; hostId: string | null },
-): Promise<AsyncIterable<CaptureFile[]>> => {
+): Promise<AsyncIterable<CaptureFile[]>> {
   const copy = await indexedCopy(context.db, snapshot.id)
   try {
     if (copy) return await begun(indexed(context, copy))

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { CopyContext } from './copy-context.ts'
 
 /** Answers how many Snapshots still stand in the way. Repeating it is harmless. */
-export const removeCopies = async (context: CopyContext, organizationId: string): Promise<number> => {
+export async function removeCopies(context: CopyContext, organizationId: string): Promise<number> {
   const { db, store } = context
   const left = await sql<{ count: number }>`
     select count(*)::int as count from snapshots where organization_id = ${organizationId}`.execute(db)

@@ -44,10 +44,10 @@ async function* frames(
 }
 
 /** What a host needs to make the disk of a copy: the keys, its size, its chunks in order. */
-export const readCopy = async (
+export async function readCopy(
   context: CopyContext,
   copy: Copy,
-): Promise<{ keys: string; manifest: Manifest; frames: AsyncIterable<Uint8Array> }> => {
+): Promise<{ keys: string; manifest: Manifest; frames: AsyncIterable<Uint8Array> }> {
   const { store, db } = context
   const keys = await copyKeys(context, copy.organizationId)
   const key = manifestKey(copy.organizationId, copy.id)
@@ -57,7 +57,7 @@ export const readCopy = async (
 }
 
 /** Sends the copy to the host, which proves every chunk. Throws where anything of it is missing or damaged. */
-export const restoreCopy = async (context: CopyContext, copy: Copy, hostId: string): Promise<void> => {
+export async function restoreCopy(context: CopyContext, copy: Copy, hostId: string): Promise<void> {
   const { gateway, logger } = context
   const startedAt = performance.now()
   const { keys, manifest, frames } = await readCopy(context, copy)
@@ -98,12 +98,12 @@ const restore = async (context: CopyContext, place: CapturePlace): Promise<void>
  * that it has none, whatever is recorded. Repeating it is harmless. Throws {@link NoCopy}, or what the host or the store
  * failed with.
  */
-export const ensureCapture = async (
+export async function ensureCapture(
   context: CopyContext,
   snapshotId: string,
   hostId: string,
   isMissing = false,
-): Promise<void> => {
+): Promise<void> {
   const place = { snapshotId, hostId }
   const used = await useCapture(context.db, place, context.clock.now())
   if (!used) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
@@ -114,10 +114,10 @@ export const ensureCapture = async (
  * A linked host that keeps the capture of a completed Snapshot; where none does, the emptiest one of its runtime is made
  * to. Throws {@link NoCopy} when there is no copy yet, or no host.
  */
-export const captureHost = async (
+export async function captureHost(
   context: CopyContext,
   snapshot: { id: string; hostId: string | null },
-): Promise<string> => {
+): Promise<string> {
   const linked = context.gateway.linked()
   if (snapshot.hostId !== null && linked.includes(snapshot.hostId)) return snapshot.hostId
   const keeper = await keeperOf(context.db, snapshot.id, linked)

@@ -9,20 +9,23 @@ export type CapturePlace = { snapshotId: string; hostId: string }
  * Notes that a completed Snapshot is used on a host, and returns whether the host is recorded to keep its capture. Null
  * where there is no such Snapshot.
  */
-export const useCapture = async (
+export async function useCapture(
   db: Db,
   { snapshotId, hostId }: CapturePlace,
   now: Date,
-): Promise<{ isKept: boolean } | null> =>
-  (
-    await sql<{ isKept: boolean }>`
+): Promise<{ isKept: boolean } | null> {
+  return (
+    (
+      await sql<{ isKept: boolean }>`
       update snapshots s set used_at = ${now} where id = ${snapshotId} and status = 'completed'
       returning coalesce(s.host_id = ${hostId}, false) or exists (select 1 from snapshot_restores r
         where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'kept') as "isKept"`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** Records that the host is about to get the capture, so that neither an inventory nor an order removes it. */
-export const beginRestore = async (db: Db, place: CapturePlace, now: Date): Promise<void> => {
+export async function beginRestore(db: Db, place: CapturePlace, now: Date): Promise<void> {
   const { snapshotId, hostId } = place
   await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
     values (${snapshotId}, ${hostId}, 'restoring', ${now})
@@ -31,11 +34,7 @@ export const beginRestore = async (db: Db, place: CapturePlace, now: Date): Prom
 }
 
 /** The host keeps the capture now. */
-export const finishRestore = async (
-  db: Db,
-  { snapshotId, hostId }: CapturePlace,
-  now: Date,
-): Promise<void> => {
+export async function finishRestore(db: Db, { snapshotId, hostId }: CapturePlace, now: Date): Promise<void> {
   await sql`with named as (update snapshots set host_id = ${hostId}
       where id = ${snapshotId} and (host_id is null or host_id = ${hostId}) returning id),
     moved as (delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}
@@ -50,26 +49,29 @@ export const finishRestore = async (
  * The host did not get the capture. One that it was recorded to keep is no longer recorded, if another host keeps it or it
  * has a copy.
  */
-export const endRestore = async (db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> => {
+export async function endRestore(db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> {
   await sql`with unnamed as (update snapshots s set host_id = ${namedWithout(hostId)}
       where s.id = ${snapshotId} and s.host_id = ${hostId})
     delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}`.execute(db)
 }
 
 /** Restores that an earlier process had under way. The caller is the only process on its database. */
-export const forgetRestoresUnderWay = async (db: Db): Promise<void> => {
+export async function forgetRestoresUnderWay(db: Db): Promise<void> {
   await sql`delete from snapshot_restores where state = 'restoring'`.execute(db)
 }
 
 /** Of these linked hosts, one that keeps the Snapshot's capture; null where none does. */
-export const keeperOf = async (
+export async function keeperOf(
   db: Db,
   snapshotId: string,
   linked: readonly string[],
-): Promise<string | null> =>
-  (
-    await sql<{ hostId: string }>`
+): Promise<string | null> {
+  return (
+    (
+      await sql<{ hostId: string }>`
       select k.host_id as "hostId" from snapshots s cross join lateral ${captureKeepers} k
       where s.id = ${snapshotId} and k.host_id = any(${linked}::uuid[])
       order by k.host_id = s.host_id desc limit 1`.execute(db)
-  ).rows[0]?.hostId ?? null
+    ).rows[0]?.hostId ?? null
+  )
+}

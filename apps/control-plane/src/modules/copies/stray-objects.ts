@@ -66,7 +66,7 @@ const holdUnknown = async (
 }
 
 /** One look at the whole store. Returns how many objects were removed. */
-export const sweepStrayObjects = async (context: CopyContext): Promise<number> => {
+export async function sweepStrayObjects(context: CopyContext): Promise<number> {
   const { db, store, clock, settings } = context
   const before = clock.now().getTime() - settings.graceMs
   const unknown = new Map<string, Unknown>()

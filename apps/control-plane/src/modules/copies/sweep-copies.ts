@@ -68,7 +68,11 @@ const sweep = async (context: CopyContext, which: Which): Promise<{ copies: numb
 }
 
 /** Removes what nothing needs any more. Answers how many copies and chunks went. */
-export const sweepCopies = (context: CopyContext) => sweep(context, 'aged')
+export function sweepCopies(context: CopyContext) {
+  return sweep(context, 'aged')
+}
 
 /** The same at once, for organizations that keep no data at rest. */
-export const sweepRetained = (context: CopyContext) => sweep(context, 'retained')
+export function sweepRetained(context: CopyContext) {
+  return sweep(context, 'retained')
+}

@@ -198,11 +198,11 @@ const copyDisk = async (
  * Makes the copy of a completed Snapshot, or of another disk under an id of its own; null when another process is at it.
  * Throws when it could not be made.
  */
-export const takeCopy = async (
+export async function takeCopy(
   context: CopyContext,
   snapshot: DueSnapshot,
   source: DiskSource = captureSource(context, snapshot),
-): Promise<CopyReport | null> => {
+): Promise<CopyReport | null> {
   const { db, clock, owner } = context
   const copy = await beginCopy(db, snapshot, { owner, until: leaseUntil(context), now: clock.now() })
   if (!copy) return null

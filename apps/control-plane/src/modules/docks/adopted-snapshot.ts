@@ -15,9 +15,12 @@ export type AdoptedCapture = {
 }
 
 /** The Dock whose Snapshot already has this id; null where none has. */
-export const dockOfSnapshot = async (tx: Tx, id: string): Promise<string | null> =>
-  (await sql<{ dockId: string }>`select dock_id as "dockId" from snapshots where id = ${id}`.execute(tx))
-    .rows[0]?.dockId ?? null
+export async function dockOfSnapshot(tx: Tx, id: string): Promise<string | null> {
+  return (
+    (await sql<{ dockId: string }>`select dock_id as "dockId" from snapshots where id = ${id}`.execute(tx))
+      .rows[0]?.dockId ?? null
+  )
+}
 
 /**
  * The Snapshot is there already, and failed or is kept by another host. It keeps its place among the others of its Dock.
@@ -56,7 +59,7 @@ const insert = async (tx: Tx, capture: AdoptedCapture): Promise<void> => {
 }
 
 /** Throws a sentence that says what to do. */
-export const saveAdopted = async (tx: Tx, capture: AdoptedCapture, now: Date): Promise<void> => {
+export async function saveAdopted(tx: Tx, capture: AdoptedCapture, now: Date): Promise<void> {
   const { id, hostId, dockId } = capture
   if ((await dockOfSnapshot(tx, id)) === null) await insert(tx, capture)
   else if (!(await takeBack(tx, capture, now)))

@@ -23,12 +23,13 @@ import { endGivingWay } from './give-way.ts'
 export type Lease = { owner: string; until: Date }
 
 /** `name as (…)` that saves an operation; `host` is its host's id where only the statement knows it. */
-export const insertOperation = (
+export function insertOperation(
   operation: OperationRow,
   lease: Lease,
   now: Date,
   options: { driven?: boolean; host?: RawBuilder<unknown>; from: RawBuilder<unknown> },
-): RawBuilder<unknown> => sql`
+): RawBuilder<unknown> {
+  return sql`
   insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status,
     data, cause, driven, lease_owner, lease_until, created_at, updated_at)
   select ${operation.id}, ${operation.organizationId}::uuid, ${operation.kind}, ${operation.targetType},
@@ -36,12 +37,13 @@ export const insertOperation = (
     ${operation.generation}::int, 'processing', ${JSON.stringify(operation.data)}::jsonb,
     ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
     ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
+}
 
 /** Saves an operation that holds no Dock, under this process's lease. */
-export const saveOperation = async (
+export async function saveOperation(
   context: { db: Db; clock: Clock; runner: Pick<OperationRunner, 'lease'> },
   operation: OperationRow,
-): Promise<void> => {
+): Promise<void> {
   const { db, clock, runner } = context
   await insertOperation(operation, runner.lease(), clock.now(), { from: sql`(values (1)) as one` }).execute(
     db,
@@ -54,7 +56,7 @@ export class DockIdTaken extends Error {
 }
 
 /** Turns a broken constraint into the answer that it stands for. */
-export const claimError = (error: unknown): unknown => {
+export function claimError(error: unknown): unknown {
   const failure = error as { code?: string; constraint?: string }
   // The workspace was deleted since it was found.
   if (failure.constraint === 'docks_workspace_id_fkey') return new ServiceError('dock_not_found')
@@ -134,7 +136,7 @@ const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quot
  * Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, what a plan or a limit
  * refuses, and for a branch `dock_busy`.
  */
-export const claimNewDock = async (db: Db, input: NewDock): Promise<ClaimOutcome> => {
+export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome> {
   const { dock, operation, key, now, source } = input
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }
   const { by, through } = operation.cause
@@ -224,10 +226,10 @@ export type ExistingDockClaim = {
  * Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it, and with a
  * placement what a plan or a limit refuses.
  */
-export const claimDock = async (
+export async function claimDock(
   db: Db,
   input: ExistingDockClaim,
-): Promise<'claimed' | 'changed' | 'no_host'> => {
+): Promise<'claimed' | 'changed' | 'no_host'> {
   const { dock, operation, placement, now } = input
   const { by, through } = operation.cause
   const moves = checkedMoves(input.moves)

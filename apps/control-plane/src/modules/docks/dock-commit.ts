@@ -37,18 +37,21 @@ const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => s
  * `name as (…)` that gives back the reservation of a Dock, counted once however often it is asked for. {@link holdHost}
  * goes before it.
  */
-export const releaseHost = (dockId: string): RawBuilder<unknown> => sql`released as (
+export function releaseHost(dockId: string): RawBuilder<unknown> {
+  return sql`released as (
   update hosts set reserved_cpus = hosts.reserved_cpus - d.cpus,
     reserved_memory_mib = hosts.reserved_memory_mib - d.memory_mib,
     reserved_disk_gib = hosts.reserved_disk_gib - d.disk_gib, reserved_slots = hosts.reserved_slots - 1
   from docks d where d.id = ${dockId} and d.placed and d.host_id = hosts.id and exists (select 1 from moved))`
+}
 
 /**
  * `held as (…)`: the Dock's row is locked before its operation's and its host's, in claims and commits alike, so that
  * two of them never wait for each other in a circle. {@link afterHeld} makes a part wait for it.
  */
-export const holdDock = (dockId: string | null): RawBuilder<unknown> =>
-  sql`held as (select id, host_id from docks where id = ${dockId}::uuid for update)`
+export function holdDock(dockId: string | null): RawBuilder<unknown> {
+  return sql`held as (select id, host_id from docks where id = ${dockId}::uuid for update)`
+}
 export const afterHeld: RawBuilder<boolean> = sql<boolean>`(select count(*) from held) >= 0`
 
 /**
@@ -60,23 +63,26 @@ export const holdHost: RawBuilder<unknown> = sql`spot as (select h.id from hosts
 export const afterSpot: RawBuilder<boolean> = sql<boolean>`(select count(*) from spot) >= 0`
 
 /** `name as (…)` that completes an operation held by `owner`; {@link holdDock} goes before it. */
-export const completeOperation = (
+export function completeOperation(
   operation: OperationRow,
   owner: string,
   error: OperationError | null,
   now: Date,
-): RawBuilder<unknown> => sql`
+): RawBuilder<unknown> {
+  return sql`
   update operations set status = 'completed', step = ${operation.step}, data = ${JSON.stringify(operation.data)},
     error = ${error && JSON.stringify(error)}, lease_until = null, updated_at = ${now}
   where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' and ${afterHeld} returning id`
+}
 
 /** Rows of `dock_state_changes` for these moves, one behind the other. */
-export const insertChanges = (
+export function insertChanges(
   source: RawBuilder<unknown>,
   moves: readonly DockMove[],
   cause: Omit<Cause, 'why'>,
   now: Date,
-): RawBuilder<unknown> => sql`
+): RawBuilder<unknown> {
+  return sql`
   insert into dock_state_changes (dock_id, organization_id, from_state, to_state, cause, at)
   select s.id, s.organization_id, m.f, m.t, m.c::jsonb, ${now}::timestamptz from ${source} s, (values ${sql.join(
     moves.map(
@@ -85,9 +91,10 @@ export const insertChanges = (
     ),
     sql`, `,
   )}) as m(i, f, t, c) order by m.i`
+}
 
 /** Makes the change if the Dock still has this generation and the first move's state; answers the row, or null. */
-export const commitDock = async (db: Db, change: DockChange): Promise<DockRow | null> => {
+export async function commitDock(db: Db, change: DockChange): Promise<DockRow | null> {
   const moves = checkedMoves(change.moves)
   const first = moves[0]!.from
   const last = moves.at(-1)!.to

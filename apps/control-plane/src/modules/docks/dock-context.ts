@@ -68,43 +68,51 @@ export type DockContext = {
 }
 
 /** What the organization may start. */
-export const quotaOf = (
+export function quotaOf(
   { billing, limits }: Pick<DockContext, 'billing' | 'limits'>,
   organizationId: string,
-): Quota => ({ organizationId, billing, defaults: limits })
+): Quota {
+  return { organizationId, billing, defaults: limits }
+}
 
 /** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */
-export const requireDock = async (
+export async function requireDock(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
   id: string,
-): Promise<VisibleDock> => caller.admit(await findVisibleDock(context.db, caller.userId, id))
+): Promise<VisibleDock> {
+  return caller.admit(await findVisibleDock(context.db, caller.userId, id))
+}
 
-export const causedBy = (caller: Pick<Caller, 'userId'>, why: string): Cause => ({
-  by: `user:${caller.userId}`,
-  through: 'api',
-  why,
-})
+export function causedBy(caller: Pick<Caller, 'userId'>, why: string): Cause {
+  return {
+    by: `user:${caller.userId}`,
+    through: 'api',
+    why,
+  }
+}
 
 /** A new operation on a Dock, in memory; a claim saves it. */
-export const newDockOperation = (
+export function newDockOperation(
   input: Pick<OperationRow, 'kind' | 'organizationId' | 'generation' | 'cause' | 'hostId'> & {
     dockId: string
     data: unknown
   },
-): OperationRow => ({
-  id: newOperationId(),
-  organizationId: input.organizationId,
-  kind: input.kind,
-  targetType: 'dock',
-  targetId: input.dockId,
-  dockId: input.dockId,
-  hostId: input.hostId,
-  generation: input.generation,
-  status: 'processing',
-  step: null,
-  undoing: false,
-  data: input.data as Record<string, unknown>,
-  cause: input.cause,
-  error: null,
-})
+): OperationRow {
+  return {
+    id: newOperationId(),
+    organizationId: input.organizationId,
+    kind: input.kind,
+    targetType: 'dock',
+    targetId: input.dockId,
+    dockId: input.dockId,
+    hostId: input.hostId,
+    generation: input.generation,
+    status: 'processing',
+    step: null,
+    undoing: false,
+    data: input.data as Record<string, unknown>,
+    cause: input.cause,
+    error: null,
+  }
+}

@@ -2,13 +2,17 @@
 import { randomBase32, spokenName } from '@dock/foundation'
 
 /** `brave-otter`; with a suffix of four characters once that was taken. */
-export const generateName = (attempt: number): string =>
-  `${spokenName()}${attempt === 0 ? '' : `-${randomBase32(4)}`}`
+export function generateName(attempt: number): string {
+  return `${spokenName()}${attempt === 0 ? '' : `-${randomBase32(4)}`}`
+}
 
 /** A label of RFC 1123 made of a Dock's name: lower case, digits, hyphens, at most 63 characters. */
-export const hostnameOf = (name: string): string =>
-  name
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 63)
-    .replace(/^-+|-+$/g, '') || 'dock'
+export function hostnameOf(name: string): string {
+  return (
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .slice(0, 63)
+      .replace(/^-+|-+$/g, '') || 'dock'
+  )
+}

@@ -4,7 +4,7 @@ import { canMoveDock, type DockCause, type DockState } from '@dock/contract'
 export type DockMove = { from: DockState | null; to: DockState; why: DockCause | 'create' | 'branch' }
 
 /** A chain of moves made in one transaction. Throws when one of them is not in the table. */
-export const checkedMoves = (moves: readonly DockMove[]): readonly DockMove[] => {
+export function checkedMoves(moves: readonly DockMove[]): readonly DockMove[] {
   for (const { from, to, why } of moves) {
     const birth = from === null && to === 'provisioning' && (why === 'create' || why === 'branch')
     const allowed = from !== null && why !== 'create' && why !== 'branch' && canMoveDock(from, to, why)

@@ -16,20 +16,26 @@ export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "
   d.created_at as "createdAt", d.updated_at as "updatedAt"`
 
 /** The Dock, if the user is a member of its organization. */
-export const findVisibleDock = async (db: Db, userId: string, id: string): Promise<VisibleDock | null> =>
-  (
-    await sql<VisibleDock>`
+export async function findVisibleDock(db: Db, userId: string, id: string): Promise<VisibleDock | null> {
+  return (
+    (
+      await sql<VisibleDock>`
       select ${dockColumns}, m.role, ${barsMembers} as "barsMembers" from docks d
       join memberships m on m.organization_id = d.organization_id and m.user_id = ${userId}
       where d.id = ${id}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** For the platform's own work, which acts for no caller: by id and organization. */
-export const findDock = async (db: Db, organizationId: string, id: string): Promise<DockRow | null> =>
-  (
-    await sql<DockRow>`select ${dockColumns} from docks d
+export async function findDock(db: Db, organizationId: string, id: string): Promise<DockRow | null> {
+  return (
+    (
+      await sql<DockRow>`select ${dockColumns} from docks d
       where d.id = ${id} and d.organization_id = ${organizationId}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** Docks on a page of {@link listVisibleDocks}. */
 const listPage = 200
@@ -58,21 +64,22 @@ export async function* listVisibleDocks(
 }
 
 /** Docks whose ttl has run out. The instance's timer serves every tenant. */
-export const dueDocks = async (db: Db, now: Date): Promise<DockRow[]> =>
-  (
+export async function dueDocks(db: Db, now: Date): Promise<DockRow[]> {
+  return (
     await sql<DockRow>`
       select ${dockColumns} from docks d
       where d.stop_at <= ${now} and d.state in ('ready', 'idle', 'running')
         and not exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed')
       order by d.stop_at limit 50`.execute(db)
   ).rows
+}
 
 /** How many Docks an organization has, and up to `limit` of them that no operation holds against a delete. */
-export const docksOfOrganization = async (
+export async function docksOfOrganization(
   db: Db,
   organizationId: string,
   limit: number,
-): Promise<{ count: number; free: DockRow[] }> => {
+): Promise<{ count: number; free: DockRow[] }> {
   const active = sql`exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed'
     and not ${givesWay})`
   const counted = await sql<{ count: number; held: number }>`
@@ -87,25 +94,31 @@ export const docksOfOrganization = async (
 }
 
 /** When the next ttl runs out, or did while its Dock could not be stopped. */
-export const nextStopAt = async (db: Db): Promise<Date | null> =>
-  (
-    await sql<{ at: Date | null }>`select min(stop_at) as at from docks
+export async function nextStopAt(db: Db): Promise<Date | null> {
+  return (
+    (
+      await sql<{ at: Date | null }>`select min(stop_at) as at from docks
       where stop_at is not null and state in ('ready', 'idle', 'running')`.execute(db)
-  ).rows[0]?.at ?? null
+    ).rows[0]?.at ?? null
+  )
+}
 
 /** The operation, if the user is a member of the organization of the thing it changed. */
-export const findVisibleOperation = async (
+export async function findVisibleOperation(
   db: Db,
   userId: string,
   id: string,
-): Promise<(Operation & { role: Role }) | null> =>
-  (
-    await sql<Operation & { role: Role }>`
+): Promise<(Operation & { role: Role }) | null> {
+  return (
+    (
+      await sql<Operation & { role: Role }>`
       select o.id, o.target_type as "targetType", o.target_id as "targetId", o.status, m.role
       from operations o
       join memberships m on m.organization_id = o.organization_id and m.user_id = ${userId}
       where o.id = ${id}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 export type CreateContext = {
   organizationId: string
@@ -118,7 +131,7 @@ export type CreateContext = {
 }
 
 /** All that a create needs to know beforehand, in one query; null when the workspace is not the caller's. */
-export const readCreateContext = async (
+export async function readCreateContext(
   db: Db,
   input: {
     userId: string
@@ -129,7 +142,7 @@ export const readCreateContext = async (
     key: string | null
     keysSince: Date
   },
-): Promise<CreateContext | null> => {
+): Promise<CreateContext | null> {
   const row = (
     await sql<Omit<CreateContext, 'binding'> & (Binding | { environmentId: null })>`
       select w.organization_id as "organizationId", m.role, ${bindingColumns}, k.fingerprint as "keyFingerprint",
@@ -152,12 +165,13 @@ export const readCreateContext = async (
 }
 
 /** The Dock that this very request made under the key, if the user is a member of its organization. */
-export const findDockOfKey = async (
+export async function findDockOfKey(
   db: Db,
   input: { userId: string; key: string; keysSince: Date; fingerprint: Buffer },
-): Promise<(VisibleDock & { isBeingMade: boolean }) | null> =>
-  (
-    await sql<VisibleDock & { isBeingMade: boolean }>`
+): Promise<(VisibleDock & { isBeingMade: boolean }) | null> {
+  return (
+    (
+      await sql<VisibleDock & { isBeingMade: boolean }>`
       select ${dockColumns}, m.role, ${barsMembers} as "barsMembers", o.status <> 'completed' as "isBeingMade"
       from idempotency_keys k
       join memberships m on m.organization_id = k.organization_id and m.user_id = ${input.userId}
@@ -165,21 +179,24 @@ export const findDockOfKey = async (
       join operations o on o.id = k.operation_id
       where k.key = ${input.key} and k.created_at > ${input.keysSince}
         and k.fingerprint = ${input.fingerprint}::bytea`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** Every capture that is kept for a Dock, on every host, whatever its Snapshot's status. */
-export const dockCaptures = async (
+export async function dockCaptures(
   db: Db,
   organizationId: string,
   dockId: string,
-): Promise<{ id: string; hostId: string }[]> =>
-  (
+): Promise<{ id: string; hostId: string }[]> {
+  return (
     await sql<{ id: string; hostId: string }>`
       select s.id, k.host_id as "hostId" from snapshots s
       cross join lateral (select s.host_id where s.host_id is not null
         union select r.host_id from snapshot_restores r where r.snapshot_id = s.id) k
       where s.dock_id = ${dockId} and s.organization_id = ${organizationId}`.execute(db)
   ).rows
+}
 
 /** What a Dock may hold of Environments. */
 export type DockPassing = {
@@ -189,9 +206,12 @@ export type DockPassing = {
   marks: string[]
 }
 
-export const passingOfDock = async (db: Db, dockId: string): Promise<DockPassing> =>
-  (
-    await sql<DockPassing>`select env_passes as "envPasses", marks from docks where id = ${dockId}`.execute(
-      db,
-    )
-  ).rows[0] ?? { envPasses: false, marks: [] }
+export async function passingOfDock(db: Db, dockId: string): Promise<DockPassing> {
+  return (
+    (
+      await sql<DockPassing>`select env_passes as "envPasses", marks from docks where id = ${dockId}`.execute(
+        db,
+      )
+    ).rows[0] ?? { envPasses: false, marks: [] }
+  )
+}

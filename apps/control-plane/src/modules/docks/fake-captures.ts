@@ -39,24 +39,26 @@ const fakeDisks = (content: (hostId: string, id: string) => Buffer): DiskCalls =
 })
 
 /** `captures` holds the ids of those that are there. */
-export const fakeCaptures = (captures: Set<string>): CaptureCalls => ({
-  ...fakeDisks((_host, captureId) => {
-    if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
-    return Buffer.from(captureId)
-  }),
-  restoreCapture: async (_host, captureId, disk, frames) => {
-    const keys = parseCopyKeys(disk.keys)
-    for await (const { name, bytes } of decodeChunks(frames)) {
-      const restored = await openChunk(keys, name, bytes)
-      if (restored.toString() !== captureId) throw new HostRefused('damaged', 'the disk of another capture')
-    }
-    captures.add(captureId)
-    return { sizeBytes: disk.diskBytes }
-  },
-})
+export function fakeCaptures(captures: Set<string>): CaptureCalls {
+  return {
+    ...fakeDisks((_host, captureId) => {
+      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
+      return Buffer.from(captureId)
+    }),
+    restoreCapture: async (_host, captureId, disk, frames) => {
+      const keys = parseCopyKeys(disk.keys)
+      for await (const { name, bytes } of decodeChunks(frames)) {
+        const restored = await openChunk(keys, name, bytes)
+        if (restored.toString() !== captureId) throw new HostRefused('damaged', 'the disk of another capture')
+      }
+      captures.add(captureId)
+      return { sizeBytes: disk.diskBytes }
+    },
+  }
+}
 
 /** `images` holds the disks of each host's images, by host and name. */
-export const fakeImages = (images: Map<string, Map<string, string>>): ImageCalls => {
+export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls {
   const { nameChunks, sealChunks } = fakeDisks((hostId, name) => {
     const disk = images.get(hostId)?.get(name)
     if (disk === undefined) throw new HostRefused('not_found', 'no such image')

@@ -14,14 +14,12 @@ export type FakeTerminalEnd = {
 }
 
 /** `alive` tells whether the Dock runs at this generation. */
-export const fakeConnections = (
-  alive: (dockId: string, generation: number) => boolean,
-): HostConnections & {
+export function fakeConnections(alive: (dockId: string, generation: number) => boolean): HostConnections & {
   terminals: FakeTerminalEnd[]
   unreachable: Error | null
   /** Connections of git in Docks that wait to be taken, by id. */
   git: Map<string, Duplex>
-} => {
+} {
   const byId = new Map<string, FakeTerminalEnd>()
   const enter = (dockId: string, generation: number): void => {
     if (connections.unreachable) throw connections.unreachable

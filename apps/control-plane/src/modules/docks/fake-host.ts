@@ -34,31 +34,35 @@ type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
 const gib = 1024 ** 3
 
-export const hostFacts = (over: Partial<HostFacts> = {}): HostFacts => ({
-  runtime: 'gvisor',
-  cpuFamily: 'x86_64',
-  kernel: 'linux',
-  kernelRelease: '6.1',
-  bootId: 'boot-1',
-  vcpuTotal: 8,
-  memTotalBytes: 16 * gib,
-  diskTotalBytes: 100 * gib,
-  maxDocks: 50,
-  images: ['debian-13'],
-  imageVersions: { 'debian-13': 'built:test' },
-  ...over,
-})
+export function hostFacts(over: Partial<HostFacts> = {}): HostFacts {
+  return {
+    runtime: 'gvisor',
+    cpuFamily: 'x86_64',
+    kernel: 'linux',
+    kernelRelease: '6.1',
+    bootId: 'boot-1',
+    vcpuTotal: 8,
+    memTotalBytes: 16 * gib,
+    diskTotalBytes: 100 * gib,
+    maxDocks: 50,
+    images: ['debian-13'],
+    imageVersions: { 'debian-13': 'built:test' },
+    ...over,
+  }
+}
 
 /** A report of a host that runs and keeps nothing but what `over` says. */
-export const inventoryOf = <Over extends object>(over?: Over) => ({
-  type: 'inventory' as const,
-  facts: hostFacts(),
-  pressure: { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib },
-  runtimes: [],
-  pool: [],
-  captures: [],
-  ...over,
-})
+export function inventoryOf<Over extends object>(over?: Over) {
+  return {
+    type: 'inventory' as const,
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib },
+    runtimes: [],
+    pool: [],
+    captures: [],
+    ...over,
+  }
+}
 
 export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
@@ -96,7 +100,7 @@ export type FakeHost = HostGateway & {
   disconnects: string[]
 }
 
-export const createFakeHost = (hostId: string): FakeHost => {
+export function createFakeHost(hostId: string): FakeHost {
   const sandboxes: FakeHost['sandboxes'] = new Map()
   const captures = new Set<string>()
   const images: FakeHost['images'] = new Map()

@@ -10,7 +10,7 @@ import type { OperationRow } from '../../engine/index.ts'
 export const givesWay: RawBuilder<boolean> = sql<boolean>`(o.kind <> 'delete' and o.status = 'blocked')`
 
 /** For a claim's `ended as (…)`: completes the operation that gives way, if the claim has taken the Dock. */
-export const endGivingWay = ({ id, dockId }: OperationRow, now: Date): RawBuilder<unknown> => {
+export function endGivingWay({ id, dockId }: OperationRow, now: Date): RawBuilder<unknown> {
   const error = { code: 'conflict', message: `It gave way to operation ${id}.` }
   return sql`update operations o set status = 'completed', error = ${JSON.stringify(error)}::jsonb, updated_at = ${now}
     where o.dock_id = ${dockId}::uuid and ${givesWay} and exists (select 1 from moved) returning o.id`

@@ -19,13 +19,16 @@ const canonical = (value: unknown): string => {
 }
 
 /** Keyed, because bodies hold secrets: who reads the database cannot try values against it. */
-export const fingerprintOf = (key: Buffer, route: string, body: unknown): Buffer =>
-  createHmac('sha256', key)
+export function fingerprintOf(key: Buffer, route: string, body: unknown): Buffer {
+  return createHmac('sha256', key)
     .update(`${route}\n${canonical(body)}`)
     .digest()
+}
 
 /** Keys older than this are free again. */
-export const keysSince = (now: Date): Date => new Date(now.getTime() - limits.idempotencyKeepSeconds * 1000)
+export function keysSince(now: Date): Date {
+  return new Date(now.getTime() - limits.idempotencyKeepSeconds * 1000)
+}
 
 /** The Dock of an earlier call with the key, or null when there was none. Throws the two idempotency codes. */
 const replayedDock = (context: CreateContext, fingerprint: Buffer): string | null => {
@@ -39,11 +42,11 @@ const replayedDock = (context: CreateContext, fingerprint: Buffer): string | nul
  * Answers the Dock that the key stands for as it is now, `dock_not_found` once it was deleted; otherwise what `make`
  * makes. It answers null when another call with the key was quicker.
  */
-export const makeDockOnce = async (
+export async function makeDockOnce(
   { db }: Pick<DockContext, 'db'>,
   request: { known: CreateContext; fingerprint: Buffer; lookup(): Promise<CreateContext | null> },
   make: () => Promise<Dock | null>,
-): Promise<Dock> => {
+): Promise<Dock> {
   const replay = async (known: CreateContext): Promise<Dock | null> => {
     const id = replayedDock(known, request.fingerprint)
     if (id === null) return null
@@ -71,7 +74,7 @@ export const makeDockOnce = async (
 }
 
 /** Removes the keys of every tenant whose day is over. */
-export const dropOldKeys = async (db: Db, now: Date): Promise<void> => {
+export async function dropOldKeys(db: Db, now: Date): Promise<void> {
   await deleteBatches(
     db,
     sql`delete from idempotency_keys where (organization_id, key) in (select organization_id, key

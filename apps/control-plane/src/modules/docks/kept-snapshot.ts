@@ -33,27 +33,32 @@ export type TemplateSource = {
 }
 
 /** The latest completed Snapshot of a Dock, or null. */
-export const latestSnapshot = async (
+export async function latestSnapshot(
   db: Db,
   organizationId: string,
   dockId: string,
-): Promise<KeptSnapshot | null> =>
-  (
-    await sql<KeptSnapshot>`
+): Promise<KeptSnapshot | null> {
+  return (
+    (
+      await sql<KeptSnapshot>`
       select s.id, s.host_id as "hostId", s.disk_gib as "diskGiB", s.size_bytes as "sizeBytes",
         s.copied_at is not null as copied, s.runtime, (select max(l.created_at) from snapshots l
           where l.dock_id = s.dock_id and l.lost_at is not null and l.number > s.number) as "newerLostFrom"
       from snapshots s
       where s.dock_id = ${dockId} and s.organization_id = ${organizationId} and s.status = 'completed'
       order by s.number desc limit 1`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** What placement is asked for a disk that comes from the Snapshot. */
-export const placedWith = (
+export function placedWith(
   snapshot: Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'>,
-): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'> => ({
-  image: null,
-  only: snapshot.copied ? null : snapshot.hostId,
-  prefer: snapshot.hostId,
-  runtime: snapshot.runtime,
-})
+): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'> {
+  return {
+    image: null,
+    only: snapshot.copied ? null : snapshot.hostId,
+    prefer: snapshot.hostId,
+    runtime: snapshot.runtime,
+  }
+}

@@ -9,7 +9,7 @@ export const stateChangesKeptMs = 90 * dayMs
 export const eventsKeptMs = 30 * dayMs
 
 /** One round. The newest change of a Dock that exists stays: a host that comes back is told by it what the Dock was. */
-export const pruneDockRecords = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const now = clock.now()
   const before = (keptMs: number): Date => new Date(now.getTime() - keptMs)
   await deleteBatches(
@@ -28,7 +28,7 @@ export const pruneDockRecords = async ({ db, clock }: { db: Db; clock: Clock }):
 }
 
 /** All of them that are of an organization without Docks; returns how many are left for the next round, at least. */
-export const removeDockRecords = async (db: Db, organizationId: string): Promise<number> => {
+export async function removeDockRecords(db: Db, organizationId: string): Promise<number> {
   let left = 0
   for (const [table, key] of [
     ['dock_state_changes', 'id'],

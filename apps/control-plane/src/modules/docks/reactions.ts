@@ -9,7 +9,7 @@ import { createDiskMarks } from './usage/disk-marks.ts'
 import { saveMemoryShortage } from './usage/memory-shortages.ts'
 import { createOwnSamples } from './usage/own-samples.ts'
 
-export const createDockReactions = (context: DockContext): DockReactions => {
+export function createDockReactions(context: DockContext): DockReactions {
   const diskMarks = createDiskMarks(context)
   const ownSamples = createOwnSamples(context)
   /** Runtimes that were lost while an operation held their Dock, by Dock. */

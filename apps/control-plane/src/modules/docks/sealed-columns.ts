@@ -14,7 +14,9 @@ export const dockSealedColumns: readonly SealedColumn[] = [
 ]
 
 /** The owner of all that is sealed in an organization's Docks. */
-export const organizationOwner = (id: string): { kind: 'organization'; id: string } => ({
-  kind: 'organization',
-  id,
-})
+export function organizationOwner(id: string): { kind: 'organization'; id: string } {
+  return {
+    kind: 'organization',
+    id,
+  }
+}

@@ -3,13 +3,18 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
 /** Whether a Template boots, or is about to boot, from a Snapshot of the Dock. */
-export const frozenAsTemplate = (dockId: string): RawBuilder<boolean> => sql<boolean>`exists (
+export function frozenAsTemplate(dockId: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
   select 1 from templates t join snapshots s on s.id = t.snapshot_id
   where s.dock_id = ${dockId} and t.status <> 'failed')`
+}
 
-export const isFrozenAsTemplate = async (db: Db, dockId: string): Promise<boolean> =>
-  (await sql<{ held: boolean }>`select ${frozenAsTemplate(dockId)} as held`.execute(db)).rows[0]?.held ??
-  false
+export async function isFrozenAsTemplate(db: Db, dockId: string): Promise<boolean> {
+  return (
+    (await sql<{ held: boolean }>`select ${frozenAsTemplate(dockId)} as held`.execute(db)).rows[0]?.held ??
+    false
+  )
+}
 
 /** Whether an operation under way boots a Dock from the Snapshot `s`. One that is blocked has booted it already. */
 export const bootsUnderWay: RawBuilder<boolean> = sql<boolean>`exists (
@@ -17,5 +22,7 @@ export const bootsUnderWay: RawBuilder<boolean> = sql<boolean>`exists (
     and o.data #>> '{command,source,captureId}' = s.id::text)`
 
 /** Whether another Dock is being made of a Snapshot of the Dock: by a branch, that is, for Templates hold it anyway. */
-export const isBeingCopied = (dockId: string): RawBuilder<boolean> => sql<boolean>`exists (
+export function isBeingCopied(dockId: string): RawBuilder<boolean> {
+  return sql<boolean>`exists (
   select 1 from snapshots s where s.dock_id = ${dockId} and ${bootsUnderWay})`
+}

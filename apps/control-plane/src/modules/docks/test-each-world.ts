@@ -9,10 +9,10 @@ import { createTestWorld, type TestWorld } from './test-world.ts'
  * Makes a world before each test of the file and hands it and its database to `prepare`. They share a database, which goes after the
  * file; where `alone`, earlier worlds go before the next.
  */
-export const eachInAWorld = (
+export function eachInAWorld(
   prepare: (world: TestWorld, database: FreshDatabase) => unknown,
   options: { billing?: boolean; alone?: boolean } = {},
-): void => {
+): void {
   let database: FreshDatabase
   beforeAll(async () => {
     database = await freshDatabase()
@@ -26,8 +26,9 @@ export const eachInAWorld = (
 }
 
 /** `'succeeded'`, or the code that the work was refused with. */
-export const outcomeOf = (work: Promise<unknown>): Promise<string> =>
-  work.then(
+export function outcomeOf(work: Promise<unknown>): Promise<string> {
+  return work.then(
     () => 'succeeded',
     (error: unknown) => (error instanceof ServiceError ? error.code : String(error)),
   )
+}

@@ -6,15 +6,12 @@ import type { TestWorld } from './test-world.ts'
 
 type Method = 'start' | 'stop' | 'capture' | 'destroy'
 
-export const callsOf = (world: TestWorld, method: Method) =>
-  world.host.calls.filter((call) => call.method === method)
+export function callsOf(world: TestWorld, method: Method) {
+  return world.host.calls.filter((call) => call.method === method)
+}
 
 /** Begins the work and leaves it at the host's door, as a process does that ends there. */
-export const cutOff = async (
-  world: TestWorld,
-  method: Method,
-  work: () => Promise<unknown>,
-): Promise<void> => {
+export async function cutOff(world: TestWorld, method: Method, work: () => Promise<unknown>): Promise<void> {
   const before = callsOf(world, method).length
   world.host.gate.set(method, new Promise(() => undefined))
   work().catch(() => undefined)
@@ -29,7 +26,7 @@ const unfinished = async ({ db, organizationId }: TestWorld): Promise<number> =>
   ).rows.length
 
 /** The database is restored, the host tells of it, and a new process takes up what the database has under way. */
-export const takeUp = async (world: TestWorld): Promise<void> => {
+export async function takeUp(world: TestWorld): Promise<void> {
   world.host.instance = {
     watermark: { epoch: world.modules.context.epoch(), startId: newUuid(), mark: 3 },
     erasures: [],

@@ -6,7 +6,7 @@ import type { TestWorld } from './test-world.ts'
 type World = Pick<TestWorld, 'modules'>
 
 /** Registered, and offline until it reports. */
-export const secondHost = async ({ modules }: World): Promise<string> => {
+export async function secondHost({ modules }: World): Promise<string> {
   const hostId = newUuid()
   const joinToken = await modules.enrolment.issueJoinToken()
   await modules.enrolment.register({ joinToken, hostId, facts: hostFacts() }, '127.0.0.2')
@@ -14,7 +14,7 @@ export const secondHost = async ({ modules }: World): Promise<string> => {
 }
 
 /** Online: it has reported, and keeps nothing. */
-export const secondHostOnline = async (world: World): Promise<string> => {
+export async function secondHostOnline(world: World): Promise<string> {
   const hostId = await secondHost(world)
   await world.modules.hostEvents.handle(hostId, inventoryOf())
   return hostId

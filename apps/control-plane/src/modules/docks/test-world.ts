@@ -17,11 +17,11 @@ import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './fake-ho
 import { createDock } from './operations/create-dock.ts'
 
 /** An Environment, empty at version 1. */
-export const insertEnvironment = async (
+export async function insertEnvironment(
   db: Db,
   organizationId: string,
   { name, isDefault = false }: { name: string; isDefault?: boolean },
-): Promise<void> => {
+): Promise<void> {
   await sql`with e as (insert into environments (organization_id, name, is_default)
       values (${organizationId}, ${name}, ${isDefault}) returning id)
     insert into environment_versions (environment_id, organization_id, version)
@@ -31,7 +31,7 @@ export const insertEnvironment = async (
 export type DrivenClock = Clock & { advance(ms: number): void }
 
 /** Stands still until it is advanced; what came due is called then. */
-export const createDrivenClock = (): DrivenClock => {
+export function createDrivenClock(): DrivenClock {
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const timers = new Set<{ at: number; callback: () => void }>()
   return {
@@ -88,10 +88,10 @@ const callerOf = (userId: string): Visitor =>
     { role: 'member', outsider: 'dock_not_found' },
   )
 
-export const createTestWorld = async (
+export async function createTestWorld(
   db: Db,
   options: { billing?: boolean; limits?: Partial<Limits>; hostLostAfterMs?: number } = {},
-): Promise<TestWorld> => {
+): Promise<TestWorld> {
   const clock = createDrivenClock()
   const logger = createLogger('test')
   logger.level = 'silent'

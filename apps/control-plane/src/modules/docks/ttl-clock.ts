@@ -15,14 +15,14 @@ export type TtlClock = {
   stop(): void
 }
 
-export const createTtlClock = (options: {
+export function createTtlClock(options: {
   clock: Clock
   logger: Logger
   /** Begins to stop what is due. */
   stopDue(): Promise<void>
   /** The earliest moment that is set, also one that has passed. */
   nextDue(): Promise<Date | null>
-}): TtlClock => {
+}): TtlClock {
   const { clock, logger } = options
   let started = false
   let armedFor = Number.POSITIVE_INFINITY

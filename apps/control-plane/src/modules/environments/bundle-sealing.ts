@@ -13,7 +13,7 @@ const placeOf = (versionId: string) => ({
 const ownerOf = (organizationId: string) => ({ kind: 'organization' as const, id: organizationId })
 
 /** The stored form; null of an empty bundle. */
-export const sealBundle = async (sealer: Sealer, place: Place, bundle: Bundle): Promise<string | null> => {
+export async function sealBundle(sealer: Sealer, place: Place, bundle: Bundle): Promise<string | null> {
   const isEmpty = [bundle.variables, bundle.files, bundle.repositories].every(
     (part) => Object.keys(part).length === 0,
   )
@@ -22,9 +22,10 @@ export const sealBundle = async (sealer: Sealer, place: Place, bundle: Bundle): 
 }
 
 /** The bundle of a version. */
-export const openBundle = async (sealer: Sealer, place: Place, sealed: string | null): Promise<Bundle> =>
-  sealed === null
+export async function openBundle(sealer: Sealer, place: Place, sealed: string | null): Promise<Bundle> {
+  return sealed === null
     ? emptyBundle
     : (JSON.parse(
         await sealer.open(ownerOf(place.organizationId), placeOf(place.versionId), sealed),
       ) as Bundle)
+}

@@ -28,7 +28,7 @@ const tooMuch = (message: string): never => {
 }
 
 /** Throws `validation_error` when the bundle is larger than an Environment may be. */
-export const checkBundle = ({ variables, files, repositories }: Bundle): void => {
+export function checkBundle({ variables, files, repositories }: Bundle): void {
   const most = limits.environment
   const contents = Object.values(files)
   if (Object.keys(variables).length > most.variablesMax)
@@ -50,8 +50,9 @@ export const checkBundle = ({ variables, files, repositories }: Bundle): void =>
 }
 
 /** The folder below the work folder that a repository is cloned into. */
-export const folderOf = (repository: Pick<Repository, 'fullName'>): string =>
-  repository.fullName.slice(repository.fullName.lastIndexOf('/') + 1)
+export function folderOf(repository: Pick<Repository, 'fullName'>): string {
+  return repository.fullName.slice(repository.fullName.lastIndexOf('/') + 1)
+}
 
 /** A person whose link to a provider lets Docks reach repositories that they added. */
 export type RepositoryAdder = { provider: GitProvider; userId: string }
@@ -64,21 +65,21 @@ const addersOf = (repositories: readonly Repository[]): RepositoryAdder[] => {
 }
 
 /** What may be known of a bundle without opening it. */
-export const describeBundle = (
-  bundle: Bundle,
-): {
+export function describeBundle(bundle: Bundle): {
   varNames: string[]
   files: { path: string; size: number }[]
   repositories: EnvironmentRepository[]
   repositoryAdders: RepositoryAdder[]
-} => ({
-  varNames: Object.keys(bundle.variables).sort(),
-  files: Object.entries(bundle.files)
-    .map(([path, text]) => ({ path, size: byteLength(text) }))
-    .sort((a, b) => (a.path < b.path ? -1 : 1)),
-  repositories: bundle.repositories.map(({ setupScript, addedBy, ...known }) => ({
-    ...known,
-    hasSetupScript: setupScript !== null,
-  })),
-  repositoryAdders: addersOf(bundle.repositories),
-})
+} {
+  return {
+    varNames: Object.keys(bundle.variables).sort(),
+    files: Object.entries(bundle.files)
+      .map(([path, text]) => ({ path, size: byteLength(text) }))
+      .sort((a, b) => (a.path < b.path ? -1 : 1)),
+    repositories: bundle.repositories.map(({ setupScript, addedBy, ...known }) => ({
+      ...known,
+      hasSetupScript: setupScript !== null,
+    })),
+    repositoryAdders: addersOf(bundle.repositories),
+  }
+}

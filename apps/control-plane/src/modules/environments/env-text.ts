@@ -47,7 +47,7 @@ const checkedName = (name: string, line: number): string => {
 }
 
 /** The variables of the text; a later entry of a name wins. Throws `validation_error` naming the line. */
-export const parseEnv = (given: string): Record<string, string> => {
+export function parseEnv(given: string): Record<string, string> {
   const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const variables: Record<string, string> = {}
   let at = 0
@@ -91,8 +91,8 @@ export const parseEnv = (given: string): Record<string, string> => {
 const plain = /^[A-Za-z0-9_./:@%+,=-]*$/
 
 /** One line or more for each variable, sorted by name. */
-export const formatEnv = (variables: Readonly<Record<string, string>>): string =>
-  Object.entries(variables)
+export function formatEnv(variables: Readonly<Record<string, string>>): string {
+  return Object.entries(variables)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, value]) => {
       if (plain.test(value)) return `${name}=${value}\n`
@@ -100,3 +100,4 @@ export const formatEnv = (variables: Readonly<Record<string, string>>): string =
       return `${name}="${quoted}"\n`
     })
     .join('')
+}

@@ -67,27 +67,34 @@ const named = ({ ref, organizationId }: EnvironmentReference): RawBuilder<boolea
     : sql<boolean>`(e.organization_id = ${organizationId ?? null}::uuid and e.name = ${ref})`
 
 /** The Environment that a member of its organization names, with their role; null where there is none. */
-export const findEnvironment = async (
+export async function findEnvironment(
   db: Db,
   userId: string,
   reference: EnvironmentReference,
-): Promise<VisibleEnvironment | null> =>
-  (
-    await sql<VisibleEnvironment>`select ${columns}, m.role from ${current}
+): Promise<VisibleEnvironment | null> {
+  return (
+    (
+      await sql<VisibleEnvironment>`select ${columns}, m.role from ${current}
       join memberships m on m.organization_id = e.organization_id and m.user_id = ${userId}
       where ${named(reference)}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
-export const readEnvironmentRow = async (db: Db, id: string): Promise<EnvironmentRow | null> =>
-  (await sql<EnvironmentRow>`select ${columns} from ${current} where e.id = ${id}`.execute(db)).rows[0] ??
-  null
+export async function readEnvironmentRow(db: Db, id: string): Promise<EnvironmentRow | null> {
+  return (
+    (await sql<EnvironmentRow>`select ${columns} from ${current} where e.id = ${id}`.execute(db)).rows[0] ??
+    null
+  )
+}
 
 /** All of an organization's, by name. */
-export const listEnvironmentRows = async (db: Db, organizationId: string): Promise<ListedEnvironment[]> =>
-  (
+export async function listEnvironmentRows(db: Db, organizationId: string): Promise<ListedEnvironment[]> {
+  return (
     await sql<ListedEnvironment>`select ${listedColumns} from ${current}
       where e.organization_id = ${organizationId} order by e.name`.execute(db)
   ).rows
+}
 
 export type NewVersion = Posture & {
   id: string
@@ -102,7 +109,7 @@ export type NewVersion = Posture & {
   now: Date
 }
 
-export const insertVersion = async (tx: Db, version: NewVersion): Promise<void> => {
+export async function insertVersion(tx: Db, version: NewVersion): Promise<void> {
   await sql`insert into environment_versions (id, environment_id, organization_id, version, bundle_sealed, var_names,
       files, repositories, repository_adders, safe_for_third_parties, pass_github, pass_secrets, pass_dock_credentials,
       pass_agents_credentials, created_at)
@@ -113,20 +120,20 @@ export const insertVersion = async (tx: Db, version: NewVersion): Promise<void> 
 }
 
 /** Takes the next version's number, if the Environment still has the one that was read. */
-export const takeNextVersion = async (
+export async function takeNextVersion(
   tx: Tx,
   environment: Pick<EnvironmentRow, 'id' | 'currentVersion'>,
   now: Date,
-): Promise<boolean> => {
+): Promise<boolean> {
   const taken = await sql`update environments set current_version = current_version + 1, updated_at = ${now}
     where id = ${environment.id} and current_version = ${environment.currentVersion}`.execute(tx)
   return taken.numAffectedRows === 1n
 }
 
-export const insertEnvironment = async (
+export async function insertEnvironment(
   tx: Tx,
   row: { id: string; organizationId: string; name: string; secretsAccess: SecretsAccess; now: Date },
-): Promise<void> => {
+): Promise<void> {
   await sql`insert into environments (id, organization_id, name, secrets_access, created_at, updated_at)
     values (${row.id}, ${row.organizationId}, ${row.name}, ${row.secretsAccess}, ${row.now}, ${row.now})`.execute(
     tx,
@@ -134,17 +141,17 @@ export const insertEnvironment = async (
 }
 
 /** Holds the organization against every other change of which Environment is its default. */
-export const lockDefault = async (tx: Tx, organizationId: string): Promise<void> => {
+export async function lockDefault(tx: Tx, organizationId: string): Promise<void> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
 }
 
 /** Changes what is no part of a version; false when the Environment is gone. For a default, after {@link lockDefault}. */
-export const updateEnvironmentRow = async (
+export async function updateEnvironmentRow(
   tx: Tx,
   id: string,
   change: { name?: string | undefined; secretsAccess?: SecretsAccess | undefined; isDefault?: true },
   now: Date,
-): Promise<boolean> => {
+): Promise<boolean> {
   if (change.isDefault)
     await sql`update environments set is_default = false where is_default and organization_id =
       (select organization_id from environments where id = ${id})`.execute(tx)
@@ -159,10 +166,10 @@ export const updateEnvironmentRow = async (
  * Deletes an Environment and, where it was the default, makes the oldest remaining one that. False when it is the last;
  * the organization's row is locked, so that two deletes never take the last two.
  */
-export const deleteEnvironmentRow = async (
+export async function deleteEnvironmentRow(
   tx: Tx,
   environment: Pick<EnvironmentRow, 'id' | 'organizationId'>,
-): Promise<boolean> => {
+): Promise<boolean> {
   const { id, organizationId } = environment
   await lockDefault(tx, organizationId)
   const gone = await sql<{ wasDefault: boolean }>`delete from environments e
@@ -181,8 +188,8 @@ export const deleteEnvironmentRow = async (
 export type VersionRow = { version: number; createdAt: Date; dockCount: number }
 
 /** Versions newest first, with the Docks that are pinned to each. */
-export const listVersionRows = async (db: Db, environmentId: string): Promise<VersionRow[]> =>
-  (
+export async function listVersionRows(db: Db, environmentId: string): Promise<VersionRow[]> {
+  return (
     await sql<VersionRow>`select v.version, v.created_at as "createdAt",
         (select count(*) from docks d where d.environment_id = v.environment_id
           and d.environment_version = v.version)::int as "dockCount"
@@ -190,8 +197,9 @@ export const listVersionRows = async (db: Db, environmentId: string): Promise<Ve
       db,
     )
   ).rows
+}
 
 /** A rename follows to the Docks that start with the Environment. */
-export const renameDocks = async (tx: Tx, environmentId: string, name: string): Promise<void> => {
+export async function renameDocks(tx: Tx, environmentId: string, name: string): Promise<void> {
   await sql`update docks set environment = ${name} where environment_id = ${environmentId}`.execute(tx)
 }

@@ -6,8 +6,11 @@ export type GitServers = Readonly<Record<GitProvider, string>>
 
 type Named = { provider: GitProvider; fullName: string }
 
-export const cloneUrl = (servers: GitServers, { provider, fullName }: Named): string =>
-  `${servers[provider]}/${fullName}.git`
+export function cloneUrl(servers: GitServers, { provider, fullName }: Named): string {
+  return `${servers[provider]}/${fullName}.git`
+}
 
 /** The path below a Dock's git door that stands for the repository. */
-export const doorPathOf = ({ provider, fullName }: Named): string => `${provider}/${fullName}.git`
+export function doorPathOf({ provider, fullName }: Named): string {
+  return `${provider}/${fullName}.git`
+}

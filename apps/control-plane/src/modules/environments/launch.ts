@@ -68,10 +68,10 @@ const openPassed = async (
 }
 
 /** `files` is left out where the Dock neither gets any nor may have some of before. */
-export const launchEnvironment = async (
+export async function launchEnvironment(
   context: Pick<EnvironmentContext, 'db' | 'clock' | 'sealer'>,
   target: Target,
-): Promise<Launched> => {
+): Promise<Launched> {
   const { db, clock } = context
   const { dockId } = target
   const pinned = await pinnedVersion(context, target, target.liveVersion === undefined)
@@ -86,10 +86,10 @@ export const launchEnvironment = async (
 }
 
 /** The values that a Dock was given by its Environment, for taking them out of what people will read. */
-export const passedSecrets = async (
+export async function passedSecrets(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   target: Target,
-): Promise<{ variables: string[]; files: string[] }> => {
+): Promise<{ variables: string[]; files: string[] }> {
   const pinned = await pinnedVersion(context, target, false)
   if (!pinned) return { variables: [], files: [] }
   const { env, files } = await openPassed(context, target, pinned)

@@ -36,11 +36,11 @@ export type VersionChange = {
 }
 
 /** The Environment after the change; as it was where nothing differs. Throws `conflict`, `rate_limited` and what the bundle is refused with. */
-export const makeVersion = async (
+export async function makeVersion(
   context: EnvironmentContext,
   environment: EnvironmentRow,
   change: VersionChange,
-): Promise<EnvironmentRow> => {
+): Promise<EnvironmentRow> {
   const { db, clock, sealer } = context
   const { id: environmentId, organizationId } = environment
   const before = await openBundle(

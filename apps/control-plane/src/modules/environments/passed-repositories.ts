@@ -12,10 +12,10 @@ export type PassedRepositories = {
 }
 
 /** Null unless the Dock is in this very boot on this host, and the version that it is pinned to passes some on. */
-export const passedRepositories = async (
+export async function passedRepositories(
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { dockId, hostId, generation }: BootedDock,
-): Promise<PassedRepositories | null> => {
+): Promise<PassedRepositories | null> {
   const { rows } = await sql<{ organizationId: string; versionId: string; sealed: string | null }>`
     select d.organization_id as "organizationId", v.id as "versionId", v.bundle_sealed as sealed
     from docks d join environment_versions v
@@ -31,11 +31,11 @@ export const passedRepositories = async (
 }
 
 /** The same, as they are to be cloned. */
-export const repositoriesToClone = async (
+export async function repositoriesToClone(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   servers: GitServers,
   dock: BootedDock,
-) => {
+) {
   const passed = await passedRepositories(context, dock)
   return (
     passed && {

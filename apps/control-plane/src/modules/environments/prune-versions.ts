@@ -23,7 +23,7 @@ const isUnneeded = (before: Date): RawBuilder<boolean> => sql<boolean>`(v.versio
     and (o.target_id = v.environment_id or o.data -> 'before' ->> 'environmentId' = v.environment_id::text)))`
 
 /** One round, over every tenant; the next one goes on where it ends. */
-export const pruneVersions = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+export async function pruneVersions({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const now = clock.now()
   const before = new Date(now.getTime() - graceMs)
   await sql`update environment_versions set bundle_sealed = null, bundle_cleared_at = ${now}

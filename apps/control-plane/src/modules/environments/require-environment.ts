@@ -6,11 +6,11 @@ import type { EnvironmentContext, EnvironmentReference } from './environment-con
 import { findEnvironment, type VisibleEnvironment } from './environment-store.ts'
 
 /** Throws `environment_not_found`, `forbidden`, or `validation_error` for a name without its organization. */
-export const requireEnvironment = async (
+export async function requireEnvironment(
   { db }: Pick<EnvironmentContext, 'db'>,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<VisibleEnvironment> => {
+): Promise<VisibleEnvironment> {
   if (!isUuid(reference.ref) && !isUuid(reference.organizationId ?? ''))
     throw new ServiceError('validation_error', {
       message: 'organizationId: is required, as a uuid, where an Environment is given by its name.',

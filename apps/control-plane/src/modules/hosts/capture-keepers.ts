@@ -13,13 +13,16 @@ export const captureKeeper: RawBuilder<string | null> = sql`coalesce(s.host_id,
   (select r.host_id from snapshot_restores r where r.snapshot_id = s.id and r.state = 'kept' limit 1))`
 
 /** One besides this host; null where no other keeps it. */
-export const otherKeeper = (hostId: string): RawBuilder<string | null> => sql`(select r.host_id
+export function otherKeeper(hostId: string): RawBuilder<string | null> {
+  return sql`(select r.host_id
   from snapshot_restores r
   where r.snapshot_id = s.id and r.host_id <> ${hostId} and r.state = 'kept' limit 1)`
+}
 
 /**
  * What `host_id` becomes where it names this host, which keeps the capture no longer: another that does. The name stays
  * where neither another host nor a copy has the Snapshot.
  */
-export const namedWithout = (hostId: string): RawBuilder<string | null> =>
-  sql`coalesce(${otherKeeper(hostId)}, case when s.copied_at is null then s.host_id end)`
+export function namedWithout(hostId: string): RawBuilder<string | null> {
+  return sql`coalesce(${otherKeeper(hostId)}, case when s.copied_at is null then s.host_id end)`
+}

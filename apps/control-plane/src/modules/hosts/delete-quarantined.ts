@@ -5,8 +5,8 @@ import { saveHostOrders } from './host-orders.ts'
 import { captureOf, decide, lockQuarantined } from './quarantine-store.ts'
 
 /** Throws a sentence that says what to do. */
-export const deleteQuarantined = ({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> =>
-  withTransaction(db, async (tx) => {
+export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> {
+  return withTransaction(db, async (tx) => {
     const item = await lockQuarantined(tx, id)
     if (!item)
       throw new Error(`Nothing stands in quarantine under ${id}: script/quarantine list shows what does.`)
@@ -25,3 +25,4 @@ export const deleteQuarantined = ({ db, clock }: { db: Db; clock: Clock }, id: s
     }
     await decide(tx, id, 'deleted', now)
   })
+}

@@ -34,7 +34,7 @@ export type Enrolment = {
   resetCredential(hostId: string): Promise<RegisteredHost>
 }
 
-export const createEnrolment = (options: { db: Db; clock: Clock }): Enrolment => {
+export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
   const { db, clock } = options
 
   const issueJoinToken: Enrolment['issueJoinToken'] = async ({ isForBuilder = false } = {}) => {

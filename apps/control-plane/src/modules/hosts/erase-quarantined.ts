@@ -25,10 +25,10 @@ const ordersFor = (item: Quarantined): OrderForHost[] => {
 }
 
 /** Returns how many entries there were. Repeating it is harmless. */
-export const eraseQuarantined = async (
+export async function eraseQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   of: DeletedOrganizations,
-): Promise<number> => {
+): Promise<number> {
   let erased = 0
   for (;;) {
     const taken = await withTransaction(db, async (tx) => {

@@ -5,8 +5,11 @@
 const generationsPerEpoch = 1_000_000
 
 /** The instance epoch in which the generation was given out. */
-export const epochOf = (generation: number): number => Math.floor(generation / generationsPerEpoch)
+export function epochOf(generation: number): number {
+  return Math.floor(generation / generationsPerEpoch)
+}
 
 /** The generation of a Dock's next boot in this epoch. */
-export const nextGeneration = (generation: number, epoch: number): number =>
-  Math.max(generation + 1, epoch * generationsPerEpoch)
+export function nextGeneration(generation: number, epoch: number): number {
+  return Math.max(generation + 1, epoch * generationsPerEpoch)
+}

@@ -15,11 +15,11 @@ const judgedAtOnce = 5_000
 const outcomesMax = 1_000
 
 /** Returns null where the host lists more than {@link capturesMax}: its captures are left as they are then. */
-export const readCaptures = async (
+export async function readCaptures(
   { gateway, logger }: { gateway: Pick<HostGateway, 'listCaptures'>; logger: Logger },
   hostId: string,
   named: readonly string[] | null,
-): Promise<readonly string[] | null> => {
+): Promise<readonly string[] | null> {
   if (named) return named
   const captures: string[] = []
   let taken = 0
@@ -39,11 +39,11 @@ export const readCaptures = async (
 export type JudgedCaptures = { over: string[]; unknown: string[] }
 
 /** Also finds Snapshots again that were lost with the host. */
-export const judgeCaptures = async (
+export async function judgeCaptures(
   { db, reactions }: { db: Db; reactions: Pick<DockReactions, 'capturesFound'> },
   hostId: string,
   captures: readonly string[],
-): Promise<JudgedCaptures> => {
+): Promise<JudgedCaptures> {
   const judged: JudgedCaptures = { over: [], unknown: [] }
   for (let at = 0; at < captures.length; at += judgedAtOnce) {
     const some = captures.slice(at, at + judgedAtOnce)

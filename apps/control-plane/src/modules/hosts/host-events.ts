@@ -22,7 +22,7 @@ export type HostEvents = {
   settled(): Promise<void>
 }
 
-export const createHostEvents = (
+export function createHostEvents(
   parts: InventoryParts & {
     /** Called when git in a Dock has connected to its door; begins to serve the connection. */
     gitConnected(hostId: string, event: GitConnected): void
@@ -31,7 +31,7 @@ export const createHostEvents = (
     /** Called when a host's full report is settled. */
     reported(): void
   },
-): HostEvents => {
+): HostEvents {
   const { db, clock, logger, gateway, reactions, pools, lostAfterMs } = parts
   let listeningSince = clock.now()
   let lookedAt = listeningSince

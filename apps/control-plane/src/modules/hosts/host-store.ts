@@ -31,41 +31,49 @@ const columns = sql`h.id, h.address, h.runtime, h.cpu_family as "cpuFamily", h.k
   h.running_docks as "runningDocks", h.state, h.boot_id as "bootId", h.images, h.orphans,
   h.last_heartbeat_at as "lastHeartbeatAt", h.created_at as "createdAt"`
 
-export const listHostRows = async (db: Db): Promise<HostRow[]> =>
-  (await sql<HostRow>`select ${columns} from hosts h order by h.id`.execute(db)).rows
+export async function listHostRows(db: Db): Promise<HostRow[]> {
+  return (await sql<HostRow>`select ${columns} from hosts h order by h.id`.execute(db)).rows
+}
 
-export const readHostRow = async (db: Db, id: string): Promise<HostRow | null> =>
-  (await sql<HostRow>`select ${columns} from hosts h where h.id = ${id}`.execute(db)).rows[0] ?? null
+export async function readHostRow(db: Db, id: string): Promise<HostRow | null> {
+  return (await sql<HostRow>`select ${columns} from hosts h where h.id = ${id}`.execute(db)).rows[0] ?? null
+}
 
-export const findHostByCredential = async (db: Db, credentialHash: Buffer): Promise<string | null> =>
-  (await sql<{ id: string }>`select id from hosts where credential_hash = ${credentialHash}`.execute(db))
-    .rows[0]?.id ?? null
+export async function findHostByCredential(db: Db, credentialHash: Buffer): Promise<string | null> {
+  return (
+    (await sql<{ id: string }>`select id from hosts where credential_hash = ${credentialHash}`.execute(db))
+      .rows[0]?.id ?? null
+  )
+}
 
 /** Notes that a host links with its credential from this address; answers its id, or null when it is not good. */
-export const holdCredential = async (
+export async function holdCredential(
   db: Db,
   credentialHash: Buffer,
   address: string,
-): Promise<string | null> =>
-  (
-    await sql<{ id: string }>`update hosts set held_hash = credential_hash, address = ${address}
+): Promise<string | null> {
+  return (
+    (
+      await sql<{ id: string }>`update hosts set held_hash = credential_hash, address = ${address}
       where credential_hash = ${credentialHash} returning id`.execute(db)
-  ).rows[0]?.id ?? null
+    ).rows[0]?.id ?? null
+  )
+}
 
 export type JoinToken = { hash: Buffer; isForBuilder: boolean; expiresAt: Date }
 
-export const insertJoinToken = async (db: Db, token: JoinToken, now: Date): Promise<void> => {
+export async function insertJoinToken(db: Db, token: JoinToken, now: Date): Promise<void> {
   await sql`delete from join_tokens where expires_at < ${now}`.execute(db)
   await sql`insert into join_tokens (hash, for_builder, expires_at, created_at)
     values (${token.hash}, ${token.isForBuilder}, ${token.expiresAt}, ${now})`.execute(db)
 }
 
 /** Spends a token. Returns null when it is unknown, used or expired. */
-export const spendJoinToken = async (
+export async function spendJoinToken(
   db: Db,
   hash: Buffer,
   now: Date,
-): Promise<{ isForBuilder: boolean } | null> => {
+): Promise<{ isForBuilder: boolean } | null> {
   const { rows } = await sql<{ isForBuilder: boolean }>`
     update join_tokens set used_at = ${now} where hash = ${hash} and used_at is null and expires_at > ${now}
     returning for_builder as "isForBuilder"`.execute(db)
@@ -73,21 +81,22 @@ export const spendJoinToken = async (
 }
 
 /** Marks a host as a builder, or takes the mark away. Returns whether the host exists. */
-export const markBuilder = async (db: Db, id: string, isBuilder: boolean): Promise<boolean> => {
+export async function markBuilder(db: Db, id: string, isBuilder: boolean): Promise<boolean> {
   const result = await sql`update hosts set is_builder = ${isBuilder} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
 }
 
 export type BuilderMark = { id: string; address: string; state: string; isBuilder: boolean }
 
-export const listBuilderMarks = async (db: Db): Promise<BuilderMark[]> =>
-  (
+export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
+  return (
     await sql<BuilderMark>`select id, address, state, is_builder as "isBuilder" from hosts
       order by created_at, id`.execute(db)
   ).rows
+}
 
 /** A new host, or one that enrols again under its id, which `formerHash` proves; answers false when it does not. */
-export const saveHost = async (
+export async function saveHost(
   db: Db,
   input: {
     id: string
@@ -99,7 +108,7 @@ export const saveHost = async (
     isBuilder: boolean
     now: Date
   },
-): Promise<boolean> => {
+): Promise<boolean> {
   const { facts, formerHash } = input
   const result = await sql`
     insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, kernel_release, boot_id, vcpu_total,
@@ -113,16 +122,16 @@ export const saveHost = async (
   return result.numAffectedRows === 1n
 }
 
-export const saveCredential = async (db: Db, id: string, credentialHash: Buffer): Promise<boolean> => {
+export async function saveCredential(db: Db, id: string, credentialHash: Buffer): Promise<boolean> {
   const result = await sql`update hosts set credential_hash = ${credentialHash} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
 }
 
 /** Answers false when the host counts as offline: only an inventory says what became of its Docks meanwhile. */
-export const saveHeartbeat = async (
+export async function saveHeartbeat(
   db: Db,
   input: { id: string; pressure: Pressure; running: number; now: Date },
-): Promise<boolean> => {
+): Promise<boolean> {
   const result = await sql`
     update hosts set last_heartbeat_at = ${input.now}, running_docks = ${input.running},
       mem_available_bytes = ${input.pressure.memAvailableBytes}, disk_free_bytes = ${input.pressure.diskFreeBytes}
@@ -131,7 +140,7 @@ export const saveHeartbeat = async (
 }
 
 /** Facts of an inventory. Answers whether the machine booted anew since the last one. */
-export const saveInventory = async (
+export async function saveInventory(
   db: Db,
   input: {
     id: string
@@ -140,7 +149,7 @@ export const saveInventory = async (
     running: number
     now: Date
   },
-): Promise<{ rebooted: boolean }> => {
+): Promise<{ rebooted: boolean }> {
   const { facts, pressure } = input
   const result = await sql<{ rebooted: boolean }>`
     update hosts h set runtime = ${facts.runtime}, cpu_family = ${facts.cpuFamily}, kernel = ${facts.kernel},
@@ -156,11 +165,11 @@ export const saveInventory = async (
   return { rebooted: result.rows[0]?.rebooted ?? false }
 }
 
-export const saveOrphans = async (
+export async function saveOrphans(
   db: Db,
   id: string,
   orphans: readonly { dockId: string; state: string }[],
-): Promise<void> => {
+): Promise<void> {
   const json = JSON.stringify(orphans)
   await sql`update hosts set orphans = ${json}::jsonb where id = ${id} and orphans <> ${json}::jsonb`.execute(
     db,
@@ -168,10 +177,10 @@ export const saveOrphans = async (
 }
 
 /** Hosts turn offline that were silent since `before` to one who listened all the while; answers their ids. */
-export const markSilentHosts = async (
+export async function markSilentHosts(
   db: Db,
   { before, listeningSince }: { before: Date; listeningSince: Date },
-): Promise<string[]> => {
+): Promise<string[]> {
   const result = await sql<{ id: string }>`
     update hosts set state = 'offline'
     where state = 'online' and greatest(last_heartbeat_at, ${listeningSince}) < ${before} returning id`.execute(
@@ -194,40 +203,42 @@ export type ExpectedDock = {
 }
 
 /** Docks of a host, and Docks named in its report wherever they are recorded. */
-export const expectedDocks = async (
+export async function expectedDocks(
   db: Db,
   hostId: string,
   reported: readonly string[],
-): Promise<(ExpectedDock & { hostId: string | null })[]> =>
-  (
+): Promise<(ExpectedDock & { hostId: string | null })[]> {
+  return (
     await sql<ExpectedDock & { hostId: string | null }>`
       select d.id, d.organization_id as "organizationId", d.workspace_id as "workspaceId", d.state, d.generation,
         d.state_changed_at as "stateChangedAt", d.has_disk as "hasDisk", d.host_id as "hostId", d.recoveries,
         exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed') as busy
       from docks d where d.host_id = ${hostId} or d.id = any(${reported}::uuid[])`.execute(db)
   ).rows
+}
 
 /** Those of the ids under which there is a Dock, or was one: a host must not offer them for a new Dock. */
-export const usedDockIds = async (db: Db, ids: readonly string[]): Promise<Set<string>> =>
-  new Set(
+export async function usedDockIds(db: Db, ids: readonly string[]): Promise<Set<string>> {
+  return new Set(
     (
       await sql<{ id: string }>`select n.id::text from unnest(${ids}::uuid[]) as n(id)
         where exists (select 1 from docks d where d.id = n.id)
           or exists (select 1 from dock_state_changes c where c.dock_id = n.id)`.execute(db)
     ).rows.map(({ id }) => id),
   )
+}
 
 /**
  * Those of a host's captures that no Snapshot keeps there, no order names and that are not in quarantine. `isOver`: the
  * Snapshot is known to have failed on this very host, or to have a whole copy, so that the capture can go. One that
  * failed since its host was lost may come back with the machine under another name, and is the only one there is.
  */
-export const unkeptCaptures = async (
+export async function unkeptCaptures(
   db: Db,
   hostId: string,
   captures: readonly string[],
-): Promise<{ id: string; isOver: boolean }[]> =>
-  (
+): Promise<{ id: string; isOver: boolean }[]> {
+  return (
     await sql<{ id: string; isOver: boolean }>`
       select c.id::text, exists (select 1 from snapshots s where s.id = c.id and ((s.status = 'failed' and s.lost_at is null and s.host_id = ${hostId})
           or (s.status = 'completed' and exists (select 1 from copies p
@@ -240,6 +251,7 @@ export const unkeptCaptures = async (
           where o.host_id = ${hostId} and o.kind = 'capture' and o.thing_id = c.id)
         and not ${inQuarantine(hostId)}`.execute(db)
   ).rows
+}
 
 export type HostDockRow = {
   id: string
@@ -256,8 +268,8 @@ export type HostDockRow = {
   organizationName: string
 }
 
-export const listHostDocks = async (db: Db, hostId: string): Promise<HostDockRow[]> =>
-  (
+export async function listHostDocks(db: Db, hostId: string): Promise<HostDockRow[]> {
+  return (
     await sql<HostDockRow>`
       select d.id, d.name, d.state, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB", d.runtime, d.ip,
         d.state_changed_at as "stateChangedAt", w.name as "workspaceName", d.organization_id as "organizationId",
@@ -265,3 +277,4 @@ export const listHostDocks = async (db: Db, hostId: string): Promise<HostDockRow
       from docks d join workspaces w on w.id = d.workspace_id join organizations o on o.id = d.organization_id
       where d.host_id = ${hostId} and d.state <> 'archived' order by d.created_at, d.id`.execute(db)
   ).rows
+}

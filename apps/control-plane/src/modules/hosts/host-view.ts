@@ -24,10 +24,12 @@ const summary = (host: HostRow): HostSummary => ({
 })
 
 /** All hosts, by id. */
-export const listHosts = async (db: Db): Promise<HostSummary[]> => (await listHostRows(db)).map(summary)
+export async function listHosts(db: Db): Promise<HostSummary[]> {
+  return (await listHostRows(db)).map(summary)
+}
 
 /** One host with the Docks on it. Throws `host_not_found`. */
-export const readHost = async (db: Db, id: string): Promise<HostDetail> => {
+export async function readHost(db: Db, id: string): Promise<HostDetail> {
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
   const [docks, quarantined] = await Promise.all([listHostDocks(db, host.id), quarantinedDocks(db, host.id)])
@@ -56,8 +58,10 @@ export const readHost = async (db: Db, id: string): Promise<HostDetail> => {
 }
 
 /** Images that online hosts serve. */
-export const servedImages = async (db: Db): Promise<string[]> => [
-  ...new Set(
-    (await listHostRows(db)).filter((host) => host.state === 'online').flatMap((host) => host.images),
-  ),
-]
+export async function servedImages(db: Db): Promise<string[]> {
+  return [
+    ...new Set(
+      (await listHostRows(db)).filter((host) => host.state === 'online').flatMap((host) => host.images),
+    ),
+  ]
+}

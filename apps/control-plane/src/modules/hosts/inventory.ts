@@ -55,7 +55,7 @@ const judgeOrphan = (
 }
 
 /** Pure: what an inventory means. `died` tells an unexpected death from an ordered end. */
-export const judgeInventory = (input: {
+export function judgeInventory(input: {
   hostId: string
   runtimes: readonly RuntimeReport[]
   expected: readonly Expected[]
@@ -63,7 +63,7 @@ export const judgeInventory = (input: {
   ordered?: ReadonlyMap<string, number>
   rebooted: boolean
   now: Date
-}): InventoryFinding[] => {
+}): InventoryFinding[] {
   const expected = new Map(input.expected.map((dock) => [dock.id, dock]))
   const reported = new Map(input.runtimes.map((runtime) => [runtime.dockId, runtime]))
   const findings: InventoryFinding[] = []

@@ -46,7 +46,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
 }
 
 /** Sees to all that the host has reported and not confirmed yet. Repeating it is harmless. */
-export const keepQuarantined = async (context: Context, hostId: string): Promise<void> => {
+export async function keepQuarantined(context: Context, hostId: string): Promise<void> {
   for (const found of await foundOnHost(context.db, hostId, atOnceMax)) await keep(context, hostId, found)
   const erased = await eraseQuarantined(context, { onHost: hostId })
   if (erased > 0)

@@ -27,7 +27,7 @@ export type LostTime = {
   tell(): Promise<void>
 }
 
-export const createLostTime = (parts: {
+export function createLostTime(parts: {
   db: Db
   clock: Clock
   logger: Logger
@@ -37,7 +37,7 @@ export const createLostTime = (parts: {
   erasureMacs: ErasureMacs
   /** Erases again what a restore brought back. */
   eraseAgain(erased: readonly Erased[]): Promise<void>
-}): LostTime => {
+}): LostTime {
   const { db, clock, logger, gateway, lineage, reactions, erasureMacs } = parts
   /** By host that was compared: how many erasures it was told of. */
   const compared = new Map<string, number>()

@@ -54,13 +54,14 @@ const serves = (r: PlacementRequest): RawBuilder<boolean> =>
  * `select` of one host with room, its row locked. Sizes are limits, so cores and memory are overcommitted; real
  * pressure (under 10 % of memory or pool left) keeps new Docks away. `after` is true, and awaits the locks that go first.
  */
-export const hostCandidate = (
+export function hostCandidate(
   r: PlacementRequest,
   policy: PlacementPolicy,
   after: RawBuilder<boolean>,
   /** Whether a host that another change holds is passed over, for a caller that holds a host already. */
   passesHeld = false,
-): RawBuilder<unknown> => sql`
+): RawBuilder<unknown> {
+  return sql`
   select h.id, h.runtime from hosts h
   where ${after} and ${online(r)} and ${serves(r)} and ${fitsSize(r)}
     and h.reserved_slots < h.max_docks
@@ -72,20 +73,22 @@ export const hostCandidate = (
       - case when h.id = ${r.prefer ?? null}::uuid then ${preferredSteps}::int else 0 end,
     coalesce(h.id = ${r.prefer ?? null}::uuid, false) desc, random() limit 1
   for no key update ${passesHeld ? sql`skip locked` : sql``}`
+}
 
 /** `set` list that counts a Dock on the host row `hosts`. */
-export const reserveSize = (
+export function reserveSize(
   r: Pick<PlacementRequest, 'cpus' | 'memoryMiB' | 'diskGiB'>,
-): RawBuilder<unknown> =>
-  sql`reserved_cpus = hosts.reserved_cpus + ${r.cpus}, reserved_memory_mib = hosts.reserved_memory_mib + ${r.memoryMiB},
+): RawBuilder<unknown> {
+  return sql`reserved_cpus = hosts.reserved_cpus + ${r.cpus}, reserved_memory_mib = hosts.reserved_memory_mib + ${r.memoryMiB},
     reserved_disk_gib = hosts.reserved_disk_gib + ${r.diskGiB}, reserved_slots = hosts.reserved_slots + 1`
+}
 
 /** Throws the reason for which {@link hostCandidate} found no host. */
-export const explainNoPlacement = async (
+export async function explainNoPlacement(
   db: Db,
   r: PlacementRequest,
   catalog: readonly string[],
-): Promise<never> => {
+): Promise<never> {
   const result = await sql<{
     linked: number
     online: number

@@ -25,20 +25,22 @@ const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId"
   q.first_seen_at as "firstSeenAt"`
 
 /** True for a capture `c.id` that stands in the quarantine of the host already. */
-export const inQuarantine = (hostId: string): RawBuilder<boolean> => sql`(exists (select 1 from quarantine q
+export function inQuarantine(hostId: string): RawBuilder<boolean> {
+  return sql`(exists (select 1 from quarantine q
     where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'capture' and q.thing_id = c.id)
   or exists (select 1 from quarantine q
     where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'dock' and q.id = c.id))`
+}
 
 export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
 
 /** Notes what a host reported. What stands there already stays as it is. `newId` makes the ids. */
-export const noteFound = async (
+export async function noteFound(
   db: Db,
   hostId: string,
   things: readonly FoundThing[],
   { newId, now }: { newId: () => string; now: Date },
-): Promise<void> => {
+): Promise<void> {
   if (things.length === 0) return
   const rows = things.map((thing) => ({ ...thing, id: newId() }))
   await sql`insert into quarantine (id, host_id, kind, thing_id, generation, dock_id, state, first_seen_at)
@@ -50,21 +52,24 @@ export const noteFound = async (
 }
 
 /** Up to `limit` things of the host that it has not confirmed yet, oldest first. */
-export const foundOnHost = async (db: Db, hostId: string, limit: number): Promise<Quarantined[]> =>
-  (
+export async function foundOnHost(db: Db, hostId: string, limit: number): Promise<Quarantined[]> {
+  return (
     await sql<Quarantined>`select ${columns} from quarantine q where q.host_id = ${hostId} and q.state = 'found'
       order by q.first_seen_at, q.id limit ${limit}`.execute(db)
   ).rows
+}
 
 /** The capture that holds the data of a Dock or a capture. */
-export const captureOf = ({ kind, id, thingId }: Quarantined): string => (kind === 'dock' ? id : thingId)
+export function captureOf({ kind, id, thingId }: Quarantined): string {
+  return kind === 'dock' ? id : thingId
+}
 
 /** The host keeps it: it waits for a decision from now on. Returns false where that was known. */
-export const markHeld = async (
+export async function markHeld(
   db: Db,
   id: string,
   facts: { note: DockNote | null; sizeBytes: number | null; diskBytes: number | null },
-): Promise<boolean> => {
+): Promise<boolean> {
   const { note, sizeBytes, diskBytes } = facts
   const held =
     await sql`update quarantine set state = 'held', size_bytes = ${sizeBytes}, disk_bytes = ${diskBytes},
@@ -76,40 +81,47 @@ export const markHeld = async (
 }
 
 /** The host does not keep it after all: the report was older than its removal. */
-export const forgetFound = async (db: Db, id: string): Promise<void> => {
+export async function forgetFound(db: Db, id: string): Promise<void> {
   await sql`delete from quarantine where id = ${id} and state = 'found'`.execute(db)
 }
 
 /** Docks of a host that stand in quarantine. */
-export const quarantinedDocks = async (db: Db, hostId: string): Promise<{ dockId: string }[]> =>
-  (
+export async function quarantinedDocks(db: Db, hostId: string): Promise<{ dockId: string }[]> {
+  return (
     await sql<{ dockId: string }>`select thing_id as "dockId" from quarantine
       where host_id = ${hostId} and kind = 'dock' and state in ('found', 'held') order by first_seen_at`.execute(
       db,
     )
   ).rows
+}
 
 /** A page of what stands in quarantine, oldest first; `all` includes what was decided. */
-export const listQuarantineRows = async (
+export async function listQuarantineRows(
   db: Db,
   { all, limit }: { all: boolean; limit: number },
-): Promise<Quarantined[]> =>
-  (
+): Promise<Quarantined[]> {
+  return (
     await sql<Quarantined>`select ${columns} from quarantine q
       where ${all} or q.state in ('found', 'held') order by q.first_seen_at, q.id limit ${limit}`.execute(db)
   ).rows
+}
 
 /** Locks what stands in quarantine under this id; null when nothing does. */
-export const lockQuarantined = async (tx: Db, id: string): Promise<Quarantined | null> =>
-  (await sql<Quarantined>`select ${columns} from quarantine q where q.id = ${id} for update`.execute(tx))
-    .rows[0] ?? null
+export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined | null> {
+  return (
+    (await sql<Quarantined>`select ${columns} from quarantine q where q.id = ${id} for update`.execute(tx))
+      .rows[0] ?? null
+  )
+}
 
-export const decide = async (tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> => {
+export async function decide(tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> {
   await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
 }
 
 /** True while nobody has decided on it. */
-export const isOpen = ({ state }: Quarantined): boolean => state === 'found' || state === 'held'
+export function isOpen({ state }: Quarantined): boolean {
+  return state === 'found' || state === 'held'
+}
 
 /** One organization that is being removed, or what a host has of those that were. */
 export type DeletedOrganizations = { organizationId: string } | { onHost: string }
@@ -118,11 +130,11 @@ export type DeletedOrganizations = { organizationId: string } | { onHost: string
  * Takes up to `limit` entries out of quarantine, decided ones as well, and returns them. Of an organization that is being
  * removed the database knows the Docks too, whatever their hosts noted.
  */
-export const takeQuarantined = async (
+export async function takeQuarantined(
   tx: Tx,
   of: DeletedOrganizations,
   limit: number,
-): Promise<Quarantined[]> => {
+): Promise<Quarantined[]> {
   const which =
     'onHost' in of
       ? sql`q.host_id = ${of.onHost} and exists (select 1 from erasures e
@@ -136,9 +148,12 @@ export const takeQuarantined = async (
 }
 
 /** How many things wait for a decision. */
-export const countQuarantined = async (db: Db): Promise<number> =>
-  (
-    await sql<{
-      n: number
-    }>`select count(*)::int as n from quarantine where state in ('found', 'held')`.execute(db)
-  ).rows[0]?.n ?? 0
+export async function countQuarantined(db: Db): Promise<number> {
+  return (
+    (
+      await sql<{
+        n: number
+      }>`select count(*)::int as n from quarantine where state in ('found', 'held')`.execute(db)
+    ).rows[0]?.n ?? 0
+  )
+}

@@ -15,7 +15,7 @@ export type StartFailures = {
   recent(): string[]
 }
 
-export const createStartFailures = (clock: Clock): StartFailures => {
+export function createStartFailures(clock: Clock): StartFailures {
   const failedAt = new Map<string, number>()
   return {
     failed: (hostId) => void failedAt.set(hostId, clock.now().getTime()),

@@ -43,7 +43,7 @@ export type InventoryParts = {
 }
 
 /** Those of the reported Docks of a pool that may become new Docks. */
-export const unusedOf = async (db: Db, pool: readonly PoolReport[]): Promise<PoolReport[]> => {
+export async function unusedOf(db: Db, pool: readonly PoolReport[]): Promise<PoolReport[]> {
   if (pool.length === 0) return []
   const used = await usedDockIds(
     db,
@@ -53,7 +53,7 @@ export const unusedOf = async (db: Db, pool: readonly PoolReport[]): Promise<Poo
 }
 
 /** Taking the same inventory twice is harmless. */
-export const createInventoryTaker = (parts: InventoryParts): InventoryTaker => {
+export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
   const { db, clock, logger, gateway, reactions, pools, poolKind, lostTime } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {

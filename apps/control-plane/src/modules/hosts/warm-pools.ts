@@ -30,7 +30,7 @@ const isOfKind = (dock: PoolReport, kind: PoolKind): boolean =>
   dock.memoryMiB === kind.memoryMiB &&
   dock.diskGiB === kind.diskGiB
 
-export const createWarmPools = (): WarmPools => {
+export function createWarmPools(): WarmPools {
   const pools = new Map<string, Pool>()
   const poolOf = (hostId: string): Pool => {
     const known = pools.get(hostId)

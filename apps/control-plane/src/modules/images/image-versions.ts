@@ -47,7 +47,7 @@ export type ImageVersions = {
 const isBuild = (version: string | undefined): version is string => version?.startsWith('built:') ?? false
 
 /** `catalog`: the images that this service knows. */
-export const createImageVersions = (context: CopyContext, catalog: readonly string[]): ImageVersions => {
+export function createImageVersions(context: CopyContext, catalog: readonly string[]): ImageVersions {
   const { db, clock, gateway, logger } = context
   /** Builds of other hosts that were warned about. */
   const warned = new Set<string>()

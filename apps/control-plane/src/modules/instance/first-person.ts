@@ -35,7 +35,7 @@ export type FirstPersonOptions = {
 }
 
 /** Makes the first person where there is nobody yet; answers whether it did. Later starts only renew the address. */
-export const ensureFirstPerson = async (db: Db, options: FirstPersonOptions): Promise<boolean> => {
+export async function ensureFirstPerson(db: Db, options: FirstPersonOptions): Promise<boolean> {
   const path = join(options.controlDir, 'admin.json')
   const made = await withTransaction(db, async (tx) => {
     await sql`select pg_advisory_xact_lock(${advisoryLocks.firstPerson})`.execute(tx)
@@ -85,7 +85,7 @@ const renewAddress = async (path: string, options: FirstPersonOptions): Promise<
 }
 
 /** Removes `admin.json` when it is this person's: they are erased. */
-export const forgetFirstPerson = async (controlDir: string, email: string): Promise<void> => {
+export async function forgetFirstPerson(controlDir: string, email: string): Promise<void> {
   const path = join(controlDir, 'admin.json')
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

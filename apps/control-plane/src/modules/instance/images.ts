@@ -11,7 +11,7 @@ export type ImagesContext = {
 }
 
 /** The catalog, each image with whether a Dock can be started from it now. */
-export const listImages = async (context: ImagesContext): Promise<Image[]> => {
+export async function listImages(context: ImagesContext): Promise<Image[]> {
   const served = await context.servedImages()
   return imageCatalog.map((name) => ({
     name,

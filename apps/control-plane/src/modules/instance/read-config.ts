@@ -5,11 +5,13 @@ export type InstanceFacts = Pick<Config, 'apiUrl' | 'appUrl' | 'mailDelivery' | 
   Partial<Config>
 
 /** What this instance offers; anybody may read it. */
-export const readConfig = (facts: InstanceFacts): Config => ({
-  billingEnabled: false,
-  githubAppConfigured: false,
-  ssh: null,
-  ports: null,
-  chatgptSignIn: false,
-  ...facts,
-})
+export function readConfig(facts: InstanceFacts): Config {
+  return {
+    billingEnabled: false,
+    githubAppConfigured: false,
+    ssh: null,
+    ports: null,
+    chatgptSignIn: false,
+    ...facts,
+  }
+}

@@ -24,11 +24,11 @@ export type ContactMessage = {
 }
 
 /** Throws `rate_limited` by client address, and `mail_unavailable` when it did not get away. */
-export const sendContact = async (
+export async function sendContact(
   context: ContactContext,
   message: ContactMessage,
   clientAddress: string,
-): Promise<{ sent: true }> => {
+): Promise<{ sent: true }> {
   await context.rateLimits.take('contactMessages', clientAddress)
   const { name, email, company, topic } = message
   const from = `${name} <${email}>${company === undefined ? '' : `, ${company}`}`

@@ -8,10 +8,10 @@ import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 export type ApiKeyRow = Selectable<ApiKeysTable>
 
 /** Saves a new key of a person and answers it with its raw value, which is known from then on to nobody else. */
-export const insertApiKey = async (
+export async function insertApiKey(
   db: Db,
   key: { userId: string; name: string; expiresAt: Date | null; now: Date },
-): Promise<{ row: ApiKeyRow; raw: string }> => {
+): Promise<{ row: ApiKeyRow; raw: string }> {
   const raw = newRawApiKey()
   const row = await db
     .insertInto('api_keys')
@@ -30,7 +30,7 @@ export const insertApiKey = async (
 }
 
 /** Keys of a person that still work. Asked with the person's row locked. */
-export const countActiveApiKeys = async (db: Tx, userId: string, now: Date): Promise<number> => {
+export async function countActiveApiKeys(db: Tx, userId: string, now: Date): Promise<number> {
   const { count } = await db
     .selectFrom('api_keys')
     .select((select) => select.fn.countAll<string>().as('count'))
@@ -43,8 +43,8 @@ export const countActiveApiKeys = async (db: Tx, userId: string, now: Date): Pro
 }
 
 /** All keys that a person made, newest first. Keys issued to Docks are not among them. */
-export const listApiKeyRows = (db: Db, userId: string): Promise<ApiKeyRow[]> =>
-  db
+export function listApiKeyRows(db: Db, userId: string): Promise<ApiKeyRow[]> {
+  return db
     .selectFrom('api_keys')
     .selectAll()
     .where('user_id', '=', userId)
@@ -52,9 +52,10 @@ export const listApiKeyRows = (db: Db, userId: string): Promise<ApiKeyRow[]> =>
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
+}
 
 /** Revokes a person's key, now or earlier. Answers whether it is theirs. */
-export const revokeApiKeyRow = async (db: Db, userId: string, id: string, now: Date): Promise<boolean> => {
+export async function revokeApiKeyRow(db: Db, userId: string, id: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('api_keys')
     .set((set) => ({ revoked_at: set.fn.coalesce('revoked_at', set.val(now)) }))
@@ -66,7 +67,7 @@ export const revokeApiKeyRow = async (db: Db, userId: string, id: string, now: D
 }
 
 /** Revokes every key that acts as a person, those issued to Docks among them. */
-export const revokeAllKeyRows = async (db: Db, userId: string, now: Date): Promise<void> => {
+export async function revokeAllKeyRows(db: Db, userId: string, now: Date): Promise<void> {
   await db
     .updateTable('api_keys')
     .set({ revoked_at: now })

@@ -4,12 +4,14 @@ import type { ApiKeyRow } from './api-key-store.ts'
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
 /** A key as it is shown: never its hash. */
-export const apiKeyView = (row: ApiKeyRow): ApiKey => ({
-  id: row.id,
-  name: row.name,
-  keyPrefix: row.key_prefix,
-  expiresAt: iso(row.expires_at),
-  revokedAt: iso(row.revoked_at),
-  lastUsedAt: iso(row.last_used_at),
-  createdAt: row.created_at.toISOString(),
-})
+export function apiKeyView(row: ApiKeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    keyPrefix: row.key_prefix,
+    expiresAt: iso(row.expires_at),
+    revokedAt: iso(row.revoked_at),
+    lastUsedAt: iso(row.last_used_at),
+    createdAt: row.created_at.toISOString(),
+  }
+}

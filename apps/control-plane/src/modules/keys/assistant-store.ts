@@ -21,25 +21,28 @@ export const deviceCodeColumn: SealedColumn = {
   ownerColumn: 'user_id',
 }
 
-export const placeIn = ({ table, column }: SealedColumn, rowId: string): Place => ({ table, column, rowId })
+export function placeIn({ table, column }: SealedColumn, rowId: string): Place {
+  return { table, column, rowId }
+}
 
-export const findConnection = (db: Db, userId: string): Promise<ConnectionRow | undefined> =>
-  db.selectFrom('assistant_connections').selectAll().where('user_id', '=', userId).executeTakeFirst()
+export function findConnection(db: Db, userId: string): Promise<ConnectionRow | undefined> {
+  return db.selectFrom('assistant_connections').selectAll().where('user_id', '=', userId).executeTakeFirst()
+}
 
 /** Stores a connection in place of the one before. */
-export const putConnection = async (tx: Tx, row: ConnectionRow): Promise<void> => {
+export async function putConnection(tx: Tx, row: ConnectionRow): Promise<void> {
   await tx.deleteFrom('assistant_connections').where('user_id', '=', row.user_id).execute()
   await tx.insertInto('assistant_connections').values(row).execute()
 }
 
 /** Ends the connection. Answers whether there was one. */
-export const deleteConnection = async (db: Db, userId: string): Promise<boolean> => {
+export async function deleteConnection(db: Db, userId: string): Promise<boolean> {
   const result = await db.deleteFrom('assistant_connections').where('user_id', '=', userId).executeTakeFirst()
   return result.numDeletedRows > 0n
 }
 
 /** Stores a sign-in in place of one begun before, whose code nobody asks about any more. */
-export const putDeviceSignIn = async (db: Db, row: DeviceSignInRow): Promise<void> => {
+export async function putDeviceSignIn(db: Db, row: DeviceSignInRow): Promise<void> {
   await db
     .insertInto('device_sign_ins')
     .values(row)
@@ -55,11 +58,12 @@ export const putDeviceSignIn = async (db: Db, row: DeviceSignInRow): Promise<voi
     .execute()
 }
 
-export const findDeviceSignIn = (db: Db, userId: string): Promise<DeviceSignInRow | undefined> =>
-  db.selectFrom('device_sign_ins').selectAll().where('user_id', '=', userId).executeTakeFirst()
+export function findDeviceSignIn(db: Db, userId: string): Promise<DeviceSignInRow | undefined> {
+  return db.selectFrom('device_sign_ins').selectAll().where('user_id', '=', userId).executeTakeFirst()
+}
 
 /** Takes the turn to ask the provider: of many who poll at once, one is answered true, and the next after the interval. */
-export const takePollTurn = async (db: Db, row: DeviceSignInRow, now: Date): Promise<boolean> => {
+export async function takePollTurn(db: Db, row: DeviceSignInRow, now: Date): Promise<boolean> {
   const next = new Date(now.getTime() + row.interval_seconds * 1000)
   const result = await db
     .updateTable('device_sign_ins')
@@ -71,7 +75,7 @@ export const takePollTurn = async (db: Db, row: DeviceSignInRow, now: Date): Pro
 }
 
 /** Asks more rarely from now on. */
-export const slowDown = async (db: Db, id: string, intervalSeconds: number, now: Date): Promise<void> => {
+export async function slowDown(db: Db, id: string, intervalSeconds: number, now: Date): Promise<void> {
   await db
     .updateTable('device_sign_ins')
     .set({
@@ -83,7 +87,7 @@ export const slowDown = async (db: Db, id: string, intervalSeconds: number, now:
 }
 
 /** Ends a sign-in. Answers whether it was still the person's own. */
-export const deleteDeviceSignIn = async (db: Db, id: string): Promise<boolean> => {
+export async function deleteDeviceSignIn(db: Db, id: string): Promise<boolean> {
   const result = await db.deleteFrom('device_sign_ins').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n
 }

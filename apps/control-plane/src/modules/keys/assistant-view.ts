@@ -10,8 +10,8 @@ export const notConnected: AssistantConnection = {
 }
 
 /** A connection as its person sees it: never a token. */
-export const connectionView = (row: ConnectionRow | undefined, now: Date): AssistantConnection =>
-  row === undefined
+export function connectionView(row: ConnectionRow | undefined, now: Date): AssistantConnection {
+  return row === undefined
     ? notConnected
     : {
         connected: true,
@@ -20,3 +20,4 @@ export const connectionView = (row: ConnectionRow | undefined, now: Date): Assis
         planType: row.plan_type,
         updatedAt: row.updated_at.toISOString(),
       }
+}

@@ -11,11 +11,11 @@ const lastUsedEveryMs = 60_000
 /** Answers who a raw key acts for, or undefined when it is no key that works now. */
 export type AuthenticateApiKey = (raw: string) => Promise<SignedIn | undefined>
 
-export const createApiKeyAuthentication = (options: {
+export function createApiKeyAuthentication(options: {
   db: Db
   clock: Clock
   logger: Logger
-}): AuthenticateApiKey => {
+}): AuthenticateApiKey {
   const { db, clock, logger } = options
   const noting = new Set<string>()
 

@@ -90,56 +90,58 @@ const ask = async (url: string, form: Record<string, string>): Promise<{ status:
   }
 }
 
-export const createDeviceFlow = (settings: DeviceFlowSettings): DeviceFlow => ({
-  start: async () => {
-    const { status, body } = await ask(settings.deviceUrl, {
-      client_id: settings.clientId,
-      scope: settings.scope,
-    })
-    const answer = grantAnswer.safeParse(body)
-    if (status !== 200 || !answer.success) throw new ProviderUnavailable(`no grant, status ${status}`)
-    const { data } = answer
-    return {
-      deviceCode: data.device_code,
-      userCode: data.user_code,
-      verificationUrl: data.verification_uri,
-      intervalSeconds: Math.ceil(data.interval ?? intervalDefault),
-      expiresInSeconds: data.expires_in,
-    }
-  },
-
-  poll: async (deviceCode) => {
-    const { status, body } = await ask(settings.tokenUrl, {
-      grant_type: grantType,
-      client_id: settings.clientId,
-      device_code: deviceCode,
-    })
-    if (status === 200) {
-      const answer = tokenAnswer.safeParse(body)
-      if (!answer.success) throw new ProviderUnavailable('tokens of an unknown form')
-      const { access_token, refresh_token, id_token, expires_in } = answer.data
+export function createDeviceFlow(settings: DeviceFlowSettings): DeviceFlow {
+  return {
+    start: async () => {
+      const { status, body } = await ask(settings.deviceUrl, {
+        client_id: settings.clientId,
+        scope: settings.scope,
+      })
+      const answer = grantAnswer.safeParse(body)
+      if (status !== 200 || !answer.success) throw new ProviderUnavailable(`no grant, status ${status}`)
+      const { data } = answer
       return {
-        state: 'approved',
-        tokens: {
-          accessToken: access_token,
-          refreshToken: refresh_token ?? null,
-          idToken: id_token ?? null,
-          expiresInSeconds: expires_in ?? null,
-        },
+        deviceCode: data.device_code,
+        userCode: data.user_code,
+        verificationUrl: data.verification_uri,
+        intervalSeconds: Math.ceil(data.interval ?? intervalDefault),
+        expiresInSeconds: data.expires_in,
       }
-    }
-    const answer = errorAnswer.safeParse(body)
-    switch (answer.data?.error) {
-      case 'authorization_pending':
-        return { state: 'pending' }
-      case 'slow_down':
-        return { state: 'slow_down' }
-      case 'expired_token':
-      case 'access_denied':
-      case 'invalid_grant':
-        return { state: 'ended' }
-      default:
-        throw new ProviderUnavailable(`no tokens, status ${status}`)
-    }
-  },
-})
+    },
+
+    poll: async (deviceCode) => {
+      const { status, body } = await ask(settings.tokenUrl, {
+        grant_type: grantType,
+        client_id: settings.clientId,
+        device_code: deviceCode,
+      })
+      if (status === 200) {
+        const answer = tokenAnswer.safeParse(body)
+        if (!answer.success) throw new ProviderUnavailable('tokens of an unknown form')
+        const { access_token, refresh_token, id_token, expires_in } = answer.data
+        return {
+          state: 'approved',
+          tokens: {
+            accessToken: access_token,
+            refreshToken: refresh_token ?? null,
+            idToken: id_token ?? null,
+            expiresInSeconds: expires_in ?? null,
+          },
+        }
+      }
+      const answer = errorAnswer.safeParse(body)
+      switch (answer.data?.error) {
+        case 'authorization_pending':
+          return { state: 'pending' }
+        case 'slow_down':
+          return { state: 'slow_down' }
+        case 'expired_token':
+        case 'access_denied':
+        case 'invalid_grant':
+          return { state: 'ended' }
+        default:
+          throw new ProviderUnavailable(`no tokens, status ${status}`)
+      }
+    },
+  }
+}

@@ -10,7 +10,7 @@ type NewDockKey = { dockId: string; organizationId: string; userId: string; now:
  * Issues a key to a Dock and returns its raw value, which is kept nowhere. Returns null when the person is erased, has
  * closed their account or has left the organization: the Dock then runs without a key.
  */
-export const issueDockKey = async (db: Db, key: NewDockKey): Promise<string | null> => {
+export async function issueDockKey(db: Db, key: NewDockKey): Promise<string | null> {
   const raw = newRawApiKey()
   // The lock waits for a closing account, so that no key is made behind its back.
   const { rows } = await sql`
@@ -25,7 +25,7 @@ export const issueDockKey = async (db: Db, key: NewDockKey): Promise<string | nu
 }
 
 /** Ids of the keys of a Dock that have not ended. */
-export const liveDockKeys = async (db: Db, dockId: string): Promise<string[]> => {
+export async function liveDockKeys(db: Db, dockId: string): Promise<string[]> {
   const keys = await db
     .selectFrom('api_keys')
     .select('id')
@@ -36,11 +36,12 @@ export const liveDockKeys = async (db: Db, dockId: string): Promise<string[]> =>
 }
 
 /** The statement that ends every key of a Dock, for a `with` of another. An ended key leaves no row. */
-export const endDockKeys = (dockId: string, when: RawBuilder<boolean> = sql`true`): RawBuilder<unknown> =>
-  sql`delete from api_keys where dock_id = ${dockId}::uuid and ${when}`
+export function endDockKeys(dockId: string, when: RawBuilder<boolean> = sql`true`): RawBuilder<unknown> {
+  return sql`delete from api_keys where dock_id = ${dockId}::uuid and ${when}`
+}
 
 /** Ends the named keys of a Dock. Repeating it is harmless. */
-export const revokeDockKeys = async (db: Db, dockId: string, ids: readonly string[]): Promise<void> => {
+export async function revokeDockKeys(db: Db, dockId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db
     .deleteFrom('api_keys')

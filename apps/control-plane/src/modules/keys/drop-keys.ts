@@ -3,7 +3,7 @@ import { revokeAllKeyRows } from './api-key-store.ts'
 import { deleteAllSshKeyRows } from './ssh-key-store.ts'
 
 /** Revokes a person's API keys and deletes their SSH keys, as their account closes. */
-export const dropKeys = async (tx: Tx, userId: string, now: Date): Promise<void> => {
+export async function dropKeys(tx: Tx, userId: string, now: Date): Promise<void> {
   await revokeAllKeyRows(tx, userId, now)
   await deleteAllSshKeyRows(tx, userId)
 }

@@ -10,7 +10,7 @@ const claims = z.object({
 })
 
 /** Address and plan from the token's claims; null where it does not tell. */
-export const readIdToken = (token: string | null): { email: string | null; planType: string | null } => {
+export function readIdToken(token: string | null): { email: string | null; planType: string | null } {
   const nothing = { email: null, planType: null }
   const payload = token?.split('.')[1]
   if (payload === undefined) return nothing

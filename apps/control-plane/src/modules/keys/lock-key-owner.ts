@@ -6,7 +6,7 @@ import type { Tx } from '../../database/database.ts'
  * is seen. Throws `account_closed`, and `email_verification_required`: a key for an address that somebody else owns
  * would outlive the day on which the owner sets a password.
  */
-export const lockKeyOwner = async (tx: Tx, userId: string): Promise<void> => {
+export async function lockKeyOwner(tx: Tx, userId: string): Promise<void> {
   const person = await tx
     .selectFrom('users')
     .select(['closed_at', 'erased_at', 'email_verified'])

@@ -15,30 +15,34 @@ export const providerKeyColumn: SealedColumn = {
 }
 
 /** Where the key of a row stands. */
-export const providerKeyPlace = (rowId: string): Place => ({
-  table: providerKeyColumn.table,
-  column: providerKeyColumn.column,
-  rowId,
-})
+export function providerKeyPlace(rowId: string): Place {
+  return {
+    table: providerKeyColumn.table,
+    column: providerKeyColumn.column,
+    rowId,
+  }
+}
 
 /** The keys that an organization has set. */
-export const listProviderKeyRows = (db: Db, organizationId: string): Promise<ProviderKeyRow[]> =>
-  db.selectFrom('provider_keys').selectAll().where('organization_id', '=', organizationId).execute()
+export function listProviderKeyRows(db: Db, organizationId: string): Promise<ProviderKeyRow[]> {
+  return db.selectFrom('provider_keys').selectAll().where('organization_id', '=', organizationId).execute()
+}
 
-export const findProviderKeyRow = (
+export function findProviderKeyRow(
   db: Db,
   organizationId: string,
   provider: KeyProvider,
-): Promise<ProviderKeyRow | undefined> =>
-  db
+): Promise<ProviderKeyRow | undefined> {
+  return db
     .selectFrom('provider_keys')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where('provider', '=', provider)
     .executeTakeFirst()
+}
 
 /** Stores a key in place of the one before, row id and all: the value is sealed to its row. */
-export const putProviderKey = async (db: Db, row: ProviderKeyRow): Promise<void> => {
+export async function putProviderKey(db: Db, row: ProviderKeyRow): Promise<void> {
   await db
     .insertInto('provider_keys')
     .values(row)
@@ -53,11 +57,11 @@ export const putProviderKey = async (db: Db, row: ProviderKeyRow): Promise<void>
 }
 
 /** Deletes a key. Answers whether there was one. */
-export const deleteProviderKeyRow = async (
+export async function deleteProviderKeyRow(
   db: Db,
   organizationId: string,
   provider: KeyProvider,
-): Promise<boolean> => {
+): Promise<boolean> {
   const result = await db
     .deleteFrom('provider_keys')
     .where('organization_id', '=', organizationId)

@@ -12,24 +12,29 @@ const checksumOf = (random: string): string =>
   toBase62(createHash('sha256').update(`${scheme}${random}`).digest().subarray(0, 4))
 
 /** SHA-256 of a raw key: the only form in which it is kept. */
-export const hashApiKey = (raw: string): Buffer => createHash('sha256').update(raw).digest()
+export function hashApiKey(raw: string): Buffer {
+  return createHash('sha256').update(raw).digest()
+}
 
 /** The first characters of a raw key, which are kept readable to find and recognise it. */
-export const prefixOfApiKey = (raw: string): string => raw.slice(0, prefixLength)
+export function prefixOfApiKey(raw: string): string {
+  return raw.slice(0, prefixLength)
+}
 
 /** A new raw key. */
-export const newRawApiKey = (): string => {
+export function newRawApiKey(): string {
   const random = toBase62(randomBytes(32))
   return `${scheme}${random}${checksumOf(random)}`
 }
 
 /** Whether a text has the form of a key with a right checksum, so that nonsense never reaches the database. */
-export const isRawApiKey = (text: string): boolean => {
+export function isRawApiKey(text: string): boolean {
   if (!pattern.test(text)) return false
   const random = text.slice(scheme.length, scheme.length + randomLength)
   return text.slice(scheme.length + randomLength) === checksumOf(random)
 }
 
 /** A text with something else in place of all that has the form of a key. */
-export const maskApiKeys = (text: string, mask: string): string =>
-  text.replace(new RegExp(`${scheme}[0-9A-Za-z]{${randomLength + checksumLength}}`, 'g'), mask)
+export function maskApiKeys(text: string, mask: string): string {
+  return text.replace(new RegExp(`${scheme}[0-9A-Za-z]{${randomLength + checksumLength}}`, 'g'), mask)
+}

@@ -3,13 +3,13 @@ import { type DeviceFlow, ProviderUnavailable } from './device-flow.ts'
 import type { KeysContext } from './keys-context.ts'
 
 /** Throws `chatgpt_signin_disabled` where the instance has no such sign-in. */
-export const requireDeviceFlow = ({ deviceFlow }: Pick<KeysContext, 'deviceFlow'>): DeviceFlow => {
+export function requireDeviceFlow({ deviceFlow }: Pick<KeysContext, 'deviceFlow'>): DeviceFlow {
   if (!deviceFlow) throw new ServiceError('chatgpt_signin_disabled')
   return deviceFlow
 }
 
 /** The provider's answer, or `chatgpt_unavailable`. */
-export const orUnavailable = async <T>(asked: Promise<T>): Promise<T> => {
+export async function orUnavailable<T>(asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {

@@ -7,20 +7,21 @@ import type { SshPublicKey } from './ssh-public-key.ts'
 export type SshKeyRow = Selectable<Database['ssh_keys']>
 
 /** A person's keys, newest first. */
-export const listSshKeyRows = (db: Db, userId: string): Promise<SshKeyRow[]> =>
-  db
+export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
+  return db
     .selectFrom('ssh_keys')
     .selectAll()
     .where('user_id', '=', userId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
+}
 
-export const insertSshKey = (
+export function insertSshKey(
   tx: Tx,
   values: { userId: string; name: string; key: SshPublicKey; now: Date },
-): Promise<SshKeyRow> =>
-  tx
+): Promise<SshKeyRow> {
+  return tx
     .insertInto('ssh_keys')
     .values({
       id: newUuid(),
@@ -33,9 +34,10 @@ export const insertSshKey = (
     })
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
 /** Deletes a person's key. Answers whether it was theirs. */
-export const deleteSshKeyRow = async (db: Db, userId: string, id: string): Promise<boolean> => {
+export async function deleteSshKeyRow(db: Db, userId: string, id: string): Promise<boolean> {
   const result = await db
     .deleteFrom('ssh_keys')
     .where('id', '=', id)
@@ -44,6 +46,6 @@ export const deleteSshKeyRow = async (db: Db, userId: string, id: string): Promi
   return result.numDeletedRows > 0n
 }
 
-export const deleteAllSshKeyRows = async (tx: Tx, userId: string): Promise<void> => {
+export async function deleteAllSshKeyRows(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('ssh_keys').where('user_id', '=', userId).execute()
 }

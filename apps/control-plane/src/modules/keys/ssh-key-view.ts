@@ -2,11 +2,13 @@ import type { SshKey } from '@dock/contract'
 import type { SshKeyRow } from './ssh-key-store.ts'
 
 /** A key as it is shown to its owner. */
-export const sshKeyView = (row: SshKeyRow): SshKey => ({
-  id: row.id,
-  name: row.name,
-  publicKey: row.public_key,
-  fingerprint: row.fingerprint,
-  lastUsedAt: row.last_used_at?.toISOString() ?? null,
-  createdAt: row.created_at.toISOString(),
-})
+export function sshKeyView(row: SshKeyRow): SshKey {
+  return {
+    id: row.id,
+    name: row.name,
+    publicKey: row.public_key,
+    fingerprint: row.fingerprint,
+    lastUsedAt: row.last_used_at?.toISOString() ?? null,
+    createdAt: row.created_at.toISOString(),
+  }
+}

@@ -37,7 +37,7 @@ const readKey = (line: string): { key: KeyObject; bytes: Buffer } => {
 }
 
 /** Reads the key. Throws `validation_error` with what to correct. */
-export const parseSshPublicKey = (text: string): SshPublicKey => {
+export function parseSshPublicKey(text: string): SshPublicKey {
   const trimmed = text.trim()
   if (trimmed.includes('PRIVATE KEY'))
     throw refuse('is a private key; give the .pub file, and keep this one to you')

@@ -18,17 +18,20 @@ const columnOf: Record<LimitName, string> = {
 const names = Object.keys(columnOf) as LimitName[]
 
 /** The organization with this slug or id; null when there is none. */
-export const findOrganizationId = async (db: Db, slugOrId: string): Promise<string | null> =>
-  (
-    await sql<{ id: string }>`select id from organizations
+export async function findOrganizationId(db: Db, slugOrId: string): Promise<string | null> {
+  return (
+    (
+      await sql<{ id: string }>`select id from organizations
       where (slug = ${slugOrId} or id::text = ${slugOrId}) and deleted_at is null`.execute(db)
-  ).rows[0]?.id ?? null
+    ).rows[0]?.id ?? null
+  )
+}
 
 /** What is set for the organization; null for each limit that is left to the instance's default. */
-export const readOwnLimits = async (
+export async function readOwnLimits(
   db: Db,
   organizationId: string,
-): Promise<Record<LimitName, number | null>> => {
+): Promise<Record<LimitName, number | null>> {
   const columns = names.map((name) => sql`${sql.ref(columnOf[name])} as ${sql.ref(name)}`)
   const result = await sql<Record<LimitName, number | null>>`select ${sql.join(columns)}
     from organization_limits where organization_id = ${organizationId}`.execute(db)
@@ -36,17 +39,17 @@ export const readOwnLimits = async (
 }
 
 /** The limits that hold. */
-export const readLimits = async (db: Db, organizationId: string, defaults: Limits): Promise<Limits> => {
+export async function readLimits(db: Db, organizationId: string, defaults: Limits): Promise<Limits> {
   const own = await readOwnLimits(db, organizationId)
   return Object.fromEntries(names.map((name) => [name, own[name] ?? defaults[name]])) as Limits
 }
 
 /** Sets limits of an organization that exists; false when there is none. */
-export const changeOwnLimits = async (
+export async function changeOwnLimits(
   db: Db,
   organizationId: string,
   change: OrganizationLimitsChange,
-): Promise<boolean> => {
+): Promise<boolean> {
   const set: RawBuilder<unknown>[] = []
   for (const name of names)
     if (change[name] !== undefined) set.push(sql`${sql.ref(columnOf[name])} = ${change[name]}`)
@@ -62,7 +65,7 @@ export const changeOwnLimits = async (
 }
 
 /** What the organization uses; `repositories` is that of the Environment with the most. */
-export const readUsage = async (db: Db, organizationId: string): Promise<Limits> => {
+export async function readUsage(db: Db, organizationId: string): Promise<Limits> {
   const result = await sql<Limits>`
     select d.*, coalesce(s.stored_bytes, 0) / 1073741824::float8 as "storedGiB", coalesce(s.snapshots, 0) as snapshots,
       (select count(*) from environments e where e.organization_id = o.id)::int as environments,
@@ -81,7 +84,7 @@ export const readUsage = async (db: Db, organizationId: string): Promise<Limits>
 }
 
 /** Removes the counters of an organization that stores nothing any more; returns how many are left, which is none. */
-export const forgetStorage = async (db: Db, organizationId: string): Promise<number> => {
+export async function forgetStorage(db: Db, organizationId: string): Promise<number> {
   await sql`delete from organization_storage where organization_id = ${organizationId}`.execute(db)
   return 0
 }
@@ -90,11 +93,7 @@ export const forgetStorage = async (db: Db, organizationId: string): Promise<num
  * Organizations that the person owns or made, but for `besides`, counted with the person held against another count. Whose
  * organizations are locked too, these come first.
  */
-export const countOrganizationsOf = async (
-  tx: Db,
-  userId: string,
-  besides: string | null,
-): Promise<number> => {
+export async function countOrganizationsOf(tx: Db, userId: string, besides: string | null): Promise<number> {
   await sql`select id from users where id = ${userId} for no key update`.execute(tx)
   const result = await sql<{ n: number }>`select count(*)::int as n from (
       select organization_id as id from memberships where user_id = ${userId} and role = 'owner'
@@ -104,7 +103,7 @@ export const countOrganizationsOf = async (
 }
 
 /** Environments of the organization, counted with the organization held against another count. */
-export const countEnvironments = async (tx: Db, organizationId: string): Promise<number> => {
+export async function countEnvironments(tx: Db, organizationId: string): Promise<number> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
   const result = await sql<{ n: number }>`select count(*)::int as n from environments
     where organization_id = ${organizationId}`.execute(tx)

@@ -49,9 +49,11 @@ const sentences: Record<LimitName, (most: number, used: number) => string> = {
 }
 
 /** Starting compute past a limit is `concurrency_exceeded`, defining one thing more is `conflict`. */
-export const limitRefusal = (
+export function limitRefusal(
   code: 'concurrency_exceeded' | 'conflict',
   name: LimitName,
   most: number,
   used: number,
-): ServiceError => new ServiceError(code, { message: sentences[name](most, used) })
+): ServiceError {
+  return new ServiceError(code, { message: sentences[name](most, used) })
+}

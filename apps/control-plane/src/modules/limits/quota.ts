@@ -24,16 +24,18 @@ export type QuotaRefusal = {
  * `quota as (…)`: no row when one more Dock of this size passes no limit. It is looked at when `after` is true, and takes
  * a lock on the organization's starts after the Dock's row and before the host's.
  */
-export const quotaPart = (
+export function quotaPart(
   { organizationId, billing, defaults }: Quota,
   size: { cpus: number; memoryMiB: number; diskGiB: number },
   after: RawBuilder<boolean>,
-): RawBuilder<unknown> => sql`quota as materialized (select q.* from (select 1 where ${after}) as first,
+): RawBuilder<unknown> {
+  return sql`quota as materialized (select q.* from (select 1 where ${after}) as first,
   lateral quota_refusal(${organizationId}::uuid, ${billing}::boolean, ${JSON.stringify(defaults)}::jsonb,
     ${size.cpus}::bigint, ${size.memoryMiB}::bigint, ${size.diskGiB}::bigint) as q)`
+}
 
 /** The error that a row of {@link quotaPart} stands for. */
-export const quotaError = ({ refused, allowed, used }: QuotaRefusal): ServiceError => {
+export function quotaError({ refused, allowed, used }: QuotaRefusal): ServiceError {
   if (refused === 'subscription') return new ServiceError('subscription_required')
   if (refused === 'budget') return new ServiceError('budget_exceeded')
   if (refused === 'plan')

@@ -12,7 +12,9 @@ export type ErasureMacs = {
   isOurs(erased: Erased & { mac?: string | undefined }): boolean
 }
 
-export const createErasureMacs = (ring: KeyRing): ErasureMacs => ({
-  signed: ({ kind, id }) => ({ kind, id, mac: ring.mac(textOf({ kind, id })) }),
-  isOurs: ({ mac, ...erased }) => mac !== undefined && ring.isMac(textOf(erased), mac),
-})
+export function createErasureMacs(ring: KeyRing): ErasureMacs {
+  return {
+    signed: ({ kind, id }) => ({ kind, id, mac: ring.mac(textOf({ kind, id })) }),
+    isOurs: ({ mac, ...erased }) => mac !== undefined && ring.isMac(textOf(erased), mac),
+  }
+}

@@ -5,35 +5,39 @@ import type { Db, Tx } from '../../database/database.ts'
 export type Erased = { kind: 'person' | 'organization'; id: string }
 
 /** Records an erasure in the transaction that does it. */
-export const recordErasure = async (tx: Tx, { kind, id }: Erased, now: Date): Promise<void> => {
+export async function recordErasure(tx: Tx, { kind, id }: Erased, now: Date): Promise<void> {
   await sql`insert into erasures (kind, id, erased_at) values (${kind}, ${id}, ${now})
     on conflict do nothing`.execute(tx)
 }
 
 /** Up to `limit` erasures after the first `offset`, oldest first. */
-export const listErasures = async (
+export async function listErasures(
   db: Db,
   { offset, limit }: { offset: number; limit: number },
-): Promise<Erased[]> =>
-  (
+): Promise<Erased[]> {
+  return (
     await sql<Erased>`select kind, id from erasures order by erased_at, id
       offset ${offset} limit ${limit}`.execute(db)
   ).rows
+}
 
 /** How many there are. */
-export const countErasures = async (db: Db): Promise<number> =>
-  (await sql<{ count: number }>`select count(*)::int as count from erasures`.execute(db)).rows[0]!.count
+export async function countErasures(db: Db): Promise<number> {
+  return (await sql<{ count: number }>`select count(*)::int as count from erasures`.execute(db)).rows[0]!
+    .count
+}
 
 /** Those of what somebody outside remembers that this database does not know. */
-export const unknownErasures = async (db: Db, erased: readonly Erased[]): Promise<Erased[]> =>
-  (
+export async function unknownErasures(db: Db, erased: readonly Erased[]): Promise<Erased[]> {
+  return (
     await sql<Erased>`select e.kind, e.id
       from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)
       where not exists (select 1 from erasures k where k.kind = e.kind and k.id = e.id)`.execute(db)
   ).rows
+}
 
 /** Records what somebody outside remembers. */
-export const takeErasures = async (db: Db, erased: readonly Erased[], now: Date): Promise<void> => {
+export async function takeErasures(db: Db, erased: readonly Erased[], now: Date): Promise<void> {
   await sql`insert into erasures (kind, id, erased_at)
       select e.kind, e.id, ${now}::timestamptz
       from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)

@@ -36,7 +36,7 @@ export type Lineage = {
   isOfLostTime(operationId: string): Promise<boolean>
 }
 
-export const createLineage = (options: { db: Db; clock: Clock; logger: Logger }): Lineage => {
+export function createLineage(options: { db: Db; clock: Clock; logger: Logger }): Lineage {
   const { db, clock, logger } = options
   const startId = newUuid()
   let state = { epoch: 0, begunAt: null as Date | null }

@@ -34,7 +34,7 @@ export type StoreMemory = {
   settled(): Promise<void>
 }
 
-export const createStoreMemory = (parts: {
+export function createStoreMemory(parts: {
   db: Db
   clock: Clock
   logger: Logger
@@ -42,7 +42,7 @@ export const createStoreMemory = (parts: {
   lineage: Lineage
   /** Erases again what a restore brought back. */
   eraseAgain(erased: readonly Erased[]): Promise<void>
-}): StoreMemory => {
+}): StoreMemory {
   const { db, clock, logger, store, lineage } = parts
 
   /** The object, or null where none was ever written. One that cannot be understood throws. */

@@ -13,10 +13,8 @@ const changeMade = sql<boolean>`exists (select 1 from moved)`
  * One alert a statement. An organization that has the type off is told nothing; closed accounts and addresses that
  * nobody verified get no mail.
  */
-export const alertStatement = (
-  alert: Alert,
-  when: RawBuilder<boolean> = changeMade,
-): RawBuilder<unknown> => sql`
+export function alertStatement(alert: Alert, when: RawBuilder<boolean> = changeMade): RawBuilder<unknown> {
+  return sql`
   alerted as (
     insert into notifications (user_id, organization_id, event_id, type, title, body, dock_id, occurred_at)
     select m.user_id, m.organization_id, ${alert.eventId}::uuid, ${alert.type}::text, ${alert.title}::text,
@@ -34,8 +32,9 @@ export const alertStatement = (
     left join personal_alert_settings p on p.user_id = a.user_id and p.type = ${alert.type}::text
     where u.email_verified and u.closed_at is null
       and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean))`
+}
 
 /** Tells of something that changes no Dock (a disk that fills): a statement of its own. */
-export const raiseAlert = async (db: Db, alert: Alert): Promise<void> => {
+export async function raiseAlert(db: Db, alert: Alert): Promise<void> {
   await sql`with ${alertStatement(alert, sql<boolean>`true`)} select 1`.execute(db)
 }

@@ -26,4 +26,6 @@ export const mailedByDefault = {
 export const alertAudience = 'members'
 
 /** The page of the app that an alert leads to. */
-export const alertLinkPath = (dockId: string): string => `/docks/${dockId}`
+export function alertLinkPath(dockId: string): string {
+  return `/docks/${dockId}`
+}

@@ -19,10 +19,10 @@ const visible = sql<boolean>`exists (select 1 from memberships m
   where m.organization_id = n.organization_id and m.user_id = n.user_id)`
 
 /** Newest first. */
-export const listInbox = async (
+export async function listInbox(
   db: Db,
   request: { userId: string; after: PagePlace | null; limit: number },
-): Promise<NotificationRow[]> => {
+): Promise<NotificationRow[]> {
   const { userId, after } = request
   const { rows } = await sql<NotificationRow>`
     select n.id, n.event_id as "eventId", n.type, n.title, n.body, n.dock_id as "dockId",
@@ -33,21 +33,21 @@ export const listInbox = async (
   return rows
 }
 
-export const countUnread = async (db: Db, userId: string): Promise<number> => {
+export async function countUnread(db: Db, userId: string): Promise<number> {
   const { rows } = await sql<{ unread: number }>`select count(*)::int as unread from notifications n
     where n.user_id = ${userId} and n.read_at is null and ${visible}`.execute(db)
   return rows[0]?.unread ?? 0
 }
 
 /** Answers whether there is such a notification. */
-export const markRead = async (db: Db, userId: string, id: string, now: Date): Promise<boolean> => {
+export async function markRead(db: Db, userId: string, id: string, now: Date): Promise<boolean> {
   const { rows } = await sql`update notifications n set read_at = coalesce(n.read_at, ${now})
     where n.id = ${id} and n.user_id = ${userId} and ${visible} returning n.id`.execute(db)
   return rows.length > 0
 }
 
 /** Answers how many were unread. */
-export const markAllRead = async (db: Db, userId: string, now: Date): Promise<number> => {
+export async function markAllRead(db: Db, userId: string, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`update notifications n set read_at = ${now}
     where n.user_id = ${userId} and n.read_at is null and ${visible}`.execute(db)
   return Number(numAffectedRows ?? 0)

@@ -7,7 +7,7 @@ import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 export const notificationsKeptMs = 180 * 24 * 3_600_000
 
 /** One round, over every person. */
-export const pruneNotifications = async ({ db, clock }: { db: Db; clock: Clock }): Promise<void> => {
+export async function pruneNotifications({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - notificationsKeptMs)
   await deleteBatches(
     db,

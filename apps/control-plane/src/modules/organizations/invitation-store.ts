@@ -24,19 +24,20 @@ const addressedTo = (db: Db, email: string, now: Date) =>
     .select('organizations.name as organizationName')
 
 /** What is open for an address, newest first. */
-export const listAddressedInvitations = (db: Db, email: string, now: Date): Promise<AddressedInvitation[]> =>
-  addressedTo(db, email, now)
+export function listAddressedInvitations(db: Db, email: string, now: Date): Promise<AddressedInvitation[]> {
+  return addressedTo(db, email, now)
     .orderBy('invitations.created_at', 'desc')
     .orderBy('invitations.id', 'desc')
     .execute()
+}
 
 /** An invitation that can be accepted at this address. */
-export const findAddressedInvitation = (
+export function findAddressedInvitation(
   db: Db,
   email: string,
   reference: InvitationReference,
   now: Date,
-): Promise<AddressedInvitation | undefined> => {
+): Promise<AddressedInvitation | undefined> {
   const query = addressedTo(db, email, now)
   return 'id' in reference
     ? query.where('invitations.id', '=', reference.id).executeTakeFirst()
@@ -44,27 +45,28 @@ export const findAddressedInvitation = (
 }
 
 /** Everything open in an organization, expired ones included, newest first. */
-export const listInvitationRows = (db: Db, organizationId: string): Promise<InvitationRow[]> =>
-  db
+export function listInvitationRows(db: Db, organizationId: string): Promise<InvitationRow[]> {
+  return db
     .selectFrom('invitations')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute()
+}
 
-export const findInvitationRow = (
+export function findInvitationRow(
   tx: Tx,
   organizationId: string,
   by: { id: string } | { email: string },
-): Promise<InvitationRow | undefined> => {
+): Promise<InvitationRow | undefined> {
   const query = tx.selectFrom('invitations').selectAll().where('organization_id', '=', organizationId)
   return 'id' in by
     ? query.where('id', '=', by.id).executeTakeFirst()
     : query.where('email', '=', by.email).executeTakeFirst()
 }
 
-export const insertInvitation = async (
+export async function insertInvitation(
   tx: Tx,
   invitation: {
     organizationId: string
@@ -74,7 +76,7 @@ export const insertInvitation = async (
     expiresAt: Date
     now: Date
   },
-): Promise<void> => {
+): Promise<void> {
   await tx
     .insertInto('invitations')
     .values({
@@ -90,13 +92,13 @@ export const insertInvitation = async (
 }
 
 /** Gives an invitation another link, role and end: the link before it leads nowhere from then on. */
-export const renewInvitation = (
+export function renewInvitation(
   tx: Tx,
   organizationId: string,
   id: string,
   values: { role: Role; token: string; expiresAt: Date },
-): Promise<InvitationRow> =>
-  tx
+): Promise<InvitationRow> {
+  return tx
     .updateTable('invitations')
     .set({
       role: values.role,
@@ -107,9 +109,10 @@ export const renewInvitation = (
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
 /** Closes an invitation. Of many who try at once, one is answered true. */
-export const deleteInvitation = async (db: Db, organizationId: string, id: string): Promise<boolean> => {
+export async function deleteInvitation(db: Db, organizationId: string, id: string): Promise<boolean> {
   const result = await db
     .deleteFrom('invitations')
     .where('organization_id', '=', organizationId)
@@ -119,12 +122,12 @@ export const deleteInvitation = async (db: Db, organizationId: string, id: strin
 }
 
 /** Whether somebody was invited at this address and can still accept; with a token, by the mail that carried it. */
-export const isInvitedAddress = async (
+export async function isInvitedAddress(
   db: Db,
   email: string,
   token: string | null,
   now: Date,
-): Promise<boolean> => {
+): Promise<boolean> {
   const found =
     token === null
       ? await addressedTo(db, email, now).limit(1).executeTakeFirst()
@@ -133,6 +136,6 @@ export const isInvitedAddress = async (
 }
 
 /** Closes everything that is open for an address whose owner is erased. */
-export const forgetAddress = async (tx: Tx, email: string): Promise<void> => {
+export async function forgetAddress(tx: Tx, email: string): Promise<void> {
   await tx.deleteFrom('invitations').where('email', '=', email.toLowerCase()).execute()
 }

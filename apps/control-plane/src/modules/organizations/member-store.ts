@@ -7,7 +7,7 @@ import type { MembershipsTable } from '../../database/tables/accounts.ts'
 export type MembershipRow = Selectable<MembershipsTable>
 
 /** Members with their addresses, who came first at the top. */
-export const listMemberEntries = async (db: Db, organizationId: string): Promise<MemberEntry[]> => {
+export async function listMemberEntries(db: Db, organizationId: string): Promise<MemberEntry[]> {
   const rows = await db
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
@@ -27,28 +27,31 @@ export const listMemberEntries = async (db: Db, organizationId: string): Promise
 }
 
 /** A membership as it is shown. */
-export const membershipView = (row: MembershipRow): Membership => ({
-  organizationId: row.organization_id,
-  userId: row.user_id,
-  role: row.role,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-})
+export function membershipView(row: MembershipRow): Membership {
+  return {
+    organizationId: row.organization_id,
+    userId: row.user_id,
+    role: row.role,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
 
-export const findMemberRow = (
+export function findMemberRow(
   tx: Tx,
   organizationId: string,
   userId: string,
-): Promise<MembershipRow | undefined> =>
-  tx
+): Promise<MembershipRow | undefined> {
+  return tx
     .selectFrom('memberships')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .executeTakeFirst()
+}
 
 /** Whether somebody with this address belongs to the organization. */
-export const isMemberAddress = async (tx: Tx, organizationId: string, email: string): Promise<boolean> => {
+export async function isMemberAddress(tx: Tx, organizationId: string, email: string): Promise<boolean> {
   const row = await tx
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
@@ -60,7 +63,7 @@ export const isMemberAddress = async (tx: Tx, organizationId: string, email: str
 }
 
 /** Whether there is an owner besides this one, with an open account. Asked with the organization locked. */
-export const hasOtherOwner = async (tx: Tx, organizationId: string, userId: string): Promise<boolean> => {
+export async function hasOtherOwner(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('memberships')
     .innerJoin('users', 'users.id', 'memberships.user_id')
@@ -75,10 +78,10 @@ export const hasOtherOwner = async (tx: Tx, organizationId: string, userId: stri
 }
 
 /** Makes somebody a member; who is one already keeps their role. Answers the role that they have then. */
-export const insertMember = async (
+export async function insertMember(
   tx: Tx,
   member: { organizationId: string; userId: string; role: Role; now: Date },
-): Promise<Role> => {
+): Promise<Role> {
   await tx
     .insertInto('memberships')
     .values({
@@ -94,21 +97,22 @@ export const insertMember = async (
   return row?.role ?? member.role
 }
 
-export const updateMemberRole = (
+export function updateMemberRole(
   tx: Tx,
   organizationId: string,
   userId: string,
   values: { role: Role; now: Date },
-): Promise<MembershipRow> =>
-  tx
+): Promise<MembershipRow> {
+  return tx
     .updateTable('memberships')
     .set({ role: values.role, updated_at: values.now })
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
-export const deleteMember = async (tx: Tx, organizationId: string, userId: string): Promise<void> => {
+export async function deleteMember(tx: Tx, organizationId: string, userId: string): Promise<void> {
   await tx
     .deleteFrom('memberships')
     .where('organization_id', '=', organizationId)

@@ -30,13 +30,13 @@ export type OrganizationRemoval = {
 const everyMs = 5_000
 const batch = 50
 
-export const createOrganizationRemoval = (options: {
+export function createOrganizationRemoval(options: {
   db: Db
   clock: Clock
   logger: Logger
   sealer: Sealer
   things: readonly OrganizationThing[]
-}): OrganizationRemoval => {
+}): OrganizationRemoval {
   const { db, logger, sealer, things } = options
 
   /** Whether nothing is left. A thing that fails is left: the others go on. */

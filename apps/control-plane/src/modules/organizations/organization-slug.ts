@@ -4,7 +4,7 @@ const lengthMax = 63
 const suffixLength = 6
 
 /** A slug made from a name: lower-case letters, digits and single hyphens, 3 to 63 characters. */
-export const slugFromName = (name: string, fallback = 'org'): string => {
+export function slugFromName(name: string, fallback = 'org'): string {
   const plain = name
     .normalize('NFKD')
     .toLowerCase()
@@ -20,10 +20,10 @@ const withSuffix = (slug: string): string =>
   `${slug.slice(0, lengthMax - suffixLength - 1).replace(/-+$/, '')}-${randomBase32(suffixLength)}`
 
 /** Slugs to try in turn: one that was asked for is taken or refused; one that we derive gives way to another. */
-export const slugCandidates = (
+export function slugCandidates(
   wanted: { name: string; slug?: string | undefined },
   fallback?: string,
-): string[] => {
+): string[] {
   if (wanted.slug !== undefined) return [wanted.slug]
   const derived = slugFromName(wanted.name, fallback)
   return [derived, withSuffix(derived), withSuffix(derived)]

@@ -12,7 +12,7 @@ import { recordErasure } from '../lineage/index.ts'
 export type OrganizationRow = Selectable<OrganizationsTable>
 
 /** The organization, held against every other decision about it. Throws `organization_not_found` when deleted. */
-export const lockOrganization = async (tx: Tx, id: string): Promise<OrganizationRow> => {
+export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow> {
   const row = await tx
     .selectFrom('organizations')
     .selectAll()
@@ -25,11 +25,11 @@ export const lockOrganization = async (tx: Tx, id: string): Promise<Organization
 }
 
 /** Saves a new organization, unless its slug is taken. */
-export const insertOrganizationRow = (
+export function insertOrganizationRow(
   tx: Tx,
   values: { name: string; slug: string; seats?: number | undefined; madeBy: string },
-): Promise<OrganizationRow | undefined> =>
-  tx
+): Promise<OrganizationRow | undefined> {
+  return tx
     .insertInto('organizations')
     .values({
       id: newUuid(),
@@ -41,22 +41,24 @@ export const insertOrganizationRow = (
     .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())
     .returningAll()
     .executeTakeFirst()
+}
 
-export const updateOrganizationRow = (
+export function updateOrganizationRow(
   tx: Tx,
   id: string,
   values: { name?: string | undefined; slug?: string | undefined; seats?: number | undefined },
   now: Date,
-): Promise<OrganizationRow> =>
-  tx
+): Promise<OrganizationRow> {
+  return tx
     .updateTable('organizations')
     .set({ ...values, updated_at: now })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow()
+}
 
 /** Seats in use: members, and invitations that can still be accepted. Asked with the organization locked. */
-export const countSeatsTaken = async (tx: Tx, organizationId: string, now: Date): Promise<number> => {
+export async function countSeatsTaken(tx: Tx, organizationId: string, now: Date): Promise<number> {
   const result = await sql<{ taken: number }>`select
     (select count(*) from memberships where organization_id = ${organizationId})::int +
     (select count(*) from invitations where organization_id = ${organizationId} and expires_at > ${now})::int
@@ -65,7 +67,7 @@ export const countSeatsTaken = async (tx: Tx, organizationId: string, now: Date)
 }
 
 /** Throws `seats_exceeded` when the locked organization has no seat left. */
-export const requireSeat = async (tx: Tx, organization: OrganizationRow, now: Date): Promise<void> => {
+export async function requireSeat(tx: Tx, organization: OrganizationRow, now: Date): Promise<void> {
   if ((await countSeatsTaken(tx, organization.id, now)) >= organization.seats)
     throw new ServiceError('seats_exceeded')
 }
@@ -74,7 +76,7 @@ export const requireSeat = async (tx: Tx, organization: OrganizationRow, now: Da
  * Takes an organization away from everybody in one transaction: without members no query of a caller finds it, and its
  * slug is free again, for one that nobody can ask for. What it owns is removed afterwards.
  */
-export const markOrganizationDeleted = async (tx: Tx, id: string, now: Date): Promise<void> => {
+export async function markOrganizationDeleted(tx: Tx, id: string, now: Date): Promise<void> {
   await tx
     .updateTable('organizations')
     .set({ deleted_at: now, slug: `deleted.${id}`, updated_at: now })
@@ -86,7 +88,7 @@ export const markOrganizationDeleted = async (tx: Tx, id: string, now: Date): Pr
 }
 
 /** Organizations that were deleted and whose things are not all gone, oldest first. */
-export const listDeletedOrganizations = async (db: Db, limit: number): Promise<string[]> => {
+export async function listDeletedOrganizations(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('organizations')
     .select('id')
@@ -98,6 +100,6 @@ export const listDeletedOrganizations = async (db: Db, limit: number): Promise<s
 }
 
 /** The end of a deleted organization's row. Fails while a Dock is left in one of its workspaces. */
-export const deleteOrganizationRow = async (tx: Tx, id: string): Promise<void> => {
+export async function deleteOrganizationRow(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('organizations').where('id', '=', id).where('deleted_at', 'is not', null).execute()
 }

@@ -3,27 +3,33 @@ import type { Selectable } from 'kysely'
 import type { OrganizationsTable, WorkspacesTable } from '../../database/tables/accounts.ts'
 
 /** An organization as it is shown, without the caller's role. */
-export const organizationView = (row: Selectable<OrganizationsTable>): OrganizationWithoutRole => ({
-  id: row.id,
-  name: row.name,
-  slug: row.slug,
-  seats: row.seats,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-})
+export function organizationView(row: Selectable<OrganizationsTable>): OrganizationWithoutRole {
+  return {
+    id: row.id,
+    name: row.name,
+    slug: row.slug,
+    seats: row.seats,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}
 
 /** An organization with the caller's role in it. */
-export const organizationWithRole = (row: Selectable<OrganizationsTable>, role: Role): Organization => ({
-  ...organizationView(row),
-  role,
-})
+export function organizationWithRole(row: Selectable<OrganizationsTable>, role: Role): Organization {
+  return {
+    ...organizationView(row),
+    role,
+  }
+}
 
 /** A workspace as it is shown. */
-export const workspaceView = (row: Selectable<WorkspacesTable>): Workspace => ({
-  id: row.id,
-  organizationId: row.organization_id,
-  name: row.name,
-  slug: row.slug,
-  createdAt: row.created_at.toISOString(),
-  updatedAt: row.updated_at.toISOString(),
-})
+export function workspaceView(row: Selectable<WorkspacesTable>): Workspace {
+  return {
+    id: row.id,
+    organizationId: row.organization_id,
+    name: row.name,
+    slug: row.slug,
+    createdAt: row.created_at.toISOString(),
+    updatedAt: row.updated_at.toISOString(),
+  }
+}

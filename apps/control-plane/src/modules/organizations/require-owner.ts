@@ -8,7 +8,7 @@ import { findMemberRow } from './member-store.ts'
  * Throws `forbidden` when one of the roles is `owner` and the caller is none now. Asked with the organization locked:
  * the role that let the caller in may be gone since.
  */
-export const requireOwnerFor = async (tx: Tx, caller: Member, roles: readonly Role[]): Promise<void> => {
+export async function requireOwnerFor(tx: Tx, caller: Member, roles: readonly Role[]): Promise<void> {
   if (!roles.includes('owner')) return
   const own = await findMemberRow(tx, caller.organizationId, caller.userId)
   if (own?.role !== 'owner')

@@ -5,17 +5,18 @@ import { saveMail } from '../../mail/outbox.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
 /** When an invitation that is sent now expires. */
-export const invitationExpiry = (now: Date): Date =>
-  new Date(now.getTime() + limits.invitationDays * 24 * 3_600_000)
+export function invitationExpiry(now: Date): Date {
+  return new Date(now.getTime() + limits.invitationDays * 24 * 3_600_000)
+}
 
 const article = (role: Role): string => (role === 'member' ? 'a member' : `an ${role}`)
 
 /** Saves the mail. The token stands nowhere else. */
-export const sendInvitation = (
+export function sendInvitation(
   tx: Tx,
   appUrl: string,
   invitation: { organization: OrganizationRow; email: string; role: Role; token: string },
-): Promise<void> => {
+): Promise<void> {
   // A name is whatever its owner typed: kept to one line, so that it cannot pass for more of the mail.
   const name = invitation.organization.name.replace(/\s+/g, ' ').trim()
   return saveMail(tx, {

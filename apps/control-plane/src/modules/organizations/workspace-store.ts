@@ -7,33 +7,35 @@ import type { WorkspacesTable } from '../../database/tables/accounts.ts'
 export type WorkspaceRow = Selectable<WorkspacesTable>
 
 /** Workspaces of an organization, oldest first. */
-export const listWorkspaceRows = (db: Db, organizationId: string): Promise<WorkspaceRow[]> =>
-  db
+export function listWorkspaceRows(db: Db, organizationId: string): Promise<WorkspaceRow[]> {
+  return db
     .selectFrom('workspaces')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .orderBy('created_at')
     .orderBy('id')
     .execute()
+}
 
-export const findWorkspaceRow = (
+export function findWorkspaceRow(
   db: Db,
   organizationId: string,
   id: string,
-): Promise<WorkspaceRow | undefined> =>
-  db
+): Promise<WorkspaceRow | undefined> {
+  return db
     .selectFrom('workspaces')
     .selectAll()
     .where('organization_id', '=', organizationId)
     .where('id', '=', id)
     .executeTakeFirst()
+}
 
 /** Saves a new workspace, unless its slug is taken in the organization. */
-export const insertWorkspaceRow = (
+export function insertWorkspaceRow(
   tx: Tx,
   values: { organizationId: string; name: string; slug: string; now: Date },
-): Promise<WorkspaceRow | undefined> =>
-  tx
+): Promise<WorkspaceRow | undefined> {
+  return tx
     .insertInto('workspaces')
     .values({
       id: newUuid(),
@@ -46,13 +48,14 @@ export const insertWorkspaceRow = (
     .onConflict((conflict) => conflict.constraint('workspaces_slug').doNothing())
     .returningAll()
     .executeTakeFirst()
+}
 
-export const updateWorkspaceRow = (
+export function updateWorkspaceRow(
   db: Db,
   organizationId: string,
   id: string,
   values: { name?: string | undefined; slug?: string | undefined; now: Date },
-): Promise<WorkspaceRow | undefined> => {
+): Promise<WorkspaceRow | undefined> {
   const { now, ...changes } = values
   return db
     .updateTable('workspaces')
@@ -64,7 +67,7 @@ export const updateWorkspaceRow = (
 }
 
 /** Whether a workspace holds Docks, of whatever state. */
-export const holdsDocks = async (tx: Tx, organizationId: string, id: string): Promise<boolean> => {
+export async function holdsDocks(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   const result = await sql<{ held: boolean }>`select exists (
     select 1 from docks where workspace_id = ${id} and organization_id = ${organizationId}) as held`.execute(
     tx,
@@ -72,7 +75,7 @@ export const holdsDocks = async (tx: Tx, organizationId: string, id: string): Pr
   return result.rows[0]!.held
 }
 
-export const deleteWorkspaceRow = async (tx: Tx, organizationId: string, id: string): Promise<void> => {
+export async function deleteWorkspaceRow(tx: Tx, organizationId: string, id: string): Promise<void> {
   await tx
     .deleteFrom('workspaces')
     .where('organization_id', '=', organizationId)

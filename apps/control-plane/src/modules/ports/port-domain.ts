@@ -13,13 +13,17 @@ export type PortsDomain = {
 const labelLength = 20
 const name = /^(\d{1,5})-([a-z2-7]{20})$/
 
-export const newLabel = (): string => randomBase32(labelLength)
+export function newLabel(): string {
+  return randomBase32(labelLength)
+}
 
-export const portUrl = (
+export function portUrl(
   { scheme, domain, port: listening }: PortsDomain,
   port: number,
   label: string,
-): string => `${scheme}://${port}-${label}.${domain}${listening === undefined ? '' : `:${listening}`}`
+): string {
+  return `${scheme}://${port}-${label}.${domain}${listening === undefined ? '' : `:${listening}`}`
+}
 
 /** A host name below the domain: the port and label it names, or null when it names none. */
 export type HostedName = { port: number; label: string } | null
@@ -28,7 +32,7 @@ export type HostedName = { port: number; label: string } | null
  * What a request's `Host` names: undefined when it lies outside the domain, so that the request is not for a Dock at
  * all. A port behind the name is the listener's business, not the name's.
  */
-export const readHost = ({ domain }: PortsDomain, host: string | undefined): HostedName | undefined => {
+export function readHost({ domain }: PortsDomain, host: string | undefined): HostedName | undefined {
   const hostname = host?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '') ?? ''
   if (hostname === domain) return null
   if (!hostname.endsWith(`.${domain}`)) return undefined

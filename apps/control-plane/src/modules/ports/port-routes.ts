@@ -19,7 +19,7 @@ export type PortRoutes = {
 
 type Remembered = { route: Promise<PortRoute | null>; until: number; isOvertaken: boolean }
 
-export const createPortRoutes = ({ db, clock }: { db: Db; clock: Clock }): PortRoutes => {
+export function createPortRoutes({ db, clock }: { db: Db; clock: Clock }): PortRoutes {
   const remembered = new Map<string, Remembered>()
   const find = (label: string): Promise<PortRoute | null> => {
     const now = clock.now().getTime()

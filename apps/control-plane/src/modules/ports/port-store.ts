@@ -10,11 +10,12 @@ type DockOf = { id: string; organizationId: string }
 
 const columns = sql`port, label, created_at as "createdAt"`
 
-export const listPortRows = async (db: Db, dock: DockOf): Promise<PortRow[]> =>
-  (
+export async function listPortRows(db: Db, dock: DockOf): Promise<PortRow[]> {
+  return (
     await sql<PortRow>`select ${columns} from dock_ports
       where dock_id = ${dock.id} and organization_id = ${dock.organizationId} order by port`.execute(db)
   ).rows
+}
 
 const findPortRow = async (db: Db, dock: DockOf, port: number): Promise<PortRow | undefined> =>
   (
@@ -26,26 +27,29 @@ const findPortRow = async (db: Db, dock: DockOf, port: number): Promise<PortRow 
  * Exposes a port; one that is exposed already is answered as it is. Throws `port_limit_reached`, also when several are
  * asked for at once: the Dock's row is locked while they are counted.
  */
-export const exposePortRow = async (db: Db, dock: DockOf, port: number, now: Date): Promise<PortRow> =>
-  (await findPortRow(db, dock, port)) ??
-  withTransaction(db, async (tx) => {
-    const held = await sql`select 1 from docks
+export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Date): Promise<PortRow> {
+  return (
+    (await findPortRow(db, dock, port)) ??
+    withTransaction(db, async (tx) => {
+      const held = await sql`select 1 from docks
       where id = ${dock.id} and organization_id = ${dock.organizationId} for no key update`.execute(tx)
-    if (held.rows.length === 0) throw new ServiceError('dock_not_found')
-    const rows = await listPortRows(tx, dock)
-    const exposed = rows.find((row) => row.port === port)
-    if (exposed) return exposed
-    if (rows.length >= limits.ports.perDockMax) throw new ServiceError('port_limit_reached')
-    const inserted =
-      await sql<PortRow>`insert into dock_ports (dock_id, organization_id, port, label, created_at)
+      if (held.rows.length === 0) throw new ServiceError('dock_not_found')
+      const rows = await listPortRows(tx, dock)
+      const exposed = rows.find((row) => row.port === port)
+      if (exposed) return exposed
+      if (rows.length >= limits.ports.perDockMax) throw new ServiceError('port_limit_reached')
+      const inserted =
+        await sql<PortRow>`insert into dock_ports (dock_id, organization_id, port, label, created_at)
       values (${dock.id}, ${dock.organizationId}, ${port}, ${newLabel()}, ${now}) returning ${columns}`.execute(
-        tx,
-      )
-    return inserted.rows[0]!
-  })
+          tx,
+        )
+      return inserted.rows[0]!
+    })
+  )
+}
 
 /** Answers whether the port was exposed. */
-export const removePortRow = async (db: Db, dock: DockOf, port: number): Promise<boolean> => {
+export async function removePortRow(db: Db, dock: DockOf, port: number): Promise<boolean> {
   const result = await sql`delete from dock_ports
     where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port}`.execute(db)
   return result.numAffectedRows === 1n
@@ -61,8 +65,11 @@ export type PortRoute = {
   hostId: string | null
 }
 
-export const findRoute = async (db: Db, label: string): Promise<PortRoute | null> =>
-  (
-    await sql<PortRoute>`select p.label, p.port, d.id as "dockId", d.state, d.generation, d.host_id as "hostId"
+export async function findRoute(db: Db, label: string): Promise<PortRoute | null> {
+  return (
+    (
+      await sql<PortRoute>`select p.label, p.port, d.id as "dockId", d.state, d.generation, d.host_id as "hostId"
       from dock_ports p join docks d on d.id = p.dock_id where p.label = ${label}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}

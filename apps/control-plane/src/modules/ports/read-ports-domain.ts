@@ -13,10 +13,10 @@ const isRelated = (one: string, other: string): boolean =>
  * `off`, or `domain[:port]`. Unset, an instance that is reached by loopback alone has `docks.localhost`, any other has
  * none. Throws, saying what to choose, for a domain that shares cookies with the service itself.
  */
-export const readPortsDomain = (
+export function readPortsDomain(
   setting: string | undefined,
   { apiUrl, appUrl }: { apiUrl: string; appUrl: string },
-): PortsDomain | null => {
+): PortsDomain | null {
   const api = new URL(apiUrl)
   const isLocal = loopback.test(api.hostname)
   const wanted = setting ?? (isLocal ? embeddedDomain : 'off')

@@ -29,12 +29,12 @@ type Context = Pick<DockContext, 'db' | 'clock' | 'runner'>
 const kind = 'snapshot-delete'
 
 /** Deletes a Snapshot that nothing needs, for an admin. Asked again while blocked, it is taken up anew. */
-export const deleteSnapshot = async (
+export async function deleteSnapshot(
   context: Context,
   caller: Visitor,
   id: string,
   confirmation: string | undefined,
-): Promise<{ operation: Operation }> => {
+): Promise<{ operation: Operation }> {
   const { db, clock, runner } = context
   const row = caller.admit(await findSnapshotRow(db, caller.userId, id))
   if (confirmation !== id) throw new ServiceError('confirm_required')
@@ -83,12 +83,12 @@ const claim = async (
   }
 }
 
-export const createSnapshotDeleteSaga = (options: {
+export function createSnapshotDeleteSaga(options: {
   db: Db
   clock: Clock
   gateway: HostGateway
   owner: string
-}): Saga => {
+}): Saga {
   const { db, clock, gateway, owner } = options
   return {
     kind,

@@ -31,7 +31,7 @@ const createCounts = (max: number, refusal: string): ((key: string) => () => voi
   }
 }
 
-export const createOpenReadings = (): OpenReadings => {
+export function createOpenReadings(): OpenReadings {
   const ofHost = createCounts(
     openPerHostMax,
     'Many files are being read from the host of this Snapshot. Wait a moment and try again.',
@@ -74,11 +74,11 @@ export type ReaderPace<T> = {
  * they take adds to it, by its size, and what they let pass takes from it. Without any left they are cut off. The time
  * that the source takes does not count.
  */
-export const untilRead = <T>(
+export function untilRead<T>(
   source: ReadableStream<T>,
   end: () => void,
   { bytesOf, stallMs = stallSecondsMax * 1000, bytesPerSecond = bytesPerSecondMin }: ReaderPace<T>,
-): ReadableStream<T> => {
+): ReadableStream<T> {
   const reader = source.getReader()
   let timeLeftMs = stallMs
   let waitingSince = 0

@@ -67,11 +67,11 @@ const listedBytes = (batch: readonly { path: string }[]): number =>
   batch.reduce((sum, { path }) => sum + path.length + 24, 0)
 
 /** The files of a completed Snapshot with their sizes in bytes. */
-export const readSnapshotTree = async (
+export async function readSnapshotTree(
   context: Reader,
   caller: Visitor,
   id: string,
-): Promise<Listed<SnapshotTree>> => {
+): Promise<Listed<SnapshotTree>> {
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotLists', caller.userId)
   const row = await requireCompleted(context, caller, id)
@@ -100,11 +100,11 @@ const rangeFrom = (header: string | undefined): ByteRange | null => {
 }
 
 /** The bytes of one file, or of a range of it, as they come from the host. Throws `file_too_large` before the first. */
-export const readSnapshotFile = async (
+export async function readSnapshotFile(
   context: Reader & Pick<DockContext, 'snapshotFileBytesMax'>,
   caller: Visitor,
   wanted: { id: string; path: string; range: string | undefined },
-): Promise<FileAnswer> => {
+): Promise<FileAnswer> {
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotFiles', caller.userId)
   const row = await requireCompleted(context, caller, wanted.id)
@@ -131,11 +131,11 @@ export const readSnapshotFile = async (
 }
 
 /** A relative link to each file of a completed Snapshot. */
-export const readSnapshotDownload = async (
+export async function readSnapshotDownload(
   context: Reader,
   caller: Visitor,
   id: string,
-): Promise<Listed<SnapshotDownload>> => {
+): Promise<Listed<SnapshotDownload>> {
   const tree = await readSnapshotTree(context, caller, id)
   const url = (path: string): string => `/v1/snapshots/${id}/files?${new URLSearchParams({ path })}`
   const files = mapAsync(tree.files, (batch) => batch.map((file) => ({ ...file, url: url(file.path) })))

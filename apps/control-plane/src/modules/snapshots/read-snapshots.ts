@@ -35,29 +35,31 @@ const page = async (
 }
 
 /** Snapshots of all the caller's Docks, newest first. */
-export const listSnapshots = (
+export function listSnapshots(
   context: Pick<DockContext, 'db'>,
   caller: Caller,
   query: PageQuery,
-): Promise<SnapshotPage> => page(context, caller, null, query)
+): Promise<SnapshotPage> {
+  return page(context, caller, null, query)
+}
 
 /** Snapshots of one Dock, newest first. Throws `dock_not_found`. */
-export const listDockSnapshots = async (
+export async function listDockSnapshots(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
   dockId: string,
   query: PageQuery,
-): Promise<SnapshotPage> => {
+): Promise<SnapshotPage> {
   await requireDock(context, caller, dockId)
   return page(context, caller, dockId, query)
 }
 
 /** The latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
-export const readLatestSnapshot = async (
+export async function readLatestSnapshot(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
   dockId: string,
-): Promise<Snapshot | null> => {
+): Promise<Snapshot | null> {
   await requireDock(context, caller, dockId)
   const row = await latestSnapshotRow(context.db, caller.userId, dockId)
   return row && view(row)

@@ -32,7 +32,7 @@ export type SnapshotPageRequest = {
  * Newest first. The times are compared to the millisecond, as the cursor carries them. Of all Docks each organization's
  * page is read along its index, so that no page costs more the more Snapshots there are.
  */
-export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Promise<SnapshotRow[]> => {
+export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Promise<SnapshotRow[]> {
   const { after, dockId } = request
   const newest = sql`${after ? sql`(s.created_at, s.id) < (${after.at}, ${after.id}::uuid)` : sql`true`}
     order by s.created_at desc, s.id desc limit ${request.limit}`
@@ -50,32 +50,34 @@ export const listSnapshotRows = async (db: Db, request: SnapshotPageRequest): Pr
 /** With what decides who may read its files. */
 export type VisibleSnapshot = SnapshotRow & { role: Role; barsMembers: boolean }
 
-export const findSnapshotRow = async (db: Db, userId: string, id: string): Promise<VisibleSnapshot | null> =>
-  (
-    await sql<VisibleSnapshot>`select ${columns}, m.role, ${barsMembers} as "barsMembers" from snapshots s
+export async function findSnapshotRow(db: Db, userId: string, id: string): Promise<VisibleSnapshot | null> {
+  return (
+    (
+      await sql<VisibleSnapshot>`select ${columns}, m.role, ${barsMembers} as "barsMembers" from snapshots s
       join docks d on d.id = s.dock_id
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.id = ${id}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
-export const latestSnapshotRow = async (
-  db: Db,
-  userId: string,
-  dockId: string,
-): Promise<SnapshotRow | null> =>
-  (
-    await sql<SnapshotRow>`select ${columns} from snapshots s
+export async function latestSnapshotRow(db: Db, userId: string, dockId: string): Promise<SnapshotRow | null> {
+  return (
+    (
+      await sql<SnapshotRow>`select ${columns} from snapshots s
       join memberships m on m.organization_id = s.organization_id and m.user_id = ${userId}
       where s.dock_id = ${dockId} and s.status = 'completed'
       order by s.number desc limit 1`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /**
  * Locks the Snapshot of an organization and answers whether it can go: no Template boots from it, it is not being made,
  * restored or started from.
  * Copies hang on no other Snapshot's.
  */
-export const holdUnusedSnapshot = async (tx: Db, organizationId: string, id: string): Promise<boolean> => {
+export async function holdUnusedSnapshot(tx: Db, organizationId: string, id: string): Promise<boolean> {
   const result = await sql<{ id: string }>`
     select s.id from snapshots s
     where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving'
@@ -87,25 +89,29 @@ export const holdUnusedSnapshot = async (tx: Db, organizationId: string, id: str
 }
 
 /** The hosts that keep the Snapshot's capture. */
-export const keepersOfSnapshot = async (db: Db, organizationId: string, id: string): Promise<string[]> =>
-  (
+export async function keepersOfSnapshot(db: Db, organizationId: string, id: string): Promise<string[]> {
+  return (
     await sql<{ hostId: string }>`
       select k.host_id as "hostId" from snapshots s
       cross join lateral (select s.host_id where s.host_id is not null
         union select r.host_id from snapshot_restores r where r.snapshot_id = s.id) k
       where s.id = ${id} and s.organization_id = ${organizationId}`.execute(db)
   ).rows.map(({ hostId }) => hostId)
+}
 
 /** The operation of this kind that is under way or blocked for a Snapshot. */
-export const findActiveOperation = async (
+export async function findActiveOperation(
   db: Db,
   organizationId: string,
   kind: string,
   snapshotId: string,
-): Promise<Operation | null> =>
-  (
-    await sql<Operation>`
+): Promise<Operation | null> {
+  return (
+    (
+      await sql<Operation>`
       select id, target_type as "targetType", target_id as "targetId", status from operations
       where organization_id = ${organizationId} and kind = ${kind} and target_id = ${snapshotId}
         and status <> 'completed'`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}

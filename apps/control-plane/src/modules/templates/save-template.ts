@@ -35,85 +35,87 @@ type Options = {
 const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
 
 /** What the operation of a save keeps in its row. */
-export const newSaveData = (data: Omit<SaveData, 'sizeBytes'>): SaveData => data
+export function newSaveData(data: Omit<SaveData, 'sizeBytes'>): SaveData {
+  return data
+}
 
-export const createSaveTemplateSaga = ({ db, clock, gateway, owner, origins }: Options): Saga => ({
-  kind: 'save-template',
-  explain: explainFailure,
-  steps: [
-    {
-      name: 'capture',
-      do: async (operation) => {
-        const data = saveData(operation)
-        if (!data.live || operation.hostId === null) return
-        const { id: operationId, generation, dockId, hostId } = operation
-        const command = { operationId, generation, captureId: data.snapshotId }
-        // A host that stays silent fails the save: waiting for it would hold the Dock.
-        const capture = () => gateway.capture(hostId, dockId ?? '', command)
-        const captured = await whileHostReturns(gateway, hostId, capture).catch(async (error: unknown) => {
-          await waitWhereInherited({ db, origins }, operation, hostId, error)
-          const kept = { id: data.snapshotId, hostId }
-          return captureOfLostTime({ gateway, origins }, operation, kept, error)
-        })
-        data.sizeBytes = captured.sizeBytes
+export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: Options): Saga {
+  return {
+    kind: 'save-template',
+    explain: explainFailure,
+    steps: [
+      {
+        name: 'capture',
+        do: async (operation) => {
+          const data = saveData(operation)
+          if (!data.live || operation.hostId === null) return
+          const { id: operationId, generation, dockId, hostId } = operation
+          const command = { operationId, generation, captureId: data.snapshotId }
+          // A host that stays silent fails the save: waiting for it would hold the Dock.
+          const capture = () => gateway.capture(hostId, dockId ?? '', command)
+          const captured = await whileHostReturns(gateway, hostId, capture).catch(async (error: unknown) => {
+            await waitWhereInherited({ db, origins }, operation, hostId, error)
+            const kept = { id: data.snapshotId, hostId }
+            return captureOfLostTime({ gateway, origins }, operation, kept, error)
+          })
+          data.sizeBytes = captured.sizeBytes
+        },
       },
-    },
-  ],
-  finish: async (operation) => {
-    const data = saveData(operation)
-    const now = clock.now()
-    if (data.live)
-      await sql`update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
+    ],
+    finish: async (operation) => {
+      const data = saveData(operation)
+      const now = clock.now()
+      if (data.live)
+        await sql`update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
         where id = ${data.snapshotId} and status = 'saving'`.execute(db)
-    const template = { id: data.templateId, organizationId: operation.organizationId, name: data.name }
-    const parts = [
-      holdDock(operation.dockId),
-      sql`gate as (${completeOperation(operation, owner, null, now)})`,
-      sql`dock as (update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
+      const template = { id: data.templateId, organizationId: operation.organizationId, name: data.name }
+      const parts = [
+        holdDock(operation.dockId),
+        sql`gate as (${completeOperation(operation, owner, null, now)})`,
+        sql`dock as (update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
         where id = ${operation.dockId} and ${data.live} and exists (select 1 from gate))`,
-      ...publishTemplate(template, now),
-    ]
-    const result = await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
-    if (result.rows.length === 0) throw new LeaseLost(operation.id)
-  },
-  fail: async (operation, error) => {
-    const data = saveData(operation)
-    const now = clock.now()
-    const ofLostTime = await origins.isOfLostTime(operation.id)
-    // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
-    const leftovers: OrderForHost[] =
-      data.live && operation.hostId !== null && !ofLostTime
-        ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]
-        : []
-    const parts = [
-      holdDock(operation.dockId),
-      sql`gate as (${completeOperation(operation, owner, error, now)})`,
-      sql`snap as (update snapshots set status = 'failed', host_id = case when ${ofLostTime} then null else host_id end
+        ...publishTemplate(template, now),
+      ]
+      const result = await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
+      if (result.rows.length === 0) throw new LeaseLost(operation.id)
+    },
+    fail: async (operation, error) => {
+      const data = saveData(operation)
+      const now = clock.now()
+      const ofLostTime = await origins.isOfLostTime(operation.id)
+      // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
+      const leftovers: OrderForHost[] =
+        data.live && operation.hostId !== null && !ofLostTime
+          ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]
+          : []
+      const parts = [
+        holdDock(operation.dockId),
+        sql`gate as (${completeOperation(operation, owner, error, now)})`,
+        sql`snap as (update snapshots set status = 'failed', host_id = case when ${ofLostTime} then null else host_id end
         where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
-      failTemplate(data.templateId, now),
-      sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
-    ]
-    await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
-  },
-})
+        failTemplate(data.templateId, now),
+        sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
+      ]
+      await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
+    },
+  }
+}
 
-export const createDeleteTemplateSaga = ({
-  db,
-  clock,
-  owner,
-}: Omit<Options, 'gateway' | 'origins'>): Saga => ({
-  kind: 'delete-template',
-  explain: explainFailure,
-  steps: [],
-  finish: async (operation) => {
-    const result = await sql`with ${holdDock(null)},
+export function createDeleteTemplateSaga({ db, clock, owner }: Omit<Options, 'gateway' | 'origins'>): Saga {
+  return {
+    kind: 'delete-template',
+    explain: explainFailure,
+    steps: [],
+    finish: async (operation) => {
+      const result = await sql`with ${holdDock(null)},
       gate as (${completeOperation(operation, owner, null, clock.now())}),
       gone as (delete from templates where id = ${operation.targetId}
         and organization_id = ${operation.organizationId} and exists (select 1 from gate))
       select id from gate`.execute(db)
-    if (result.rows.length === 0) throw new LeaseLost(operation.id)
-  },
-  fail: async (operation, error) => {
-    await sql`with ${holdDock(null)} ${completeOperation(operation, owner, error, clock.now())}`.execute(db)
-  },
-})
+      if (result.rows.length === 0) throw new LeaseLost(operation.id)
+    },
+    fail: async (operation, error) => {
+      await sql`with ${holdDock(null)} ${completeOperation(operation, owner, error, clock.now())}`.execute(db)
+    },
+  }
+}

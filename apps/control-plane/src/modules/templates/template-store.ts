@@ -22,32 +22,39 @@ const columns = sql`t.id, t.organization_id as "organizationId", t.name, t.sourc
   t.updated_at as "updatedAt"`
 
 /** All Templates of the organizations that the person belongs to, newest first. */
-export const listTemplateRows = async (db: Db, userId: string): Promise<TemplateRow[]> =>
-  (
+export async function listTemplateRows(db: Db, userId: string): Promise<TemplateRow[]> {
+  return (
     await sql<TemplateRow>`select ${columns} from templates t
       join memberships m on m.organization_id = t.organization_id and m.user_id = ${userId}
       join organizations o on o.id = t.organization_id
       order by t.created_at desc, t.id desc`.execute(db)
   ).rows
+}
 
-export const findReadyTemplate = async (
+export async function findReadyTemplate(
   db: Db,
   organizationId: string,
   name: string,
-): Promise<TemplateRow | null> =>
-  (
-    await sql<TemplateRow>`select ${columns} from templates t
+): Promise<TemplateRow | null> {
+  return (
+    (
+      await sql<TemplateRow>`select ${columns} from templates t
       where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
-export const findTemplate = async (db: Db, organizationId: string, id: string): Promise<TemplateRow | null> =>
-  (
-    await sql<TemplateRow>`select ${columns} from templates t
+export async function findTemplate(db: Db, organizationId: string, id: string): Promise<TemplateRow | null> {
+  return (
+    (
+      await sql<TemplateRow>`select ${columns} from templates t
       where t.organization_id = ${organizationId} and t.id = ${id}`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /** Removes every Template of an organization; answers how many are being saved just now. */
-export const removeTemplates = async (db: Db, organizationId: string): Promise<number> => {
+export async function removeTemplates(db: Db, organizationId: string): Promise<number> {
   await sql`delete from templates where organization_id = ${organizationId} and status <> 'saving'`.execute(
     db,
   )
@@ -57,19 +64,22 @@ export const removeTemplates = async (db: Db, organizationId: string): Promise<n
 }
 
 /** Removes the Templates of organizations that keep no data at rest. */
-export const wipeTemplates = async (db: Db): Promise<void> => {
+export async function wipeTemplates(db: Db): Promise<void> {
   await sql`delete from templates t using organizations o
     where o.id = t.organization_id and o.retention_enabled and t.status <> 'saving'`.execute(db)
 }
 
 /** Whether the Environment that a Dock started with gives it repositories that it can reach. */
-export const dockHasConnectors = async (db: Db, dockId: string): Promise<boolean> =>
-  (
-    await sql<{ has: boolean }>`select exists (
+export async function dockHasConnectors(db: Db, dockId: string): Promise<boolean> {
+  return (
+    (
+      await sql<{ has: boolean }>`select exists (
       select 1 from docks d
       join environment_versions v on v.environment_id = d.environment_id and v.version = d.environment_version
       where d.id = ${dockId} and not d.no_env and ${hasConnectors}) as has`.execute(db)
-  ).rows[0]?.has ?? false
+    ).rows[0]?.has ?? false
+  )
+}
 
 /** What a new Dock needs to know of the Template that it starts from. */
 export type TemplateSource = {
@@ -89,31 +99,34 @@ export type TemplateSource = {
 }
 
 /** The ready Template of that name in the organization, with the Snapshot that it boots from; or null. */
-export const templateForCreate = async (
+export async function templateForCreate(
   db: Db,
   organizationId: string,
   name: string,
-): Promise<TemplateSource | null> =>
-  (
-    await sql<TemplateSource>`
+): Promise<TemplateSource | null> {
+  return (
+    (
+      await sql<TemplateSource>`
       select t.name, s.id as "snapshotId", s.host_id as "hostId", s.copied_at is not null as copied, t.image,
         t.disk_gib as "diskGiB", t.runtime, t.connectors, t.source_dock_id as "sourceDockId",
         coalesce(d.marks, '{}') as marks, coalesce(${barsMembers}, false) as "barsMembers"
       from templates t left join snapshots s on s.id = t.snapshot_id and s.status = 'completed'
       left join docks d on d.id = s.dock_id
       where t.organization_id = ${organizationId} and t.name = ${name} and t.status = 'ready'`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}
 
 /**
  * Why a name cannot be saved now, judged under a lock on the organization; null when it can. Throws `conflict` with its
  * own sentence at a limit of the organization.
  */
-export const savingRefusal = async (
+export async function savingRefusal(
   tx: Tx,
   organizationId: string,
   name: string,
   defaults: Limits,
-): Promise<'conflict' | 'template_limit_reached' | null> => {
+): Promise<'conflict' | 'template_limit_reached' | null> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
   const result = await sql<{ saving: boolean; others: number }>`
     select coalesce(bool_or(name = ${name} and status = 'saving'), false) as saving,
@@ -140,26 +153,31 @@ export type NewTemplate = {
 }
 
 /** `name as (…)` that saves the row, given that `moved` (the claim of its Dock) holds. */
-export const insertTemplate = (template: NewTemplate): RawBuilder<unknown> => sql`template as (
+export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
+  return sql`template as (
   insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib, runtime,
     connectors, created_at, updated_at)
   select ${template.id}::uuid, ${template.organizationId}::uuid, ${template.name}, ${template.sourceDockId}::uuid,
     ${template.snapshotId}::uuid, 'saving', ${template.image}, ${template.diskGiB}::int, ${template.runtime},
     ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from moved)`
+}
 
 /** `name as (…)`, two of them: the Template takes the name from the one that has it. */
-export const publishTemplate = (
+export function publishTemplate(
   template: { id: string; organizationId: string; name: string },
   now: Date,
-): RawBuilder<unknown>[] => [
-  sql`replaced as (delete from templates where organization_id = ${template.organizationId}
+): RawBuilder<unknown>[] {
+  return [
+    sql`replaced as (delete from templates where organization_id = ${template.organizationId}
     and name = ${template.name} and status <> 'saving' and exists (select 1 from gate) returning id)`,
-  sql`published as (update templates t set status = 'ready', updated_at = ${now},
+    sql`published as (update templates t set status = 'ready', updated_at = ${now},
     size_bytes = (select size_bytes from snapshots where id = t.snapshot_id)
     where id = ${template.id} and exists (select 1 from gate) and (select count(*) from replaced) >= 0)`,
-]
+  ]
+}
 
 /** `name as (…)` that marks a save as failed. */
-export const failTemplate = (id: string, now: Date): RawBuilder<unknown> =>
-  sql`failed as (update templates set status = 'failed', updated_at = ${now}
+export function failTemplate(id: string, now: Date): RawBuilder<unknown> {
+  return sql`failed as (update templates set status = 'failed', updated_at = ${now}
     where id = ${id} and exists (select 1 from gate))`
+}

@@ -2,13 +2,15 @@ import type { Template } from '@dock/contract'
 import type { TemplateRow } from './template-store.ts'
 
 /** A Template as callers see it. */
-export const viewTemplate = (row: TemplateRow): Template => ({
-  id: row.id,
-  organizationId: row.organizationId,
-  name: row.name,
-  sourceDockId: row.sourceDockId,
-  status: row.status,
-  sizeBytes: row.sizeBytes,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
-})
+export function viewTemplate(row: TemplateRow): Template {
+  return {
+    id: row.id,
+    organizationId: row.organizationId,
+    name: row.name,
+    sourceDockId: row.sourceDockId,
+    status: row.status,
+    sizeBytes: row.sizeBytes,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+  }
+}

@@ -10,7 +10,7 @@ export type OpenTerminals = {
   add(dockId: string, userId: string): () => void
 }
 
-export const createOpenTerminals = (): OpenTerminals => {
+export function createOpenTerminals(): OpenTerminals {
   const open = new Set<{ dockId: string; userId: string }>()
   const check = (dockId: string, userId: string): void => {
     const all = [...open]
@@ -31,7 +31,8 @@ export const createOpenTerminals = (): OpenTerminals => {
   }
 }
 
-export const tooManyInDock = (): ServiceError =>
-  new ServiceError('rate_limited', {
+export function tooManyInDock(): ServiceError {
+  return new ServiceError('rate_limited', {
     message: `${openPerDockMax} terminals are open in this Dock. Close one and try again.`,
   })
+}

@@ -8,7 +8,7 @@ export type Ticket = { dockId: string; organizationId: string; userId: string; c
 const hashOf = (raw: string): Buffer => createHash('sha256').update(raw).digest()
 
 /** Saves a ticket and answers what it is called; nobody else ever knows that. Old ones go by the way. */
-export const insertTicket = async (db: Db, ticket: Ticket, now: Date, expiresAt: Date): Promise<string> => {
+export async function insertTicket(db: Db, ticket: Ticket, now: Date, expiresAt: Date): Promise<string> {
   const raw = randomBytes(32).toString('base64url')
   await sql`with expired as (delete from terminal_tickets where expires_at <= ${now})
     insert into terminal_tickets (hash, dock_id, organization_id, user_id, credential_id, expires_at)
@@ -18,10 +18,13 @@ export const insertTicket = async (db: Db, ticket: Ticket, now: Date, expiresAt:
 }
 
 /** Takes the ticket out of the world, once, for this Dock; null when there is none or it is too old. */
-export const redeemTicket = async (db: Db, raw: string, dockId: string, now: Date): Promise<Ticket | null> =>
-  (
-    await sql<Ticket>`delete from terminal_tickets
+export async function redeemTicket(db: Db, raw: string, dockId: string, now: Date): Promise<Ticket | null> {
+  return (
+    (
+      await sql<Ticket>`delete from terminal_tickets
       where hash = ${hashOf(raw)} and dock_id = ${dockId} and expires_at > ${now}
       returning dock_id as "dockId", organization_id as "organizationId", user_id as "userId",
         credential_id as "credentialId"`.execute(db)
-  ).rows[0] ?? null
+    ).rows[0] ?? null
+  )
+}

@@ -32,10 +32,7 @@ const view = (row: LoginRow, caller: Caller): LoginConnection => {
 }
 
 /** The caller's ways to sign in, oldest first. */
-export const listConnections = async (
-  db: Db,
-  caller: Caller,
-): Promise<{ connections: LoginConnection[] }> => {
+export async function listConnections(db: Db, caller: Caller): Promise<{ connections: LoginConnection[] }> {
   const rows = await loginsOf(db, caller.userId)
   return { connections: rows.map((row) => view(row, caller)) }
 }
@@ -44,8 +41,8 @@ export const listConnections = async (
  * Removes a provider from the caller's ways to sign in; the one by password stays. Throws `last_login_method` for the
  * only one. The person's row is locked, so that two removals cannot both see the other's.
  */
-export const removeConnection = (db: Db, caller: Caller, id: string): Promise<{ removed: boolean }> =>
-  withTransaction(db, async (tx) => {
+export function removeConnection(db: Db, caller: Caller, id: string): Promise<{ removed: boolean }> {
+  return withTransaction(db, async (tx) => {
     await tx.selectFrom('users').select('id').where('id', '=', caller.userId).forUpdate().execute()
     const rows = await loginsOf(tx, caller.userId)
     const found = rows.find((row) => view(row, caller).id === id)
@@ -55,3 +52,4 @@ export const removeConnection = (db: Db, caller: Caller, id: string): Promise<{ 
     await tx.deleteFrom('login_accounts').where('id', '=', found.id).execute()
     return { removed: true }
   })
+}

@@ -20,18 +20,18 @@ const view = (row: Pick<Selectable<UsersTable>, (typeof columns)[number]>): Prof
 })
 
 /** What the caller shows of themselves. */
-export const readProfile = async (db: Db, caller: Caller): Promise<Profile> => {
+export async function readProfile(db: Db, caller: Caller): Promise<Profile> {
   const row = await db.selectFrom('users').select(columns).where('id', '=', caller.userId).executeTakeFirst()
   if (!row) throw new ServiceError('not_found')
   return view(row)
 }
 
 /** Changes what is given and leaves the rest. */
-export const updateProfile = async (
+export async function updateProfile(
   { db, clock }: AccountContext,
   caller: Caller,
   body: { displayName?: string | undefined; avatarUrl?: string | undefined; bio?: string | undefined },
-): Promise<Profile> => {
+): Promise<Profile> {
   const row = await db
     .updateTable('users')
     .set({

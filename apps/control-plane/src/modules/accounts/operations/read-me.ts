@@ -6,7 +6,7 @@ import { gatherLookups } from '../../../database/gather-lookups.ts'
 import type { Caller } from '../caller.ts'
 
 /** Tells callers who they are, with the ways in which they can sign in. */
-export const createReadMe = (db: Db): ((caller: Caller) => Promise<Identity>) => {
+export function createReadMe(db: Db): (caller: Caller) => Promise<Identity> {
   const findProviders = gatherLookups(async (userIds) => {
     const { rows } = await sql<{ userId: string; providers: string[] }>`
       select user_id as "userId", array_agg(distinct provider_id order by provider_id) as providers

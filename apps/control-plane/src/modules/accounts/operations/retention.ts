@@ -5,7 +5,7 @@ import type { Member } from '../member.ts'
 import type { AccountContext } from './profile.ts'
 
 /** Whether what stops in this organization leaves nothing behind. */
-export const retentionEnabled = async (db: Db, organizationId: string): Promise<boolean> => {
+export async function retentionEnabled(db: Db, organizationId: string): Promise<boolean> {
   const row = await db
     .selectFrom('organizations')
     .select('retention_enabled')
@@ -14,16 +14,18 @@ export const retentionEnabled = async (db: Db, organizationId: string): Promise<
   return row?.retention_enabled ?? false
 }
 
-export const readRetention = async (db: Db, member: Member): Promise<{ enabled: boolean }> => ({
-  enabled: await retentionEnabled(db, member.organizationId),
-})
+export async function readRetention(db: Db, member: Member): Promise<{ enabled: boolean }> {
+  return {
+    enabled: await retentionEnabled(db, member.organizationId),
+  }
+}
 
 /** Turns the policy on, which takes the exact phrase, or off. Throws `confirm_required`. */
-export const updateRetention = async (
+export async function updateRetention(
   { db, clock }: AccountContext,
   member: Member,
   body: { enabled: boolean; confirmation?: string | undefined },
-): Promise<{ enabled: boolean }> => {
+): Promise<{ enabled: boolean }> {
   const { enabled } = body
   if (enabled && body.confirmation !== retentionConfirmation) {
     throw new ServiceError('confirm_required', {

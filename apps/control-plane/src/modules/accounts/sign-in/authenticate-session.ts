@@ -9,11 +9,11 @@ import { readSessionCookie } from './session-cookie.ts'
 export type AuthenticateSession = (cookieValue: string) => Promise<SignedIn | undefined>
 
 /** Asks the database for every request; the sign-in library is asked only when somebody signs in. */
-export const createSessionAuthentication = (options: {
+export function createSessionAuthentication(options: {
   db: Db
   clock: Clock
   secret: string
-}): AuthenticateSession => {
+}): AuthenticateSession {
   const find = gatherLookups((tokens) => findSessions(options.db, tokens))
   return async (cookieValue) => {
     const token = readSessionCookie(cookieValue, options.secret)

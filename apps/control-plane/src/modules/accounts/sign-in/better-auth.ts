@@ -44,7 +44,7 @@ const textIn = (body: unknown, field: string): string | null => {
 /** Header in which the peer's address reaches the library; what callers send under it is dropped. */
 export const clientAddressHeader = 'x-dock-client-address'
 
-export const createLibrary = (options: LibraryOptions) => {
+export function createLibrary(options: LibraryOptions) {
   const secure = options.apiUrl.startsWith('https:')
   const link = (base: string, path: string, query: Record<string, string>): string =>
     `${base}${path}?${new URLSearchParams(query)}`

@@ -8,8 +8,8 @@ export type DropKeys = (tx: Tx, userId: string) => Promise<void>
  * Verifies the address, which the mailed link has proven, and ends every way in that was made before: whoever made the
  * account may be somebody else. Does nothing for an address that is verified already.
  */
-export const claimAddress = (db: Db, dropKeys: DropKeys, userId: string): Promise<void> =>
-  withTransaction(db, async (tx) => {
+export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promise<void> {
+  return withTransaction(db, async (tx) => {
     const claimed = await tx
       .updateTable('users')
       .set({ email_verified: true })
@@ -25,3 +25,4 @@ export const claimAddress = (db: Db, dropKeys: DropKeys, userId: string): Promis
       .where('provider_id', '!=', 'credential')
       .execute()
   })
+}

@@ -46,7 +46,7 @@ const grantOf = ({
     : null
 
 /** The library's hooks of creating and of renewing a login: its tokens go past its tables. */
-export const grantHooks = (keep: KeepGrant) => {
+export function grantHooks(keep: KeepGrant) {
   // What the first hook takes away is for the second, which knows whose it is: both get the one request's context.
   const taken = new WeakMap<object, ProviderGrant>()
   return {
@@ -69,11 +69,7 @@ type Parts = { db: Db; sealer: Sealer }
 const gitProviders: readonly string[] = ['github', 'gitlab'] satisfies GitProvider[]
 
 /** Keeps what a provider of repositories granted, in place of what it did before. */
-export const storeGrant = async (
-  { db, sealer }: Parts,
-  login: Login,
-  grant: ProviderGrant,
-): Promise<void> => {
+export async function storeGrant({ db, sealer }: Parts, login: Login, grant: ProviderGrant): Promise<void> {
   if (!gitProviders.includes(login.providerId)) return
   const sealed = await sealer.seal(ownerOf(login.userId), placeOf(login.id), JSON.stringify(grant))
   await sql`update login_accounts set grant_sealed = ${sealed}
@@ -84,10 +80,10 @@ export const storeGrant = async (
 export type StoredGrant = { loginId: string; userId: string; grant: ProviderGrant; sealed: string }
 
 /** What a provider granted to a person, the latest link first; nothing while their account is closed. */
-export const findGrants = async (
+export async function findGrants(
   { db, sealer }: Parts,
   { userId, provider }: { userId: string; provider: GitProvider },
-): Promise<StoredGrant[]> => {
+): Promise<StoredGrant[]> {
   const { rows } = await sql<{ loginId: string; sealed: string }>`
     select l.id as "loginId", l.grant_sealed as sealed from login_accounts l join users u on u.id = l.user_id
     where l.user_id = ${userId} and l.provider_id = ${provider} and l.grant_sealed is not null and u.closed_at is null
@@ -104,18 +100,19 @@ export const findGrants = async (
  * SQL predicate: true if the person is an admin of the organization with an open account and a kept grant of the
  * provider, so that a Dock may reach repositories through them. The parts are columns of the query around it.
  */
-export const isLinkedAdmin = (of: Record<'organizationId' | 'userId' | 'provider', RawBuilder<unknown>>) =>
-  sql<boolean>`exists (select 1 from login_accounts l join users lu on lu.id = l.user_id and lu.closed_at is null
+export function isLinkedAdmin(of: Record<'organizationId' | 'userId' | 'provider', RawBuilder<unknown>>) {
+  return sql<boolean>`exists (select 1 from login_accounts l join users lu on lu.id = l.user_id and lu.closed_at is null
     join memberships lm on lm.user_id = l.user_id and lm.role in ('admin', 'owner')
     where lm.organization_id = ${of.organizationId} and l.user_id = ${of.userId} and l.provider_id = ${of.provider}
       and l.grant_sealed is not null)`
+}
 
 /** Keeps the renewed grant, or none where null; false when another one is there by now. */
-export const replaceGrant = async (
+export async function replaceGrant(
   { db, sealer }: Parts,
   { loginId, userId, sealed: before }: StoredGrant,
   grant: ProviderGrant | null,
-): Promise<boolean> => {
+): Promise<boolean> {
   const sealed = grant && (await sealer.seal(ownerOf(userId), placeOf(loginId), JSON.stringify(grant)))
   const changed = await sql`update login_accounts set grant_sealed = ${sealed}
     where id = ${loginId} and user_id = ${userId} and grant_sealed = ${before}`.execute(db)

@@ -44,7 +44,7 @@ const doors: Record<string, SignInDoor> = {
 }
 
 /** The door of a request by its path below /api/auth, if there is one. */
-export const signInDoor = (method: string, path: string): SignInDoor | undefined => {
+export function signInDoor(method: string, path: string): SignInDoor | undefined {
   const pattern = `${method} ${path.replace(/^\/callback\/[a-z]+$/, '/callback/:provider')}`
   return Object.hasOwn(doors, pattern) ? doors[pattern] : undefined
 }

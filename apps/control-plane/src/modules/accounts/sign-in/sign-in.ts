@@ -60,7 +60,7 @@ const checkSearch = (search: string): void => {
     throw new ServiceError('validation_error', { message: 'callbackURL: must be an address or a path' })
 }
 
-export const createSignIn = (options: SignInOptions): SignIn => {
+export function createSignIn(options: SignInOptions): SignIn {
   const { db, rateLimits, logger } = options
   const library = createLibrary({
     ...options,

@@ -20,11 +20,11 @@ export type SignUpRefusal = { error: string; errorDescription: string }
 /** Whether an invitation to the address is open; with a token, the one whose mail carried it. */
 export type IsInvited = (email: string, token: string | null) => Promise<boolean>
 
-export const refuseSignUp = async (
+export async function refuseSignUp(
   policy: SignUpPolicy,
   isInvited: IsInvited,
   account: NewAccount,
-): Promise<SignUpRefusal | undefined> => {
+): Promise<SignUpRefusal | undefined> {
   if (policy === 'closed')
     return {
       error: 'SIGN_UP_CLOSED',

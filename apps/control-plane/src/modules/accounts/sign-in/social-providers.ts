@@ -123,8 +123,10 @@ const google = ({ clientId, clientSecret }: SocialLogin): GenericOAuthConfig => 
   },
 })
 
-export const socialProviders = (logins: SocialLogins): GenericOAuthConfig[] => [
-  ...(logins.github ? [github(logins.github)] : []),
-  ...(logins.gitlab ? [gitlab(logins.gitlab)] : []),
-  ...(logins.google ? [google(logins.google)] : []),
-]
+export function socialProviders(logins: SocialLogins): GenericOAuthConfig[] {
+  return [
+    ...(logins.github ? [github(logins.github)] : []),
+    ...(logins.gitlab ? [gitlab(logins.gitlab)] : []),
+    ...(logins.google ? [google(logins.google)] : []),
+  ]
+}

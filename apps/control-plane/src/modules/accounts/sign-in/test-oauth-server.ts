@@ -41,7 +41,7 @@ const identities: Record<string, (person: OauthPerson) => unknown> = {
 }
 
 /** Codes work once, for the client they were given to, with the secret and the proof of who began. */
-export const startOauthServer = async (): Promise<OauthServer> => {
+export async function startOauthServer(): Promise<OauthServer> {
   const codes = new Map<string, Grant>()
   const tokens = new Map<string, OauthPerson>()
   const exchange = (form: URLSearchParams): object => {

@@ -16,11 +16,11 @@ const addressIn = (token: string | null): string | undefined => {
 }
 
 /** The response that asks for sign-in first: a page for a browser that followed the link. Undefined if none is needed. */
-export const askForSignIn = (
+export function askForSignIn(
   search: string,
   sessionEmail: string | undefined,
   appUrl: string,
-): Response | undefined => {
+): Response | undefined {
   const query = new URLSearchParams(search)
   const email = addressIn(query.get('token'))
   // Without an address the token is broken, and the library says so.

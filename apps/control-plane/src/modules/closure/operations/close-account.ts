@@ -12,10 +12,10 @@ export const graceMs = limits.accountGraceDays * 24 * 3_600_000
  * Closes the caller's account: keys and sessions end at once, running Docks are stopped afterwards, and everything is
  * kept until `purgeAt`. Throws `sole_owner_of_shared_org`.
  */
-export const closeAccount = async (
+export async function closeAccount(
   context: ClosureContext,
   caller: Caller,
-): Promise<{ closed: true; purgeAt: string }> => {
+): Promise<{ closed: true; purgeAt: string }> {
   const now = context.clock.now()
   const closedAt = await withTransaction(context.db, async (tx) => {
     const person = await lockPerson(tx, caller.userId)

@@ -9,11 +9,11 @@ import { type ErasedPerson, erasePerson } from '../erase-person.ts'
  * Erases the caller's data for good, closed before or not; organizations that are theirs alone are deleted with it.
  * Throws `confirm_required` and `sole_owner_of_shared_org`.
  */
-export const eraseAccount = async (
+export async function eraseAccount(
   context: ClosureContext,
   caller: Caller,
   body: { confirmation?: string | undefined },
-): Promise<{ erased: true }> => {
+): Promise<{ erased: true }> {
   if (body.confirmation !== eraseConfirmation) {
     throw new ServiceError('confirm_required', {
       message: `To confirm, set confirmation to '${eraseConfirmation}'.`,
@@ -30,7 +30,7 @@ export const eraseAccount = async (
 }
 
 /** What follows the commit: nothing of it may fail the erasure, which is done. */
-export const afterErasure = async (context: ClosureContext, erased: ErasedPerson): Promise<void> => {
+export async function afterErasure(context: ClosureContext, erased: ErasedPerson): Promise<void> {
   context.sealer.forget({ kind: 'person', id: erased.id })
   context.wakeStops()
   context.wakeRemoval()

@@ -5,10 +5,11 @@ import type { ClosureContext } from '../closure-context.ts'
 import { lockPerson, markReopened } from '../closure-store.ts'
 
 /** Opens a closed account again. Keys that it had stay revoked; Docks that were not stopped yet run on. */
-export const reopenAccount = (context: ClosureContext, caller: Caller): Promise<{ reopened: boolean }> =>
-  withTransaction(context.db, async (tx) => {
+export function reopenAccount(context: ClosureContext, caller: Caller): Promise<{ reopened: boolean }> {
+  return withTransaction(context.db, async (tx) => {
     await lockPerson(tx, caller.userId)
     const reopened = await markReopened(tx, caller.userId, context.clock.now())
     if (reopened) await forgetOrderedStops(tx, caller.userId)
     return { reopened }
   })
+}

@@ -30,7 +30,7 @@ export type DockActivity = {
   settled(): Promise<void>
 }
 
-export const createDockActivity = (options: { db: Db; clock: Clock; logger: Logger }): DockActivity => {
+export function createDockActivity(options: { db: Db; clock: Clock; logger: Logger }): DockActivity {
   const { db, clock, logger } = options
   /** Sessions that have lasted, by Dock. */
   const lasting = new Map<string, number>()

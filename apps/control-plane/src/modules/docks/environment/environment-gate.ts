@@ -14,7 +14,7 @@ export const barsMembers: RawBuilder<boolean> = sql<boolean>`(
     where b.secrets_access is distinct from 'members'))`
 
 /** Throws `environment_secrets_admin_only` for a member where only admins may. */
-export const requireSecretsAccess = (dock: { barsMembers: boolean; role: Role }): void => {
+export function requireSecretsAccess(dock: { barsMembers: boolean; role: Role }): void {
   if (dock.barsMembers && !roleReaches(dock.role, 'admin'))
     throw new ServiceError('environment_secrets_admin_only')
 }
@@ -61,12 +61,12 @@ export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.
  * Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. `forConnectors` is
  * the code for a Dock with connectors, which not every route has.
  */
-export const requireLaunch = (
+export function requireLaunch(
   binding: Binding,
   role: Role,
   noEnv: boolean,
   forConnectors: ErrorCode = 'connector_admin_only',
-): void => {
+): void {
   if (noEnv || roleReaches(role, 'admin')) return
   if (binding.connectors) throw new ServiceError(forConnectors)
   if (binding.envPasses && !binding.forMembers) throw new ServiceError('environment_secrets_admin_only')
@@ -76,14 +76,16 @@ export const requireLaunch = (
  * The Environments whose secrets the Dock's disk has or is about to receive: files, and with a setup script variables
  * too, since its log may show them.
  */
-export const marksOf = (
+export function marksOf(
   binding: Binding,
   noEnv: boolean,
   before: readonly string[],
   hasSetup = false,
-): string[] => [
-  ...new Set([
-    ...before,
-    ...((binding.envMarks || (hasSetup && binding.envPasses)) && !noEnv ? [binding.environmentId] : []),
-  ]),
-]
+): string[] {
+  return [
+    ...new Set([
+      ...before,
+      ...((binding.envMarks || (hasSetup && binding.envPasses)) && !noEnv ? [binding.environmentId] : []),
+    ]),
+  ]
+}

@@ -39,7 +39,7 @@ export type GiveVersion = (
  * then says whether it has the older one whole. Revokes the Dock's previous keys once the delivery succeeds, whether or
  * not it contains a new one.
  */
-export const createGiveVersion = ({ db, clock, gateway, owner, furnish }: Options): GiveVersion => {
+export function createGiveVersion({ db, clock, gateway, owner, furnish }: Options): GiveVersion {
   const deliver = async (operation: OperationRow, dock: OlderDock, hostId: string, version: number) => {
     const { id: dockId, generation } = dock
     const former = await liveDockKeys(db, dockId)

@@ -21,13 +21,13 @@ export type Rebinding = {
  * version that it is pinned to, or to the default when that is deleted. Throws what {@link requireLaunch} throws, and
  * `environment_not_found`.
  */
-export const rebindDock = async (
+export async function rebindDock(
   { db, clock }: Pick<DockContext, 'db' | 'clock'>,
   caller: Visitor,
   dock: VisibleDock,
   reference: string | undefined,
   noEnv: boolean,
-): Promise<Rebinding> => {
+): Promise<Rebinding> {
   const keepsVersion = reference === undefined && dock.environmentId !== null
   const [found, before] = await Promise.all([
     readCreateContext(db, {

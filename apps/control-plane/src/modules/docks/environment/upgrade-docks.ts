@@ -11,12 +11,12 @@ import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from 
  * Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. Asked
  * again while blocked, it is taken up anew.
  */
-export const upgradeDocks = async (
+export async function upgradeDocks(
   context: DockContext,
   { organizationId, environmentId, version }: UpgradeTarget,
   dockIds: readonly string[] | undefined,
   cause: Cause,
-): Promise<Operation> => {
+): Promise<Operation> {
   const wanted = dockIds ? [...new Set(dockIds.map((id) => id.toLowerCase()))].toSorted() : null
   const environment = { organizationId, environmentId }
   if (wanted && (await countUsers(context.db, environment, wanted)) < wanted.length)

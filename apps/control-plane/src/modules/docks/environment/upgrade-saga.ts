@@ -60,7 +60,7 @@ const ended = new Set<string>(['not_running', 'stale_generation', 'not_found'])
 const isOver = (error: unknown, { state }: OlderDock): boolean =>
   error instanceof NotReady ? state !== 'unreachable' : error instanceof HostRefused && ended.has(error.code)
 
-export const createUpgradeSaga = (options: Options): Saga => {
+export function createUpgradeSaga(options: Options): Saga {
   const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
   const giveVersion = createGiveVersion({ db, clock, gateway, owner, furnish })

@@ -27,11 +27,14 @@ export type UpgradeData = {
   begun?: Record<string, number>
 }
 
-export const upgradeData = (operation: OperationRow): UpgradeData => operation.data as unknown as UpgradeData
+export function upgradeData(operation: OperationRow): UpgradeData {
+  return operation.data as unknown as UpgradeData
+}
 
 /** Of an operation's row: it is to move the same Docks to the same version, however far it has come. */
-export const isSameUpgrade = (data: Omit<UpgradeData, 'begun'>): RawBuilder<boolean> =>
-  sql<boolean>`data - 'begun' = ${JSON.stringify(data)}::jsonb`
+export function isSameUpgrade(data: Omit<UpgradeData, 'begun'>): RawBuilder<boolean> {
+  return sql<boolean>`data - 'begun' = ${JSON.stringify(data)}::jsonb`
+}
 
 /** Of the alias `d`. */
 const isOlder = ({ organizationId, environmentId, version }: UpgradeTarget): RawBuilder<boolean> =>
@@ -39,29 +42,31 @@ const isOlder = ({ organizationId, environmentId, version }: UpgradeTarget): Raw
     and d.environment_version < ${version})`
 
 /** Docks that are pinned to an older version: these, or all where null. */
-export const olderDocks = async (
+export async function olderDocks(
   db: Db,
   target: UpgradeTarget,
   dockIds: readonly string[] | null,
-): Promise<OlderDock[]> =>
-  (
+): Promise<OlderDock[]> {
+  return (
     await sql<OlderDock>`select d.id, d.state, d.generation, d.host_id as "hostId", d.no_env as "noEnv",
         d.environment_version as version from docks d
       where ${isOlder(target)} ${dockIds === null ? sql`` : sql`and d.id = any(${dockIds}::uuid[])`}
       order by d.id`.execute(db)
   ).rows
+}
 
 /** How many of these Docks use the Environment, at whatever version. */
-export const countUsers = async (
+export async function countUsers(
   db: Db,
   { organizationId, environmentId }: Omit<UpgradeTarget, 'version'>,
   dockIds: readonly string[],
-): Promise<number> =>
-  (
+): Promise<number> {
+  return (
     await sql<{ count: number }>`select count(*)::int as count from docks
       where organization_id = ${organizationId} and environment_id = ${environmentId}
         and id = any(${dockIds}::uuid[])`.execute(db)
   ).rows[0]!.count
+}
 
 const changeDock = async (
   db: Db,
@@ -84,36 +89,38 @@ const changeDock = async (
 const asRead = ({ state }: OlderDock): RawBuilder<boolean> => sql<boolean>`d.state = ${state}`
 
 /** Bars whom the version bars, before anything of it is given to the Dock. False when the Dock has changed since. */
-export const barBefore = (db: Db, target: UpgradeTarget, dock: OlderDock, now: Date): Promise<boolean> =>
-  changeDock(db, target, dock, {
+export function barBefore(db: Db, target: UpgradeTarget, dock: OlderDock, now: Date): Promise<boolean> {
+  return changeDock(db, target, dock, {
     given: asRead(dock),
     set: sql`env_passes = d.env_passes or (b."envPasses" and not d.no_env)`,
     now,
   })
+}
 
 /**
  * Pins a Dock to the version. False when it has changed since: one that was given the version live may be in another
  * state by now, but has not booted again.
  */
-export const pinDock = (
+export function pinDock(
   db: Db,
   target: UpgradeTarget,
   dock: OlderDock,
   { isGiven, now }: { isGiven: boolean; now: Date },
-): Promise<boolean> =>
-  changeDock(db, target, dock, {
+): Promise<boolean> {
+  return changeDock(db, target, dock, {
     given: isGiven ? sql<boolean>`true` : asRead(dock),
     set: sql`environment_version = ${target.version}, env_passes = b."envPasses" and not d.no_env`,
     now,
   })
+}
 
 /** Remembers, before a delivery, that the Dock may have a part from now on: also for a process that takes this over. */
-export const noteDelivery = async (
+export async function noteDelivery(
   db: Db,
   owner: string,
   operation: OperationRow,
   { id, generation }: OlderDock,
-): Promise<void> => {
+): Promise<void> {
   const data = upgradeData(operation)
   data.begun = { ...data.begun, [id]: generation }
   const noted = await sql`update operations
@@ -122,10 +129,11 @@ export const noteDelivery = async (
   if (noted.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
 }
 
-export const mayHavePart = (operation: OperationRow, { id, generation }: OlderDock): boolean =>
-  upgradeData(operation).begun?.[id] === generation
+export function mayHavePart(operation: OperationRow, { id, generation }: OlderDock): boolean {
+  return upgradeData(operation).begun?.[id] === generation
+}
 
 /** Forgets it once the Dock has all of a version; in the row with the operation's next record. */
-export const deliveryIsWhole = (operation: OperationRow, { id }: OlderDock): void => {
+export function deliveryIsWhole(operation: OperationRow, { id }: OlderDock): void {
   delete upgradeData(operation).begun?.[id]
 }

@@ -8,21 +8,27 @@ export type ExecKey = { dockId: string; organizationId: string; key: string }
 export type EarlierExec = { id: string; outcomeSealed: string | null }
 
 /** The id of the row that claims the key for this command, or null when there is one already. */
-export const claimExecKey = async (db: Db, key: ExecKey, now: Date): Promise<string | null> =>
-  (
-    await sql<{ id: string }>`insert into exec_keys (dock_id, organization_id, key, created_at)
+export async function claimExecKey(db: Db, key: ExecKey, now: Date): Promise<string | null> {
+  return (
+    (
+      await sql<{ id: string }>`insert into exec_keys (dock_id, organization_id, key, created_at)
       values (${key.dockId}, ${key.organizationId}, ${key.key}, ${now}) on conflict do nothing returning id`.execute(
-      db,
-    )
-  ).rows[0]?.id ?? null
+        db,
+      )
+    ).rows[0]?.id ?? null
+  )
+}
 
-export const findExecKey = async (db: Db, key: ExecKey): Promise<EarlierExec | null> =>
-  (
-    await sql<EarlierExec>`select id, outcome_sealed as "outcomeSealed" from exec_keys
+export async function findExecKey(db: Db, key: ExecKey): Promise<EarlierExec | null> {
+  return (
+    (
+      await sql<EarlierExec>`select id, outcome_sealed as "outcomeSealed" from exec_keys
       where dock_id = ${key.dockId} and organization_id = ${key.organizationId} and key = ${key.key}`.execute(
-      db,
-    )
-  ).rows[0] ?? null
+        db,
+      )
+    ).rows[0] ?? null
+  )
+}
 
 /** How many of the oldest outcomes one new outcome may displace. */
 const displacedMax = 100
@@ -37,7 +43,7 @@ const oldest = (which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
  * Not of a Dock that is stopped under zero data retention: the lock puts it before that stop's claim, or behind it. The
  * oldest outcomes of the Dock and of its organization are dropped past their budgets.
  */
-export const keepOutcome = async (db: Db, key: ExecKey, id: string, sealed: string): Promise<void> => {
+export async function keepOutcome(db: Db, key: ExecKey, id: string, sealed: string): Promise<void> {
   const { dockId, organizationId } = key
   const bytes = Buffer.byteLength(sealed)
   const { keptBytesPerDockMax, keptBytesPerOrganizationMax, keptPerDockMax } = limits.exec
@@ -66,10 +72,10 @@ export const keepOutcome = async (db: Db, key: ExecKey, id: string, sealed: stri
 }
 
 /** Drops all outcomes of a Dock; its keys stay. */
-export const dropOutcomesOf = async (
+export async function dropOutcomesOf(
   db: Db,
   { dockId, organizationId }: Omit<ExecKey, 'key'>,
-): Promise<void> => {
+): Promise<void> {
   await sql`update exec_keys set outcome_sealed = null
     where dock_id = ${dockId} and organization_id = ${organizationId} and outcome_sealed is not null`.execute(
     db,
@@ -77,13 +83,13 @@ export const dropOutcomesOf = async (
 }
 
 /** The command is known not to have run: its key is free again. */
-export const freeExecKey = async (db: Db, key: ExecKey, id: string): Promise<void> => {
+export async function freeExecKey(db: Db, key: ExecKey, id: string): Promise<void> {
   await sql`delete from exec_keys
     where id = ${id} and dock_id = ${key.dockId} and organization_id = ${key.organizationId}`.execute(db)
 }
 
 /** Drops outcomes of every tenant that are older; the rows stay, so that no command runs again. */
-export const dropOutcomes = async (db: Db, before: Date): Promise<void> => {
+export async function dropOutcomes(db: Db, before: Date): Promise<void> {
   await deleteBatches(
     db,
     sql`update exec_keys set outcome_sealed = null where id in (select id from exec_keys

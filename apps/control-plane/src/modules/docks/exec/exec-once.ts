@@ -19,12 +19,12 @@ import {
 import { type ExecBody, NotRun, requireReady, runCommand } from './run-command.ts'
 
 /** Runs the command unless one ran under the key, and answers the first one's outcome. */
-export const execOnce = (
+export function execOnce(
   context: DockContext,
   dock: DockRow,
   body: ExecBody,
   key: string,
-): Promise<ExecOutcome> => {
+): Promise<ExecOutcome> {
   const { keyedExecs } = context
   const name = `${dock.id} ${key}`
   const underWay = keyedExecs.get(name)
@@ -102,5 +102,6 @@ const replay = async (
 }
 
 /** Drops the outcomes whose day is over. */
-export const dropOldOutcomes = ({ db, clock }: Pick<DockContext, 'db' | 'clock'>): Promise<void> =>
-  dropOutcomes(db, new Date(clock.now().getTime() - limits.idempotencyKeepSeconds * 1000))
+export function dropOldOutcomes({ db, clock }: Pick<DockContext, 'db' | 'clock'>): Promise<void> {
+  return dropOutcomes(db, new Date(clock.now().getTime() - limits.idempotencyKeepSeconds * 1000))
+}

@@ -10,17 +10,13 @@ export type ExecBody = RouteBody<(typeof routes)['execInDock']>
 export class NotRun extends ServiceError {}
 
 /** Throws `dock_not_running` unless the Dock is ready and has a host. */
-export const requireReady = (dock: DockRow): string => {
+export function requireReady(dock: DockRow): string {
   if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotRun('dock_not_running')
   return dock.hostId
 }
 
 /** Runs it to its end or its timeout, which the deployment may have shortened. */
-export const runCommand = async (
-  context: DockContext,
-  dock: DockRow,
-  body: ExecBody,
-): Promise<ExecOutcome> => {
+export async function runCommand(context: DockContext, dock: DockRow, body: ExecBody): Promise<ExecOutcome> {
   const hostId = requireReady(dock)
   const timeoutSeconds = Math.min(body.timeoutSeconds, context.execTimeoutSecondsMax)
   const ended = context.activity.begin(dock)

@@ -85,12 +85,12 @@ const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): 
  * Adopts what stands in quarantine under this id. `organizationId` is asked for only where neither the database nor the
  * host's note names one. Throws a sentence that says what to do.
  */
-export const adoptQuarantined = (
+export function adoptQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   id: string,
   organizationId?: string,
-): Promise<Adopted> =>
-  withTransaction(db, async (tx) => {
+): Promise<Adopted> {
+  return withTransaction(db, async (tx) => {
     const now = clock.now()
     const item = await lockQuarantined(tx, id)
     if (!item)
@@ -122,3 +122,4 @@ export const adoptQuarantined = (
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })
+}

@@ -7,10 +7,10 @@ import type { DockContext } from '../dock-context.ts'
 const answerWithinMs = 5_000
 
 /** Runs an operation that was saved with this process's lease, and answers it done or under way. */
-export const answerOperation = async (
+export async function answerOperation(
   { clock, runner }: Pick<DockContext, 'clock' | 'runner'>,
   operation: OperationRow,
-): Promise<Operation> => {
+): Promise<Operation> {
   let cancel: () => void = () => undefined
   const late = new Promise<void>((resolve) => {
     cancel = clock.after(answerWithinMs, resolve)

@@ -15,13 +15,13 @@ import { claimAndStart } from '../workflows/claim-start.ts'
 import type { StartData } from '../workflows/start-data.ts'
 
 /** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
-export const branchDock = async (
+export async function branchDock(
   context: DockContext,
   caller: Visitor,
   sourceId: string,
   body: RouteBody<(typeof routes)['branchDock']>,
   key: string | undefined,
-): Promise<Dock> => {
+): Promise<Dock> {
   const { db, sealer } = context
   const since = keysSince(context.clock.now())
   const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)

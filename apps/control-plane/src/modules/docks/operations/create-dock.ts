@@ -14,12 +14,12 @@ import { fromImage, fromTemplate } from './create-from.ts'
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 
 /** Creates a Dock and answers it once it is ready; with a key, once for all callers of that key. */
-export const createDock = async (
+export async function createDock(
   context: DockContext,
   caller: Visitor,
   body: CreateDockBody,
   key: string | undefined,
-): Promise<Dock> => {
+): Promise<Dock> {
   const { sealer } = context
   const since = keysSince(context.clock.now())
   const lookup = () =>

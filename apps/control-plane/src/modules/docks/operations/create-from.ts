@@ -16,21 +16,23 @@ export type Origin = {
   marks: readonly string[]
 }
 
-export const fromImage = (image: string): Origin => ({
-  image,
-  diskGiB: 0,
-  command: { source: { kind: 'image', image }, newIdentity: false },
-  placement: { image, only: null },
-  marks: [],
-})
+export function fromImage(image: string): Origin {
+  return {
+    image,
+    diskGiB: 0,
+    command: { source: { kind: 'image', image }, newIdentity: false },
+    placement: { image, only: null },
+    marks: [],
+  }
+}
 
 /** Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, or `validation_error` for another image. */
-export const fromTemplate = async (
+export async function fromTemplate(
   context: DockContext,
   tenant: { organizationId: string; role: Role },
   name: string,
   image: string | undefined,
-): Promise<Origin> => {
+): Promise<Origin> {
   const template = await context.template(tenant.organizationId, name)
   if (!template) throw new ServiceError('template_not_found')
   if ((template.connectors || template.sourceDockId === null) && !roleReaches(tenant.role, 'admin'))

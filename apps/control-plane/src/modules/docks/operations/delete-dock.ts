@@ -12,11 +12,11 @@ import type { DeleteData } from '../workflows/delete-dock.ts'
 import { answerOperation } from './answer-operation.ts'
 
 /** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */
-export const claimDelete = async (
+export async function claimDelete(
   context: Pick<DockContext, 'db' | 'clock' | 'runner'>,
   dock: DockRow,
   cause: Cause,
-): Promise<OperationRow> => {
+): Promise<OperationRow> {
   const { db, clock, runner } = context
   const { id, organizationId, generation, hostId } = dock
   const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
@@ -44,12 +44,12 @@ export const claimDelete = async (
 }
 
 /** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
-export const deleteDock = async (
+export async function deleteDock(
   context: DockContext,
   caller: Visitor,
   id: string,
   confirmation: string | undefined,
-): Promise<{ operation: Operation }> => {
+): Promise<{ operation: Operation }> {
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, id)
   if (confirmation !== id) throw new ServiceError('confirm_required')

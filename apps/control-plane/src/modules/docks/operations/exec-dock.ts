@@ -7,13 +7,13 @@ import { execOnce } from '../exec/exec-once.ts'
 import { type ExecBody, runCommand } from '../exec/run-command.ts'
 
 /** Runs one command in a ready Dock. With a key it runs once, whatever happens to this process meanwhile. */
-export const execInDock = async (
+export async function execInDock(
   context: DockContext,
   caller: Visitor,
   id: string,
   body: ExecBody,
   key: string | undefined,
-): Promise<ExecResult> => {
+): Promise<ExecResult> {
   const { rateLimits } = context
   const [dock] = await Promise.all([
     requireDock(context, caller, id),

@@ -6,8 +6,9 @@ import { findVisibleOperation, listVisibleDocks } from '../dock-store.ts'
 import { viewDock } from '../dock-view.ts'
 
 /** One Dock of the caller's organizations. */
-export const readDock = async (context: DockContext, caller: Visitor, id: string): Promise<Dock> =>
-  viewDock(await requireDock(context, caller, id))
+export async function readDock(context: DockContext, caller: Visitor, id: string): Promise<Dock> {
+  return viewDock(await requireDock(context, caller, id))
+}
 
 /** The caller's Docks in the states of the filter's letters, or all, page by page. */
 export async function* listDocks(
@@ -20,11 +21,7 @@ export async function* listDocks(
 }
 
 /** An operation on a thing of the caller's organizations. Throws `operation_not_found`. */
-export const readOperation = async (
-  context: DockContext,
-  caller: Visitor,
-  id: string,
-): Promise<Operation> => {
+export async function readOperation(context: DockContext, caller: Visitor, id: string): Promise<Operation> {
   const { role: _, ...operation } = caller.admit(await findVisibleOperation(context.db, caller.userId, id))
   return operation
 }

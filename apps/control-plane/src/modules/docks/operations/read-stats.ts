@@ -9,12 +9,12 @@ import { addTotals, viewTotal } from '../usage/usage-total.ts'
 const windowMs = { '1h': 3_600_000, '24h': 86_400_000 }
 
 /** The last sample of the Dock's machine while it has one, and average and peak of a window when one is asked for. */
-export const readDockStats = async (
+export async function readDockStats(
   context: DockContext,
   caller: Visitor,
   id: string,
   { window }: { window?: keyof typeof windowMs | undefined },
-): Promise<DockStats> => {
+): Promise<DockStats> {
   const { db, clock, usage } = context
   const dock = await requireDock(context, caller, id)
   const sample = standingStates.includes(dock.state) ? null : usage.last(id, dock.generation)

@@ -7,7 +7,7 @@ import { claimDelete } from './delete-dock.ts'
 const atOnceMax = 20
 
 /** Begins to delete Docks that no operation holds, and answers how many there are still. Repeating it is harmless. */
-export const removeDocks = async (context: DockContext, organizationId: string): Promise<number> => {
+export async function removeDocks(context: DockContext, organizationId: string): Promise<number> {
   const { count, free } = await docksOfOrganization(context.db, organizationId, atOnceMax)
   for (const dock of free) {
     try {

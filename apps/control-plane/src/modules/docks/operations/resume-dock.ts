@@ -23,12 +23,12 @@ type ResumeAnswer = RouteResponse<(typeof routes)['resumeDock']>
 type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
 
 /** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
-export const resumeDock = async (
+export async function resumeDock(
   context: DockContext,
   caller: Visitor,
   id: string,
   body: ResumeBody,
-): Promise<ResumeAnswer> => {
+): Promise<ResumeAnswer> {
   for (let attempt = 0; attempt < attempts; attempt++) {
     const claimed = await claimResume(context, caller, id, body)
     if (!claimed) continue

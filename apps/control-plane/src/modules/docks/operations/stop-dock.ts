@@ -18,12 +18,12 @@ const claimAttempts = 3
 export type DockStateAnswer = { id: string; state: DockState }
 
 /** Stops a Dock and keeps its disk as a Snapshot; with `force`, without one. A second stop answers the state. */
-export const stopDock = async (
+export async function stopDock(
   context: DockContext,
   caller: Visitor,
   id: string,
   body: { force: boolean },
-): Promise<DockStateAnswer> => {
+): Promise<DockStateAnswer> {
   for (let attempt = 1; ; attempt++) {
     const dock = await requireDock(context, caller, id)
     const wipes = await wipesData(context, dock)
@@ -37,7 +37,7 @@ export const stopDock = async (
 }
 
 /** Begins to stop every Dock whose ttl has run out. One that is slow to stop keeps no other waiting. */
-export const stopDueDocks = async (context: DockContext): Promise<void> => {
+export async function stopDueDocks(context: DockContext): Promise<void> {
   for (const dock of await dueDocks(context.db, context.clock.now())) {
     try {
       await beginStop(context, dock, { by: 'ttl', through: 'timer', why: 'ttl' })
@@ -48,12 +48,12 @@ export const stopDueDocks = async (context: DockContext): Promise<void> => {
 }
 
 /** Begins to stop a Dock for the platform itself, and returns what the Dock does then. */
-export const beginStop = async (
+export async function beginStop(
   context: DockContext,
   dock: DockRow,
   cause: Cause,
   force = false,
-): Promise<'archived' | 'archiving' | 'changed'> => {
+): Promise<'archived' | 'archiving' | 'changed'> {
   const wipes = await wipesData(context, dock)
   const claimed = await claimStop(context, dock, { force, wipes }, cause)
   if (claimed === 'changed') return 'changed'

@@ -13,12 +13,12 @@ import { latestSnapshot } from '../kept-snapshot.ts'
 type UpdateBody = RouteBody<(typeof routes)['updateDock']>
 
 /** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
-export const updateDock = async (
+export async function updateDock(
   context: DockContext,
   caller: Visitor,
   id: string,
   body: UpdateBody,
-): Promise<Dock> => {
+): Promise<Dock> {
   const dock = await requireDock(context, caller, id)
   const { cpus, memoryMiB, diskGiB, ttlSeconds } = body
   const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined

@@ -61,7 +61,7 @@ const underWay = new WeakMap<DockContext, Promise<void>>()
  * One round over all of them, page by page, so that those that cannot go now keep no other waiting. A call during a round
  * joins it.
  */
-export const wipeArchivedDocks = (context: DockContext): Promise<void> => {
+export function wipeArchivedDocks(context: DockContext): Promise<void> {
   const joined = underWay.get(context) ?? wipeAll(context).finally(() => underWay.delete(context))
   underWay.set(context, joined)
   return joined

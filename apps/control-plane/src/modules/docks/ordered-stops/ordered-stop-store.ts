@@ -11,7 +11,7 @@ const lateMs = 600_000
  * Orders the stop of every Dock that may run and that this person made, or that belongs to an organization of which
  * they are the only member. In the transaction that closes the account. Docks of a deleted organization go with it.
  */
-export const orderStops = async (tx: Tx, userId: string, now: Date): Promise<void> => {
+export async function orderStops(tx: Tx, userId: string, now: Date): Promise<void> {
   await sql`
     insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
     select d.id, d.generation, ${userId}::uuid, ${now}::timestamptz from docks d
@@ -28,7 +28,7 @@ export const orderStops = async (tx: Tx, userId: string, now: Date): Promise<voi
  * Orders the stop of Docks that were being made while their maker's account closed: their rows came too late for
  * {@link orderStops}. Asked again and again, so it looks at accounts that closed a moment ago only.
  */
-export const orderLateStops = async (db: Db, now: Date): Promise<void> => {
+export async function orderLateStops(db: Db, now: Date): Promise<void> {
   await sql`
     insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
     select d.id, d.generation, u.id, ${now}::timestamptz from users u
@@ -38,17 +38,17 @@ export const orderLateStops = async (db: Db, now: Date): Promise<void> => {
 }
 
 /** Takes back what was not begun yet. */
-export const forgetOrderedStops = async (tx: Tx, userId: string): Promise<void> => {
+export async function forgetOrderedStops(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('ordered_stops').where('ordered_by', '=', userId).execute()
 }
 
 export type OrderedStop = { dock: DockRow; generation: number; orderedBy: string; attempts: number }
 
 /** Takes orders that are due; another process sees them again when `until` has passed. */
-export const takeOrderedStops = async (
+export async function takeOrderedStops(
   db: Db,
   { now, until, limit }: { now: Date; until: Date; limit: number },
-): Promise<OrderedStop[]> => {
+): Promise<OrderedStop[]> {
   const { rows } = await sql<DockRow & { ordered: number; orderedBy: string; attempts: number }>`
     with taken as (update ordered_stops set next_attempt_at = ${until} where dock_id in (
       select dock_id from ordered_stops where next_attempt_at <= ${now}
@@ -64,7 +64,7 @@ export const takeOrderedStops = async (
 }
 
 /** One try was made; the stop is looked at again then. */
-export const postponeOrderedStop = async (db: Db, dockId: string, nextAttemptAt: Date): Promise<void> => {
+export async function postponeOrderedStop(db: Db, dockId: string, nextAttemptAt: Date): Promise<void> {
   await db
     .updateTable('ordered_stops')
     .set((set) => ({ attempts: set('attempts', '+', 1), next_attempt_at: nextAttemptAt }))
@@ -72,6 +72,6 @@ export const postponeOrderedStop = async (db: Db, dockId: string, nextAttemptAt:
     .execute()
 }
 
-export const deleteOrderedStop = async (db: Db, dockId: string): Promise<void> => {
+export async function deleteOrderedStop(db: Db, dockId: string): Promise<void> {
   await db.deleteFrom('ordered_stops').where('dock_id', '=', dockId).execute()
 }

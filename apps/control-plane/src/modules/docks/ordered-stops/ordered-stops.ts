@@ -31,7 +31,7 @@ const batch = 20
 const firstPauseMs = 60_000
 const longestPauseMs = 3_600_000
 
-export const createOrderedStops = (context: DockContext): OrderedStops => {
+export function createOrderedStops(context: DockContext): OrderedStops {
   const { db, clock, logger } = context
 
   const carryOut = async ({ dock, generation, orderedBy, attempts }: OrderedStop): Promise<void> => {

@@ -9,13 +9,13 @@ import type { DockContext } from '../dock-context.ts'
  * hosts keep and their copy left; without either they read `failed`. A failed one names no host: should its capture show up
  * after all, it goes to quarantine.
  */
-export const capturesGone = (
+export function capturesGone(
   { db, logger }: Pick<DockContext, 'db' | 'logger'>,
   hostId: string,
   there: readonly string[],
   before: Date,
-): Promise<void> =>
-  withTransaction(db, async (tx) => {
+): Promise<void> {
+  return withTransaction(db, async (tx) => {
     await sql`delete from snapshot_restores r where r.host_id = ${hostId} and r.state = 'kept'
       and r.updated_at < ${before} and r.snapshot_id <> all(${there}::uuid[])`.execute(tx)
     const gone = await sql<{ id: string; dockId: string; status: string }>`
@@ -33,3 +33,4 @@ export const capturesGone = (
     for (const { id, dockId, status } of gone.rows)
       logger.warn({ hostId, snapshotId: id, dockId, status }, 'the capture was removed since the backup')
   })
+}

@@ -17,11 +17,11 @@ const retellLastSnapshots = async (tx: Tx, dockIds: readonly string[]): Promise<
 }
 
 /** Repeating it is harmless. Throws `host_not_found`, or `conflict` while the host is online. */
-export const declareLost = async (
+export async function declareLost(
   { db, clock }: { db: Db; clock: Clock },
   hostId: string,
-): Promise<DeclaredLost> =>
-  withTransaction(db, async (tx) => {
+): Promise<DeclaredLost> {
+  return withTransaction(db, async (tx) => {
     const now = clock.now()
     const declared = await declareHostLost(tx, hostId, now)
     if (declared === null) throw new ServiceError('host_not_found')
@@ -44,12 +44,13 @@ export const declareLost = async (
     await unblockHost(tx, hostId, now)
     return { hostId, docks: placed.rows[0]!.count, failedSnapshots: lost.rows.length }
   })
+}
 
 /**
  * A host that was declared lost is back with captures: each Snapshot that was lost with it is `completed` again, unless
  * its Dock has changed since, because that Dock went on from an older Snapshot or was given up.
  */
-export const reviveSnapshots = async (db: Db, hostId: string, captures: readonly string[]): Promise<void> => {
+export async function reviveSnapshots(db: Db, hostId: string, captures: readonly string[]): Promise<void> {
   if (captures.length === 0) return
   await withTransaction(db, async (tx) => {
     const revived = await sql<{ dockId: string }>`

@@ -14,7 +14,7 @@ const cause = { by: 'host', through: 'host' } as const
 type Context = Pick<DockContext, 'db' | 'clock'>
 
 /** Docks of every tenant on hosts that are offline turn `unreachable`, but for those that an operation holds. */
-export const hostsSilent = async ({ db, clock }: Context): Promise<void> => {
+export async function hostsSilent({ db, clock }: Context): Promise<void> {
   const { rows } = await sql<DockRow>`
     select ${dockColumns} from docks d join hosts h on h.id = d.host_id
     where h.state = 'offline' and d.state in ('ready', 'idle', 'running')
@@ -37,10 +37,10 @@ export const hostsSilent = async ({ db, clock }: Context): Promise<void> => {
 }
 
 /** The Dock still runs as it did: it is what it was before, idle or ready; what is active in it shows by itself. */
-export const hostBack = async (
+export async function hostBack(
   { db, clock, ttl }: Context & Pick<DockContext, 'ttl'>,
   dockId: string,
-): Promise<void> => {
+): Promise<void> {
   const { rows } = await sql<{ generation: number; before: string | null }>`
     select d.generation, (select c.from_state from dock_state_changes c where c.dock_id = d.id order by c.id desc limit 1)
       as before from docks d where d.id = ${dockId} and d.state = 'unreachable'`.execute(db)
@@ -62,11 +62,11 @@ export const hostBack = async (
  * Rows of Docks whose own host has a later generation of them catch up: the database was restored, and the host keeps the
  * newest state of the Dock. Those that an operation holds wait until it is over.
  */
-export const catchUp = async (
+export async function catchUp(
   { db, clock, logger }: Context & Pick<DockContext, 'logger'>,
   hostId: string,
   docks: readonly { dockId: string; generation: number; ip: string | null }[],
-): Promise<void> => {
+): Promise<void> {
   const caughtUp = await sql<{ id: string; generation: number }>`
     update docks d set generation = r.generation, ip = r.ip, updated_at = ${clock.now()}
     from jsonb_to_recordset(${JSON.stringify(docks)}::jsonb) as r("dockId" uuid, generation integer, ip text)

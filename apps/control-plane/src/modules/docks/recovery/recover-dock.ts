@@ -19,23 +19,24 @@ const recoveriesMax = 3
 const recoveryWindowMs = 10 * 60_000
 
 /** Those of the Docks that no operation holds. */
-export const heldByNone = async ({ db }: DockContext, dockIds: readonly string[]): Promise<string[]> =>
-  (
+export async function heldByNone({ db }: DockContext, dockIds: readonly string[]): Promise<string[]> {
+  return (
     await sql<{ id: string }>`select h.id from unnest(${dockIds}::uuid[]) as h(id)
       where not exists (select 1 from operations o where o.dock_id = h.id and o.status <> 'completed')`.execute(
       db,
     )
   ).rows.map(({ id }) => id)
+}
 
 /**
  * Boots it again, or gives it up, if the Dock is still on that host at the generation that is gone. Doing it twice is
  * harmless. Answers whether an operation holds the Dock, or has just changed it, so that it must be asked again.
  */
-export const recoverDock = async (
+export async function recoverDock(
   context: DockContext,
   { hostId, dockId, generation }: LostRuntime,
   died: boolean,
-): Promise<{ held: boolean }> => {
+): Promise<{ held: boolean }> {
   const { rows } = await sql<DockRow>`select ${dockColumns} from docks d where d.id = ${dockId}`.execute(
     context.db,
   )

@@ -21,14 +21,15 @@ const alertOf = (dock: Told, type: AlertType, title: string, body: string, at: D
   })
 
 /** For the `also` of the change that makes it unreachable. */
-export const stoppedResponding = (dock: Told, at: Date): RawBuilder<unknown> =>
-  alertOf(
+export function stoppedResponding(dock: Told, at: Date): RawBuilder<unknown> {
+  return alertOf(
     dock,
     'stopped_responding',
     `${dock.name} stopped responding`,
     `The machine on which ${dock.name} runs has been silent for 30 seconds. The Dock cannot be reached until that machine answers again; it is not started anywhere else, and its disk stays where it is.`,
     at,
   )
+}
 
 const heldBody: Record<HeldWhy, (name: string) => string> = {
   died_too_often: (name) =>
@@ -40,8 +41,9 @@ const heldBody: Record<HeldWhy, (name: string) => string> = {
 }
 
 /** For the `also` of the change that gives up starting it again. */
-export const heldAfterLoss = (dock: Told, why: HeldWhy, at: Date): RawBuilder<unknown> =>
-  alertOf(dock, 'held_after_loss', `${dock.name} needs attention`, heldBody[why](dock.name), at)
+export function heldAfterLoss(dock: Told, why: HeldWhy, at: Date): RawBuilder<unknown> {
+  return alertOf(dock, 'held_after_loss', `${dock.name} needs attention`, heldBody[why](dock.name), at)
+}
 
 type Boot = Pick<OperationRow, 'targetId' | 'organizationId'>
 
@@ -52,12 +54,8 @@ const bootedDock = (boot: Boot, { name }: Recovery): Told => ({
 })
 
 /** For the `also` of the change that makes a Dock ready: nothing unless this boot made good for a death. */
-export const recoveredAlerts = (
-  boot: Boot,
-  recovery: Recovery | undefined,
-  at: Date,
-): RawBuilder<unknown>[] =>
-  recovery?.died
+export function recoveredAlerts(boot: Boot, recovery: Recovery | undefined, at: Date): RawBuilder<unknown>[] {
+  return recovery?.died
     ? [
         alertOf(
           bootedDock(boot, recovery),
@@ -68,7 +66,9 @@ export const recoveredAlerts = (
         ),
       ]
     : []
+}
 
 /** For the `also` of the change that fails a boot: nothing unless it was to make good for a loss. */
-export const heldAlerts = (boot: Boot, recovery: Recovery | undefined, at: Date): RawBuilder<unknown>[] =>
-  recovery ? [heldAfterLoss(bootedDock(boot, recovery), recovery.held ?? 'would_not_start', at)] : []
+export function heldAlerts(boot: Boot, recovery: Recovery | undefined, at: Date): RawBuilder<unknown>[] {
+  return recovery ? [heldAfterLoss(bootedDock(boot, recovery), recovery.held ?? 'would_not_start', at)] : []
+}

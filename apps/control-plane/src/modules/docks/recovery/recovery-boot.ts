@@ -7,11 +7,11 @@ import type { Recovery } from './recovery.ts'
 const attemptsMax = 3
 
 /** Starts it, three times if need be; waits as blocked while its host is silent or has no room for it. */
-export const bootPatiently = async <Started>(
+export async function bootPatiently<Started>(
   hostId: string,
   recovery: Recovery,
   start: () => Promise<Started>,
-): Promise<Started> => {
+): Promise<Started> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await start()

@@ -46,13 +46,13 @@ const explain = ({ exitCode, timedOut, output }: SetupOutcome): string => {
   return [reason, output.trim()].filter(Boolean).join('\n')
 }
 
-export const createDockRepositories = (options: {
+export function createDockRepositories(options: {
   db: Db
   clock: Clock
   gateway: HostGateway
   passed: PassedRepositories
   secretsOf: SecretsOf
-}): DockRepositories => {
+}): DockRepositories {
   const { db, clock, gateway, passed } = options
 
   const toClone = async (dock: BootedDock): Promise<readonly RepositoryToClone[]> =>

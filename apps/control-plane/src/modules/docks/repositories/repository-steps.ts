@@ -23,17 +23,18 @@ type Data = { repositories?: RepositoriesProgress; ip?: string }
 const up: DockMove = { from: 'provisioning', to: 'provisioned', why: 'runtime_up' }
 
 /** How a Dock that has come so far turns ready. */
-export const movesToReady = (progress: RepositoriesProgress | undefined): DockMove[] =>
-  progress?.cloning
+export function movesToReady(progress: RepositoriesProgress | undefined): DockMove[] {
+  return progress?.cloning
     ? [{ from: 'cloning', to: 'ready', why: 'started' }]
     : [up, { from: 'provisioned', to: 'ready', why: 'started' }]
+}
 
 /** Columns that say what is set up: all there is of a new Dock, what came anew of one that was there before. */
-export const setupAfterStart = (
+export function setupAfterStart(
   progress: RepositoriesProgress | undefined,
   newBorn: boolean,
   runsSetup: boolean,
-): RawBuilder<unknown> => {
+): RawBuilder<unknown> {
   if (progress?.failed) return sql``
   if (newBorn) return sql`, setup_status = ${runsSetup ? 'running' : 'done'}`
   return progress?.changed
@@ -42,11 +43,11 @@ export const setupAfterStart = (
     : sql``
 }
 
-export const createRepositorySteps = (options: {
+export function createRepositorySteps(options: {
   db: Db
   clock: Clock
   repositories: DockRepositories
-}): SagaStep[] => {
+}): SagaStep[] {
   const { db, clock, repositories } = options
 
   const dockOf = ({ targetId: dockId, hostId, generation }: OperationRow) => ({

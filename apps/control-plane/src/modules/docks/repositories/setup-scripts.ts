@@ -7,8 +7,8 @@ const mark = '.git/dock-setup'
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 /** Of those that have one. */
-export const setupScriptOf = (repositories: readonly RepositoryToClone[]): string =>
-  repositories
+export function setupScriptOf(repositories: readonly RepositoryToClone[]): string {
+  return repositories
     .flatMap(({ name, folder, setupScript }) => (setupScript === null ? [] : [{ name, folder, setupScript }]))
     .map(
       ({ name, folder, setupScript }) => `
@@ -19,3 +19,4 @@ code=$?
 `,
     )
     .join('')
+}

@@ -28,27 +28,32 @@ export const setupMinutesMax = 30
 const placeOf = (dockId: string) => ({ table: 'docks', column: 'setup_script_sealed', rowId: dockId })
 
 /** The form that is stored; null for no script. */
-export const sealSetupScript = async (
+export async function sealSetupScript(
   sealer: Sealer,
   organizationId: string,
   dockId: string,
   script: string | undefined,
-): Promise<string | null> =>
-  script === undefined || script === ''
+): Promise<string | null> {
+  return script === undefined || script === ''
     ? null
     : sealer.seal(organizationOwner(organizationId), placeOf(dockId), script)
+}
 
 /** `name as (…)` of the change that makes the Dock ready: the job, free to be taken. */
-export const insertSetup = (cause: Cause, now: Date): RawBuilder<unknown> => sql`setup as (
+export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
+  return sql`setup as (
   insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
     cause, created_at, updated_at)
   select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending', '{}'::jsonb,
     ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
+}
 
 /** Columns of a Dock whose runtime a stop has ended, and a script that ran in it; one that is `wiped` keeps no output. */
-export const setupEndedByStop = (wiped: boolean): RawBuilder<unknown> => sql`setup_script_sealed = null,
+export function setupEndedByStop(wiped: boolean): RawBuilder<unknown> {
+  return sql`setup_script_sealed = null,
   setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
   setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
+}
 
 /**
  * What went wrong; null when nothing did. It is in the operation's data from the script's end until it is published, so
@@ -70,7 +75,7 @@ const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string =>
   return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
 }
 
-export const createSetupSaga = (parts: SetupParts): Saga => {
+export function createSetupSaga(parts: SetupParts): Saga {
   const { db, clock, gateway, owner, sealer, secretsOf } = parts
 
   /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */

@@ -18,7 +18,7 @@ const heightOf = ({ diskBytes, diskLimit }: UsageSample): number =>
 
 export type DiskMarks = { watch(hostId: string, samples: readonly UsageSample[]): Promise<void> }
 
-export const createDiskMarks = (options: { db: Db; clock: Clock }): DiskMarks => {
+export function createDiskMarks(options: { db: Db; clock: Clock }): DiskMarks {
   const { db, clock } = options
   // By host: what the rows of the Docks that it last reported say, read once for each.
   const heights = new Map<string, ReadonlyMap<string, number>>()

@@ -31,7 +31,7 @@ export type DockUsage = {
 
 type HostMinute = { minute: number; totals: Map<string, UsageTotal> }
 
-export const createDockUsage = (options: { db: Db; clock: Clock }): DockUsage => {
+export function createDockUsage(options: { db: Db; clock: Clock }): DockUsage {
   const { db, clock } = options
   const lasts = new Map<string, { sample: UsageSample; hostId: string; at: Date }>()
   const hosts = new Map<string, HostMinute>()

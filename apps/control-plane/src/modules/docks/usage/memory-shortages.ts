@@ -6,11 +6,11 @@ import type { DockContext } from '../dock-context.ts'
 const keptMax = 20
 
 /** Keeps it if the Dock is on that host at that generation: a host is believed of its own Docks only. */
-export const saveMemoryShortage = async (
+export async function saveMemoryShortage(
   { db, clock }: Pick<DockContext, 'db' | 'clock'>,
   hostId: string,
   { dockId, generation, process, count }: MemoryShortage,
-): Promise<void> => {
+): Promise<void> {
   await sql`with kept as (
       insert into dock_memory_shortages (dock_id, generation, process, count, at)
       select d.id, d.generation, ${process}, ${count}, ${clock.now()} from docks d

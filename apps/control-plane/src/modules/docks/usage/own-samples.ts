@@ -6,7 +6,7 @@ import { readGenerations } from './usage-store.ts'
 /** Those of a host's samples that are of its own Docks. A generation of a Dock is on one host: it is looked up once. */
 export type OwnSamples = (hostId: string, samples: readonly UsageSample[]) => Promise<UsageSample[]>
 
-export const createOwnSamples = ({ db }: { db: Db }): OwnSamples => {
+export function createOwnSamples({ db }: { db: Db }): OwnSamples {
   // By host: the generations of its Docks that it last reported.
   const own = new Map<string, ReadonlyMap<string, number>>()
   return async (hostId, samples) => {

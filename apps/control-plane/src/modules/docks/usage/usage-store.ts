@@ -20,7 +20,7 @@ export type UsageMinute = { dockId: string; minute: Date; total: UsageTotal }
 const partitionOf = (day: Date): string => `dock_usage_${day.toISOString().slice(0, 10).replaceAll('-', '')}`
 
 /** Makes the partition of a day and drops those that hold nothing of the last 24 hours. */
-export const prepareUsageDay = async (db: Db, day: Date): Promise<void> => {
+export async function prepareUsageDay(db: Db, day: Date): Promise<void> {
   const from = sql.lit(day.toISOString())
   const to = sql.lit(new Date(day.getTime() + dayMs).toISOString())
   await sql`create table if not exists ${sql.table(partitionOf(day))}
@@ -33,7 +33,7 @@ export const prepareUsageDay = async (db: Db, day: Date): Promise<void> => {
 }
 
 /** Writes minutes of many Docks in one statement; the partition of their day is there. */
-export const saveUsage = async (db: Db, minutes: readonly UsageMinute[]): Promise<void> => {
+export async function saveUsage(db: Db, minutes: readonly UsageMinute[]): Promise<void> {
   const rows = minutes.map(({ dockId, minute, total }) => ({
     dock_id: dockId,
     minute: minute.toISOString(),
@@ -50,7 +50,7 @@ export const saveUsage = async (db: Db, minutes: readonly UsageMinute[]): Promis
 }
 
 /** What a Dock used in the minutes since; the caller may see the Dock. */
-export const readUsage = async (db: Db, dockId: string, since: Date): Promise<UsageTotal> => {
+export async function readUsage(db: Db, dockId: string, since: Date): Promise<UsageTotal> {
   const object = (ending: '_sum' | '_peak', aggregate: 'sum' | 'max'): RawBuilder<unknown> =>
     sql`json_build_object(${sql.join(
       usageMetrics.map(
@@ -66,15 +66,16 @@ export const readUsage = async (db: Db, dockId: string, since: Date): Promise<Us
 }
 
 /** Part of the statement that deletes a Dock. */
-export const deleteUsage = (dockId: string): RawBuilder<unknown> =>
-  sql`usage as (delete from dock_usage where dock_id = ${dockId})`
+export function deleteUsage(dockId: string): RawBuilder<unknown> {
+  return sql`usage as (delete from dock_usage where dock_id = ${dockId})`
+}
 
 /** The generations of those of these Docks that are on the host. */
-export const readGenerations = async (
+export async function readGenerations(
   db: Db,
   hostId: string,
   dockIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> => {
+): Promise<ReadonlyMap<string, number>> {
   const { rows } = await sql<{ id: string; generation: number }>`select id, generation from docks
     where host_id = ${hostId} and id = any(${dockIds}::uuid[])`.execute(db)
   return new Map(rows.map(({ id, generation }) => [id, generation]))
@@ -84,23 +85,20 @@ export type DiskAlert = Extract<AlertType, 'disk_warning' | 'disk_full'>
 export type DiskMark = { dockId: string; organizationId: string; name: string; alert: DiskAlert | null }
 
 /** The marks of these Docks of one host. */
-export const readDiskMarks = async (
-  db: Db,
-  hostId: string,
-  dockIds: readonly string[],
-): Promise<DiskMark[]> =>
-  (
+export async function readDiskMarks(db: Db, hostId: string, dockIds: readonly string[]): Promise<DiskMark[]> {
+  return (
     await sql<DiskMark>`select id as "dockId", organization_id as "organizationId", name, disk_alert as alert
       from docks where host_id = ${hostId} and id = any(${dockIds}::uuid[])`.execute(db)
   ).rows
+}
 
 /** Changes a Dock's mark, with what else belongs to the change, if it is still as it was read. */
-export const saveDiskMark = async (
+export async function saveDiskMark(
   db: Db,
   before: DiskMark,
   alert: DiskAlert | null,
   also: readonly RawBuilder<unknown>[],
-): Promise<void> => {
+): Promise<void> {
   const moved = sql`moved as (update docks set disk_alert = ${alert} where id = ${before.dockId}
     and organization_id = ${before.organizationId} and disk_alert is not distinct from ${before.alert} returning id)`
   await sql`with ${sql.join([moved, ...also], sql`, `)} select 1`.execute(db)

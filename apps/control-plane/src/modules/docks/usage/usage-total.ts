@@ -20,22 +20,24 @@ const figures = (of: (metric: UsageMetric) => number): Figures => ({
 export const noUsage: UsageTotal = { samples: 0, sum: figures(() => 0), peak: figures(() => 0) }
 
 /** A sample as the total of itself. */
-export const totalOf = (sample: UsageSample): UsageTotal => {
+export function totalOf(sample: UsageSample): UsageTotal {
   const each = figures((metric) => sample[metric])
   return { samples: 1, sum: each, peak: each }
 }
 
-export const addTotals = (a: UsageTotal, b: UsageTotal): UsageTotal => ({
-  samples: a.samples + b.samples,
-  sum: figures((metric) => a.sum[metric] + b.sum[metric]),
-  peak: figures((metric) => Math.max(a.peak[metric], b.peak[metric])),
-})
+export function addTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
+  return {
+    samples: a.samples + b.samples,
+    sum: figures((metric) => a.sum[metric] + b.sum[metric]),
+    peak: figures((metric) => Math.max(a.peak[metric], b.peak[metric])),
+  }
+}
 
 /** The total as callers read it; bytes are whole. */
-export const viewTotal = (
+export function viewTotal(
   window: '1h' | '24h',
   { samples, sum, peak }: UsageTotal,
-): NonNullable<DockStats['window']> => {
+): NonNullable<DockStats['window']> {
   const average = figures((metric) => (samples === 0 ? 0 : sum[metric] / samples))
   const avg = figures((metric) => (metric === 'cpuPercent' ? average[metric] : Math.round(average[metric])))
   return { window, samples, avg, peak }

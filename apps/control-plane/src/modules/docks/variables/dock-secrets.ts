@@ -9,9 +9,9 @@ type Target = { organizationId: string; dockId: string }
 /** Its own variables, and what its Environment passes on to it. */
 export type SecretsOf = (target: Target) => Promise<Secrets>
 
-export const createSecretsOf =
-  (options: { db: Db; sealer: Sealer; passed: SecretsOf }): SecretsOf =>
-  async (target) => {
+export function createSecretsOf(options: { db: Db; sealer: Sealer; passed: SecretsOf }): SecretsOf {
+  return async (target) => {
     const [own, passed] = await Promise.all([openVariables(options, target), options.passed(target)])
     return { ...passed, variables: [...Object.values(own), ...passed.variables] }
   }
+}

@@ -11,20 +11,21 @@ type Target = { organizationId: string; dockId: string }
 const placeOf = (dockId: string) => ({ table: 'docks', column: 'env_sealed', rowId: dockId })
 
 /** The form that is stored; null when there are none. */
-export const sealVariables = async (
+export async function sealVariables(
   sealer: Sealer,
   { organizationId, dockId }: Target,
   variables: Variables,
-): Promise<string | null> =>
-  Object.keys(variables).length === 0
+): Promise<string | null> {
+  return Object.keys(variables).length === 0
     ? null
     : sealer.seal(organizationOwner(organizationId), placeOf(dockId), JSON.stringify(variables))
+}
 
 /** The variables of a Dock that is there; none when it has none. */
-export const openVariables = async (
+export async function openVariables(
   { db, sealer }: { db: Db; sealer: Sealer },
   { organizationId, dockId }: Target,
-): Promise<Variables> => {
+): Promise<Variables> {
   const result = await sql<{ sealed: string | null }>`select env_sealed as sealed from docks
     where id = ${dockId} and organization_id = ${organizationId}`.execute(db)
   const sealed = result.rows[0]?.sealed ?? null
@@ -35,7 +36,7 @@ export const openVariables = async (
 }
 
 /** What a branch has: its source's variables with the given ones over them. Throws when they are too many together. */
-export const mergeVariables = (source: Variables, given: Variables): Variables => {
+export function mergeVariables(source: Variables, given: Variables): Variables {
   const merged = { ...source, ...given }
   const { dockVariablesMax: countMax, dockVariablesBytesMax: bytesMax } = limits
   if (Object.keys(merged).length > countMax || variablesBytes(merged) > bytesMax)

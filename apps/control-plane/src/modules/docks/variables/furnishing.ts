@@ -15,9 +15,9 @@ export type Furnishing = Pick<StartDock, 'files'> & { env: Readonly<Record<strin
 /** What the Environment that a Dock is bound to passes on to it. */
 export type Launch = (target: Target) => Promise<Furnishing>
 
-export const createFurnishing =
-  (options: { db: Db; sealer: Sealer; launch: Launch }): Launch =>
-  async (target) => {
+export function createFurnishing(options: { db: Db; sealer: Sealer; launch: Launch }): Launch {
+  return async (target) => {
     const [passed, own] = await Promise.all([options.launch(target), openVariables(options, target)])
     return { ...passed, env: { ...passed.env, ...own } }
   }
+}

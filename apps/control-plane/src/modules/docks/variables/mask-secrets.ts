@@ -24,7 +24,7 @@ const fileSecrets = (contents: string): string[] =>
   })
 
 /** The text with `***` for every value, every line of a value of several lines, and every API key of the service. */
-export const maskSecrets = (text: string, { variables, files }: Secrets): string => {
+export function maskSecrets(text: string, { variables, files }: Secrets): string {
   const secrets = [...variables.flatMap((value) => [value, ...linesOf(value)]), ...files.flatMap(fileSecrets)]
   // The longest first: one may hold another.
   const ordered = [...new Set(secrets)]

@@ -16,12 +16,12 @@ export type BranchSource = {
   release(operation: OperationRow, failure: OperationError | null): Promise<void>
 }
 
-export const createBranchSource = (parts: {
+export function createBranchSource(parts: {
   db: Db
   clock: Clock
   gateway: HostGateway
   origins: LostTimeParts['origins']
-}): BranchSource => {
+}): BranchSource {
   const { db, clock, gateway, origins } = parts
 
   const release: BranchSource['release'] = async (operation, failure) => {

@@ -35,12 +35,12 @@ const beforeClaim = (error: unknown): unknown =>
  * `warm`, a Dock of that kind that a host holds ready becomes this one: hence its id is chosen here. Should that host
  * have lost it by then, its start is an ordinary one.
  */
-export const claimAndStart = async (
+export async function claimAndStart(
   context: DockContext,
   warm: PoolKind | null,
   build: (dockId: string) => StartRequest | Promise<StartRequest>,
   attempt = 1,
-): Promise<Dock | null> => {
+): Promise<Dock | null> {
   const waiting = warm && context.pools.take(warm, context.gateway.linked())
   let request: StartRequest
   let outcome: ClaimOutcome

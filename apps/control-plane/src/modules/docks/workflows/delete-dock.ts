@@ -21,12 +21,12 @@ export type DeleteData = {
 
 const deleteData = (operation: OperationRow): DeleteData => operation.data as unknown as DeleteData
 
-export const createDeleteSaga = (options: {
+export function createDeleteSaga(options: {
   db: Db
   clock: Clock
   gateway: HostGateway
   owner: string
-}): Saga => {
+}): Saga {
   const { db, clock, gateway, owner } = options
   return {
     kind: 'delete',

@@ -3,7 +3,7 @@ import { errorCodes, ServiceError } from '@dock/contract'
 import type { OperationError } from '../../../engine/index.ts'
 import { HostRefused } from '../../hosts/index.ts'
 
-export const explainFailure = (error: unknown): OperationError => {
+export function explainFailure(error: unknown): OperationError {
   if (error instanceof ServiceError) return { code: error.code, message: error.message }
   const refusal = error instanceof HostRefused ? error.code : null
   // All else of a command was checked before: what a host finds wrong with one is a disk too small for its data.

@@ -9,11 +9,11 @@ export const patienceMs = 15_000
 const attemptsMax = 3
 
 /** Runs the command, up to three times. Throws {@link HostUnreachable} when the host does not come back in time. */
-export const whileHostReturns = async <Answer>(
+export async function whileHostReturns<Answer>(
   gateway: Pick<HostGateway, 'whenLinked'>,
   hostId: string,
   command: () => Promise<Answer>,
-): Promise<Answer> => {
+): Promise<Answer> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await command()

@@ -19,12 +19,12 @@ export type LostTimeParts = {
  * was restored. A failure would order things away on the host that the host may have made in the lost time. Returns where
  * the operation may fail. Throws {@link OperationBlocked}.
  */
-export const waitWhereInherited = async (
+export async function waitWhereInherited(
   { db, origins }: Pick<LostTimeParts, 'db' | 'origins'>,
   operation: OperationRow,
   hostId: string,
   error: unknown,
-): Promise<void> => {
+): Promise<void> {
   if (!(error instanceof HostUnreachable) || !(await origins.isInherited(operation.id))) return
   if (await isHostLost(db, hostId)) return
   throw new OperationBlocked(hostId, 'its host is silent, and may know more of it', { cause: error })
@@ -34,12 +34,12 @@ export const waitWhereInherited = async (
  * The capture that a repeated operation made in the lost time, when the host refuses to make it again because the Dock
  * has gone on. Throws `refusal` where the operation is of the present epoch or the host keeps no such capture.
  */
-export const captureOfLostTime = async (
+export async function captureOfLostTime(
   { gateway, origins }: Pick<LostTimeParts, 'gateway' | 'origins'>,
   operation: OperationRow,
   capture: { id: string; hostId: string },
   refusal: unknown,
-): Promise<{ sizeBytes: number }> => {
+): Promise<{ sizeBytes: number }> {
   if (!(refusal instanceof HostRefused) || !(await origins.isOfLostTime(operation.id))) throw refusal
   try {
     const { sizeBytes } = await gateway.captureNote(capture.hostId, capture.id)

@@ -32,8 +32,9 @@ export type MoveParts = {
 const ownReasons = new Set<string>(['failed', 'no_space', 'busy', 'frozen', 'damaged'])
 
 /** True if another host may well do what this one did not. */
-export const isFaultOfHost = (error: unknown): boolean =>
-  error instanceof HostUnreachable || (error instanceof HostRefused && ownReasons.has(error.code))
+export function isFaultOfHost(error: unknown): boolean {
+  return error instanceof HostUnreachable || (error instanceof HostRefused && ownReasons.has(error.code))
+}
 
 type Row = { cpus: number; memoryMiB: number; diskGiB: number; runtime: string; copied: boolean }
 
@@ -63,12 +64,12 @@ const placementOf = async (
 }
 
 /** Moves the start to another host with room, and returns whether there was one. Throws {@link LeaseLost}. */
-export const moveStart = async (
+export async function moveStart(
   parts: MoveParts,
   operation: OperationRow,
   source: StartDock['source'],
   now: Date,
-): Promise<boolean> => {
+): Promise<boolean> {
   const { db, gateway, owner, policy } = parts
   const { targetId: dockId, generation, hostId: from } = operation
   if (from === null) return false

@@ -3,5 +3,6 @@ import { HostRefused, HostUnreachable } from '../../hosts/index.ts'
 
 const passing = new Set<string>(['busy', 'no_space', 'frozen'])
 
-export const passesWithTime = (error: unknown): boolean =>
-  error instanceof HostUnreachable || (error instanceof HostRefused && passing.has(error.code))
+export function passesWithTime(error: unknown): boolean {
+  return error instanceof HostUnreachable || (error instanceof HostRefused && passing.has(error.code))
+}

@@ -18,15 +18,16 @@ const isAbsent = (error: unknown): boolean => error instanceof HostRefused && er
  * Whether the host's refusal says that nothing of this generation of a Dock is there: it keeps nothing of the Dock, or
  * a later generation, as after a restore of the database.
  */
-export const isGenerationAbsent = (error: unknown): boolean =>
-  isAbsent(error) || (error instanceof HostRefused && error.code === 'stale_generation')
+export function isGenerationAbsent(error: unknown): boolean {
+  return isAbsent(error) || (error instanceof HostRefused && error.code === 'stale_generation')
+}
 
 /** Removes a capture. Returns the order that is to be saved instead where the host could not do it now. */
-export const removeCapture = async (
+export async function removeCapture(
   gateway: Pick<HostGateway, 'destroyCapture'>,
   capture: { id: string; hostId: string },
   operationId: string,
-): Promise<OrderForHost[]> => {
+): Promise<OrderForHost[]> {
   const { id, hostId } = capture
   try {
     await gateway.destroyCapture(hostId, id, operationId)
@@ -40,11 +41,11 @@ export const removeCapture = async (
  * Removes a Dock's sandbox and disk. They may still run on a silent host, so the operation waits as blocked until the
  * host is back or counts as lost. Returns the order that is to be saved for a lost host.
  */
-export const removeDockDisk = async (
+export async function removeDockDisk(
   { gateway, db }: { gateway: Pick<HostGateway, 'destroy'>; db: Db },
   dock: { id: string; hostId: string; generation: number },
   operationId: string,
-): Promise<OrderForHost[]> => {
+): Promise<OrderForHost[]> {
   const { id, hostId, generation } = dock
   try {
     await gateway.destroy(hostId, id, { operationId, generation })

@@ -49,9 +49,11 @@ export type StartData = {
 }
 
 /** The host that placement chose: only the row knows it from the first moment. */
-export const hostOf = (operation: OperationRow): string => {
+export function hostOf(operation: OperationRow): string {
   if (operation.hostId === null) throw new Error(`operation ${operation.id} has no host`)
   return operation.hostId
 }
 
-export const startData = (operation: OperationRow): StartData => operation.data as unknown as StartData
+export function startData(operation: OperationRow): StartData {
+  return operation.data as unknown as StartData
+}

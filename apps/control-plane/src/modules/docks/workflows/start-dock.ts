@@ -74,7 +74,7 @@ const ttlBefore = ({ givenTtl, ttlSeconds }: NonNullable<StartData['before']>): 
     : sql`ttl_seconds = case when d.ttl_seconds is not distinct from ${givenTtl}::int then ${ttlSeconds}::int
         else d.ttl_seconds end,`
 
-export const createStartSagas = (options: Options): Saga[] => {
+export function createStartSagas(options: Options): Saga[] {
   const {
     db,
     clock,

@@ -61,14 +61,14 @@ const capturesOf = ({ hostId, snapshotId }: StopData): OrderForHost[] =>
 
 const stopData = (operation: OperationRow): StopData => operation.data as unknown as StopData
 
-export const createStopSaga = (options: {
+export function createStopSaga(options: {
   db: Db
   clock: Clock
   gateway: HostGateway
   owner: string
   ttl: Pick<TtlClock, 'note'>
   origins: LostTimeParts['origins']
-}): Saga => {
+}): Saga {
   const { db, clock, gateway, owner, ttl, origins } = options
   /** Captures the Dock's disk and ends its sandbox. */
   const stopWithCapture = async (operation: OperationRow, captureId: string): Promise<void> => {

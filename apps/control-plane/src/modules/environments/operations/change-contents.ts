@@ -28,66 +28,74 @@ const without = <Value>(
 }
 
 /** Replaces all variables and secret files; a part that is left out is dropped. */
-export const replaceSecrets = (
+export function replaceSecrets(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['replaceEnvironmentSecrets']>,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => ({
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => ({
     ...bundle,
     variables: parseEnv(body.envContents ?? ''),
     files: Object.fromEntries((body.secretFiles ?? []).map(({ path, contents }) => [path, contents])),
   }))
+}
 
-export const setVariable = (
+export function setVariable(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   { key, value }: RouteBody<(typeof routes)['setEnvironmentVariable']>,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => ({
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => ({
     ...bundle,
     variables: { ...bundle.variables, [key]: value },
   }))
+}
 
 /** Throws `not_found` for a variable that is not there. */
-export const removeVariable = (
+export function removeVariable(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   key: string,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => ({ ...bundle, variables: without(bundle.variables, key) }))
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => ({
+    ...bundle,
+    variables: without(bundle.variables, key),
+  }))
+}
 
-export const setFile = (
+export function setFile(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   { path, contents }: RouteBody<(typeof routes)['setEnvironmentFile']>,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => ({
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => ({
     ...bundle,
     files: { ...bundle.files, [path]: contents },
   }))
+}
 
 /** Throws `not_found` for a file that is not there. */
-export const removeFile = (
+export function removeFile(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   path: string,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => ({ ...bundle, files: without(bundle.files, path) }))
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => ({ ...bundle, files: without(bundle.files, path) }))
+}
 
 /** Throws `conflict` for one that is there already, or that would be cloned into the folder of another. */
-export const addRepository = (
+export function addRepository(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['addEnvironmentRepository']>,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => {
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => {
     const { provider, repositoryId, fullName } = body
     const taken = bundle.repositories.find(
       (other) =>
@@ -109,16 +117,18 @@ export const addRepository = (
     }
     return { ...bundle, repositories: [...bundle.repositories, repository] }
   })
+}
 
 /** Throws `not_found` for a repository that is not there. */
-export const removeRepository = (
+export function removeRepository(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   id: string,
-): Promise<Environment> =>
-  changed(context, caller, reference, (bundle) => {
+): Promise<Environment> {
+  return changed(context, caller, reference, (bundle) => {
     const repositories = bundle.repositories.filter((repository) => repository.id !== id)
     if (repositories.length === bundle.repositories.length) throw new ServiceError('not_found')
     return { ...bundle, repositories }
   })
+}

@@ -11,21 +11,22 @@ import { insertEnvironment, insertVersion, readEnvironmentRow } from '../environ
 import { viewEnvironment } from '../environment-view.ts'
 
 /** A name that is a uuid could not be told from an id. */
-export const checkName = (name: string | undefined): void => {
+export function checkName(name: string | undefined): void {
   if (name !== undefined && isUuid(name))
     throw new ServiceError('validation_error', { message: 'name: must not be a uuid.' })
 }
 
 /** What a broken constraint on Environments stands for. */
-export const environmentError = (error: unknown): unknown =>
-  isUniqueViolation(error, 'environments_name') ? new ServiceError('environment_name_taken') : error
+export function environmentError(error: unknown): unknown {
+  return isUniqueViolation(error, 'environments_name') ? new ServiceError('environment_name_taken') : error
+}
 
 /** Makes an Environment, empty at version 1. Throws `environment_name_taken`, and `conflict` for one more than there may be. */
-export const createEnvironment = async (
+export async function createEnvironment(
   { db, clock, limits }: EnvironmentContext,
   caller: Member,
   body: RouteBody<(typeof routes)['createEnvironment']>,
-): Promise<Environment> => {
+): Promise<Environment> {
   checkName(body.name)
   const { organizationId } = caller
   const [id, now] = [newUuid(), clock.now()]

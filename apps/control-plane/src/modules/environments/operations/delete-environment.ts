@@ -7,11 +7,11 @@ import { deleteEnvironmentRow } from '../environment-store.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
 /** Deletes an Environment, never the last one. Docks that started with it keep what they have until they boot again. */
-export const deleteEnvironment = async (
+export async function deleteEnvironment(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<{ deleted: true }> => {
+): Promise<{ deleted: true }> {
   const environment = await requireEnvironment(context, caller, reference)
   if (!(await withTransaction(context.db, (tx) => deleteEnvironmentRow(tx, environment))))
     throw new ServiceError('validation_error', {

@@ -11,27 +11,32 @@ import { requireEnvironment } from '../require-environment.ts'
 
 type Reader = Pick<EnvironmentContext, 'db'>
 
-export const listEnvironments = async ({ db }: Reader, caller: Member): Promise<Environment[]> =>
-  (await listEnvironmentRows(db, caller.organizationId)).map(viewEnvironment)
+export async function listEnvironments({ db }: Reader, caller: Member): Promise<Environment[]> {
+  return (await listEnvironmentRows(db, caller.organizationId)).map(viewEnvironment)
+}
 
-export const readEnvironment = async (
+export async function readEnvironment(
   context: Reader,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<Environment> => viewEnvironment(await requireEnvironment(context, caller, reference))
+): Promise<Environment> {
+  return viewEnvironment(await requireEnvironment(context, caller, reference))
+}
 
-export const listRepositories = async (
+export async function listRepositories(
   context: Reader,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<EnvironmentRepository[]> => (await requireEnvironment(context, caller, reference)).repositories
+): Promise<EnvironmentRepository[]> {
+  return (await requireEnvironment(context, caller, reference)).repositories
+}
 
 /** Versions newest first, each with the number of Docks that are pinned to it. */
-export const listVersions = async (
+export async function listVersions(
   context: Reader,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<EnvironmentVersion[]> => {
+): Promise<EnvironmentVersion[]> {
   const { id } = await requireEnvironment(context, caller, reference)
   const rows = await listVersionRows(context.db, id)
   return rows.map(({ version, createdAt, dockCount }) => ({
@@ -42,11 +47,11 @@ export const listVersions = async (
 }
 
 /** Variables, in a text that `PUT secrets` takes, and secret files of the current version. */
-export const revealSecrets = async (
+export async function revealSecrets(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   caller: Visitor,
   reference: EnvironmentReference,
-): Promise<RevealedSecrets> => {
+): Promise<RevealedSecrets> {
   const { organizationId, versionId, sealed } = await requireEnvironment(context, caller, reference)
   const { variables, files } = await openBundle(context.sealer, { organizationId, versionId }, sealed)
   return {

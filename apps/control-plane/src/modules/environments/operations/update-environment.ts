@@ -14,12 +14,12 @@ const postureIn = (body: RouteBody<(typeof routes)['updateEnvironment']>): Parti
 }
 
 /** Renames it, makes it the default, changes who may launch with it or what it passes on (a new version). */
-export const updateEnvironment = async (
+export async function updateEnvironment(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['updateEnvironment']>,
-): Promise<Environment> => {
+): Promise<Environment> {
   checkName(body.name)
   const environment = await requireEnvironment(context, caller, reference)
   const { name, secretsAccess } = body

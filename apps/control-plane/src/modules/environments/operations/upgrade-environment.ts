@@ -6,12 +6,12 @@ import type { EnvironmentReference } from '../environment-context.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
 /** Moves Docks of an older version to the current one: those that are named, or all. */
-export const upgradeEnvironment = async (
+export async function upgradeEnvironment(
   context: DockContext,
   caller: Visitor,
   reference: EnvironmentReference,
   { dockIds }: RouteBody<(typeof routes)['upgradeEnvironment']>,
-): Promise<{ operation: Operation }> => {
+): Promise<{ operation: Operation }> {
   const { id, organizationId, currentVersion } = await requireEnvironment(context, caller, reference)
   const target = { organizationId, environmentId: id, version: currentVersion }
   return { operation: await upgradeDocks(context, target, dockIds, causedBy(caller, 'upgrade')) }

@@ -8,11 +8,11 @@ import { sshKeyView } from '../ssh-key-view.ts'
 import { parseSshPublicKey } from '../ssh-public-key.ts'
 
 /** Adds a public key that lets the caller in by SSH. Throws `ssh_key_exists`, `ssh_key_limit_reached`. */
-export const addSshKey = async (
+export async function addSshKey(
   context: KeysContext,
   caller: Caller,
   body: { name: string; publicKey: string },
-): Promise<SshKey> => {
+): Promise<SshKey> {
   const { userId } = caller
   const key = parseSshPublicKey(body.publicKey)
   await context.rateLimits.take('sshKeyAdditions', userId)

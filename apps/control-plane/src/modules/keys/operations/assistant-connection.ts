@@ -5,16 +5,18 @@ import { connectionView, notConnected } from '../assistant-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 
 /** The caller's connection to the hosted assistant, or that there is none. */
-export const readAssistantConnection = async (
+export async function readAssistantConnection(
   { db, clock }: Pick<KeysContext, 'db' | 'clock'>,
   caller: Caller,
-): Promise<AssistantConnection> => connectionView(await findConnection(db, caller.userId), clock.now())
+): Promise<AssistantConnection> {
+  return connectionView(await findConnection(db, caller.userId), clock.now())
+}
 
 /** Forgets the caller's tokens. Throws `chatgpt_not_connected`. */
-export const deleteAssistantConnection = async (
+export async function deleteAssistantConnection(
   { db }: Pick<KeysContext, 'db'>,
   caller: Caller,
-): Promise<AssistantConnection> => {
+): Promise<AssistantConnection> {
   if (!(await deleteConnection(db, caller.userId))) throw new ServiceError('chatgpt_not_connected')
   return notConnected
 }

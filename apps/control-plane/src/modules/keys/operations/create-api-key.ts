@@ -7,11 +7,11 @@ import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
 
 /** Makes a key that acts as the caller. The raw value is in this answer and nowhere else. */
-export const createApiKey = async (
+export async function createApiKey(
   context: KeysContext,
   caller: Caller,
   body: { name: string; expiresAt?: string | undefined },
-): Promise<CreatedApiKey> => {
+): Promise<CreatedApiKey> {
   const now = context.clock.now()
   const expiresAt = body.expiresAt === undefined ? null : new Date(body.expiresAt)
   if (expiresAt && !(expiresAt > now)) {

@@ -5,5 +5,6 @@ import { listApiKeyRows } from '../api-key-store.ts'
 import { apiKeyView } from '../api-key-view.ts'
 
 /** The caller's keys, revoked ones included, newest first. */
-export const listApiKeys = async (db: Db, caller: Caller): Promise<ApiKey[]> =>
-  (await listApiKeyRows(db, caller.userId)).map(apiKeyView)
+export async function listApiKeys(db: Db, caller: Caller): Promise<ApiKey[]> {
+  return (await listApiKeyRows(db, caller.userId)).map(apiKeyView)
+}

@@ -5,5 +5,6 @@ import { listSshKeyRows } from '../ssh-key-store.ts'
 import { sshKeyView } from '../ssh-key-view.ts'
 
 /** The caller's SSH keys, newest first. */
-export const listSshKeys = async (db: Db, caller: Caller): Promise<SshKey[]> =>
-  (await listSshKeyRows(db, caller.userId)).map(sshKeyView)
+export async function listSshKeys(db: Db, caller: Caller): Promise<SshKey[]> {
+  return (await listSshKeyRows(db, caller.userId)).map(sshKeyView)
+}

@@ -58,10 +58,7 @@ const connect = async (
  * Asks the provider whether the person has approved, at most once an interval however often this is called. Throws
  * `device_code_expired` when the sign-in must be begun anew, and `chatgpt_unavailable`, after which polling may go on.
  */
-export const pollDeviceSignIn = async (
-  context: KeysContext,
-  caller: Caller,
-): Promise<DeviceSignInProgress> => {
+export async function pollDeviceSignIn(context: KeysContext, caller: Caller): Promise<DeviceSignInProgress> {
   const { db, clock, sealer } = context
   const flow = requireDeviceFlow(context)
   const signIn = await findDeviceSignIn(db, caller.userId)

@@ -18,21 +18,21 @@ const statusOf = (provider: KeyProvider, updatedAt: Date | null): ProviderKeySta
 })
 
 /** One entry for each provider, whether its key is set or not. */
-export const listProviderKeys = async (
+export async function listProviderKeys(
   { db }: Pick<KeysContext, 'db'>,
   caller: Member,
-): Promise<ProviderKeyStatus[]> => {
+): Promise<ProviderKeyStatus[]> {
   const rows = await listProviderKeyRows(db, caller.organizationId)
   const updatedAt = new Map(rows.map((row) => [row.provider, row.updated_at]))
   return keyProviders.map((provider) => statusOf(provider, updatedAt.get(provider) ?? null))
 }
 
 /** Seals and stores a key, in place of the one before. */
-export const setProviderKey = async (
+export async function setProviderKey(
   { db, clock, sealer }: Pick<KeysContext, 'db' | 'clock' | 'sealer'>,
   caller: Member,
   body: { provider: KeyProvider; key: string },
-): Promise<ProviderKeyStatus> => {
+): Promise<ProviderKeyStatus> {
   const { organizationId } = caller
   const [id, now] = [newUuid(), clock.now()]
   const owner = { kind: 'organization', id: organizationId } as const
@@ -48,11 +48,11 @@ export const setProviderKey = async (
 }
 
 /** The key itself. Throws `provider_keys_not_found` where none is set. */
-export const revealProviderKey = async (
+export async function revealProviderKey(
   { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
   caller: Member,
   provider: KeyProvider,
-): Promise<{ provider: KeyProvider; key: string }> => {
+): Promise<{ provider: KeyProvider; key: string }> {
   const { organizationId } = caller
   const row = await findProviderKeyRow(db, organizationId, provider)
   if (!row) throw new ServiceError('provider_keys_not_found')
@@ -61,21 +61,21 @@ export const revealProviderKey = async (
 }
 
 /** Throws `provider_keys_not_found` where none is set. */
-export const deleteProviderKey = async (
+export async function deleteProviderKey(
   { db }: Pick<KeysContext, 'db'>,
   caller: Member,
   provider: KeyProvider,
-): Promise<ProviderKeyStatus> => {
+): Promise<ProviderKeyStatus> {
   if (!(await deleteProviderKeyRow(db, caller.organizationId, provider)))
     throw new ServiceError('provider_keys_not_found')
   return statusOf(provider, null)
 }
 
 /** Every key that the organization has set, opened: for Docks whose Environment passes them on. */
-export const openProviderKeys = async (
+export async function openProviderKeys(
   { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
   organizationId: string,
-): Promise<{ provider: KeyProvider; key: string }[]> => {
+): Promise<{ provider: KeyProvider; key: string }[]> {
   const owner = { kind: 'organization', id: organizationId } as const
   const rows = await listProviderKeyRows(db, organizationId)
   return Promise.all(

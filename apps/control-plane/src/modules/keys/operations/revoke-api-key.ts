@@ -4,11 +4,11 @@ import { revokeApiKeyRow } from '../api-key-store.ts'
 import type { KeysContext } from '../keys-context.ts'
 
 /** Ends a key of the caller's; it stops working with the answer. Repeating it is harmless. */
-export const revokeApiKey = async (
+export async function revokeApiKey(
   context: Pick<KeysContext, 'db' | 'clock'>,
   caller: Caller,
   id: string,
-): Promise<{ revoked: true }> => {
+): Promise<{ revoked: true }> {
   if (!(await revokeApiKeyRow(context.db, caller.userId, id, context.clock.now()))) {
     throw new ServiceError('api_key_not_found')
   }

@@ -6,7 +6,7 @@ import type { KeysContext } from '../keys-context.ts'
 import { orUnavailable, requireDeviceFlow } from '../require-device-flow.ts'
 
 /** Begins a sign-in with the hosted assistant's provider; one begun before is forgotten. */
-export const startDeviceSignIn = async (context: KeysContext, caller: Caller): Promise<DeviceSignIn> => {
+export async function startDeviceSignIn(context: KeysContext, caller: Caller): Promise<DeviceSignIn> {
   const { db, clock, rateLimits, sealer } = context
   const flow = requireDeviceFlow(context)
   const { userId } = caller

@@ -6,11 +6,11 @@ import type { Limits } from '../organization-limits.ts'
 import { readOrganizationLimits } from './read-limits.ts'
 
 /** Sets limits of an organization; they hold for the next thing that is started. Throws `organization_not_found`. */
-export const changeOrganizationLimits = async (
+export async function changeOrganizationLimits(
   context: { db: Db; defaults: Limits },
   organizationId: string,
   change: OrganizationLimitsChange,
-): Promise<OrganizationLimits> => {
+): Promise<OrganizationLimits> {
   if (!(await changeOwnLimits(context.db, organizationId, change)))
     throw new ServiceError('organization_not_found')
   return readOrganizationLimits(context, organizationId)

@@ -5,10 +5,12 @@ import { readLimits, readUsage } from '../limit-store.ts'
 import type { Limits } from '../organization-limits.ts'
 
 /** The organization's limits and what it uses of them. */
-export const readOrganizationLimits = async (
+export async function readOrganizationLimits(
   context: { db: Db; defaults: Limits },
   organizationId: string,
-): Promise<OrganizationLimits> => ({
-  limits: await readLimits(context.db, organizationId, context.defaults),
-  usage: await readUsage(context.db, organizationId),
-})
+): Promise<OrganizationLimits> {
+  return {
+    limits: await readLimits(context.db, organizationId, context.defaults),
+    usage: await readUsage(context.db, organizationId),
+  }
+}

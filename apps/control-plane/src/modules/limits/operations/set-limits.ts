@@ -16,11 +16,7 @@ const readChange = (changes: readonly string[]) => {
 }
 
 /** Sets what `changes` name (`docks=20`, `cpus=default`) and returns a table of the limits and their use. */
-export const setLimits = async (
-  db: Db,
-  organization: string,
-  changes: readonly string[],
-): Promise<string> => {
+export async function setLimits(db: Db, organization: string, changes: readonly string[]): Promise<string> {
   const change = readChange(changes)
   const id = await findOrganizationId(db, organization)
   if (id === null) throw new Error(`there is no organization with the slug or id ${organization}`)

@@ -18,11 +18,11 @@ const view = (row: NotificationRow): Notification => ({
 })
 
 /** A page of the caller's inbox, newest first, and how much of the whole inbox is unread. */
-export const listNotifications = async (
+export async function listNotifications(
   db: Db,
   caller: Caller,
   query: { limit: number; cursor?: string | undefined },
-): Promise<NotificationPage> => {
+): Promise<NotificationPage> {
   const { userId } = caller
   const after = query.cursor === undefined ? null : decodePageCursor(query.cursor)
   const [rows, unreadCount] = await Promise.all([

@@ -7,17 +7,19 @@ import { markAllRead, markRead } from '../inbox-store.ts'
 export type InboxContext = { db: Db; clock: Clock }
 
 /** Marks one of the caller's notifications as read; once more is harmless. Throws `notification_not_found`. */
-export const markNotificationRead = async (
+export async function markNotificationRead(
   { db, clock }: InboxContext,
   caller: Caller,
   id: string,
-): Promise<{ id: string; read: true }> => {
+): Promise<{ id: string; read: true }> {
   if (!(await markRead(db, caller.userId, id, clock.now()))) throw new ServiceError('notification_not_found')
   return { id, read: true }
 }
 
 /** Marks the caller's whole inbox as read and answers how many were unread. */
-export const markAllNotificationsRead = async (
+export async function markAllNotificationsRead(
   { db, clock }: InboxContext,
   caller: Caller,
-): Promise<{ updated: number }> => ({ updated: await markAllRead(db, caller.userId, clock.now()) })
+): Promise<{ updated: number }> {
+  return { updated: await markAllRead(db, caller.userId, clock.now()) }
+}

@@ -4,10 +4,10 @@ import type { Db } from '../../../database/database.ts'
 import type { Caller, Member } from '../../accounts/index.ts'
 import { alertAudience, mailedByDefault } from '../alert.ts'
 
-export const readNotificationPreferences = async (
+export async function readNotificationPreferences(
   db: Db,
   member: Member,
-): Promise<{ organizationId: string; preferences: NotificationPreference[] }> => {
+): Promise<{ organizationId: string; preferences: NotificationPreference[] }> {
   const { organizationId, userId } = member
   const [organization, personal] = await Promise.all([
     db
@@ -33,11 +33,11 @@ export const readNotificationPreferences = async (
 }
 
 /** Turns a type of alert on or off for the whole organization. */
-export const setOrganizationPreference = async (
+export async function setOrganizationPreference(
   db: Db,
   { organizationId }: Member,
   { type, enabled }: { type: AlertType; enabled: boolean },
-): Promise<{ organizationId: string; type: AlertType; enabled: boolean }> => {
+): Promise<{ organizationId: string; type: AlertType; enabled: boolean }> {
   await db
     .insertInto('organization_alert_settings')
     .values({ organization_id: organizationId, type, enabled })
@@ -47,11 +47,11 @@ export const setOrganizationPreference = async (
 }
 
 /** Turns the mail for a type of alert on or off for the caller. */
-export const setPersonalPreference = async (
+export async function setPersonalPreference(
   db: Db,
   caller: Caller,
   { type, emailEnabled }: { type: AlertType; emailEnabled: boolean },
-): Promise<{ type: AlertType; emailEnabled: boolean }> => {
+): Promise<{ type: AlertType; emailEnabled: boolean }> {
   await db
     .insertInto('personal_alert_settings')
     .values({ user_id: caller.userId, type, email_enabled: emailEnabled })

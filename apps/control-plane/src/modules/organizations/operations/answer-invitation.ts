@@ -31,29 +31,31 @@ const requireAddressed = async (
 }
 
 /** What the caller can accept, newest first. */
-export const listOwnInvitations = async (
+export async function listOwnInvitations(
   { db, clock }: OrganizationContext,
   caller: Caller,
-): Promise<InvitationPreview[]> => {
+): Promise<InvitationPreview[]> {
   if (!caller.emailVerified) return []
   return (await listAddressedInvitations(db, caller.email, clock.now())).map(invitationPreview)
 }
 
-export const readInvitation = async (
+export async function readInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
-): Promise<InvitationPreview> => invitationPreview(await requireAddressed(context, caller, reference))
+): Promise<InvitationPreview> {
+  return invitationPreview(await requireAddressed(context, caller, reference))
+}
 
 /**
  * Makes the caller a member. Of many who try at once, one succeeds; the others find no invitation. Throws `conflict` for an
  * owner who has as many organizations as one person may; the invitation stays.
  */
-export const acceptInvitation = async (
+export async function acceptInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
-): Promise<{ organizationId: string; role: Role }> => {
+): Promise<{ organizationId: string; role: Role }> {
   const { id, organization_id: organizationId } = await requireAddressed(context, caller, reference)
   return withTransaction(context.db, async (tx) => {
     const now = context.clock.now()
@@ -79,11 +81,11 @@ export const acceptInvitation = async (
 }
 
 /** Turns an invitation down; its link leads nowhere any more. */
-export const declineInvitation = async (
+export async function declineInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
-): Promise<{ declined: true }> => {
+): Promise<{ declined: true }> {
   const { id, organization_id: organizationId } = await requireAddressed(context, caller, reference)
   if (!(await deleteInvitation(context.db, organizationId, id)))
     throw new ServiceError('invitation_not_found')

@@ -11,13 +11,13 @@ import { requireOwnerFor } from '../require-owner.ts'
  * Gives a member another role. Throws `member_not_found`, `cannot_remove_owner` for the last owner, and `conflict` for a
  * new owner who has as many organizations as one person may.
  */
-export const changeMemberRole = (
+export function changeMemberRole(
   context: OrganizationContext,
   caller: Member,
   userId: string,
   role: Role,
-): Promise<Membership> =>
-  withTransaction(context.db, async (tx) => {
+): Promise<Membership> {
+  return withTransaction(context.db, async (tx) => {
     const { organizationId } = caller
     await lockOrganization(tx, organizationId)
     const member = await findMemberRow(tx, organizationId, userId)
@@ -32,3 +32,4 @@ export const changeMemberRole = (
       await updateMemberRole(tx, organizationId, userId, { role, now: context.clock.now() }),
     )
   })
+}

@@ -23,11 +23,11 @@ const insertOrganization = async (
 }
 
 /** Everything an organization begins with: its owner, a workspace, and the empty Environment `default`, version 1. */
-export const insertWholeOrganization = async (
+export async function insertWholeOrganization(
   tx: Tx,
   ownerId: string,
   wanted: NewOrganization,
-): Promise<MadeOrganization> => {
+): Promise<MadeOrganization> {
   const row = await insertOrganization(tx, ownerId, wanted)
   const [workspaceId, environmentId] = [newUuid(), newUuid()]
   await tx
@@ -50,11 +50,11 @@ export const insertWholeOrganization = async (
 }
 
 /** Makes an organization that the caller owns. Throws `slug_taken`, and `conflict` for one more than a person may make. */
-export const createOrganization = async (
+export async function createOrganization(
   { db, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'organizationsPerPerson'>,
   caller: { userId: string },
   wanted: NewOrganization,
-): Promise<Organization> => {
+): Promise<Organization> {
   const made = await withTransaction(db, async (tx) => {
     await requireRoomForOrganization(tx, caller.userId, organizationsPerPerson)
     return insertWholeOrganization(tx, caller.userId, wanted)

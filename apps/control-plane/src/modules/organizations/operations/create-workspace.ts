@@ -8,12 +8,12 @@ import { workspaceView } from '../organization-view.ts'
 import { insertWorkspaceRow } from '../workspace-store.ts'
 
 /** Makes a workspace in the caller's organization. Throws `slug_taken`. */
-export const createWorkspace = (
+export function createWorkspace(
   context: OrganizationContext,
   caller: Member,
   wanted: { name: string; slug?: string | undefined },
-): Promise<Workspace> =>
-  withTransaction(context.db, async (tx) => {
+): Promise<Workspace> {
+  return withTransaction(context.db, async (tx) => {
     const { organizationId } = caller
     await lockOrganization(tx, organizationId)
     for (const slug of slugCandidates(wanted, 'workspace')) {
@@ -23,3 +23,4 @@ export const createWorkspace = (
     }
     throw new ServiceError('slug_taken')
   })
+}

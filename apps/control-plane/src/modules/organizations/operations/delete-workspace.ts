@@ -7,11 +7,11 @@ import { lockOrganization } from '../organization-store.ts'
 import { deleteWorkspaceRow, holdsDocks, listWorkspaceRows } from '../workspace-store.ts'
 
 /** Deletes a workspace that holds no Dock; never the organization's only one. */
-export const deleteWorkspace = async (
+export async function deleteWorkspace(
   context: OrganizationContext,
   caller: Member,
   id: string,
-): Promise<{ deleted: true }> => {
+): Promise<{ deleted: true }> {
   const { organizationId } = caller
   try {
     await withTransaction(context.db, async (tx) => {

@@ -28,11 +28,11 @@ const addressOf = async (tx: Tx, { email, userId }: InvitationRequest): Promise<
  * Invites an address by mail; the answer is the same whoever it belongs to. One that is invited already gets a fresh
  * link with the new role, and a member's address neither mail nor seat.
  */
-export const inviteMember = async (
+export async function inviteMember(
   context: OrganizationContext,
   caller: Member,
   request: InvitationRequest,
-): Promise<{ status: 'accepted' }> => {
+): Promise<{ status: 'accepted' }> {
   await context.rateLimits.take('invitationMails', caller.userId)
   const now = context.clock.now()
   const { role } = request

@@ -5,5 +5,6 @@ import { listInvitationRows } from '../invitation-store.ts'
 import { invitationView } from '../invitation-view.ts'
 
 /** Open invitations of the caller's organization, expired ones included, newest first. */
-export const listInvitations = async (db: Db, caller: Member): Promise<Invitation[]> =>
-  (await listInvitationRows(db, caller.organizationId)).map(invitationView)
+export async function listInvitations(db: Db, caller: Member): Promise<Invitation[]> {
+  return (await listInvitationRows(db, caller.organizationId)).map(invitationView)
+}

@@ -4,5 +4,6 @@ import type { Member } from '../../accounts/index.ts'
 import { listMemberEntries } from '../member-store.ts'
 
 /** Members of the caller's organization, who came first at the top. */
-export const listMembers = (db: Db, caller: Member): Promise<MemberEntry[]> =>
-  listMemberEntries(db, caller.organizationId)
+export function listMembers(db: Db, caller: Member): Promise<MemberEntry[]> {
+  return listMemberEntries(db, caller.organizationId)
+}

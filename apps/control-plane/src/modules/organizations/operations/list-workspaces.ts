@@ -5,11 +5,12 @@ import { workspaceView } from '../organization-view.ts'
 import { findWorkspaceRow, listWorkspaceRows } from '../workspace-store.ts'
 
 /** Workspaces of one of the caller's organizations, oldest first. */
-export const listWorkspaces = async (db: Db, caller: Member): Promise<Workspace[]> =>
-  (await listWorkspaceRows(db, caller.organizationId)).map(workspaceView)
+export async function listWorkspaces(db: Db, caller: Member): Promise<Workspace[]> {
+  return (await listWorkspaceRows(db, caller.organizationId)).map(workspaceView)
+}
 
 /** One workspace of the caller's organization. */
-export const readWorkspace = async (db: Db, caller: Member, id: string): Promise<Workspace> => {
+export async function readWorkspace(db: Db, caller: Member, id: string): Promise<Workspace> {
   const row = await findWorkspaceRow(db, caller.organizationId, id)
   if (!row) throw new ServiceError('workspace_not_found')
   return workspaceView(row)

@@ -4,7 +4,7 @@ import type { Caller, Member } from '../../accounts/index.ts'
 import { organizationWithRole } from '../organization-view.ts'
 
 /** The caller's organizations, oldest first. */
-export const listOrganizations = async (db: Db, caller: Caller): Promise<Organization[]> => {
+export async function listOrganizations(db: Db, caller: Caller): Promise<Organization[]> {
   const rows = await db
     .selectFrom('organizations')
     .innerJoin('memberships', 'memberships.organization_id', 'organizations.id')
@@ -18,7 +18,7 @@ export const listOrganizations = async (db: Db, caller: Caller): Promise<Organiz
 }
 
 /** The organization that the caller is a member of. */
-export const readOrganization = async (db: Db, caller: Member): Promise<Organization> => {
+export async function readOrganization(db: Db, caller: Member): Promise<Organization> {
   const row = await db
     .selectFrom('organizations')
     .selectAll()

@@ -7,12 +7,12 @@ import { lockOrganization } from '../organization-store.ts'
 import { requireOwnerFor } from '../require-owner.ts'
 
 /** Removes a member, who may be the caller. Throws `member_not_found`, and `cannot_remove_owner` for the last owner. */
-export const removeMember = (
+export function removeMember(
   context: OrganizationContext,
   caller: Member,
   userId: string,
-): Promise<{ removed: true }> =>
-  withTransaction(context.db, async (tx) => {
+): Promise<{ removed: true }> {
+  return withTransaction(context.db, async (tx) => {
     const { organizationId } = caller
     await lockOrganization(tx, organizationId)
     const member = await findMemberRow(tx, organizationId, userId)
@@ -23,3 +23,4 @@ export const removeMember = (
     await deleteMember(tx, organizationId, userId)
     return { removed: true }
   })
+}

@@ -10,11 +10,11 @@ import { requireOwnerFor } from '../require-owner.ts'
 import { invitationExpiry, sendInvitation } from '../send-invitation.ts'
 
 /** Sends an invitation again with a fresh link; the old one is dead. One that had expired takes a seat again. */
-export const resendInvitation = async (
+export async function resendInvitation(
   context: OrganizationContext,
   caller: Member,
   id: string,
-): Promise<Invitation> => {
+): Promise<Invitation> {
   await context.rateLimits.take('invitationMails', caller.userId)
   const now = context.clock.now()
   const renewed = await withTransaction(context.db, async (tx) => {

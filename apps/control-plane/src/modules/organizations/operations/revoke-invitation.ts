@@ -4,7 +4,7 @@ import type { Member } from '../../accounts/index.ts'
 import { deleteInvitation } from '../invitation-store.ts'
 
 /** Withdraws an invitation; its link leads nowhere any more. */
-export const revokeInvitation = async (db: Db, caller: Member, id: string): Promise<{ revoked: true }> => {
+export async function revokeInvitation(db: Db, caller: Member, id: string): Promise<{ revoked: true }> {
   if (!(await deleteInvitation(db, caller.organizationId, id))) throw new ServiceError('invitation_not_found')
   return { revoked: true }
 }

@@ -13,11 +13,11 @@ export type OrganizationChanges = {
 }
 
 /** Changes what was given and leaves the rest. Throws `slug_taken`, and `validation_error` for fewer seats than taken. */
-export const updateOrganization = async (
+export async function updateOrganization(
   context: OrganizationContext,
   caller: Member,
   changes: OrganizationChanges,
-): Promise<OrganizationWithoutRole> => {
+): Promise<OrganizationWithoutRole> {
   const now = context.clock.now()
   try {
     return await withTransaction(context.db, async (tx) => {

@@ -7,12 +7,12 @@ import { updateWorkspaceRow } from '../workspace-store.ts'
 import { readWorkspace } from './list-workspaces.ts'
 
 /** Changes what was given and leaves the rest. Throws `slug_taken`. */
-export const updateWorkspace = async (
+export async function updateWorkspace(
   context: OrganizationContext,
   caller: Member,
   id: string,
   changes: { name?: string | undefined; slug?: string | undefined },
-): Promise<Workspace> => {
+): Promise<Workspace> {
   const { db, clock } = context
   if (Object.keys(changes).length === 0) return readWorkspace(db, caller, id)
   try {

@@ -7,12 +7,12 @@ import { exposePortRow } from '../port-store.ts'
 import { viewPort } from '../port-view.ts'
 
 /** Gives a port of the Dock a public address, in whatever state the Dock is; the same one while it stays exposed. */
-export const exposePort = async (
+export async function exposePort(
   context: PortContext,
   caller: Visitor,
   id: string,
   port: number,
-): Promise<PortEntry> => {
+): Promise<PortEntry> {
   const { db, clock, domain } = context
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)

@@ -6,7 +6,7 @@ import type { PortContext } from '../port-context.ts'
 import { listPortRows } from '../port-store.ts'
 import { viewPort } from '../port-view.ts'
 
-export const listPorts = async (context: PortContext, caller: Visitor, id: string): Promise<PortEntry[]> => {
+export async function listPorts(context: PortContext, caller: Visitor, id: string): Promise<PortEntry[]> {
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
   const rows = await listPortRows(context.db, dock)

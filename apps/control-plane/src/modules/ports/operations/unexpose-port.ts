@@ -6,12 +6,12 @@ import type { PortContext } from '../port-context.ts'
 import { removePortRow } from '../port-store.ts'
 
 /** Takes the port's address away, for good: exposed again, it gets another. */
-export const unexposePort = async (
+export async function unexposePort(
   context: PortContext,
   caller: Visitor,
   id: string,
   port: number,
-): Promise<{ deleted: true }> => {
+): Promise<{ deleted: true }> {
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
   if (!(await removePortRow(context.db, dock, port))) throw new ServiceError('port_not_found')

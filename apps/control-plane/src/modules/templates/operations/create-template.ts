@@ -31,12 +31,12 @@ const isSnapshotGone = (error: unknown): boolean =>
  * Freezes a Dock: a running one is captured, of an archived one the latest Snapshot is taken as it is. Answers when the
  * Template is ready; until then the one that has the name goes on working.
  */
-export const createTemplate = async (
+export async function createTemplate(
   context: DockContext,
   gates: TemplateGates,
   caller: Visitor,
   body: RouteBody<(typeof routes)['createTemplate']>,
-): Promise<Template> => {
+): Promise<Template> {
   const { db, clock, runner } = context
   const dock = await requireDock(context, caller, isUuid(body.dockId) ? body.dockId : newUuid())
   const { organizationId, generation } = dock

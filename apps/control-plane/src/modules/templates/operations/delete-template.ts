@@ -7,11 +7,11 @@ import { causedBy, type DockContext, saveOperation } from '../../docks/index.ts'
 import { findReadyTemplate } from '../template-store.ts'
 
 /** Deletes a Template; Docks that started from it go on, and its Snapshot stays with its Dock. */
-export const deleteTemplate = async (
+export async function deleteTemplate(
   context: DockContext,
   member: Member,
   name: string,
-): Promise<{ operation: Operation }> => {
+): Promise<{ operation: Operation }> {
   const { organizationId } = member
   const template = await findReadyTemplate(context.db, organizationId, name)
   if (!template) throw new ServiceError('template_not_found')

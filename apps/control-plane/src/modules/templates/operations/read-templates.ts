@@ -6,11 +6,12 @@ import { findReadyTemplate, listTemplateRows } from '../template-store.ts'
 import { viewTemplate } from '../template-view.ts'
 
 /** Templates of all the caller's organizations, newest first, whatever their status. */
-export const listTemplates = async (db: Db, caller: Caller): Promise<Template[]> =>
-  (await listTemplateRows(db, caller.userId)).map(viewTemplate)
+export async function listTemplates(db: Db, caller: Caller): Promise<Template[]> {
+  return (await listTemplateRows(db, caller.userId)).map(viewTemplate)
+}
 
 /** One ready Template. Throws `template_not_found`. */
-export const readTemplate = async (db: Db, member: Member, name: string): Promise<Template> => {
+export async function readTemplate(db: Db, member: Member, name: string): Promise<Template> {
   const row = await findReadyTemplate(db, member.organizationId, name)
   if (!row) throw new ServiceError('template_not_found')
   return viewTemplate(row)

@@ -24,11 +24,11 @@ export type ConnectedTerminal = TerminalConnection & {
 const firstSize: TerminalSize = { cols: 80, rows: 24 }
 
 /** Redeems the ticket and opens the terminal. Throws `unauthorized` for a ticket that is not good for this Dock now. */
-export const connectTerminal = async (
+export async function connectTerminal(
   context: TerminalContext,
   id: string,
   rawTicket: string,
-): Promise<ConnectedTerminal> => {
+): Promise<ConnectedTerminal> {
   const holder = await redeemTicket(context.db, rawTicket, id, context.clock.now())
   if (!holder) throw badTicket()
   const dock = await findVisibleDock(context.db, holder.userId, id)

@@ -6,11 +6,11 @@ import type { TerminalContext } from '../terminal-context.ts'
 import { insertTicket } from '../ticket-store.ts'
 
 /** A ticket for one terminal of a ready Dock. */
-export const openTerminal = async (
+export async function openTerminal(
   context: TerminalContext,
   caller: Visitor,
   id: string,
-): Promise<TerminalTicket> => {
+): Promise<TerminalTicket> {
   const { db, clock } = context
   const dock = await requireDock(context, caller, id)
   requireSecretsAccess(dock)
