@@ -4,13 +4,13 @@
  */
 import { join } from 'node:path'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
-import { createFakeDriver } from '@dock/runtime'
 import { createAgent } from '../../apps/host-agent/src/agent.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
-import { createMemoryNetworks } from '../../apps/host-agent/src/fakes/memory-networks.ts'
 import { withFaultSteps } from '../../apps/host-agent/src/fault-steps.ts'
 import { createCredentialFile } from '../../apps/host-agent/src/link/credential-file.ts'
 import { keepLinked } from '../../apps/host-agent/src/link/keep-linked.ts'
+import { createMemoryNetworks } from '../../packages/testkit/src/host-agent/memory-networks.ts'
+import { createFakeDriver } from '../../packages/testkit/src/runtime/fake-driver.ts'
 
 const setting = (name: string): string => {
   const value = process.env[name]

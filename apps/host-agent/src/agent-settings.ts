@@ -23,7 +23,6 @@ const environment = z.object({
   DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),
   DOCK_NAMES_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(200),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
-  DOCK_RUNTIME: z.enum(['gvisor', 'fake']).default('gvisor'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
 })
 
@@ -49,7 +48,6 @@ export type AgentSettings = {
   runscPath: string
   /** For what need not outlive the machine's boot. */
   runFolder: string
-  runtime: 'gvisor' | 'fake'
   /** Whether commands may go over the sentries' control sockets, where that proves itself. */
   controlSocket: boolean
   /** Sandboxes that are kept ready at most. */
@@ -75,7 +73,6 @@ export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
     joinTokenFile: resolve(data.DOCK_JOIN_TOKEN_FILE ?? join(hostFolder, 'join-token')),
     runscPath: data.DOCK_RUNSC ?? join(hostFolder, 'bin/runsc'),
     runFolder: data.DOCK_RUN_DIR ?? join(hostFolder, 'run'),
-    runtime: data.DOCK_RUNTIME,
     controlSocket: data.DOCK_CONTROL_SOCKET === 'on',
     warmPoolSize: data.DOCK_WARM_POOL,
     docksMemoryBytes: Math.max(totalmem() / 4, totalmem() - data.DOCK_PLATFORM_MEMORY_MIB * 2 ** 20),

@@ -1,22 +1,16 @@
 /** The only place that knows which runtime, disks and networks this host has. */
 import { join } from 'node:path'
 import { type Logger, systemClock } from '@dock/foundation'
-import { createFakeDriver } from '@dock/runtime'
 import { createGvisorDriver } from '@dock/runtime-gvisor'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
-import { createMemoryDiskPool } from './fakes/memory-disk-pool.ts'
-import { createMemoryNetworks } from './fakes/memory-networks.ts'
 import { withFaultSteps } from './fault-steps.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
 import { withRcuExpeditedIn } from './rcu-expedited.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
-  if (settings.runtime === 'fake') {
-    return { driver: createFakeDriver(), disks: createMemoryDiskPool(), networks: createMemoryNetworks() }
-  }
   const { hostFolder, runFolder, runscPath, controlSocket } = settings
   const driver = createGvisorDriver({
     runscPath,

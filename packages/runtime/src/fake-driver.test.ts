@@ -1,6 +1,6 @@
+import { createFakeDriver, type FakeMachine } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { describeDriver } from './conformance/index.ts'
 import type { SandboxSpec } from './driver.ts'
-import { createFakeDriver, type FakeMachine } from './fake-driver.ts'
 
 const machine: FakeMachine = new Map()
 const spec: SandboxSpec = {

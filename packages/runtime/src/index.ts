@@ -18,5 +18,3 @@ export {
   type Terminal,
   type TerminalRequest,
 } from './driver.ts'
-export { createFakeDriver, type FakeDriver, type FakeMachine } from './fake-driver.ts'
-export { createFakeTerminal, type FakeTerminal } from './fake-terminal.ts'

@@ -1,6 +1,7 @@
 /** A control plane with one simulated host that answers at once and has room for every test's Docks. */
-import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from '@dock/control-plane/fake-host'
+
 import { newUuid } from '@dock/foundation'
+import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './docks/fake-host.ts'
 import {
   type TestControlPlane,
   type TestControlPlaneOptions,

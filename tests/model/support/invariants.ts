@@ -2,7 +2,7 @@
 import { canMoveDock, type DockCause, type DockState } from '@dock/contract'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
-import type { TestWorld } from '../../../apps/control-plane/src/modules/docks/test-world.ts'
+import type { TestWorld } from '../../../packages/testkit/src/docks/dock-world.ts'
 import { isReady, type Model } from './model.ts'
 import type { System } from './system.ts'
 

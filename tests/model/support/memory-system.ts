@@ -3,7 +3,6 @@ import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
 import { createVisitor, type Visitor } from '../../../apps/control-plane/src/modules/accounts/index.ts'
-import { inventoryOf } from '../../../apps/control-plane/src/modules/docks/fake-host.ts'
 import {
   branchDock,
   createDock,
@@ -16,8 +15,9 @@ import {
   stopDueDocks,
   updateDock,
 } from '../../../apps/control-plane/src/modules/docks/index.ts'
-import { createTestWorld, type TestWorld } from '../../../apps/control-plane/src/modules/docks/test-world.ts'
 import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
+import { createTestWorld, type TestWorld } from '../../../packages/testkit/src/docks/dock-world.ts'
+import { inventoryOf } from '../../../packages/testkit/src/docks/fake-host.ts'
 import { checkFakeHost } from './invariants.ts'
 import type { Calls, System } from './system.ts'
 

@@ -1,9 +1,9 @@
 import { rateLimits } from '@dock/contract'
 import { createLogger } from '@dock/foundation'
+import { type RedisServer, startRedis } from '@dock/testkit/src/redis-server.ts'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createRateLimits, type RateLimits } from './rate-limits.ts'
 import { type CounterStore, openRedisCounters } from './redis-counters.ts'
-import { type RedisServer, startRedis } from './test-redis.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'

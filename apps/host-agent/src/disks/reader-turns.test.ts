@@ -1,5 +1,5 @@
+import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { expect, test } from 'vitest'
-import { createManualClock } from '../fakes/manual-clock.ts'
 import { ReaderTurns, TooManyWait } from './reader-turns.ts'
 
 test('so many at once; who comes after them waits, and is refused when too many do or when it takes too long', async () => {

@@ -1,7 +1,7 @@
 /** What becomes of a Dock's earlier disk and boot when the control plane knows less of the Dock than its host. */
 import { newOperationId, newUuid } from '@dock/foundation'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 import { NoSpace } from './seams.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>

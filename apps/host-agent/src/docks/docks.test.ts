@@ -1,8 +1,8 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 import { NoSpace } from './seams.ts'
 
 const nothing = { sandboxes: [], networks: [], disks: [], attached: [] }

@@ -1,5 +1,6 @@
 import { createLogger } from '@dock/foundation'
-import { createFakeDriver, type FakeDriver, type SandboxHandle } from '@dock/runtime'
+import type { SandboxHandle } from '@dock/runtime'
+import { createFakeDriver, type FakeDriver } from '@dock/testkit/src/runtime/fake-driver.ts'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { Freezer } from './freezer.ts'
 

@@ -1,6 +1,7 @@
 /** When connections of a Dock begin, by a clock that the test drives. */
+
+import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { beforeEach, expect, it } from 'vitest'
-import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts'
 import { burst, type ConnectionTurns, createConnectionTurns, turnMs } from './connection-turns.ts'
 
 let clock: ManualClock

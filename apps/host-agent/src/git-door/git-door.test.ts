@@ -2,8 +2,8 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createLogger } from '@dock/foundation'
+import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createManualClock, type ManualClock } from '../fakes/manual-clock.ts'
 import { burst, turnMs } from './connection-turns.ts'
 import { connectionsMax, openGitDoor } from './git-door.ts'
 

@@ -4,8 +4,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import type { GitConnected, IncomingConnection } from '@dock/host-protocol'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 let closing: (() => void)[]

@@ -1,9 +1,9 @@
 /** Connections that the control plane has not taken: what many of some Docks leave for others. */
 import { Socket } from 'node:net'
+import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { expect, it } from 'vitest'
 import type { DockEvents } from '../docks/dock-events.ts'
 import { Emitter } from '../docks/emitter.ts'
-import { createManualClock } from '../fakes/manual-clock.ts'
 import { WaitingConnections } from './waiting-connections.ts'
 
 it('keeps a few of each Dock, however many of others wait', async () => {

@@ -7,9 +7,9 @@ import type { ReadableStream as WebStream } from 'node:stream/web'
 import { chunkBytes, newCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
 import { newUuid } from '@dock/foundation'
 import { capturePage, eventBytesMax, hostEvent, readLines, splitLines } from '@dock/host-protocol'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { copyWaitsAtMostMs } from '../agent.ts'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 beforeEach(async () => {

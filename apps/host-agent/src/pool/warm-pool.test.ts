@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newUuid } from '@dock/foundation'
 import type { HostEvent, StartDock } from '@dock/host-protocol'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 
 const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 2 }
 let host: Awaited<ReturnType<typeof createMemoryHost>>

@@ -1,5 +1,5 @@
 import { duplexPair } from 'node:stream'
-import { createFakeTerminal } from '@dock/runtime'
+import { createFakeTerminal } from '@dock/testkit/src/runtime/fake-terminal.ts'
 import { expect, test } from 'vitest'
 import { carryTerminal } from './carry-terminal.ts'
 

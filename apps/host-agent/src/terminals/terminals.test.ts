@@ -1,8 +1,8 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import type { IncomingConnection } from '@dock/host-protocol'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { createMemoryHost, startCommand } from '../fakes/memory-host.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 let dockId: string

@@ -1,9 +1,9 @@
 /** A host with a good credential that sends what no agent sends, over real links; what it costs, and what it reaches. */
 import { newUuid } from '@dock/foundation'
 import { type HostileHost, joinHostileHost, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { hostFacts } from '../../modules/docks/fake-host.ts'
 
 const gib = 2 ** 30
 const pressure = { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib }

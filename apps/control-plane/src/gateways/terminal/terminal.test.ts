@@ -3,10 +3,10 @@ import { request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
-import { createDrivenClock, type DrivenClock } from '../../modules/docks/test-world.ts'
 import { HostUnreachable } from '../../modules/hosts/index.ts'
 
 let server: ControlPlaneWithHost

@@ -1,10 +1,10 @@
 import { type Clock, createLogger, newUuid, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createDrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Listener, listen } from '../../database/listen.ts'
 import { refusesSecrets } from '../docks/index.ts'
-import { createDrivenClock } from '../docks/test-world.ts'
 import { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
 
 let database: FreshDatabase

@@ -2,6 +2,8 @@ import { newUuid } from '@dock/foundation'
 import { hashPassword } from 'better-auth/crypto'
 import type { Tx } from '../../database/database.ts'
 
+export { hashPassword }
+
 /** Makes a person with a password, as the sign-in library would have, in the caller's transaction. Answers the id. */
 export async function createPerson(
   tx: Tx,

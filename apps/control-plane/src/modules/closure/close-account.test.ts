@@ -1,7 +1,11 @@
 import { routes } from '@dock/contract'
+import {
+  type ClosureWorld,
+  createClosureWorld,
+  type Person,
+} from '@dock/testkit/src/closure/closure-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
 
 let world: ClosureWorld
 let ada: Person

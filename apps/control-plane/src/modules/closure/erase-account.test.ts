@@ -1,11 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createLogger, newUuid } from '@dock/foundation'
+import {
+  type ClosureWorld,
+  createClosureWorld,
+  type Person,
+} from '@dock/testkit/src/closure/closure-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFileTransport } from '../../mail/mail-transport.ts'
 import { purgeAccounts } from './purge.ts'
-import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
 
 let world: ClosureWorld
 let ada: Person

@@ -1,8 +1,12 @@
+import {
+  type ClosureWorld,
+  createClosureWorld,
+  type Person,
+} from '@dock/testkit/src/closure/closure-world.ts'
+import { backUpDatabase } from '@dock/testkit/src/closure/restored-database.ts'
+import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { inventoryOf } from '../docks/fake-host.ts'
-import { type ClosureWorld, createClosureWorld, type Person } from './test-closure.ts'
-import { backUpDatabase } from './test-restore.ts'
 
 let world: ClosureWorld
 let ada: Person

@@ -2,6 +2,7 @@
 import type { Environment } from '@dock/contract'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { type GitProviderServer, startGitProvider } from '@dock/testkit/src/git-provider.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { storeGrant } from '../accounts/index.ts'
@@ -10,7 +11,6 @@ import { type Connector, ProviderUnavailable } from './connector.ts'
 import { createEnvironmentGrants, type GrantFor } from './git-grant.ts'
 import { ruleFor } from './git-policy.ts'
 import { createLinkedSignIns } from './linked-sign-ins.ts'
-import { type GitProviderServer, startGitProvider } from './test-git-provider.ts'
 
 let server: ControlPlaneWithHost
 let provider: GitProviderServer

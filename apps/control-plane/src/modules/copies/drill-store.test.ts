@@ -1,9 +1,9 @@
 import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { resumeDock, stopDock } from '../docks/index.ts'
-import { eachInAWorld } from '../docks/test-each-world.ts'
-import type { TestWorld } from '../docks/test-world.ts'
 import { recordDamage } from './drill-store.ts'
 
 let world: TestWorld

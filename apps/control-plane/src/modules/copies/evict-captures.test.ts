@@ -1,8 +1,8 @@
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { stopDock } from '../docks/index.ts'
-import { eachInAWorld } from '../docks/test-each-world.ts'
-import type { TestWorld } from '../docks/test-world.ts'
 import { HostUnreachable } from '../hosts/index.ts'
 import { evictCaptures } from './evict-captures.ts'
 

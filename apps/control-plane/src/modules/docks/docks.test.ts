@@ -1,5 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
@@ -13,8 +15,6 @@ import {
   stopDock,
   updateDock,
 } from './index.ts'
-import { eachInAWorld, outcomeOf } from './test-each-world.ts'
-import type { TestWorld } from './test-world.ts'
 
 let world: TestWorld
 let database: FreshDatabase

@@ -1,8 +1,8 @@
 /** Which hosts may publish images, as their join tokens say; against a real database. */
 import { newUuid, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hostFacts } from '../docks/fake-host.ts'
 import { createEnrolment, type Enrolment, listBuilderMarks, markBuilder } from './index.ts'
 
 let database: FreshDatabase

@@ -1,10 +1,10 @@
 import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
-import { inventoryOf } from '../docks/fake-host.ts'
 import { stopDock } from '../docks/index.ts'
-import { eachInAWorld } from '../docks/test-each-world.ts'
-import type { TestWorld } from '../docks/test-world.ts'
 import { capturesMax } from './host-captures.ts'
 
 let world: TestWorld

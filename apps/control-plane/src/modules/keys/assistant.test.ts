@@ -2,9 +2,9 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { routes } from '@dock/contract'
 import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createDrivenClock, type DrivenClock } from '../docks/test-world.ts'
 
 type Reply = { status: number; body: unknown }
 

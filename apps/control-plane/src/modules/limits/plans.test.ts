@@ -1,8 +1,8 @@
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { branchDock, resumeDock, stopDock } from '../docks/index.ts'
-import { eachInAWorld, outcomeOf } from '../docks/test-each-world.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 
 let world: TestWorld
 eachInAWorld(

@@ -1,10 +1,10 @@
 import type { AlertType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { commitDock } from '../docks/dock-commit.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
+import { commitDock } from '../docks/core/dock-commit.ts'
 import type { Alert } from './alert.ts'
 import { alertStatement, raiseAlert } from './alert-statement.ts'
 

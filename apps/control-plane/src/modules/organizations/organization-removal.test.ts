@@ -1,12 +1,12 @@
 import { routes } from '@dock/contract'
 import { createLogger } from '@dock/foundation'
 import { addPerson, type FreshDatabase, freshDatabase, testControlPlane } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { withTransaction } from '../../database/database.ts'
 import { createSealer, newRingEntry, parseKeyRing, type Sealer } from '../../sealing/index.ts'
 import { removeDocks, stopDock } from '../docks/index.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { createOrganizationRemoval, type OrganizationThing } from './organization-removal.ts'
 import { markOrganizationDeleted } from './organization-store.ts'
 

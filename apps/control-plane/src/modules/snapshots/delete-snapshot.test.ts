@@ -1,9 +1,9 @@
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { branchDock, readDock, resumeDock, stopDock } from '../docks/index.ts'
-import { eachInAWorld, outcomeOf } from '../docks/test-each-world.ts'
-import type { TestWorld } from '../docks/test-world.ts'
 import { createTemplate } from '../templates/index.ts'
 import { deleteSnapshot, listSnapshots } from './index.ts'
 

@@ -1,11 +1,11 @@
 /** Reading one file, against a real database and the fake host, whose every file holds `dock` and a line break. */
 import { limits, rateLimits, ServiceError } from '@dock/contract'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { stopDock } from '../docks/index.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import {
   createOpenReadings,
   listSnapshots,

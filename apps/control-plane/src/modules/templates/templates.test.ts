@@ -1,13 +1,13 @@
 /** Templates against a real database; the host is the fake one. */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { cutOff, takeUp } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
 import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
-import { outcomeOf } from '../docks/test-each-world.ts'
-import { cutOff, takeUp } from '../docks/test-lost-time.ts'
-import { createTestWorld, type TestWorld } from '../docks/test-world.ts'
 import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
 
 let database: FreshDatabase

@@ -1,7 +1,7 @@
 import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { client, type OauthServer, startOauthServer } from '@dock/testkit/src/oauth-server.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findGrants } from './provider-grants.ts'
-import { client, type OauthServer, startOauthServer } from './test-oauth-server.ts'
 
 let server: TestControlPlane
 let provider: OauthServer

@@ -1,8 +1,8 @@
 /** The only SQL for when Docks were active. It serves every tenant: nobody calls it. */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { DockRow } from '../dock.ts'
-import { dockColumns } from '../dock-store.ts'
+import type { DockRow } from '../core/dock.ts'
+import { dockColumns } from '../core/dock-store.ts'
 
 /** Notes that these Docks were active, in one statement. */
 export async function saveActivity(db: Db, dockIds: readonly string[], now: Date): Promise<void> {

@@ -1,8 +1,8 @@
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { execInDock, readDock, stopDock } from '../index.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
 
 let database: FreshDatabase
 let world: TestWorld

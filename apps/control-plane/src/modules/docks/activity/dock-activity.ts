@@ -7,8 +7,8 @@ import type { DockCause, DockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { DockRow } from '../dock.ts'
-import { commitDock } from '../dock-commit.ts'
+import type { DockRow } from '../core/dock.ts'
+import { commitDock } from '../core/dock-commit.ts'
 import { liveDocks, quietDocks, quietPage, saveActivity } from './activity-store.ts'
 
 const lastingMs = 10_000

@@ -1,19 +1,19 @@
 /** Who may look into Docks with secrets, and what Docks are given; against a real database and the fake host. */
 import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
 import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
 import { createOpenReadings, readSnapshotTree } from '../../snapshots/index.ts'
-import { branchDock } from '../operations/branch-dock.ts'
-import { createDock } from '../operations/create-dock.ts'
-import { deleteDock } from '../operations/delete-dock.ts'
-import { execInDock } from '../operations/exec-dock.ts'
-import { readDock } from '../operations/read-dock.ts'
-import { resumeDock } from '../operations/resume-dock.ts'
-import { stopDock } from '../operations/stop-dock.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import type { TestWorld } from '../test-world.ts'
+import { branchDock } from '../boot/branch-dock.ts'
+import { createDock } from '../boot/create-dock.ts'
+import { resumeDock } from '../boot/resume-dock.ts'
+import { deleteDock } from '../delete/delete-dock.ts'
+import { execInDock } from '../exec/exec-dock.ts'
+import { stopDock } from '../stop/stop-dock.ts'
+import { readDock } from '../view/read-dock.ts'
 
 let world: TestWorld
 let admin: Visitor

@@ -7,7 +7,7 @@ import type { Db } from '../../../database/database.ts'
 import type { OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused } from '../../hosts/index.ts'
 import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
-import type { Launch } from '../variables/furnishing.ts'
+import type { Launch } from '../boot/variables/furnishing.ts'
 import {
   barBefore,
   deliveryIsWhole,

@@ -2,9 +2,9 @@
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
 import { type Cause, type OperationRow, takeBlocked } from '../../../engine/index.ts'
-import { saveOperation } from '../dock-claim.ts'
-import type { DockContext } from '../dock-context.ts'
-import { answerOperation } from '../operations/answer-operation.ts'
+import { answerOperation } from '../core/answer-operation.ts'
+import { saveOperation } from '../core/dock-claim.ts'
+import type { DockContext } from '../core/dock-context.ts'
 import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
 /**

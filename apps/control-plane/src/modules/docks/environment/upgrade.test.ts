@@ -1,6 +1,9 @@
 /** Docks move to a newer version of their Environment; against a real database and the fake host. */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
+import { insertEnvironment, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
@@ -12,14 +15,11 @@ import {
   updateEnvironment,
   upgradeEnvironment,
 } from '../../environments/index.ts'
+import { branchDock } from '../boot/branch-dock.ts'
+import { resumeDock } from '../boot/resume-dock.ts'
+import { execInDock } from '../exec/exec-dock.ts'
 import { readOperation } from '../index.ts'
-import { branchDock } from '../operations/branch-dock.ts'
-import { execInDock } from '../operations/exec-dock.ts'
-import { resumeDock } from '../operations/resume-dock.ts'
-import { stopDock } from '../operations/stop-dock.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import { secondHost } from '../test-second-host.ts'
-import { insertEnvironment, type TestWorld } from '../test-world.ts'
+import { stopDock } from '../stop/stop-dock.ts'
 
 let world: TestWorld
 let database: FreshDatabase

@@ -4,9 +4,9 @@
  */
 import { byteLength, isReadyDockState, limits, ServiceError } from '@dock/contract'
 import type { ExecOutcome } from '../../hosts/index.ts'
-import type { DockRow } from '../dock.ts'
-import type { DockContext } from '../dock-context.ts'
-import { organizationOwner } from '../sealed-columns.ts'
+import type { DockRow } from '../core/dock.ts'
+import type { DockContext } from '../core/dock-context.ts'
+import { organizationOwner } from '../core/sealed-columns.ts'
 import {
   claimExecKey,
   dropOutcomes,

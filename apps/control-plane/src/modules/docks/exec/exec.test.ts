@@ -1,9 +1,9 @@
 import { limits } from '@dock/contract'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createDock, dropOldOutcomes, execInDock, stopDock } from '../index.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
 let dockId: string

@@ -1,8 +1,8 @@
 /** One command on a Dock's host, and what a caller is told when it could not be run or did not end. */
 import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { type ExecOutcome, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
-import type { DockRow } from '../dock.ts'
-import type { DockContext } from '../dock-context.ts'
+import type { DockRow } from '../core/dock.ts'
+import type { DockContext } from '../core/dock-context.ts'
 
 export type ExecBody = RouteBody<(typeof routes)['execInDock']>
 

@@ -1,12 +1,12 @@
 import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { secondHostOnline } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { unkeptCaptures } from '../../hosts/host-store.ts'
+import { latestSnapshot } from '../core/kept-snapshot.ts'
 import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
-import { latestSnapshot } from '../kept-snapshot.ts'
-import { eachInAWorld, outcomeOf } from '../test-each-world.ts'
-import { secondHostOnline } from '../test-second-host.ts'
-import type { TestWorld } from '../test-world.ts'
 
 let world: TestWorld
 eachInAWorld((fresh) => {

@@ -1,113 +1,187 @@
+/** Operations that were under way when the database was backed up, taken up again after its restore. */
 import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { callsOf, cutOff, takeUp } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { inventoryOf } from '../fake-host.ts'
-import { resumeDock } from '../operations/resume-dock.ts'
-import { stopDock } from '../operations/stop-dock.ts'
-import { eachInAWorld } from '../test-each-world.ts'
-import { secondHost } from '../test-second-host.ts'
-import type { TestWorld } from '../test-world.ts'
+import { branchDock, deleteDock, resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
 eachInAWorld((fresh) => {
   world = fresh
 })
 
+/** The Dock ran on in the lost time: it was stopped and resumed. */
+const goOn = (dockId: string, generation: number) =>
+  world.host.sandboxes.set(dockId, { dockId, generation, state: 'running', ip: '10.0.0.9' })
+
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
-/** What the host remembers, of the present epoch, is of a start that this database does not know. */
-const restored = () => {
-  world.host.instance = {
-    watermark: { epoch: world.modules.context.epoch(), startId: newUuid(), mark: 3 },
-    erasures: [],
-  }
-  world.clock.advance(10_000)
-}
+const dockOf = async (id: string) =>
+  (
+    await sql<{ state: string; generation: number; hostId: string | null; hasDisk: boolean }>`
+      select state, generation, host_id as "hostId", has_disk as "hasDisk" from docks where id = ${id}`.execute(
+      world.db,
+    )
+  ).rows[0]
 const snapshotsOf = async (dockId: string) =>
   (
-    await sql<{ id: string; status: string; hostId: string | null }>`
-      select id, status, host_id as "hostId" from snapshots where dock_id = ${dockId}`.execute(world.db)
+    await sql<{ id: string; status: string; sizeBytes: number }>`
+      select id, status, size_bytes as "sizeBytes" from snapshots where dock_id = ${dockId}`.execute(world.db)
   ).rows
-
-it('after a restore, what boots has a generation that the lost time cannot have given out', async () => {
-  const dock = await world.create()
-  await stop(dock.id)
-  restored()
-  await world.report()
-  await resumeDock(world.modules.context, world.caller, dock.id, {})
-  const first = world.modules.context.epoch() * 1_000_000
-  expect(first).toBeGreaterThan(0)
-  expect(world.host.starts.at(-1)?.generation).toBe(first)
-  await stop(dock.id)
-  await resumeDock(world.modules.context, world.caller, dock.id, {})
-  expect(world.host.starts.at(-1)?.generation).toBe(first + 1)
-})
-
-it('a Snapshot whose capture was removed in the lost time reads failed, once; others stay', async () => {
-  const [gone, kept] = [await world.create(), await world.create()]
-  await stop(gone.id)
-  await stop(kept.id)
-  const [lost] = await snapshotsOf(gone.id)
-  world.host.captures.delete(lost!.id)
-  await world.report()
-  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'completed' }])
-  restored()
-  await world.report()
-  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'failed', hostId: null }])
-  expect(await snapshotsOf(kept.id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
-  expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
-  const { rows } = await sql`select last_snapshot_at from docks where id = ${gone.id}`.execute(world.db)
-  expect(rows).toEqual([{ last_snapshot_at: null }])
-  // Should its capture show up after all, it is kept.
-  world.host.captures.add(lost!.id)
-  await world.report()
-  expect(world.host.captures.has(lost!.id)).toBe(true)
-})
-
-/** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
-const keptElsewhere = async (snapshotId: string): Promise<string> => {
-  const second = await secondHost(world)
-  await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
-    values (${snapshotId}, ${second}, 'kept', ${world.clock.now()})`.execute(world.db)
-  return second
-}
-/** The host reports after a restore, and keeps nothing of these captures. */
-const reportAfterRestore = async (hostId: string) => {
-  await world.modules.hostEvents.handle(hostId, inventoryOf({ remembered: world.host.instance.watermark }))
-  await world.modules.hostEvents.settled()
+const ordersOf = async () =>
+  (await sql`select kind from host_orders where host_id = ${world.hostId}`.execute(world.db)).rows
+/** Nothing on the host was destroyed, and nothing is ordered away. */
+const expectNothingDestroyed = async () => {
+  const destroyed = world.host.calls.filter(({ method }) => method.startsWith('destroy'))
+  expect([destroyed, await ordersOf()]).toEqual([[], []])
 }
 
-it('a Snapshot whose capture another host keeps does not read failed', async () => {
-  const { id } = await world.create()
-  await stop(id)
-  const [snapshot] = await snapshotsOf(id)
-  const second = await keptElsewhere(snapshot!.id)
-  restored()
-  world.host.captures.delete(snapshot!.id)
-  await world.report()
-  expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: second }])
-  await reportAfterRestore(second)
-  expect(await snapshotsOf(id)).toMatchObject([{ status: 'failed' }])
-})
-
-it('a host that lacks a capture which it had been given is no longer recorded to keep it', async () => {
-  const { id } = await world.create()
-  await stop(id)
-  const [snapshot] = await snapshotsOf(id)
-  const second = await keptElsewhere(snapshot!.id)
-  restored()
-  await reportAfterRestore(second)
-  const { rows } =
-    await sql`select host_id from snapshot_restores where snapshot_id = ${snapshot!.id}`.execute(world.db)
-  expect(rows).toEqual([])
-  expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
-})
-
-it('a Dock that ended in the lost time reads error', async () => {
+it('a stop whose Dock has gone on since keeps its capture as a Snapshot, and the Dock runs on', async () => {
   const dock = await world.create()
-  world.host.sandboxes.delete(dock.id)
-  restored()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  const [saving] = await snapshotsOf(dock.id)
+  world.host.captures.add(saving!.id)
+  goOn(dock.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2, hostId: world.hostId })
+  await expectNothingDestroyed()
+})
+
+it('a stop whose capture went in the lost time fails, and orders nothing away', async () => {
+  const dock = await world.create()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  goOn(dock.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'failed' }])
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2 })
+  await expectNothingDestroyed()
+  // Should the capture be there all the same, an admin is shown it.
+  const [failed] = await snapshotsOf(dock.id)
+  world.host.captures.add(failed!.id)
   await world.report()
+  const { rows } = await sql`select kind from quarantine where thing_id = ${failed!.id}`.execute(world.db)
+  expect(rows).toEqual([{ kind: 'capture' }])
+})
+
+it('a stop that is carried out only now archives as ever', async () => {
+  const dock = await world.create()
+  await cutOff(world, 'stop', () => stop(dock.id))
+  await takeUp(world)
+  expect(await dockOf(dock.id)).toMatchObject({ state: 'archived' })
+  expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed' }])
+})
+
+it('a branch goes on from the capture that it took in the lost time', async () => {
+  const source = await world.create()
+  const branch = () =>
+    branchDock(world.modules.context, world.caller, source.id, { ttlSeconds: null, noEnv: false }, undefined)
+  await cutOff(world, 'capture', branch)
+  const [saving] = await snapshotsOf(source.id)
+  world.host.captures.add(saving!.id)
+  goOn(source.id, 2)
+  await takeUp(world)
+  expect(await snapshotsOf(source.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
+  const { rows } = await sql`select state from docks
+    where id <> ${source.id} and organization_id = ${world.organizationId}`.execute(world.db)
+  expect(rows).toContainEqual({ state: 'ready' })
+  expect(await dockOf(source.id)).toMatchObject({ state: 'ready', generation: 2 })
+  await expectNothingDestroyed()
+})
+
+it.each(['create', 'resume'] as const)('a %s whose Dock has gone on since destroys nothing', async (kind) => {
+  const { context } = world.modules
+  let id = newUuid()
+  if (kind === 'create') {
+    await cutOff(world, 'start', () => world.create())
+    id = String(callsOf(world, 'start').at(-1)?.dockId)
+  } else {
+    id = (await world.create()).id
+    await stop(id)
+    await cutOff(world, 'start', () => resumeDock(context, world.caller, id, {}))
+  }
+  const { generation } = (await dockOf(id))!
+  goOn(id, generation + 1)
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({
+    state: 'error',
+    generation: generation + 1,
+    hostId: world.hostId,
+    hasDisk: true,
+  })
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: generation + 1, state: 'running' })
+  await expectNothingDestroyed()
+  expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
+  await stop(id)
+  await resumeDock(context, world.caller, id, {})
+  expect(await dockOf(id)).toMatchObject({ state: 'ready' })
+})
+
+it('a create that its host refuses as busy is started nowhere else', async () => {
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  goOn(id, 1)
+  world.host.failures.set('start', ['busy'])
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  await expectNothingDestroyed()
+})
+
+it('a start that its host has no room for fails as ever', async () => {
+  const { id } = await world.create()
+  await stop(id)
+  await cutOff(world, 'start', () => resumeDock(world.modules.context, world.caller, id, {}))
+  world.host.failures.set('start', ['no_space'])
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({ state: 'archived', hostId: null, hasDisk: false })
+  expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+})
+
+it('a start of an earlier process waits for its silent host, orders nothing away and finds what went on', async () => {
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  goOn(id, 1)
+  world.clock.advance(10_000)
+  world.host.online = false
+  const next = world.another()
+  await next.start()
+  const statusOf = async () =>
+    (await sql<{ status: string }>`select status from operations where dock_id = ${id}`.execute(world.db))
+      .rows[0]?.status
+  await expect.poll(statusOf, { timeout: 30_000 }).toBe('blocked')
+  await next.stop()
+  expect(await ordersOf()).toEqual([])
+  world.host.online = true
+  await takeUp(world)
+  expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1, state: 'running' })
+  expect(await dockOf(id)).toMatchObject({ state: 'ready', hostId: world.hostId })
+  await expectNothingDestroyed()
+})
+
+it('a start of an earlier process whose host is lost leaves the Dock to its owner', async () => {
+  await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
+  await cutOff(world, 'start', () => world.create())
+  const id = String(callsOf(world, 'start').at(-1)?.dockId)
+  world.clock.advance(10_000)
+  await sql`update hosts set state = 'offline', lost_at = ${world.clock.now()} where id = ${world.hostId}`.execute(
+    world.db,
+  )
+  world.host.online = false
+  const next = world.another()
+  await next.start()
+  await expect.poll(async () => (await dockOf(id))?.state, { timeout: 30_000 }).toBe('error')
+  await next.runner.settled()
+  await next.stop()
+  expect(await dockOf(id)).toMatchObject({ hostId: world.hostId, hasDisk: true })
+  await expectNothingDestroyed()
+})
+
+it('a delete completes where the host keeps a later generation, which nothing destroys', async () => {
+  const dock = await world.create()
+  goOn(dock.id, 2)
+  await deleteDock(world.modules.context, world.caller, dock.id, dock.id)
   await world.modules.runner.settled()
-  const { rows } = await sql`select state from docks where id = ${dock.id}`.execute(world.db)
-  expect(rows).toEqual([{ state: 'error' }])
+  expect(await dockOf(dock.id)).toBeUndefined()
+  expect(world.host.sandboxes.get(dock.id)).toMatchObject({ generation: 2 })
 })

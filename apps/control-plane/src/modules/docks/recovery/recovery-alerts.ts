@@ -4,7 +4,7 @@ import { newUuid } from '@dock/foundation'
 import type { RawBuilder } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
-import type { DockRow } from '../dock.ts'
+import type { DockRow } from '../core/dock.ts'
 import type { HeldWhy, Recovery } from './recovery.ts'
 
 type Told = Pick<DockRow, 'id' | 'organizationId' | 'name'>

@@ -1,7 +1,7 @@
 /** The boot of a recovery: its disk is the only one there is, so it gives up late and keeps the disk. */
 import { OperationBlocked } from '../../../engine/index.ts'
 import { HostRefused } from '../../hosts/index.ts'
-import { passesWithTime } from '../workflows/passes-with-time.ts'
+import { passesWithTime } from '../core/is-transient-host-failure.ts'
 import type { Recovery } from './recovery.ts'
 
 const attemptsMax = 3

@@ -1,12 +1,12 @@
 import { dockStates, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { UsageSample } from '../../hosts/index.ts'
 import { deleteDock, readDockStats, stopDock } from '../index.ts'
-import { secondHost } from '../test-second-host.ts'
-import { createTestWorld, type TestWorld } from '../test-world.ts'
 
 let database: FreshDatabase
 let world: TestWorld

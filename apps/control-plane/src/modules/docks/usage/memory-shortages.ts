@@ -1,7 +1,7 @@
 /** What a Dock's owner is told of its shortages of memory. The newest few of each Dock are kept. */
 import { sql } from 'kysely'
 import type { MemoryShortage } from '../../hosts/index.ts'
-import type { DockContext } from '../dock-context.ts'
+import type { DockContext } from '../core/dock-context.ts'
 
 const keptMax = 20
 

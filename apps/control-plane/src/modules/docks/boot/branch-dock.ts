@@ -1,0 +1,173 @@
+/** POST /v1/docks/:id/branch */
+import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf } from '../../hosts/index.ts'
+import type { DockRow } from '../core/dock.ts'
+import { causedBy, type DockContext, newDockOperation } from '../core/dock-context.ts'
+import { findDockOfKey, findVisibleDock, passingOfDock, readCreateContext } from '../core/dock-store.ts'
+import { fingerprintOf, keysSince, makeDockOnce } from '../core/idempotency.ts'
+import { type KeptSnapshot, latestSnapshot, placedWith } from '../core/kept-snapshot.ts'
+import { marksOf, requireLaunch, requireSecretsAccess } from '../environment/environment-gate.ts'
+import { viewDock } from '../view/dock-view.ts'
+import { claimAndStart } from './claim-start.ts'
+import type { StartData } from './start-data.ts'
+import { mergeVariables, openVariables, sealVariables } from './variables/dock-variables.ts'
+
+/** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
+export async function branchDock(
+  context: DockContext,
+  caller: Visitor,
+  sourceId: string,
+  body: RouteBody<(typeof routes)['branchDock']>,
+  key: string | undefined,
+): Promise<Dock> {
+  const { db, sealer } = context
+  const since = keysSince(context.clock.now())
+  const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
+  const found = await findVisibleDock(db, caller.userId, sourceId)
+  if (!found && key !== undefined) {
+    // The copy may outlive its source: the fingerprint, which holds the source's id, tells whose key it is.
+    const copy = await findDockOfKey(db, { userId: caller.userId, key, keysSince: since, fingerprint })
+    return answerOnceMade(caller.admit(copy))
+  }
+  const source = caller.admit(found)
+  const { organizationId, workspaceId, generation } = source
+  const lookup = () =>
+    readCreateContext(db, {
+      userId: caller.userId,
+      workspaceId,
+      environment: body.environment ?? source.environmentId,
+      key: key ?? null,
+      keysSince: since,
+    })
+  const known = await lookup()
+  if (!known) throw new ServiceError('dock_not_found')
+  return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
+    requireSecretsAccess(source)
+    const { binding } = known
+    if (binding === null) throw new ServiceError('environment_not_found')
+    const noEnv = body.noEnv ?? source.noEnv
+    requireLaunch(binding, known.role, noEnv)
+    const marks = marksOf(binding, noEnv, (await passingOfDock(db, sourceId)).marks)
+    await requireSameImage(context, source, body.image)
+    const disk = await diskOf(context, source)
+    const size = {
+      cpus: body.cpus ?? source.cpus,
+      memoryMiB: body.memoryMiB ?? source.memoryMiB,
+      diskGiB: body.diskGiB ?? source.diskGiB,
+    }
+    if (disk.bytes !== null && diskBytesOf(size.diskGiB) < disk.bytes)
+      throw new ServiceError('validation_error', {
+        message: 'diskGiB: below the data that the source holds.',
+      })
+    const variables = mergeVariables(
+      await openVariables(context, { organizationId, dockId: sourceId }),
+      body.env ?? {},
+    )
+    const { hostId, live } = disk
+    const cause = causedBy(caller, 'branch')
+    const hold = newDockOperation({
+      kind: 'branch-source',
+      organizationId,
+      dockId: sourceId,
+      hostId,
+      generation,
+      cause,
+      data: {},
+    })
+    const snapshotId = disk.snapshotId ?? newUuid()
+    return claimAndStart(context, null, async (id) => {
+      const data: StartData = {
+        command: {
+          hostname: '',
+          ...size,
+          source: { kind: 'capture', captureId: snapshotId },
+          newIdentity: true,
+        },
+        event: 'dock.ready',
+        captureHost: hostId,
+        source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
+      }
+      return {
+        dock: {
+          id,
+          organizationId,
+          workspaceId,
+          name: body.name ?? null,
+          image: source.image,
+          ...size,
+          ttlSeconds: body.ttlSeconds,
+          environment: binding.environment,
+          environmentId: binding.environmentId,
+          environmentVersion: binding.environmentVersion,
+          envPasses: binding.envPasses && !noEnv,
+          marks,
+          noEnv,
+          fromTemplate: source.fromTemplate,
+          createdBy: caller.userId,
+          envSealed: await sealVariables(sealer, { organizationId, dockId: id }, variables),
+          setupScriptSealed: null,
+        },
+        operation: newDockOperation({
+          kind: 'branch',
+          organizationId,
+          dockId: id,
+          hostId,
+          generation: 1,
+          cause,
+          data,
+        }),
+        why: 'branch',
+        key: key === undefined ? null : { key, fingerprint, keysSince: since },
+        placement: {
+          ...size,
+          ...placedWith(disk),
+          linked: context.gateway.linked(),
+          avoid: context.startFailures.recent(),
+        },
+        source: {
+          operation: hold,
+          state: source.state,
+          snapshot:
+            live && hostId !== null
+              ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
+              : null,
+        },
+      }
+    })
+  })
+}
+
+const answerOnceMade = (copy: DockRow & { isBeingMade: boolean }): Dock => {
+  if (copy.isBeingMade) throw new ServiceError('idempotency_in_progress')
+  return viewDock(copy)
+}
+
+const requireSameImage = async (context: DockContext, source: DockRow, image: string | undefined) => {
+  if (image === undefined || image === source.image) return
+  const catalog = new Set([...context.catalog, ...(await context.images())])
+  throw catalog.has(image)
+    ? new ServiceError('validation_error', { message: "image: must be the source's image." })
+    : new ServiceError('image_unknown')
+}
+
+/** Where the copy comes from: the disk of a ready Dock, captured live, or the latest Snapshot of an archived one. */
+type SourceDisk = Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'> & {
+  live: boolean
+  snapshotId: string | null
+  bytes: number | null
+}
+
+const diskOf = async ({ db, usage }: DockContext, source: DockRow): Promise<SourceDisk> => {
+  const live = isReadyDockState(source.state)
+  const { hostId, runtime } = source
+  if (live && hostId !== null) {
+    // As last heard: what it wrote since then the host finds out.
+    const bytes = usage.last(source.id, source.generation)?.diskBytes ?? null
+    return { hostId, runtime, copied: false, live, snapshotId: null, bytes }
+  }
+  const kept = source.state === 'archived' ? await latestSnapshot(db, source.organizationId, source.id) : null
+  if (!kept) throw new ServiceError('conflict')
+  return { ...kept, live: false, snapshotId: kept.id, bytes: kept.sizeBytes }
+}

@@ -1,0 +1,72 @@
+/** The Dock that a branch copies: its capture, and the end of the hold on it. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import type { OperationError, OperationRow, SagaStep } from '../../../engine/index.ts'
+import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
+import { afterHeld, holdDock } from '../core/dock-commit.ts'
+import { whileHostReturns } from '../core/host-patience.ts'
+import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from '../recovery/lost-time.ts'
+import { hostOf, startData } from './start-data.ts'
+
+export type BranchSource = {
+  /** Captures a source that runs, and lets it go. */
+  capture: SagaStep
+  /** Ends the hold on the source, with its Snapshot completed, or failed where `failure` says why. */
+  release(operation: OperationRow, failure: OperationError | null): Promise<void>
+}
+
+export function createBranchSource(parts: {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  origins: LostTimeParts['origins']
+}): BranchSource {
+  const { db, clock, gateway, origins } = parts
+
+  const release: BranchSource['release'] = async (operation, failure) => {
+    const source = startData(operation).source
+    if (!source) return
+    const now = clock.now()
+    const size = source.sizeBytes ?? 0
+    const ofLostTime = failure !== null && (await origins.isOfLostTime(operation.id))
+    // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
+    const leftovers: OrderForHost[] =
+      failure && source.live && operation.hostId !== null && !ofLostTime
+        ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
+        : []
+    await sql`
+      with ${holdDock(source.dockId)}, done as (update operations set status = 'completed', updated_at = ${now},
+        error = ${failure && JSON.stringify(failure)}::jsonb
+        where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
+      snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size},
+        host_id = case when ${ofLostTime} then null else host_id end
+        where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
+      ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
+      -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
+      marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
+        where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
+      update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
+      where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
+  }
+
+  const capture: SagaStep = {
+    name: 'capture',
+    do: async (operation) => {
+      const source = startData(operation).source!
+      if (source.live) {
+        const { dockId, generation, snapshotId } = source
+        const hostId = hostOf(operation)
+        const command = { operationId: operation.id, generation, captureId: snapshotId }
+        const take = () => gateway.capture(hostId, dockId, command)
+        const captured = await whileHostReturns(gateway, hostId, take).catch(async (error: unknown) => {
+          await waitWhereInherited(parts, operation, hostId, error)
+          return captureOfLostTime(parts, operation, { id: snapshotId, hostId }, error)
+        })
+        source.sizeBytes = captured.sizeBytes
+      }
+      await release(operation, null)
+    },
+  }
+  return { capture, release }
+}

@@ -1,0 +1,106 @@
+/** Claims a new Dock under a given or a generated name, runs its start, and answers it ready. */
+import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { explainNoPlacement, type PoolKind, type WarmDock } from '../../hosts/index.ts'
+import type { DockRow } from '../core/dock.ts'
+import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../core/dock-claim.ts'
+import { type DockContext, quotaOf } from '../core/dock-context.ts'
+import { generateName, hostnameOf } from '../core/dock-name.ts'
+import { viewDock } from '../view/dock-view.ts'
+import { startData } from './start-data.ts'
+
+const nameAttempts = 6
+/** How many waiting Docks that are gone one create tries, before it boots one of its own. */
+const waitingAttempts = 3
+
+export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin'> & {
+  dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
+}
+
+/** Refused before the key was claimed: another call with the key may have claimed it meanwhile. */
+export class NotClaimed extends ServiceError {}
+
+const beforeClaim = (error: unknown): unknown =>
+  error instanceof ServiceError
+    ? new NotClaimed(error.code, {
+        message: error.message,
+        status: error.status,
+        detail: error.detail,
+        cause: error,
+      })
+    : error
+
+/**
+ * Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made: {@link NotClaimed} while nothing is saved. With
+ * `warm`, a Dock of that kind that a host holds ready becomes this one: hence its id is chosen here. Should that host
+ * have lost it by then, its start is an ordinary one.
+ */
+export async function claimAndStart(
+  context: DockContext,
+  warm: PoolKind | null,
+  build: (dockId: string) => StartRequest | Promise<StartRequest>,
+  attempt = 1,
+): Promise<Dock | null> {
+  const waiting = warm && context.pools.take(warm, context.gateway.linked())
+  let request: StartRequest
+  let outcome: ClaimOutcome
+  try {
+    request = await build(waiting?.id ?? newUuid())
+    outcome = await claimNamed(context, request, waiting)
+  } catch (error) {
+    if (waiting && error instanceof DockIdTaken)
+      return claimAndStart(context, attempt < waitingAttempts ? warm : null, build, attempt + 1)
+    if (waiting) context.pools.giveBack(waiting)
+    throw beforeClaim(error)
+  }
+  if (waiting && outcome.kind !== 'claimed') context.pools.giveBack(waiting)
+  if (outcome.kind === 'no_host')
+    return waiting
+      ? claimAndStart(context, null, build)
+      : explainNoPlacement(context.db, request.placement, context.catalog).catch((error: unknown) => {
+          throw beforeClaim(error)
+        })
+  if (outcome.kind === 'source_changed') throw new NotClaimed('dock_busy')
+  if (outcome.kind === 'key_taken') return null
+  const { operation } = request
+  operation.hostId = outcome.hostId
+  return viewDock(await runStart(context, operation))
+}
+
+/** Tries names until one is free. A waiting Dock goes by the name that it was booted with, if no other was asked for. */
+const claimNamed = async (
+  context: DockContext,
+  request: StartRequest,
+  waiting: WarmDock | null,
+): Promise<ClaimOutcome> => {
+  const { placement } = request
+  for (let attempt = 0; ; attempt++) {
+    const generated = attempt === 0 && waiting ? waiting.hostname : generateName(attempt)
+    const name = request.dock.name ?? generated
+    const { command } = startData(request.operation)
+    command.hostname = hostnameOf(name)
+    try {
+      return await claimNewDock(context.db, {
+        ...request,
+        dock: { ...request.dock, name },
+        origin: command.source,
+        placement: waiting ? { ...placement, only: waiting.hostId } : placement,
+        lease: context.runner.lease(),
+        policy: context.policy,
+        quota: quotaOf(context, request.dock.organizationId),
+        now: context.clock.now(),
+      })
+    } catch (error) {
+      const taken = error instanceof ServiceError && error.code === 'dock_name_taken'
+      if (!taken || request.dock.name !== null || attempt + 1 >= nameAttempts) throw error
+    }
+  }
+}
+
+const runStart = async (context: DockContext, operation: NewDock['operation']): Promise<DockRow> => {
+  const error = await context.runner.run(operation)
+  if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
+  const dock = operation.result as DockRow | null | undefined
+  if (!dock) throw new ServiceError('service_unavailable')
+  return dock
+}

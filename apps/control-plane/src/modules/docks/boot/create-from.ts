@@ -1,0 +1,55 @@
+/** What a new Dock's disk is made of: an image, or a Template's Snapshot. */
+import { type Role, roleReaches, ServiceError } from '@dock/contract'
+import type { PlacementRequest, StartDock } from '../../hosts/index.ts'
+import type { DockContext } from '../core/dock-context.ts'
+import { placedWith } from '../core/kept-snapshot.ts'
+import { requireSecretsAccess } from '../environment/environment-gate.ts'
+
+export type Origin = {
+  image: string
+  /** Size of the disk that is copied: a Dock's is never smaller. */
+  diskGiB: number
+  command: Pick<StartDock, 'source' | 'newIdentity'>
+  placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'>
+  captureHost?: string | null
+  /** Environments whose files the disk may hold. */
+  marks: readonly string[]
+}
+
+export function fromImage(image: string): Origin {
+  return {
+    image,
+    diskGiB: 0,
+    command: { source: { kind: 'image', image }, newIdentity: false },
+    placement: { image, only: null },
+    marks: [],
+  }
+}
+
+/** Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, or `validation_error` for another image. */
+export async function fromTemplate(
+  context: DockContext,
+  tenant: { organizationId: string; role: Role },
+  name: string,
+  image: string | undefined,
+): Promise<Origin> {
+  const template = await context.template(tenant.organizationId, name)
+  if (!template) throw new ServiceError('template_not_found')
+  if ((template.connectors || template.sourceDockId === null) && !roleReaches(tenant.role, 'admin'))
+    throw new ServiceError('connector_admin_only')
+  requireSecretsAccess({ ...template, role: tenant.role })
+  if (image !== undefined && image !== template.image)
+    throw new ServiceError('validation_error', {
+      message: "image: must be the Template's image, or be left out.",
+    })
+  const { snapshotId, hostId, diskGiB } = template
+  if (snapshotId === null) throw new ServiceError('template_source_missing')
+  return {
+    image: template.image,
+    diskGiB,
+    command: { source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
+    placement: placedWith(template),
+    captureHost: hostId,
+    marks: template.marks,
+  }
+}

@@ -1,0 +1,109 @@
+/**
+ * A start that failed on its host is tried once on a second one: the Dock's reservation, its row and its operation move
+ * there in one statement. The first host is told to destroy what it may have made, by order where it cannot be told.
+ */
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
+import {
+  type HostGateway,
+  HostRefused,
+  HostUnreachable,
+  hostCandidate,
+  type OrderForHost,
+  type PlacementPolicy,
+  type PlacementRequest,
+  reserveSize,
+  type StartDock,
+  type StartFailures,
+  saveHostOrders,
+} from '../../hosts/index.ts'
+import { afterHeld, afterSpot, holdDock, holdHost } from '../core/dock-commit.ts'
+
+export type MoveParts = {
+  db: Db
+  gateway: Pick<HostGateway, 'linked' | 'destroy'>
+  owner: string
+  policy: PlacementPolicy
+  startFailures: StartFailures
+}
+
+/** What a host refuses for a reason of its own. Anything else would be refused elsewhere as well. */
+const ownReasons = new Set<string>(['failed', 'no_space', 'busy', 'frozen', 'damaged'])
+
+/** True if another host may well do what this one did not. */
+export function isFaultOfHost(error: unknown): boolean {
+  return error instanceof HostUnreachable || (error instanceof HostRefused && ownReasons.has(error.code))
+}
+
+type Row = { cpus: number; memoryMiB: number; diskGiB: number; runtime: string; copied: boolean }
+
+/** Where the source can be had, or null where no other host will do. */
+const placementOf = async (
+  { db, gateway, startFailures }: MoveParts,
+  operation: OperationRow,
+  source: StartDock['source'],
+): Promise<PlacementRequest | null> => {
+  const captureId = source.kind === 'capture' ? source.captureId : null
+  const found = await sql<Row>`
+    select d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB", d.runtime, exists (
+      select 1 from snapshots s where s.id = ${captureId}::uuid and s.copied_at is not null) as copied
+    from docks d where d.id = ${operation.targetId} and d.organization_id = ${operation.organizationId}`.execute(
+    db,
+  )
+  const row = found.rows[0]
+  if (!row || source.kind === 'own' || (source.kind === 'capture' && !row.copied)) return null
+  const { cpus, memoryMiB, diskGiB } = row
+  return {
+    ...{ cpus, memoryMiB, diskGiB, only: null },
+    image: source.kind === 'image' ? source.image : null,
+    runtime: source.kind === 'image' ? null : row.runtime,
+    linked: gateway.linked().filter((id) => id !== operation.hostId),
+    avoid: startFailures.recent(),
+  }
+}
+
+/** Moves the start to another host with room, and returns whether there was one. Throws {@link LeaseLost}. */
+export async function moveStart(
+  parts: MoveParts,
+  operation: OperationRow,
+  source: StartDock['source'],
+  now: Date,
+): Promise<boolean> {
+  const { db, gateway, owner, policy } = parts
+  const { targetId: dockId, generation, hostId: from } = operation
+  if (from === null) return false
+  const request = await placementOf(parts, operation, source)
+  if (request === null || request.linked.length === 0) return false
+  const order: OrderForHost = { hostId: from, kind: 'dock', thingId: dockId, generation }
+  const moved = await sql<{ held: boolean; hostId: string | null }>`
+    with ${holdDock(dockId)},
+    mine as (select id from operations where id = ${operation.id} and lease_owner = ${owner}
+      and status <> 'completed' and ${afterHeld} for update),
+    ${holdHost},
+    candidate as (${hostCandidate(request, policy, sql<boolean>`(select count(*) from mine) = 1 and ${afterSpot}`, true)}),
+    moved as (update docks d set host_id = c.id, runtime = c.runtime,
+        image_version = case when ${request.image}::text is null then d.image_version
+          else (select h.image_versions ->> ${request.image}::text from hosts h where h.id = c.id) end
+      from candidate c where d.id = ${dockId} and d.generation = ${generation} and d.placed
+        and d.state = 'provisioning' returning d.id, d.host_id),
+    told as (update operations o set host_id = m.host_id,
+        data = o.data || jsonb_build_object('movedFrom', ${from}::text)
+      from moved m where o.id = ${operation.id}),
+    placed as (update hosts set ${reserveSize(request)} from moved m where hosts.id = m.host_id),
+    released as (update hosts set reserved_cpus = hosts.reserved_cpus - ${request.cpus},
+        reserved_memory_mib = hosts.reserved_memory_mib - ${request.memoryMiB},
+        reserved_disk_gib = hosts.reserved_disk_gib - ${request.diskGiB},
+        reserved_slots = hosts.reserved_slots - 1
+      where hosts.id = ${from} and exists (select 1 from moved)),
+    ordered as (${saveHostOrders([order], now, sql`select 1 from moved`)})
+    select exists (select 1 from mine) as held, (select host_id from moved) as "hostId"`.execute(db)
+  const { held, hostId } = moved.rows[0]!
+  if (!held) throw new LeaseLost(operation.id)
+  if (hostId === null) return false
+  operation.hostId = hostId
+  operation.data['movedFrom'] = from
+  // At once where it can be; the order stands until the host's next report in any case.
+  await gateway.destroy(from, dockId, { operationId: operation.id, generation }).catch(() => undefined)
+  return true
+}

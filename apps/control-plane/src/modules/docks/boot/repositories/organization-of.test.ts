@@ -1,0 +1,23 @@
+/** Whose a Dock is: said of the boot that is under way on that host, and of no other. */
+import { newUuid } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { createOrganizationOf } from './organization-of.ts'
+
+let database: FreshDatabase
+let world: TestWorld
+beforeAll(async () => {
+  database = await freshDatabase()
+  world = await createTestWorld(database.db)
+})
+afterAll(() => database.drop())
+
+it('is the organization of the Dock in this boot on this host, and nobody’s otherwise', async () => {
+  const organizationOf = createOrganizationOf(database.db)
+  const { id: dockId } = await world.create()
+  const boot = { dockId, hostId: world.hostId, generation: 1 }
+  expect(await organizationOf(boot)).toBe(world.organizationId)
+  for (const other of [{ dockId: newUuid() }, { hostId: newUuid() }, { generation: 2 }])
+    expect(await organizationOf({ ...boot, ...other })).toBeNull()
+})

@@ -1,0 +1,16 @@
+/** Finds the organization of a Dock that a host reports. */
+import { sql } from 'kysely'
+import type { Db } from '../../../../database/database.ts'
+import type { BootedDock } from './passed-repositories.ts'
+
+/** Null unless the Dock is in this very boot on this host. */
+export type OrganizationOf = (dock: BootedDock) => Promise<string | null>
+
+export function createOrganizationOf(db: Db): OrganizationOf {
+  return async ({ dockId, hostId, generation }) => {
+    const { rows } = await sql<{ organizationId: string }>`
+      select organization_id as "organizationId" from docks
+      where id = ${dockId} and host_id = ${hostId} and generation = ${generation}`.execute(db)
+    return rows[0]?.organizationId ?? null
+  }
+}

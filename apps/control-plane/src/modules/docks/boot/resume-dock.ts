@@ -1,0 +1,141 @@
+/** POST /v1/docks/:id/resume */
+import { type ErrorCode, type RouteBody, type RouteResponse, type routes, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { OperationRow } from '../../../engine/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf, explainNoPlacement, nextGeneration } from '../../hosts/index.ts'
+import { claimDock } from '../core/dock-claim.ts'
+import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../core/dock-context.ts'
+import { hostnameOf } from '../core/dock-name.ts'
+import { findDock } from '../core/dock-store.ts'
+import { type KeptSnapshot, latestSnapshot, placedWith } from '../core/kept-snapshot.ts'
+import { requireSecretsAccess } from '../environment/environment-gate.ts'
+import { rebindDock } from '../environment/rebind-dock.ts'
+import type { StartData } from './start-data.ts'
+
+const answerWithinMs = 30_000
+
+/** How often a Dock is read anew that changed between reading and claiming, as by an upgrade of its Environment. */
+const attempts = 3
+
+type ResumeAnswer = RouteResponse<(typeof routes)['resumeDock']>
+
+type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
+
+/** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
+export async function resumeDock(
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  body: ResumeBody,
+): Promise<ResumeAnswer> {
+  for (let attempt = 0; attempt < attempts; attempt++) {
+    const claimed = await claimResume(context, caller, id, body)
+    if (!claimed) continue
+    const answer = await answerInTime(context, claimed.operation)
+    return claimed.message === null ? answer : { ...answer, message: claimed.message }
+  }
+  throw new ServiceError('dock_busy')
+}
+
+/** Saves the intent; null when the Dock has changed since it was read. */
+const claimResume = async (
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  body: ResumeBody,
+): Promise<{ operation: OperationRow; message: string | null } | null> => {
+  const { db, clock, runner } = context
+  const dock = await requireDock(context, caller, id)
+  const { organizationId } = dock
+  if (dock.state === 'provisioning') throw new ServiceError('dock_busy')
+  const snapshot = dock.state === 'archived' ? await latestSnapshot(db, organizationId, id) : null
+  if (!snapshot) throw new ServiceError('conflict')
+  const noEnv = body.noEnv ?? (body.environment === undefined ? dock.noEnv : false)
+  requireSecretsAccess(dock)
+  const bound = await rebindDock(context, caller, dock, body.environment, noEnv)
+  const size = {
+    cpus: body.cpus ?? dock.cpus,
+    memoryMiB: body.memoryMiB ?? dock.memoryMiB,
+    diskGiB: body.diskGiB ?? dock.diskGiB,
+  }
+  if (diskBytesOf(size.diskGiB) < snapshot.sizeBytes)
+    throw new ServiceError('validation_error', { message: 'diskGiB: below the data that the Dock holds.' })
+  const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
+  const generation = nextGeneration(dock.generation, context.epoch())
+  const hostId = snapshot.hostId
+  const data: StartData = {
+    command: {
+      hostname: hostnameOf(dock.name),
+      ...size,
+      source: { kind: 'capture', captureId: snapshot.id },
+      newIdentity: false,
+    },
+    event: 'dock.hydrated',
+    captureHost: hostId,
+    before: {
+      diskGiB: dock.diskGiB,
+      ttlSeconds: dock.ttlSeconds,
+      environment: dock.environment,
+      environmentId: dock.environmentId,
+      environmentVersion: dock.environmentVersion,
+      noEnv: dock.noEnv,
+      ...(body.ttlSeconds === undefined ? {} : { givenTtl: body.ttlSeconds }),
+      ...bound.before,
+    },
+  }
+  const cause = causedBy(caller, 'resume')
+  const operation = newDockOperation({
+    kind: 'resume',
+    organizationId,
+    dockId: id,
+    hostId,
+    generation,
+    cause,
+    data,
+  })
+  const request = {
+    ...size,
+    ...placedWith(snapshot),
+    linked: context.gateway.linked(),
+    avoid: context.startFailures.recent(),
+  }
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    moves: [{ from: 'archived', to: 'provisioning', why: 'resume' }],
+    set: sql`generation = ${generation}, cpus = ${size.cpus}, memory_mib = ${size.memoryMiB},
+        kept_cpus = ${body.cpus === undefined ? null : dock.cpus},
+        kept_memory_mib = ${body.memoryMiB === undefined ? null : dock.memoryMiB},
+        disk_gib = ${size.diskGiB}, ttl_seconds = ${ttlSeconds}, no_env = ${noEnv}, ${bound.set}`,
+    unless: sql<boolean>`(${bound.unless} or d.name <> ${dock.name}
+        or d.ttl_seconds is distinct from ${dock.ttlSeconds}::int
+        or (d.cpus, d.memory_mib, d.disk_gib) <> (${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int))`,
+    placement: { request, policy: context.policy, quota: quotaOf(context, organizationId) },
+    lease: runner.lease(),
+    now: clock.now(),
+  })
+  if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
+  return claimed === 'claimed' ? { operation, message: explainOlder(snapshot) } : null
+}
+
+/** Says so where the Dock's latest state was lost with its host. */
+const explainOlder = ({ newerLostFrom, id }: KeptSnapshot): string | null =>
+  newerLostFrom &&
+  `The Snapshot of ${newerLostFrom.toISOString()} was lost with its host. The Dock starts from Snapshot ${id}, the one before it.`
+
+const answerInTime = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
+  const { db, clock, runner } = context
+  const { organizationId, targetId: id } = operation
+  let cancel: () => void = () => undefined
+  const late = new Promise<'late'>((resolve) => {
+    cancel = clock.after(answerWithinMs, () => resolve('late'))
+  })
+  const error = await Promise.race([runner.run(operation), late]).finally(cancel)
+  if (error === 'late') {
+    const current = await findDock(db, organizationId, id)
+    return { id, state: current?.state ?? 'provisioning' }
+  }
+  if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
+  return { id, state: 'ready' }
+}

@@ -1,0 +1,154 @@
+/**
+ * The setup script: once after the first start, as a job that holds no operation on the Dock, so that it can be used,
+ * stopped and deleted meanwhile. The job is a row of its own: whatever process dies, another joins the run on the host.
+ */
+import type { Clock } from '@dock/foundation'
+import { newOperationId } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../../database/database.ts'
+import {
+  type Cause,
+  LeaseLost,
+  OperationBlocked,
+  type OperationRow,
+  type Saga,
+} from '../../../../engine/index.ts'
+import type { Sealer } from '../../../../sealing/index.ts'
+import { type HostGateway, HostRefused, type SetupOutcome } from '../../../hosts/index.ts'
+import { completeOperation, holdDock } from '../../core/dock-commit.ts'
+import { explainFailure } from '../../core/explain-failure.ts'
+import { passesWithTime } from '../../core/is-transient-host-failure.ts'
+import { organizationOwner } from '../../core/sealed-columns.ts'
+import type { SecretsOf } from '../variables/dock-secrets.ts'
+import { maskSecrets } from '../variables/mask-secrets.ts'
+
+/** A script that has not ended by then is ended. */
+export const setupMinutesMax = 30
+
+const placeOf = (dockId: string) => ({ table: 'docks', column: 'setup_script_sealed', rowId: dockId })
+
+/** The form that is stored; null for no script. */
+export async function sealSetupScript(
+  sealer: Sealer,
+  organizationId: string,
+  dockId: string,
+  script: string | undefined,
+): Promise<string | null> {
+  return script === undefined || script === ''
+    ? null
+    : sealer.seal(organizationOwner(organizationId), placeOf(dockId), script)
+}
+
+/** `name as (…)` of the change that makes the Dock ready: the job, free to be taken. */
+export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
+  return sql`setup as (
+  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
+    cause, created_at, updated_at)
+  select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending', '{}'::jsonb,
+    ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
+}
+
+/** Columns of a Dock whose runtime a stop has ended, and a script that ran in it; one that is `wiped` keeps no output. */
+export function setupEndedByStop(wiped: boolean): RawBuilder<unknown> {
+  return sql`setup_script_sealed = null,
+  setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
+  setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
+}
+
+/**
+ * What went wrong; null when nothing did. It is in the operation's data from the script's end until it is published, so
+ * that another attempt to publish it, or another process, knows it.
+ */
+type SetupEnding = { error: string | null }
+
+type SetupParts = {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+  sealer: Sealer
+  secretsOf: SecretsOf
+}
+
+const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string => {
+  const reason = timedOut ? `no end after ${setupMinutesMax} minutes` : `exit code ${exitCode}`
+  return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
+}
+
+export function createSetupSaga(parts: SetupParts): Saga {
+  const { db, clock, gateway, owner, sealer, secretsOf } = parts
+
+  /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */
+  const findScript = async ({ targetId, organizationId }: OperationRow): Promise<string | null> => {
+    const result = await sql<{ sealed: string | null }>`select setup_script_sealed as sealed from docks
+      where id = ${targetId} and organization_id = ${organizationId} and setup_status = 'running'`.execute(db)
+    const sealed = result.rows[0]?.sealed ?? null
+    return sealed && sealer.open(organizationOwner(organizationId), placeOf(targetId), sealed)
+  }
+
+  /** Why the host has no such sandbox any more. */
+  const explainEnd = async ({ targetId, organizationId }: OperationRow): Promise<string> => {
+    const result = await sql<{ state: string }>`select state from docks
+      where id = ${targetId} and organization_id = ${organizationId}`.execute(db)
+    const state = result.rows[0]?.state
+    const stopped = state === undefined || state === 'archiving' || state === 'archived'
+    return stopped ? 'stopped' : 'The Dock ended while its setup script ran.'
+  }
+
+  const run = async (operation: OperationRow, script: string): Promise<SetupEnding> => {
+    const { id, targetId: dockId, organizationId, generation } = operation
+    const hostId = operation.hostId!
+    const timeoutMs = setupMinutesMax * 60_000
+    // An upgrade of the Environment may give the Dock others while the script runs.
+    const before = await secretsOf({ organizationId, dockId })
+    try {
+      const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
+      if (outcome.exitCode === 0 && !outcome.timedOut) return { error: null }
+      const after = await secretsOf({ organizationId, dockId })
+      return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }
+    } catch (error) {
+      if (passesWithTime(error))
+        throw new OperationBlocked(hostId, 'the host cannot run it now', { cause: error })
+      if (!(error instanceof HostRefused)) throw error
+      const isGone = ['not_running', 'not_found', 'stale_generation'].includes(error.code)
+      return { error: isGone ? await explainEnd(operation) : 'The host could not run the setup script.' }
+    }
+  }
+
+  const publish = async (operation: OperationRow, ending: SetupEnding | null): Promise<void> => {
+    const now = clock.now()
+    const error = ending?.error ?? null
+    // The output is the tenant's, and is kept in the Dock's row alone.
+    const published = { ...operation, data: {} }
+    const result = await sql<{ id: string }>`
+      with ${holdDock(operation.targetId)}, gate as (${completeOperation(published, owner, operation.error, now)}),
+      changed as (update docks set setup_script_sealed = null, setup_error = ${error},
+          setup_status = ${error === null ? 'done' : 'failed'}, updated_at = ${now}
+        where id = ${operation.targetId} and organization_id = ${operation.organizationId}
+          and setup_status = 'running' and ${ending !== null} and exists (select 1 from gate))
+      select id from gate`.execute(db)
+    if (result.rows.length === 0) throw new LeaseLost(operation.id)
+  }
+
+  return {
+    kind: 'setup',
+    explain: explainFailure,
+    steps: [
+      {
+        name: 'run',
+        do: async (operation) => {
+          const script = await findScript(operation)
+          operation.data.ending = script === null ? null : await run(operation, script)
+        },
+      },
+    ],
+    finish: (operation) => {
+      const { ending } = operation.data as { ending?: SetupEnding | null }
+      return publish(
+        operation,
+        ending === undefined ? { error: 'How the script ended is not known.' } : ending,
+      )
+    },
+    fail: (operation) => publish(operation, { error: 'The host could not run the setup script.' }),
+  }
+}

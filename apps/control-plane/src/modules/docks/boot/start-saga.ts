@@ -1,0 +1,257 @@
+/**
+ * Brings a Dock up: `create`, `branch`, `resume` and `recover` are one saga with different sources and different ends
+ * of a failure. The host makes disk, network and sandbox in one command and undoes its own half-made parts.
+ */
+import type { Clock } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import type { OperationRow, Saga, SagaStep } from '../../../engine/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
+import {
+  type HostGateway,
+  HostRefused,
+  HostUnreachable,
+  type PlacementPolicy,
+  type StartFailures,
+  saveHostOrders,
+} from '../../hosts/index.ts'
+import { commitDock } from '../core/dock-commit.ts'
+import type { DockMove } from '../core/dock-state.ts'
+import { explainFailure } from '../core/explain-failure.ts'
+import { whileHostReturns } from '../core/host-patience.ts'
+import { isGenerationAbsent } from '../delete/remove-from-host.ts'
+import { type LostTimeParts, waitWhereInherited } from '../recovery/lost-time.ts'
+import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
+import { bootPatiently } from '../recovery/recovery-boot.ts'
+import type { TtlClock } from '../stop/ttl-clock.ts'
+import { createBranchSource } from './branch-source.ts'
+import { isFaultOfHost, moveStart } from './move-start.ts'
+import type { DockRepositories } from './repositories/dock-repositories.ts'
+import { createRepositorySteps, movesToReady, setupAfterStart } from './repositories/repository-steps.ts'
+import { insertSetup } from './setup/setup-saga.ts'
+import { sizeAfterBoot } from './size-after-boot.ts'
+import { hostOf, type StartData, startData } from './start-data.ts'
+import { createFurnishing, type Launch } from './variables/furnishing.ts'
+
+type Options = {
+  db: Db
+  clock: Clock
+  gateway: HostGateway
+  owner: string
+  policy: PlacementPolicy
+  startFailures: StartFailures
+  sealer: Sealer
+  ttl: Pick<TtlClock, 'note'>
+  /** Sees to it that a host keeps a Snapshot's capture. */
+  ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
+  /** Gives a host an image that it lacks. Throws `base_image_unavailable` when it cannot be had. */
+  ensureImage(image: string, hostId: string): Promise<void>
+  /** What the Dock is given from its Environment. */
+  launch: Launch
+  repositories: DockRepositories
+  origins: LostTimeParts['origins']
+}
+
+/** Refusals that come after the host has compared generations and found no later one. */
+const comesOfThisBoot = new Set<string>(['no_space', 'not_found'])
+
+/** Whether the undo of a start reached its host; what is not there is undone. */
+const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
+  try {
+    await work
+    return true
+  } catch (error) {
+    if (error instanceof HostUnreachable) return false
+    if (isGenerationAbsent(error)) return true
+    throw error
+  }
+}
+
+/** A ttl that the resume gave is taken back, but not one that was set since. */
+const ttlBefore = ({ givenTtl, ttlSeconds }: NonNullable<StartData['before']>): RawBuilder<unknown> =>
+  givenTtl === undefined
+    ? sql``
+    : sql`ttl_seconds = case when d.ttl_seconds is not distinct from ${givenTtl}::int then ${ttlSeconds}::int
+        else d.ttl_seconds end,`
+
+export function createStartSagas(options: Options): Saga[] {
+  const {
+    db,
+    clock,
+    gateway,
+    owner,
+    sealer,
+    ttl,
+    ensureCapture,
+    ensureImage,
+    launch,
+    repositories,
+    startFailures,
+    origins,
+  } = options
+  const source = createBranchSource(options)
+  const furnish = createFurnishing({ db, sealer, launch })
+  const repositorySteps = createRepositorySteps({ db, clock, repositories })
+  /** The host lacks a capture that it should have: its copy is restored. Throws `missing` where there is no copy. */
+  const bringCapture = async (captureId: string, hostId: string, missing: unknown): Promise<void> => {
+    try {
+      await ensureCapture(captureId, hostId, true)
+    } catch (error) {
+      throw error instanceof HostUnreachable || error instanceof HostRefused ? error : missing
+    }
+  }
+
+  const startOn = async (hostId: string, operation: OperationRow): Promise<void> => {
+    const data = startData(operation)
+    const { id: operationId, generation } = operation
+    const { targetId: dockId, organizationId } = operation
+    const [given, hasRepositories] = data.unfurnished
+      ? [{ env: {} }, false]
+      : await Promise.all([
+          furnish({ organizationId, dockId }),
+          repositories.any({ dockId, hostId, generation }),
+        ])
+    if (hasRepositories) data.repositories = {}
+    const { source: from } = data.command
+    const order = () =>
+      gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
+    const start = () =>
+      order().catch(async (error: unknown) => {
+        const lacksSource = error instanceof HostRefused && error.code === 'not_found'
+        if (from.kind === 'own' || !lacksSource) throw error
+        if (from.kind === 'image') await ensureImage(from.image, hostId)
+        else await bringCapture(from.captureId, hostId, error)
+        return order()
+      })
+    // Placed where the capture is not: it comes from its copy first.
+    if (from.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
+      await ensureCapture(from.captureId, hostId)
+    const started = await (data.recovery
+      ? bootPatiently(hostId, data.recovery, start)
+      : whileHostReturns(gateway, hostId, start))
+    data.ip = started.ip
+  }
+
+  const boot: SagaStep = {
+    name: 'boot',
+    do: async (operation) => {
+      try {
+        await startOn(hostOf(operation), operation)
+      } catch (error) {
+        await waitWhereInherited(options, operation, hostOf(operation), error)
+        if (await origins.isOfLostTime(operation.id)) {
+          // Its host may run what it started in the lost time, so the start is tried nowhere else.
+          startData(operation).hasNotGoneOn = error instanceof HostRefused && comesOfThisBoot.has(error.code)
+          throw error
+        }
+        if (!isFaultOfHost(error)) throw error
+        startFailures.failed(hostOf(operation))
+        const data = startData(operation)
+        const mayMove = operation.kind === 'create' || operation.kind === 'resume'
+        if (!mayMove || data.movedFrom !== undefined) throw error
+        if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
+        await startOn(hostOf(operation), operation)
+      }
+      startFailures.succeeded(hostOf(operation))
+    },
+    undo: async (operation) => {
+      if (await origins.isOfLostTime(operation.id)) return
+      const hostId = hostOf(operation)
+      const body = { operationId: operation.id, generation: operation.generation }
+      const { targetId, generation } = operation
+      // A recovery's disk is the only one there is: it is kept. A host that returns with its runtime is told to end it.
+      if (operation.kind === 'recover')
+        await isUndone(gateway.stop(hostId, targetId, { ...body, captureId: null }))
+      else if (!(await isUndone(gateway.destroy(hostId, targetId, body)))) {
+        // Repeated once the host has reported: only then is it known whether the database was restored.
+        if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is silent')
+        startData(operation).orders = [{ hostId, kind: 'dock', thingId: targetId, generation }]
+      }
+    },
+  }
+
+  const finish = async (operation: OperationRow): Promise<void> => {
+    const data = startData(operation)
+    const now = clock.now()
+    const { recovery } = data
+    const newBorn = operation.kind === 'create' || operation.kind === 'branch'
+    // Without all repositories the Dock's own script does not run: it may need them.
+    const runsSetup = data.setup === true && !data.repositories?.failed
+    const boots = sql`, ready_at = ${now}, active_at = ${now},
+      stop_at = ${now}::timestamptz + make_interval(secs => d.ttl_seconds)`
+    const dock = await commitDock(db, {
+      dockId: operation.targetId,
+      generation: operation.generation,
+      moves: [...movesToReady(data.repositories)],
+      cause: operation.cause,
+      now,
+      // A recovery boot goes on with the ttl and the setup of the boot before.
+      set: sql`ip = ${data.ip ?? null}, has_disk = true
+        ${recovery ? sql`` : boots}
+        ${setupAfterStart(data.repositories, newBorn, runsSetup)}`,
+      also: [
+        ...recoveredAlerts(operation, recovery, now),
+        ...(runsSetup ? [insertSetup(operation.cause, now)] : []),
+      ],
+      ...(data.event ? { event: data.event } : {}),
+      complete: { operation, owner, error: null },
+    })
+    operation.result = dock
+    // After a loss the moment may have passed meanwhile.
+    if (dock && dock.ttlSeconds !== null)
+      ttl.note(recovery ? now : new Date(now.getTime() + dock.ttlSeconds * 1000))
+  }
+
+  const fail: Saga['fail'] = async (operation, error) => {
+    await source.release(operation, error)
+    // The host may keep what the Dock became in the lost time: it stays the Dock's, for its owner to stop and resume.
+    const ofLostTime = !startData(operation).hasNotGoneOn && (await origins.isOfLostTime(operation.id))
+    const resumed = operation.kind === 'resume' && !ofLostTime
+    const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'
+    const move: DockMove = resumed
+      ? { from, to: 'archived', why: 'resume_failed' }
+      : {
+          from,
+          to: 'error',
+          why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
+        }
+    const { recovery, before } = startData(operation)
+    const asBefore =
+      before &&
+      !ofLostTime &&
+      sql`, disk_gib = ${before.diskGiB}, ${ttlBefore(before)} environment = ${before.environment},
+        environment_id = ${before.environmentId}, environment_version = ${before.environmentVersion}, no_env = ${before.noEnv},
+        env_passes = ${before.envPasses}, marks = ${before.marks}::uuid[], ${sizeAfterBoot}`
+    const keepsDisk = recovery?.held !== 'disk_gone' && (ofLostTime || recovery !== undefined)
+    const now = clock.now()
+    await commitDock(db, {
+      dockId: operation.targetId,
+      generation: operation.generation,
+      moves: [move],
+      cause: operation.cause,
+      now,
+      also: [
+        ...heldAlerts(operation, recovery, now),
+        sql`ordered as (${saveHostOrders(startData(operation).orders ?? [], now, sql`select 1 from gate`)})`,
+      ],
+      set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore || sql``}`,
+      release: !(ofLostTime && keepsDisk),
+      ...(operation.kind === 'create' || operation.kind === 'branch' ? { event: 'dock.error' as const } : {}),
+      complete: { operation, owner, error },
+    })
+  }
+
+  const saga = (kind: string, steps: readonly SagaStep[]): Saga => ({
+    kind,
+    steps,
+    finish,
+    fail,
+    explain: explainFailure,
+  })
+  return [
+    saga('create', [boot, ...repositorySteps]),
+    saga('branch', [source.capture, boot, ...repositorySteps]),
+    saga('resume', [boot, ...repositorySteps]),
+    saga('recover', [boot, ...repositorySteps]),
+  ]
+}

@@ -1,0 +1,289 @@
+/**
+ * Saves the intent of a change, each claim one SQL statement and so one transaction: placement, the Dock's row, the
+ * operation with this process's lease, the idempotency key. Nothing of it is there when any part of it is refused.
+ */
+import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
+import type { Clock } from '@dock/foundation'
+import { type RawBuilder, sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import type { OperationRow, OperationRunner } from '../../../engine/index.ts'
+import {
+  hostCandidate,
+  type PlacementPolicy,
+  type PlacementRequest,
+  reserveSize,
+  type StartDock,
+} from '../../hosts/index.ts'
+import { type Quota, type QuotaRefusal, quotaError, quotaPart } from '../../limits/index.ts'
+import type { DockRow } from './dock.ts'
+import { afterHeld, afterSpot, holdDock, holdHost, insertChanges, releaseHost } from './dock-commit.ts'
+import { checkedMoves, type DockMove } from './dock-state.ts'
+import { endGivingWay } from './yields-to-delete.ts'
+
+export type Lease = { owner: string; until: Date }
+
+/** `name as (…)` that saves an operation; `host` is its host's id where only the statement knows it. */
+export function insertOperation(
+  operation: OperationRow,
+  lease: Lease,
+  now: Date,
+  options: { driven?: boolean; host?: RawBuilder<unknown>; from: RawBuilder<unknown> },
+): RawBuilder<unknown> {
+  return sql`
+  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status,
+    data, cause, driven, lease_owner, lease_until, created_at, updated_at)
+  select ${operation.id}, ${operation.organizationId}::uuid, ${operation.kind}, ${operation.targetType},
+    ${operation.targetId}::uuid, ${operation.dockId}::uuid, ${options.host ?? sql`${operation.hostId}::uuid`},
+    ${operation.generation}::int, 'processing', ${JSON.stringify(operation.data)}::jsonb,
+    ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
+    ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
+}
+
+/** Saves an operation that holds no Dock, under this process's lease. */
+export async function saveOperation(
+  context: { db: Db; clock: Clock; runner: Pick<OperationRunner, 'lease'> },
+  operation: OperationRow,
+): Promise<void> {
+  const { db, clock, runner } = context
+  await insertOperation(operation, runner.lease(), clock.now(), { from: sql`(values (1)) as one` }).execute(
+    db,
+  )
+}
+
+/** A Dock of a warm pool that somebody else has claimed. */
+export class DockIdTaken extends Error {
+  override readonly name = 'DockIdTaken'
+}
+
+/** Turns a broken constraint into the answer that it stands for. */
+export function claimError(error: unknown): unknown {
+  const failure = error as { code?: string; constraint?: string }
+  // The workspace was deleted since it was found.
+  if (failure.constraint === 'docks_workspace_id_fkey') return new ServiceError('dock_not_found')
+  if (failure.code !== '23505') return error
+  if (failure.constraint === 'operations_one_active') return new ServiceError('dock_busy')
+  if (failure.constraint === 'docks_name') return new ServiceError('dock_name_taken')
+  if (failure.constraint === 'docks_pkey') return new DockIdTaken('another Dock was claimed under this id')
+  return error
+}
+
+export type NewDock = {
+  dock: Pick<
+    DockRow,
+    | 'id'
+    | 'organizationId'
+    | 'workspaceId'
+    | 'name'
+    | 'image'
+    | 'cpus'
+    | 'memoryMiB'
+    | 'diskGiB'
+    | 'ttlSeconds'
+    | 'environment'
+    | 'environmentId'
+    | 'environmentVersion'
+    | 'noEnv'
+    | 'fromTemplate'
+    | 'createdBy'
+  > & {
+    envSealed: string | null
+    setupScriptSealed: string | null
+    envPasses: boolean
+    marks: readonly string[]
+  }
+  operation: OperationRow
+  why: 'create' | 'branch'
+  /** What its disk is made from. */
+  origin: StartDock['source']
+  key: { key: string; fingerprint: Buffer; keysSince: Date } | null
+  placement: PlacementRequest
+  policy: PlacementPolicy
+  quota: Quota
+  lease: Lease
+  now: Date
+  /** The operation that holds a branch's source, and the Snapshot that it makes of it. */
+  source?: {
+    operation: OperationRow
+    /** As it was read; a source that has changed since is refused. */
+    state: DockRow['state']
+    snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
+  }
+}
+
+export type ClaimOutcome =
+  | { kind: 'claimed'; hostId: string }
+  | { kind: 'no_host' }
+  | { kind: 'key_taken' }
+  | { kind: 'source_changed' }
+
+/** The version of the image that the disk goes back to: the host's own, or the one of the Dock that it is a copy of. */
+const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> => {
+  if (source) return sql`(select s.image_version from docks s where s.id = ${source.operation.dockId}::uuid)`
+  if (origin.kind === 'capture')
+    return sql`(select s.image_version from snapshots k join docks s on s.id = k.dock_id
+      where k.id = ${origin.captureId}::uuid)`
+  return sql`placed.image_versions ->> ${dock.image}::text`
+}
+
+/** A live Dock turns from used to unused and back at any time: what changes no state takes it as either. */
+const statesAlike = (state: DockRow['state']): readonly DockRow['state'][] =>
+  isReadyDockState(state) ? readyDockStates : [state]
+
+/** True once the quota was looked at and nothing is refused: a host's row is locked only then. */
+const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quota) = 0`
+
+/**
+ * Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, what a plan or a limit
+ * refuses, and for a branch `dock_busy`.
+ */
+export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome> {
+  const { dock, operation, key, now, source } = input
+  const move: DockMove = { from: null, to: 'provisioning', why: input.why }
+  const { by, through } = operation.cause
+  const parts = [
+    source
+      ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
+          and state in (${sql.join(statesAlike(source.state))}) and generation = ${source.operation.generation} for update)`
+      : sql`held as (select 1 as id)`,
+    quotaPart(input.quota, dock, sql<boolean>`exists (select 1 from held)`),
+    sql`candidate as (${hostCandidate(
+      input.placement,
+      input.policy,
+      sql<boolean>`(exists (select 1 from held) and ${withinQuota})`,
+    )})`,
+    key
+      ? sql`claim as (
+          insert into idempotency_keys as k (organization_id, key, fingerprint, dock_id, operation_id, created_at)
+          select ${dock.organizationId}::uuid, ${key.key}, ${key.fingerprint}::bytea, ${dock.id}::uuid, ${operation.id},
+            ${now}::timestamptz from candidate
+          on conflict (organization_id, key) do update set fingerprint = excluded.fingerprint,
+            dock_id = excluded.dock_id, operation_id = excluded.operation_id, created_at = excluded.created_at
+            where k.created_at <= ${key.keysSince} returning 1)`
+      : sql`claim as (select 1 from candidate)`,
+    sql`placed as (update hosts set ${reserveSize(dock)} from candidate c
+      where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime, hosts.image_versions)`,
+    sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
+        state, state_changed_at, generation, ttl_seconds, environment, environment_id,
+        environment_version, env_passes, marks, no_env, from_template, image_version, host_id, placed, has_disk,
+        setup_status, env_sealed, setup_script_sealed, created_by, created_at, updated_at)
+      select ${dock.id}::uuid, ${dock.organizationId}::uuid, ${dock.workspaceId}::uuid, ${dock.name}, ${dock.image},
+        ${dock.cpus}::int, ${dock.memoryMiB}::int, ${dock.diskGiB}::int, placed.runtime, 'provisioning',
+        ${now}::timestamptz, 1, ${dock.ttlSeconds}::int, ${dock.environment}, ${dock.environmentId}::uuid,
+        ${dock.environmentVersion}::int, ${dock.envPasses}::boolean, ${dock.marks}::uuid[], ${dock.noEnv}::boolean,
+        ${dock.fromTemplate}, ${imageVersion(input)}, placed.id, true, false, 'pending', ${dock.envSealed},
+        ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
+    sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
+    sql`intent as (${insertOperation(operation, input.lease, now, { host: sql`born.host_id`, from: sql`born` })})`,
+  ]
+  if (source) {
+    parts.push(
+      sql`hold as (${insertOperation(source.operation, input.lease, now, { driven: true, from: sql`born` })})`,
+    )
+    const snapshot = source.snapshot
+    if (snapshot)
+      parts.push(sql`saving as (insert into snapshots
+          (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
+        select ${snapshot.id}::uuid, ${snapshot.dockId}::uuid, ${dock.organizationId}::uuid, 'saving',
+          ${snapshot.runtime}, ${snapshot.hostId}::uuid, ${snapshot.diskGiB}::int, ${now}::timestamptz from born)`)
+  }
+  try {
+    const result = await sql<
+      { held: number; candidate: string | null; placed: string | null } & (QuotaRefusal | { refused: null })
+    >`
+      with ${sql.join(parts, sql`, `)}
+      select (select count(*) from held)::int as held, (select id from candidate) as candidate,
+        (select id from placed) as placed, q.* from (values (1)) as one left join quota q on true`.execute(db)
+    const row = result.rows[0]!
+    if (row.held === 0) return { kind: 'source_changed' }
+    if (row.refused !== null) throw quotaError(row)
+    if (row.candidate === null) return { kind: 'no_host' }
+    return row.placed === null ? { kind: 'key_taken' } : { kind: 'claimed', hostId: row.placed }
+  } catch (error) {
+    throw claimError(error)
+  }
+}
+
+export type ExistingDockClaim = {
+  dock: Pick<DockRow, 'id' | 'generation' | 'state'>
+  operation: OperationRow
+  /** None where the operation leaves the state alone. */
+  moves: readonly DockMove[]
+  set?: RawBuilder<unknown>
+  /** What must not hold while the Dock is claimed. */
+  unless?: RawBuilder<boolean>
+  also?: readonly RawBuilder<unknown>[]
+  /** Gives back what the Dock has reserved on its host. */
+  release?: boolean
+  /** The Dock's disk goes, so that what waits for its host gives way. */
+  removesDisk?: boolean
+  /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
+  placement?: { request: PlacementRequest; policy: PlacementPolicy; quota: Quota }
+  lease: Lease
+  now: Date
+}
+
+/**
+ * Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it, and with a
+ * placement what a plan or a limit refuses.
+ */
+export async function claimDock(
+  db: Db,
+  input: ExistingDockClaim,
+): Promise<'claimed' | 'changed' | 'no_host'> {
+  const { dock, operation, placement, now } = input
+  const { by, through } = operation.cause
+  const moves = checkedMoves(input.moves)
+  const last = moves.at(-1)
+  const parts = [
+    holdDock(dock.id),
+    ...(placement
+      ? [
+          quotaPart(placement.quota, placement.request, afterHeld),
+          sql`candidate as (${hostCandidate(placement.request, placement.policy, withinQuota)})`,
+        ]
+      : [
+          sql`quota as (select null as refused, 0 as allowed, 0 as used where false)`,
+          sql`candidate as (select null::uuid as id, null::text as runtime)`,
+        ]),
+    ...(input.release ? [holdHost] : []),
+    sql`moved as (update docks d set updated_at = ${now}
+      ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
+      ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.release ? sql`, placed = false` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
+      from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
+        and d.state in (${sql.join(last ? [dock.state] : statesAlike(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
+        ${input.release ? sql`and ${afterSpot}` : sql``}
+      returning d.*)`,
+    sql`ended as (${input.removesDisk ? endGivingWay(operation, now) : sql`select 1 where false`})`,
+    // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.
+    sql`intent as (${insertOperation(operation, input.lease, now, {
+      from: sql`moved, (select count(*) from ended) as given_way`,
+      ...(placement ? { host: sql`moved.host_id` } : {}),
+    })})`,
+    ...(placement
+      ? [
+          sql`placed as (update hosts set ${reserveSize(placement.request)} from candidate c
+            where hosts.id = c.id and exists (select 1 from moved))`,
+        ]
+      : []),
+    ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, { by, through }, now)})`] : []),
+    ...(input.release ? [releaseHost(dock.id)] : []),
+    ...(input.also ?? []),
+  ]
+  try {
+    const result = await sql<
+      { candidates: number; moved: number; hostId: string | null } & (QuotaRefusal | { refused: null })
+    >`
+      with ${sql.join(parts, sql`, `)}
+      select (select count(*) from candidate)::int as candidates, (select count(*) from moved)::int as moved,
+        (select host_id from moved) as "hostId", q.* from (values (1)) as one left join quota q on true`.execute(
+      db,
+    )
+    const row = result.rows[0]!
+    if (row.refused !== null) throw quotaError(row)
+    if (row.candidates === 0) return 'no_host'
+    if (placement) operation.hostId = row.hostId
+    return row.moved === 0 ? 'changed' : 'claimed'
+  } catch (error) {
+    throw claimError(error)
+  }
+}

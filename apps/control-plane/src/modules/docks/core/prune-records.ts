@@ -1,0 +1,46 @@
+/** What is written about Docks and outlives them: changes of state, events, idempotency keys. It goes by age, and with its organization. */
+import type { Clock } from '@dock/foundation'
+import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
+import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
+
+const dayMs = 24 * 3_600_000
+export const stateChangesKeptMs = 90 * dayMs
+export const eventsKeptMs = 30 * dayMs
+
+/** One round. The newest change of a Dock that exists stays: a host that comes back is told by it what the Dock was. */
+export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
+  const now = clock.now()
+  const before = (keptMs: number): Date => new Date(now.getTime() - keptMs)
+  await deleteBatches(
+    db,
+    sql`delete from dock_state_changes where id in (
+      select c.id from dock_state_changes c where c.at < ${before(stateChangesKeptMs)}
+        and (exists (select 1 from dock_state_changes n where n.dock_id = c.dock_id and n.id > c.id)
+          or not exists (select 1 from docks d where d.id = c.dock_id))
+      limit ${batchRows})`,
+  )
+  await deleteBatches(
+    db,
+    sql`delete from dock_events where id in (
+      select id from dock_events where occurred_at < ${before(eventsKeptMs)} limit ${batchRows})`,
+  )
+}
+
+/** All of them that are of an organization without Docks; returns how many are left for the next round, at least. */
+export async function removeDockRecords(db: Db, organizationId: string): Promise<number> {
+  let left = 0
+  for (const [table, key] of [
+    ['dock_state_changes', 'id'],
+    ['dock_events', 'id'],
+    ['idempotency_keys', 'key'],
+  ] as const) {
+    const isDone = await deleteBatches(
+      db,
+      sql`delete from ${sql.table(table)} where organization_id = ${organizationId} and ${sql.ref(key)} in (
+        select ${sql.ref(key)} from ${sql.table(table)} where organization_id = ${organizationId} limit ${batchRows})`,
+    )
+    if (!isDone) left += 1
+  }
+  return left
+}

@@ -1,0 +1,70 @@
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
+import { stopDock } from '../index.ts'
+import { createStopSaga } from '../stop/stop-saga.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const starts = () => world.host.calls.filter((call) => call.method === 'start').length
+
+/** A create whose start hangs at the host, as in a process that then dies. */
+const hangingCreate = async () => {
+  const gate = Promise.withResolvers<void>()
+  world.host.gate.set('start', gate.promise)
+  const create = world.create()
+  await expect.poll(starts, { timeout: 60_000 }).toBe(1)
+  return {
+    open: gate.resolve,
+    create: create.then(
+      () => 'created',
+      (error: unknown) => error,
+    ),
+  }
+}
+
+it('a process that starts alone takes up at once what an earlier one had under way', async () => {
+  const { open, create } = await hangingCreate()
+  const next = world.another()
+  await next.runner.sweep()
+  expect(starts()).toBe(1)
+  await next.start()
+  await expect.poll(starts, { timeout: 60_000 }).toBe(2)
+  open()
+  await next.runner.settled()
+  await next.stop()
+  // The earlier process was not dead after all: it has lost its lease, and changes nothing.
+  expect(await create).toMatchObject({ code: 'service_unavailable' })
+  expect(world.host.sandboxes.size).toBe(1)
+  expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
+})
+
+it('a process that has lost a stop neither fails its Snapshot nor orders its capture removed', async () => {
+  const { id } = await world.create()
+  await stopDock(world.modules.context, world.caller, id, { force: false })
+  const operation = (
+    await sql<OperationRow>`select id, organization_id as "organizationId", kind, target_id as "targetId",
+      dock_id as "dockId", host_id as "hostId", generation, data, cause, step from operations
+      where dock_id = ${id} and kind = 'stop'`.execute(world.db)
+  ).rows[0]!
+  const { db, clock, host: gateway } = world
+  const parts = {
+    db,
+    clock,
+    gateway,
+    owner: 'another',
+    origins: { isInherited: async () => false, isOfLostTime: async () => false },
+  }
+  const late = createStopSaga({ ...parts, ttl: { note: () => undefined } })
+  const error = { code: 'service_unavailable', message: 'late' }
+  await expect(late.fail(operation, error)).rejects.toThrow(LeaseLost)
+  const { rows } =
+    await sql`select s.status, (select count(*) from host_orders o where o.thing_id = s.id)::int as orders
+    from snapshots s where s.dock_id = ${id}`.execute(db)
+  expect(rows).toEqual([{ status: 'completed', orders: 0 }])
+})

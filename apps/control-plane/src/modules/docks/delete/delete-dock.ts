@@ -1,0 +1,72 @@
+/** DELETE /v1/docks/:id */
+import { type Operation, roleReaches, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
+import type { Visitor } from '../../accounts/index.ts'
+import { answerOperation } from '../core/answer-operation.ts'
+import type { DockRow } from '../core/dock.ts'
+import { claimDock } from '../core/dock-claim.ts'
+import { causedBy, type DockContext, newDockOperation, requireDock } from '../core/dock-context.ts'
+import { dockCaptures, findVisibleOperation } from '../core/dock-store.ts'
+import { frozenAsTemplate, isBeingCopied, isFrozenAsTemplate } from '../core/snapshot-hold.ts'
+import type { DeleteData } from './delete-saga.ts'
+
+/** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */
+export async function claimDelete(
+  context: Pick<DockContext, 'db' | 'clock' | 'runner'>,
+  dock: DockRow,
+  cause: Cause,
+): Promise<OperationRow> {
+  const { db, clock, runner } = context
+  const { id, organizationId, generation, hostId } = dock
+  const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
+  const operation = newDockOperation({
+    kind: 'delete',
+    organizationId,
+    dockId: id,
+    hostId: hostId ?? data.captures[0]?.hostId ?? null,
+    generation,
+    cause,
+    data,
+  })
+  const claimed = await claimDock(db, {
+    dock,
+    operation,
+    moves: [],
+    removesDisk: true,
+    unless: sql<boolean>`(${frozenAsTemplate(id)} or ${isBeingCopied(id)})`,
+    lease: runner.lease(),
+    now: clock.now(),
+  })
+  if (claimed !== 'claimed')
+    throw new ServiceError((await isFrozenAsTemplate(db, id)) ? 'snapshot_in_use' : 'dock_busy')
+  return operation
+}
+
+/** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
+export async function deleteDock(
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  confirmation: string | undefined,
+): Promise<{ operation: Operation }> {
+  const { db, clock, runner } = context
+  const dock = await requireDock(context, caller, id)
+  if (confirmation !== id) throw new ServiceError('confirm_required')
+  if (dock.createdBy !== caller.userId && !roleReaches(dock.role, 'admin'))
+    throw new ServiceError('dock_delete_forbidden')
+  let operation: OperationRow
+  try {
+    operation = await claimDelete(context, dock, causedBy(caller, 'delete'))
+  } catch (error) {
+    const busy = error instanceof ServiceError && error.code === 'dock_busy'
+    const blocked = busy ? await unblockDock(db, id, 'delete', clock.now()) : null
+    if (blocked === null) throw error
+    await runner.sweep()
+    const again = await findVisibleOperation(db, caller.userId, blocked)
+    if (!again) throw new ServiceError('dock_busy')
+    const { role: _, ...shown } = again
+    return { operation: shown }
+  }
+  return { operation: await answerOperation(context, operation) }
+}

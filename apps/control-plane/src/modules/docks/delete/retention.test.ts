@@ -1,0 +1,171 @@
+/** Zero data retention, against a real database and the fake host. */
+import { ServiceError } from '@dock/contract'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { createVisitor, type Member, updateRetention } from '../../accounts/index.ts'
+import { createTemplate, wipeTemplates } from '../../templates/index.ts'
+import { resumeDock } from '../boot/resume-dock.ts'
+import { execInDock } from '../exec/exec-dock.ts'
+import { stopDock } from '../stop/stop-dock.ts'
+import { wipeArchivedDocks } from './wipe-archived.ts'
+
+let world: TestWorld
+eachInAWorld(
+  (fresh) => {
+    world = fresh
+  },
+  { alone: true },
+)
+
+const turnOn = () => sql`update organizations set retention_enabled = true`.execute(world.db)
+const stop = (id: string, force = false) => stopDock(world.modules.context, world.caller, id, { force })
+const count = async (table: string) =>
+  (await sql<{ n: number }>`select count(*)::int as n from ${sql.table(table)}`.execute(world.db)).rows[0]!.n
+const exec = (id: string) =>
+  outcomeOf(
+    execInDock(
+      world.modules.context,
+      world.caller,
+      id,
+      { command: 'canary', timeoutSeconds: 600, env: {}, cwd: '/' },
+      'key',
+    ),
+  )
+const keptOf = async (id: string) =>
+  (
+    await sql`select d.env_sealed as env, d.setup_error as setup, k.outcome_sealed as outcome
+      from docks d join exec_keys k on k.dock_id = d.id where d.id = ${id}`.execute(world.db)
+  ).rows[0]
+
+it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.captures.size).toBe(1)
+  await turnOn()
+  expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
+  expect([world.host.captures.size, world.host.sandboxes.size, await count('snapshots')]).toEqual([0, 0, 0])
+  await expect(resumeDock(world.modules.context, world.caller, dock.id, {})).rejects.toThrow(ServiceError)
+  // The row stays, and is not taken for something at rest.
+  await wipeArchivedDocks(world.modules.context)
+  expect(await count('docks')).toBe(1)
+})
+
+it('waits for no capture of a Dock that is stopped: a host that cannot remove it now is ordered to', async () => {
+  const dock = await world.create()
+  await stop(dock.id)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  await turnOn()
+  world.host.failures.set('destroyCapture', ['lost'])
+  expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
+  // The row of the Snapshot is gone, its capture is not.
+  expect([world.host.captures.size, await count('snapshots'), await count('host_orders')]).toEqual([1, 0, 1])
+  await world.report()
+  expect([world.host.captures.size, await count('host_orders')]).toEqual([0, 0])
+})
+
+it.each([false, true])(
+  'keeps no variables and no output of a Dock that is stopped, forced: %s',
+  async (force) => {
+    world.host.setupOutcome = { exitCode: 1, output: 'canary', timedOut: false }
+    const dock = await world.create({ env: { TOKEN: 'canary' }, setupScript: 'false' })
+    await world.modules.runner.sweep()
+    await world.modules.runner.settled()
+    expect(await exec(dock.id)).toBe('succeeded')
+    await turnOn()
+    await stop(dock.id, force)
+    expect(await keptOf(dock.id)).toEqual({ env: null, setup: null, outcome: null })
+    expect(await exec(dock.id)).toBe('exec_result_expired')
+  },
+)
+
+it('keeps no outcome of a command that ended after its Dock', async () => {
+  const dock = await world.create()
+  await turnOn()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const asked = world.host.exec
+  world.host.exec = async (...call) => {
+    const outcome = await asked(...call)
+    await promise
+    return outcome
+  }
+  const running = exec(dock.id)
+  await expect.poll(() => world.host.calls.at(-1)?.method).toBe('exec')
+  await stop(dock.id)
+  resolve()
+  expect(await running).toBe('succeeded')
+  expect(await exec(dock.id)).toBe('exec_result_expired')
+})
+
+it('deletes a Dock that kept nothing but its variables when it is turned on', async () => {
+  const dock = await world.create({ env: { TOKEN: 'canary' } })
+  await stop(dock.id, true)
+  await turnOn()
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  expect(await count('docks')).toBe(0)
+})
+
+it('lets only the creator and admins stop, unless the stop is forced', async () => {
+  const dock = await world.create()
+  await turnOn()
+  await sql`update docks set created_by = 'somebody else'`.execute(world.db)
+  const refused = await stop(dock.id).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'dock_delete_forbidden' })
+  expect(await stop(dock.id, true)).toMatchObject({ state: 'archived' })
+})
+
+it('deletes archived Docks and Templates when it is turned on', async () => {
+  const [archived, running] = [await world.create(), await world.create()]
+  await stop(archived.id)
+  await sql`update memberships set role = 'admin'`.execute(world.db)
+  const admin = createVisitor(world.caller, { role: 'admin', outsider: 'dock_not_found' })
+  const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
+  await createTemplate(world.modules.context, gates, admin, { dockId: archived.id, name: 'golden' })
+  await turnOn()
+  await wipeTemplates(world.db)
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  const left = await sql<{ id: string }>`select id from docks`.execute(world.db)
+  expect(left.rows).toEqual([{ id: running.id }])
+  expect([await count('templates'), world.host.captures.size]).toEqual([0, 0])
+})
+
+it('deletes also what was archived before without a Snapshot, and keeps the rows of what stops afterwards', async () => {
+  const [before, after] = [await world.create(), await world.create()]
+  await stop(before.id, true)
+  world.clock.advance(1000)
+  const member = { organizationId: world.organizationId } as Member
+  const turn = (enabled: boolean) =>
+    updateRetention(world.modules.context, member, { enabled, confirmation: 'delete archived dock data' })
+  await turn(true)
+  world.clock.advance(1000)
+  await stop(after.id, true)
+  // Turning on what is on changes nothing.
+  await turn(true)
+  await wipeArchivedDocks(world.modules.context)
+  await world.modules.runner.settled()
+  const left = await sql<{ id: string }>`select id from docks`.execute(world.db)
+  expect(left.rows).toEqual([{ id: after.id }])
+})
+
+it('deletes all of many archived Docks in one round, whatever keeps some of them', async () => {
+  const ids: string[] = []
+  for (let made = 0; made < 45; made++) {
+    const { id } = await world.create()
+    await stop(id)
+    ids.push(id)
+  }
+  // The first page is held by Templates.
+  const held = ids.toSorted().slice(0, 20)
+  await sql`insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib,
+      runtime, created_at, updated_at)
+    select gen_random_uuid(), s.organization_id, s.id::text, s.dock_id, s.id, 'ready', 'debian-13', 1, 'gvisor', now(), now()
+    from snapshots s where s.dock_id = any(${held}::uuid[])`.execute(world.db)
+  await turnOn()
+  await wipeArchivedDocks(world.modules.context)
+  const left = await sql<{ id: string }>`select id from docks order by id`.execute(world.db)
+  expect(left.rows.map(({ id }) => id)).toEqual(held)
+})

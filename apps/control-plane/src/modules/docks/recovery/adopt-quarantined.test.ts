@@ -1,0 +1,181 @@
+import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
+import { sql } from 'kysely'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { resumeDock } from '../boot/resume-dock.ts'
+import { stopDock } from '../stop/stop-dock.ts'
+import { adoptQuarantined } from './adopt-quarantined.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const open = async () =>
+  (
+    await sql<{ id: string; kind: string; thingId: string; generation: number; state: string }>`
+      select id, kind, thing_id as "thingId", generation, state from quarantine
+      where host_id = ${world.hostId} order by kind, thing_id`.execute(world.db)
+  ).rows
+const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00:00:00.000Z') => ({
+  ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
+  ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
+})
+/** What is on an adopted disk nobody knows, so only admins may use it. */
+const becomeAdmin = () =>
+  sql`update memberships set role = 'admin' where user_id = ${world.caller.userId}`.execute(world.db)
+
+it('an adopted Dock is an archived one that resumes from its disk, in the organization that its host noted', async () => {
+  const dockId = newUuid()
+  world.host.sandboxes.set(dockId, { dockId, generation: 3, state: 'running', ip: null })
+  world.host.notesOf = () => noteFor(dockId, 3)
+  await world.report()
+  const [row] = await open()
+  const adopted = await adoptQuarantined(world, row!.id)
+  expect(adopted).toMatchObject({ dockId, snapshotId: row!.id, isNewDock: true })
+  await expect(resumeDock(world.modules.context, world.caller, dockId, {})).rejects.toMatchObject({
+    code: 'environment_secrets_admin_only',
+  })
+  await becomeAdmin()
+  expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
+  expect(world.host.starts.at(-1)).toMatchObject({
+    ...{ generation: 4, source: { kind: 'capture', captureId: row!.id }, hostname: 'one' },
+  })
+  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('adopted')
+})
+
+it('a capture of a known Dock is adopted as its Snapshot', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const captureId = newUuid()
+  world.host.captures.add(captureId)
+  world.host.notes.set(captureId, noteFor(dock.id, 2, '2099-01-01T00:00:00.000Z'))
+  await world.report()
+  const [row] = await open()
+  expect(await adoptQuarantined(world, row!.id)).toMatchObject({ dockId: dock.id, isNewDock: false })
+  await world.report()
+  expect(world.host.captures.has(captureId)).toBe(true)
+  await resumeDock(world.modules.context, world.caller, dock.id, {})
+  expect(world.host.starts.at(-1)).toMatchObject({ generation: 3, source: { captureId } })
+})
+
+/** The newest Snapshot of the Dock. */
+const snapshotOf = async (dockId: string): Promise<string> => {
+  const { rows } = await sql<{ id: string }>`select id from snapshots where dock_id = ${dockId}
+    order by number desc limit 1`.execute(world.db)
+  return rows[0]!.id
+}
+const rowOf = async (snapshotId: string) =>
+  (
+    await sql<{ status: string; hostId: string; lostAt: Date | null }>`
+      select status, host_id as "hostId", lost_at as "lostAt" from snapshots where id = ${snapshotId}`.execute(
+      world.db,
+    )
+  ).rows[0]
+
+describe('a capture of a known Dock', () => {
+  let dockId: string
+  const stop = async (): Promise<string> => {
+    await stopDock(world.modules.context, world.caller, dockId, { force: false })
+    return snapshotOf(dockId)
+  }
+  const resume = () => resumeDock(world.modules.context, world.caller, dockId, {})
+  const found = async (captureId: string, generation: number, capturedAt: Date) => {
+    world.host.captures.add(captureId)
+    world.host.notes.set(captureId, noteFor(dockId, generation, capturedAt.toISOString()))
+    await world.report()
+    return (await open()).find(({ thingId }) => thingId === captureId)!.id
+  }
+  const elsewhere = async (snapshotId: string): Promise<string> => {
+    const second = await secondHost(world)
+    await sql`update snapshots set host_id = ${second} where id = ${snapshotId}`.execute(world.db)
+    return second
+  }
+  beforeEach(async () => {
+    dockId = (await world.create()).id
+  })
+
+  it('is older than the Snapshots that were made after it, whose order stays', async () => {
+    const first = await stop()
+    world.clock.advance(60_000)
+    const capturedAt = world.clock.now()
+    world.clock.advance(60_000)
+    const later: string[] = []
+    for (let each = 0; each < 3; each++) {
+      await resume()
+      later.push(await stop())
+      world.clock.advance(1_000)
+    }
+    const adopted = newUuid()
+    await adoptQuarantined(world, await found(adopted, 1, capturedAt))
+    const { rows } = await sql<{ id: string }>`select id from snapshots where dock_id = ${dockId}
+      order by number`.execute(world.db)
+    expect(rows.map(({ id }) => id)).toEqual([first, adopted, ...later])
+    await resume()
+    expect(world.host.starts.at(-1)).toMatchObject({ source: { captureId: later.at(-1) } })
+    expect(await stop()).not.toBe(later.at(-1))
+  })
+
+  it('leaves the generation of a Dock that runs as it is', async () => {
+    await adoptQuarantined(world, await found(newUuid(), 9, world.clock.now()))
+    const row = await sql`select generation, state from docks where id = ${dockId}`.execute(world.db)
+    expect(row.rows).toEqual([{ generation: 1, state: 'ready' }])
+  })
+
+  it('completes the Snapshot that it was before, where that was lost with another host', async () => {
+    const snapshotId = await stop()
+    await elsewhere(snapshotId)
+    await sql`update snapshots set status = 'failed', lost_at = now() where id = ${snapshotId}`.execute(
+      world.db,
+    )
+    await sql`update docks set last_snapshot_at = null where id = ${dockId}`.execute(world.db)
+    const id = await found(snapshotId, 1, world.clock.now())
+    expect(await adoptQuarantined(world, id)).toMatchObject({ dockId, snapshotId, isNewDock: false })
+    expect(await rowOf(snapshotId)).toEqual({ status: 'completed', hostId: world.hostId, lostAt: null })
+    await world.report()
+    expect(world.host.captures.has(snapshotId)).toBe(true)
+    expect(await resume()).toMatchObject({ state: 'ready' })
+    expect(world.host.starts.at(-1)).toMatchObject({ source: { captureId: snapshotId } })
+  })
+
+  it('goes by the Snapshot and not by the note, and stands beside what another host keeps', async () => {
+    const snapshotId = await stop()
+    const second = await elsewhere(snapshotId)
+    const { id: other } = await world.create()
+    world.host.captures.add(snapshotId)
+    world.host.notes.set(snapshotId, noteFor(other, 1))
+    await world.report()
+    const [row] = await open()
+    expect(await adoptQuarantined(world, row!.id)).toMatchObject({ dockId, snapshotId })
+    expect(await rowOf(snapshotId)).toMatchObject({ status: 'completed', hostId: second })
+    const kept =
+      await sql`select host_id, state from snapshot_restores where snapshot_id = ${snapshotId}`.execute(
+        world.db,
+      )
+    expect(kept.rows).toEqual([{ host_id: world.hostId, state: 'kept' }])
+    await world.report()
+    expect(world.host.captures.has(snapshotId)).toBe(true)
+  })
+
+  it('waits while its Snapshot is being made', async () => {
+    const snapshotId = await stop()
+    await elsewhere(snapshotId)
+    const id = await found(snapshotId, 1, world.clock.now())
+    await sql`update snapshots set status = 'saving' where id = ${snapshotId}`.execute(world.db)
+    await expect(adoptQuarantined(world, id)).rejects.toThrow('being made')
+    expect(await open()).toMatchObject([{ id, state: 'held' }])
+  })
+})
+
+it('without an organization in the note one must be named, and it must be there', async () => {
+  world.host.captures.add(newUuid())
+  await world.report()
+  const [row] = await open()
+  await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('--organization')
+  await expect(adoptQuarantined(world, row!.id, newUuid())).rejects.toThrow('not there')
+  const { dockId } = await adoptQuarantined(world, row!.id, world.organizationId)
+  await becomeAdmin()
+  expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })
+})

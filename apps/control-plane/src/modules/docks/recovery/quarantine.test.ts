@@ -1,0 +1,174 @@
+import { newUuid } from '@dock/foundation'
+import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { sql } from 'kysely'
+import { expect, it } from 'vitest'
+import { deleteQuarantined, eraseQuarantined, readHost } from '../../hosts/index.ts'
+import { stopDock } from '../stop/stop-dock.ts'
+import { adoptQuarantined } from './adopt-quarantined.ts'
+
+let world: TestWorld
+eachInAWorld((fresh) => {
+  world = fresh
+})
+
+const open = async () =>
+  (
+    await sql<{ id: string; kind: string; thingId: string; generation: number; state: string }>`
+      select id, kind, thing_id as "thingId", generation, state from quarantine
+      where host_id = ${world.hostId} order by kind, thing_id`.execute(world.db)
+  ).rows
+const runs = (generation = 1) => {
+  const dockId = newUuid()
+  world.host.sandboxes.set(dockId, { dockId, generation, state: 'running', ip: '10.0.0.9' })
+  return dockId
+}
+const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00:00:00.000Z') => ({
+  ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
+  ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
+})
+const orphans = async () => (await readHost(world.db, world.hostId)).orphans
+const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
+
+it('a Dock that the database does not know ends in order; its disk becomes a capture, and it stands in quarantine', async () => {
+  const dockId = runs(3)
+  await world.report()
+  const [row] = await open()
+  expect(row).toMatchObject({ kind: 'dock', thingId: dockId, generation: 3, state: 'held' })
+  expect(world.host.captures).toEqual(new Set([row!.id]))
+  await world.report()
+  await world.report()
+  expect(await open()).toHaveLength(1)
+  expect(await orphans()).toEqual([{ dockId, state: 'quarantined' }])
+  expect(destroyed()).toEqual([])
+})
+
+it('a capture that no Snapshot names stays, with what its host noted of it', async () => {
+  const captureId = newUuid()
+  const [dockId, organizationId] = [newUuid(), newUuid()]
+  world.host.captures.add(captureId)
+  world.host.notes.set(captureId, {
+    ...{ dockId, generation: 2, organizationId, hostname: 'one' },
+    ...{ cpus: 1, memoryMiB: 512, diskGiB: 2, capturedAt: '2026-01-01T00:00:00.000Z' },
+  })
+  await world.report()
+  expect(await open()).toMatchObject([{ kind: 'capture', thingId: captureId, generation: 2, state: 'held' }])
+  expect(world.host.captures).toEqual(new Set([captureId]))
+})
+
+it('what the host has no more when it is asked was never there', async () => {
+  const dockId = runs()
+  world.host.failures.set('stop', ['not_found'])
+  await world.report()
+  expect(await open()).toEqual([])
+  expect(await orphans()).toEqual([{ dockId, state: 'running' }])
+})
+
+it('a runtime whose disk cannot be captured now is ended all the same, and captured later', async () => {
+  const dockId = runs()
+  world.host.failures.set('stop', ['no_space'])
+  await world.report()
+  expect(world.host.sandboxes.get(dockId)?.state).toBe('stopped')
+  expect(await open()).toMatchObject([{ thingId: dockId, state: 'found' }])
+  await world.report()
+  expect(await open()).toMatchObject([{ thingId: dockId, state: 'held' }])
+})
+
+it('a Dock whose own host is ahead goes on where the host is', async () => {
+  const dock = await world.create()
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 7, state: 'running', ip: '10.0.0.7' })
+  world.clock.advance(10_000)
+  await world.report()
+  const row = await sql<{ generation: number; state: string; ip: string }>`
+    select generation, state, ip from docks where id = ${dock.id}`.execute(world.db)
+  expect(row.rows).toEqual([{ generation: 7, state: 'ready', ip: '10.0.0.7' }])
+  expect(world.host.calls.filter(({ method }) => method !== 'start')).toEqual([])
+})
+
+it('a later generation of a Dock that the database has archived is kept apart', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  const captures = new Set(world.host.captures)
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 5, state: 'running', ip: null })
+  await world.report()
+  const [row] = await open()
+  expect(row).toMatchObject({ kind: 'dock', thingId: dock.id, generation: 5, state: 'held' })
+  expect(world.host.captures).toEqual(new Set([...captures, row!.id]))
+  expect(destroyed()).toEqual([])
+})
+
+it('what is deleted goes by an order, and is not found again', async () => {
+  const captureId = newUuid()
+  world.host.captures.add(captureId)
+  await world.report()
+  const [row] = await open()
+  await deleteQuarantined(world, row!.id)
+  await world.report()
+  expect(world.host.captures.has(captureId)).toBe(false)
+  await world.report()
+  expect(await open()).toMatchObject([{ id: row!.id, state: 'deleted' }])
+})
+
+const erase = () => eraseQuarantined(world, { organizationId: world.organizationId })
+/** Deleted and removed: what the database keeps of it is the erasure. */
+const deleteOrganization = (id: string) =>
+  sql`insert into erasures (kind, id) values ('organization', ${id})`.execute(world.db)
+const captureOf = (organizationId: string) => {
+  const captureId = newUuid()
+  world.host.captures.add(captureId)
+  world.host.notes.set(captureId, { ...noteFor(newUuid(), 2), organizationId })
+  return captureId
+}
+
+it('what an organization has in quarantine goes with it, and its host removes the disks', async () => {
+  const another = captureOf(newUuid())
+  const capture = captureOf(world.organizationId)
+  const dockId = runs(3)
+  world.host.notesOf = () => noteFor(dockId, 3)
+  await world.report()
+  expect(await open()).toHaveLength(3)
+  expect(await erase()).toBe(2)
+  expect(await open()).toMatchObject([{ thingId: another, state: 'held' }])
+  expect(world.host.captures.has(capture)).toBe(true)
+  await world.report()
+  expect(world.host.captures).toEqual(new Set([another]))
+  await world.report()
+  expect(await open()).toHaveLength(1)
+})
+
+it('of a Dock that the database knows, what its host has not confirmed goes too', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 5, state: 'running', ip: null })
+  world.host.failures.set('stop', ['lost', 'lost'])
+  await world.report()
+  expect(await open()).toMatchObject([{ kind: 'dock', thingId: dock.id, state: 'found' }])
+  expect(await erase()).toBe(1)
+  await world.report()
+  expect(world.host.sandboxes.has(dock.id)).toBe(false)
+  expect(await open()).toEqual([])
+})
+
+it('an adopted disk stays, though its entry goes with the organization that its host noted', async () => {
+  const captureId = captureOf(newUuid())
+  await world.report()
+  const [row] = await open()
+  await adoptQuarantined(world, row!.id, world.organizationId)
+  await sql`update quarantine set organization_id = ${world.organizationId} where id = ${row!.id}`.execute(
+    world.db,
+  )
+  expect(await erase()).toBe(1)
+  await world.report()
+  expect([await open(), world.host.captures]).toEqual([[], new Set([captureId])])
+})
+
+it('what a host brings up of an organization that was deleted is not kept', async () => {
+  const gone = newUuid()
+  await deleteOrganization(gone)
+  const [erased, kept] = [captureOf(gone), captureOf(newUuid())]
+  await world.report()
+  expect(await open()).toMatchObject([{ thingId: kept }])
+  expect(world.host.captures.has(erased)).toBe(true)
+  await world.report()
+  expect(world.host.captures).toEqual(new Set([kept]))
+})

@@ -1,0 +1,213 @@
+import { createLogger } from '@dock/foundation'
+import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createDrivenClock, createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readDock, resumeDock, stopDock, updateDock } from '../index.ts'
+import { createTtlClock } from './ttl-clock.ts'
+
+describe('the clock', () => {
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  const made = () => {
+    const clock = createDrivenClock()
+    const due: number[] = []
+    const stops: number[] = []
+    const at = (seconds: number): Date => new Date(start + seconds * 1000)
+    const start = clock.now().getTime()
+    let failing = false
+    const ttl = createTtlClock({
+      clock,
+      logger,
+      stopDue: async () => {
+        if (failing) throw new Error('no database')
+        const now = (clock.now().getTime() - start) / 1000
+        for (const moment of due.filter((each) => each <= now)) stops.push(moment)
+        due.splice(0, due.length, ...due.filter((each) => each > now))
+      },
+      nextDue: async () => (due.length === 0 ? null : at(Math.min(...due))),
+    })
+    /** Second by second, with the work of each done. */
+    const pass = async (seconds: number): Promise<void> => {
+      for (let second = 0; second < seconds; second++) {
+        clock.advance(1000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    return { ttl, due, stops, at, pass, fail: (now: boolean) => (failing = now) }
+  }
+
+  it('stops each at its second, the earliest first, however they were noted', async () => {
+    const { ttl, due, stops, at, pass } = made()
+    ttl.start()
+    await pass(1)
+    for (const moment of [20, 5, 10]) {
+      due.push(moment)
+      ttl.note(at(moment))
+    }
+    await pass(4)
+    expect(stops).toEqual([5])
+    await pass(6)
+    expect(stops).toEqual([5, 10])
+    await pass(9)
+    expect(stops).toEqual([5, 10, 20])
+  })
+
+  it('finds what nobody told it within half a minute, also what came before its start', async () => {
+    const { ttl, due, stops, pass } = made()
+    due.push(0)
+    ttl.start()
+    await pass(1)
+    expect(stops).toEqual([0])
+    due.push(2)
+    await pass(31)
+    expect(stops).toEqual([0, 2])
+  })
+
+  it('goes on after a failure, and ends', async () => {
+    const { ttl, due, stops, at, pass, fail } = made()
+    ttl.start()
+    await pass(1)
+    fail(true)
+    due.push(3)
+    ttl.note(at(3))
+    await pass(5)
+    fail(false)
+    await pass(2)
+    expect(stops).toEqual([3])
+    ttl.stop()
+    due.push(9)
+    ttl.note(at(9))
+    await pass(60)
+    expect(stops).toEqual([3])
+  })
+})
+
+describe('a Dock', () => {
+  let database: FreshDatabase
+  let world: TestWorld
+  beforeEach(async () => {
+    database = await freshDatabase()
+    world = await createTestWorld(database.db)
+    await world.modules.start()
+  })
+  afterEach(async () => {
+    await world.modules.stop()
+    await database.drop()
+  })
+  const stateOf = async (id: string): Promise<string> =>
+    (await readDock(world.modules.context, world.caller, id)).state
+  const update = (id: string, ttlSeconds: number | null) =>
+    updateDock(world.modules.context, world.caller, id, { ttlSeconds })
+  /** Time passes, and the host is heard all the while. */
+  const pass = async (seconds: number): Promise<void> => {
+    for (let left = seconds; left > 0; left -= 20) {
+      world.clock.advance(Math.min(left, 20) * 1000)
+      await world.report()
+    }
+    await world.modules.runner.settled()
+  }
+  /** The timer's work is not ours to wait for: the clock ticks on until it is done. */
+  const archived = (id: string, timeout = 60_000) =>
+    expect
+      .poll(
+        async () => {
+          world.clock.advance(20)
+          return stateOf(id)
+        },
+        { timeout },
+      )
+      .toBe('archived')
+
+  it('is stopped when its ttl has passed since ready, not before', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    await pass(59)
+    expect(await stateOf(dock.id)).toBe('ready')
+    await pass(1)
+    await archived(dock.id)
+  })
+
+  it('is stopped now when its ttl is shortened below the time that has passed', async () => {
+    const dock = await world.create({ ttlSeconds: 3600 })
+    await pass(100)
+    await update(dock.id, 110)
+    await pass(1)
+    expect(await stateOf(dock.id)).toBe('ready')
+    await update(dock.id, 99)
+    await archived(dock.id)
+  })
+
+  it('is stopped at its second also when its host was silent until just before', async () => {
+    const dock = await world.create({ ttlSeconds: 100 })
+    await world.beSilent(95_000)
+    expect(await stateOf(dock.id)).toBe('unreachable')
+    await world.report()
+    await pass(1)
+    await pass(3)
+    expect(await stateOf(dock.id)).toBe('ready')
+    world.clock.advance(1_000)
+    await expect.poll(() => stateOf(dock.id), { timeout: 20_000 }).not.toBe('ready')
+    await archived(dock.id)
+  })
+
+  it('is stopped although the process that made it ready is gone', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    await world.modules.stop()
+    await pass(59)
+    const other = world.another()
+    await other.start()
+    await pass(1)
+    await archived(dock.id)
+    await other.stop()
+  })
+
+  it('goes on without end once its ttl is cleared, and counts anew from a resume', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    await update(dock.id, null)
+    await pass(100)
+    expect(await stateOf(dock.id)).toBe('ready')
+    await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+    await resumeDock(world.modules.context, world.caller, dock.id, { ttlSeconds: 60 })
+    await pass(59)
+    expect(await stateOf(dock.id)).toBe('ready')
+    await pass(1)
+    await archived(dock.id)
+  })
+
+  it('is stopped at once when its ttl ran out during a stop that was refused', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    const { promise, resolve } = Promise.withResolvers<void>()
+    world.host.gate.set('stop', promise)
+    world.host.failures.set('stop', ['failed'])
+    const refused = outcomeOf(stopDock(world.modules.context, world.caller, dock.id, { force: false }))
+    await expect.poll(() => stateOf(dock.id)).toBe('archiving')
+    for (const seconds of [20, 20, 21]) {
+      world.clock.advance(seconds * 1_000)
+      await world.report()
+    }
+    resolve()
+    expect(await refused).toBe('service_unavailable')
+    await archived(dock.id, 10_000)
+  })
+
+  it('is tried again ten minutes after its capture was refused', async () => {
+    const dock = await world.create({ ttlSeconds: 60 })
+    const paused = async () => (await readDock(world.modules.context, world.caller, dock.id)).billingPausedAt
+    world.host.failures.set('stop', ['failed'])
+    await pass(60)
+    await expect
+      .poll(
+        () => {
+          world.clock.advance(20)
+          return paused()
+        },
+        { timeout: 60_000 },
+      )
+      .not.toBeNull()
+    await pass(300)
+    expect(await stateOf(dock.id)).toBe('ready')
+    await pass(300)
+    await archived(dock.id)
+    expect(await paused()).toBeNull()
+  })
+})

@@ -1,0 +1,57 @@
+/** PATCH /v1/docks/:id */
+import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
+import { sql } from 'kysely'
+import type { Visitor } from '../../accounts/index.ts'
+import { diskBytesOf } from '../../hosts/index.ts'
+import type { DockRow } from '../core/dock.ts'
+import { claimError } from '../core/dock-claim.ts'
+import { type DockContext, requireDock } from '../core/dock-context.ts'
+import { dockColumns } from '../core/dock-store.ts'
+import { latestSnapshot } from '../core/kept-snapshot.ts'
+import { viewDock } from './dock-view.ts'
+
+type UpdateBody = RouteBody<(typeof routes)['updateDock']>
+
+/** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
+export async function updateDock(
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+  body: UpdateBody,
+): Promise<Dock> {
+  const dock = await requireDock(context, caller, id)
+  const { cpus, memoryMiB, diskGiB, ttlSeconds } = body
+  const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined
+  if (resizes && dock.state !== 'archived')
+    throw new ServiceError('conflict', {
+      message: 'The size can be changed only while the Dock is archived.',
+    })
+  if (diskGiB !== undefined) await requireDataFits(context, dock, diskGiB)
+  const now = context.clock.now()
+  try {
+    const result = await sql<DockRow & { stopAt: Date | null }>`
+      update docks d set updated_at = ${now}, name = coalesce(${body.name ?? null}::text, d.name),
+        cpus = coalesce(${cpus ?? null}::int, d.cpus), memory_mib = coalesce(${memoryMiB ?? null}::int, d.memory_mib),
+        disk_gib = coalesce(${diskGiB ?? null}::int, d.disk_gib)
+        ${
+          ttlSeconds === undefined
+            ? sql``
+            : sql`, ttl_seconds = ${ttlSeconds}, stop_at = d.ready_at + make_interval(secs => ${ttlSeconds}::int)`
+        }
+      where id = ${id} and organization_id = ${dock.organizationId} and (not ${resizes}::boolean or state = 'archived')
+      returning ${dockColumns}, d.stop_at as "stopAt"`.execute(context.db)
+    const row = result.rows[0]
+    if (!row) throw new ServiceError('conflict')
+    if (ttlSeconds !== undefined && row.stopAt) context.ttl.note(row.stopAt)
+    return viewDock(row)
+  } catch (error) {
+    throw claimError(error)
+  }
+}
+
+/** The disk is made as small as that at the next resume: refused now where it is known not to go. */
+const requireDataFits = async ({ db }: DockContext, dock: DockRow, diskGiB: number): Promise<void> => {
+  const kept = await latestSnapshot(db, dock.organizationId, dock.id)
+  if (kept && diskBytesOf(diskGiB) < kept.sizeBytes)
+    throw new ServiceError('conflict', { message: 'diskGiB: below the data that the Dock holds.' })
+}

@@ -1,4 +1,0 @@
-/** script/prove model [runs, 1000] [seed]: tests/model at its full length. */
-import { runModel } from './parts/run-model.ts'
-
-runModel('model', 1000)

@@ -1,0 +1,38 @@
+/** For tests: a backup of a whole database, which can be put back while the instance is connected to it. */
+
+import { type Db, withTransaction } from '@dock/control-plane/src/database/database.ts'
+import { sql } from 'kysely'
+
+type Table = { name: string; columns: string[] }
+
+/** Tables with the columns that can be written. */
+const tablesOf = async (db: Db): Promise<Table[]> =>
+  (
+    await sql<Table>`select c.table_name as name, array_agg(c.column_name::text) as columns
+      from information_schema.columns c join information_schema.tables t using (table_schema, table_name)
+      where c.table_schema = 'public' and t.table_type = 'BASE TABLE' and c.is_generated = 'NEVER'
+      group by c.table_name`.execute(db)
+  ).rows
+
+/** Takes the backup, and returns what puts it back. */
+export async function backUpDatabase(db: Db): Promise<() => Promise<void>> {
+  const tables = await tablesOf(db)
+  await withTransaction(db, async (tx) => {
+    await sql`create schema backup`.execute(tx)
+    for (const { name } of tables)
+      await sql`create table ${sql.table(`backup.${name}`)} as table ${sql.table(`public.${name}`)}`.execute(
+        tx,
+      )
+  })
+  return () =>
+    withTransaction(db, async (tx) => {
+      // No trigger nor foreign key sees the restore, as none sees that of a real backup.
+      await sql`set local session_replication_role = replica`.execute(tx)
+      await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(tx)
+      for (const { name, columns } of tables) {
+        const all = sql.join(columns.map((column) => sql.ref(column)))
+        await sql`insert into ${sql.table(`public.${name}`)} (${all}) overriding system value
+          select ${all} from ${sql.table(`backup.${name}`)}`.execute(tx)
+      }
+    })
+}

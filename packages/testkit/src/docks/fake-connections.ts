@@ -1,0 +1,69 @@
+/** Connections of the fake host: terminals whose other end a test holds, ports that are this machine's. Tests only. */
+import { connect } from 'node:net'
+import { type Duplex, duplexPair } from 'node:stream'
+import {
+  type HostConnections,
+  HostRefused,
+  type TerminalSize,
+} from '@dock/control-plane/src/modules/hosts/index.ts'
+
+export type FakeTerminalEnd = {
+  dockId: string
+  generation: number
+  /** The side of the shell. */
+  shell: Duplex
+  sizes: TerminalSize[]
+  /** Ends it as a shell does, or with null as a Dock does that stops. */
+  exit(code: number | null): void
+}
+
+/** `alive` tells whether the Dock runs at this generation. */
+export function fakeConnections(alive: (dockId: string, generation: number) => boolean): HostConnections & {
+  terminals: FakeTerminalEnd[]
+  unreachable: Error | null
+  /** Connections of git in Docks that wait to be taken, by id. */
+  git: Map<string, Duplex>
+} {
+  const byId = new Map<string, FakeTerminalEnd>()
+  const enter = (dockId: string, generation: number): void => {
+    if (connections.unreachable) throw connections.unreachable
+    if (!alive(dockId, generation)) throw new HostRefused('not_running', 'no sandbox')
+  }
+  const connections: ReturnType<typeof fakeConnections> = {
+    terminals: [],
+    unreachable: null,
+    git: new Map(),
+    connectGit: async (_host, _dock, connectionId) => {
+      const found = connections.git.get(connectionId)
+      if (!found) throw new HostRefused('not_found', 'the connection is gone')
+      connections.git.delete(connectionId)
+      return found
+    },
+    openTerminal: async (_host, dockId, { terminalId, generation, cols, rows }) => {
+      enter(dockId, generation)
+      const [stream, shell] = duplexPair()
+      let exitCode: number | null = null
+      const exit = (code: number | null): void => {
+        exitCode = code
+        shell.end()
+      }
+      shell.on('error', () => undefined)
+      stream.once('close', () => shell.destroy())
+      const terminal = { dockId, generation, shell, sizes: [{ cols, rows }], exit }
+      byId.set(terminalId, terminal)
+      connections.terminals.push(terminal)
+      return { stream, exitCode: () => exitCode }
+    },
+    resizeTerminal: async (_host, _dock, terminalId, size) => {
+      byId.get(terminalId)?.sizes.push(size)
+    },
+    connectPort: (_host, dockId, port, generation) =>
+      new Promise((resolve, reject) => {
+        enter(dockId, generation)
+        const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+        socket.once('connect', () => resolve(socket))
+        socket.once('error', () => reject(new HostRefused('not_found', `nothing listens on port ${port}`)))
+      }),
+  }
+  return connections
+}

@@ -1,0 +1,250 @@
+/** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
+import {
+  type CaptureNote,
+  type ClonedRepositories,
+  clonedRepositories,
+  type HostFacts,
+  type HostGateway,
+  HostNotLinked,
+  HostRefused,
+  HostUnreachable,
+  type KeptInstance,
+  type PoolKind,
+  type PoolReport,
+  placeByteRange,
+  type RuntimeReport,
+  type SetupOutcome,
+  type StartDock,
+  setupOutcome,
+} from '@dock/control-plane/src/modules/hosts/index.ts'
+import { fakeCaptures, fakeImages } from './fake-captures.ts'
+import { fakeConnections } from './fake-connections.ts'
+
+type Method =
+  | 'start'
+  | 'stop'
+  | 'capture'
+  | 'destroy'
+  | 'destroyCapture'
+  | 'exec'
+  | 'setup'
+  | 'furnish'
+  | 'cloneRepositories'
+type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
+
+const gib = 1024 ** 3
+
+export function hostFacts(over: Partial<HostFacts> = {}): HostFacts {
+  return {
+    runtime: 'gvisor',
+    cpuFamily: 'x86_64',
+    kernel: 'linux',
+    kernelRelease: '6.1',
+    bootId: 'boot-1',
+    vcpuTotal: 8,
+    memTotalBytes: 16 * gib,
+    diskTotalBytes: 100 * gib,
+    maxDocks: 50,
+    images: ['debian-13'],
+    imageVersions: { 'debian-13': 'built:test' },
+    ...over,
+  }
+}
+
+/** A report of a host that runs and keeps nothing but what `over` says. */
+export function inventoryOf<Over extends object>(over?: Over) {
+  return {
+    type: 'inventory' as const,
+    facts: hostFacts(),
+    pressure: { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib },
+    runtimes: [],
+    pool: [],
+    captures: [],
+    ...over,
+  }
+}
+
+export type FakeHost = HostGateway & {
+  connections: ReturnType<typeof fakeConnections>
+  sandboxes: Map<string, RuntimeReport>
+  captures: Set<string>
+  /** What it noted of its captures. */
+  notes: Map<string, NonNullable<CaptureNote['dock']>>
+  /** The note of any other capture. */
+  notesOf: () => CaptureNote['dock']
+  /** Disks of the images of each host, by host and name; any name will do for a start until a test sets some. */
+  images: Map<string, Map<string, string>>
+  calls: { method: Method; dockId: string; body: unknown }[]
+  /** Fails the next calls of a method, one entry a call. */
+  failures: Map<Method, Failure[]>
+  /** Starts that came to it, oldest first. */
+  starts: StartDock[]
+  /** Awaited before a method does anything: a test holds a call open with it. */
+  gate: Map<Method, Promise<void>>
+  online: boolean
+  /** Whether a link that broke is soon there again, as after a restart of the agent. */
+  linksAgain: boolean
+  /** What it holds ready: the next report names it. */
+  pool: PoolReport[]
+  /** What it was last told to hold ready. */
+  poolKind: PoolKind | null
+  /** What it remembers of the instance; reports of the test worlds name it. */
+  instance: KeptInstance
+  /** How setup scripts end. */
+  setupOutcome: SetupOutcome
+  /** How clones end. */
+  cloneOutcome: ClonedRepositories
+  /** What commands write, where they are not to write themselves. */
+  output: { stdout: string; stderr: string } | null
+  /** Why its session was closed, one entry a time. */
+  disconnects: string[]
+}
+
+export function createFakeHost(hostId: string): FakeHost {
+  const sandboxes: FakeHost['sandboxes'] = new Map()
+  const captures = new Set<string>()
+  const images: FakeHost['images'] = new Map()
+  const calls: FakeHost['calls'] = []
+  const failures: FakeHost['failures'] = new Map()
+  const starts: StartDock[] = []
+  const gate: FakeHost['gate'] = new Map()
+
+  const command = async <T>(method: Method, dockId: string, body: unknown, work: () => T): Promise<T> => {
+    calls.push({ method, dockId, body })
+    await gate.get(method)
+    const failure = failures.get(method)?.shift()
+    if (failure === 'unlinked') throw new HostNotLinked('no link')
+    if (!host.online || failure === 'lost') throw new HostUnreachable('the link broke')
+    if (failure && failure !== 'lost-after') throw new HostRefused(failure, `told to fail: ${failure}`)
+    const result = work()
+    if (failure === 'lost-after') throw new HostUnreachable('the link broke after the command')
+    return result
+  }
+  const refuseOld = (dockId: string, generation: number): void => {
+    const known = sandboxes.get(dockId)
+    if (known && known.generation > generation) throw new HostRefused('stale_generation', 'old')
+  }
+
+  const connections = fakeConnections((dockId, generation) => {
+    const known = sandboxes.get(dockId)
+    return known?.state === 'running' && known.generation === generation
+  })
+  const host: FakeHost = {
+    ...connections,
+    connections,
+    sandboxes,
+    captures,
+    notes: new Map(),
+    notesOf: () => null,
+    images,
+    calls,
+    failures,
+    starts,
+    gate,
+    online: true,
+    linksAgain: false,
+    whenLinked: async () => host.linksAgain,
+    pool: [],
+    poolKind: null,
+    setupOutcome: { exitCode: 0, output: '', timedOut: false },
+    cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
+    instance: { watermark: null, erasures: [] },
+    output: null,
+    disconnects: [],
+    disconnect: (id, reason) => {
+      if (id === hostId) host.disconnects.push(reason)
+    },
+    linked: () => (host.online ? [hostId] : []),
+    linkedInBulk: () => (host.online ? [hostId] : []),
+    start: (_host, dockId, body) =>
+      command('start', dockId, body, () => {
+        starts.push(body)
+        refuseOld(dockId, body.generation)
+        if (body.source.kind === 'capture' && !captures.has(body.source.captureId))
+          throw new HostRefused('not_found', 'no such capture')
+        const had = images.get(hostId)
+        if (body.source.kind === 'image' && had && !had.has(body.source.image))
+          throw new HostRefused('not_found', 'no such image')
+        if (body.source.kind === 'own' && !sandboxes.has(dockId))
+          throw new HostRefused('not_found', 'no disk')
+        sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
+        return { ip: '10.0.0.2' }
+      }),
+    stop: (_host, dockId, body) =>
+      command('stop', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (body.captureId === null) {
+          const kept = sandboxes.get(dockId)
+          if (kept) sandboxes.set(dockId, { ...kept, state: 'stopped' })
+          return { capture: null }
+        }
+        if (!captures.has(body.captureId)) {
+          if (!sandboxes.has(dockId)) throw new HostRefused('not_found', 'no disk')
+          captures.add(body.captureId)
+        }
+        sandboxes.delete(dockId)
+        return { capture: { sizeBytes: 1234 } }
+      }),
+    capture: (_host, dockId, body) =>
+      command('capture', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (!sandboxes.has(dockId)) throw new HostRefused('not_running', 'no sandbox')
+        captures.add(body.captureId)
+        return { sizeBytes: 1234 }
+      }),
+    destroy: (_host, dockId, body) =>
+      command('destroy', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        sandboxes.delete(dockId)
+      }),
+    destroyCapture: (_host, captureId) =>
+      command('destroyCapture', captureId, null, () => {
+        captures.delete(captureId)
+      }),
+    captureNote: async (_host, captureId) => {
+      if (!host.online) throw new HostUnreachable('the link broke')
+      if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
+      return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
+    },
+    exec: (_host, dockId, body) =>
+      command('exec', dockId, body, () => {
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+        const timedOut = body.command === 'sleep'
+        const output = host.output ?? { stdout: body.command, stderr: '' }
+        return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
+      }),
+    setup: (_host, dockId, body) =>
+      command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
+    furnish: (_host, dockId, body) =>
+      command('furnish', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+      }),
+    cloneRepositories: (_host, dockId, body) =>
+      command('cloneRepositories', dockId, body, () => {
+        refuseOld(dockId, body.generation)
+        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+        return clonedRepositories.parse(host.cloneOutcome)
+      }),
+    keepInstance: async (_host, { watermark, erasures }) => {
+      host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
+    },
+    keptInstance: async () => host.instance,
+    keepPool: async (_host, { kind }) => {
+      host.poolKind = kind
+    },
+    async *listCaptures() {
+      yield [...captures]
+    },
+    async *tree() {
+      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
+    },
+    ...fakeCaptures(captures),
+    ...fakeImages(images),
+    file: async (_host, _capture, _path, range) => {
+      const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
+      return { size: 5, body: new Blob(['dock\n'.slice(place.start, place.end)]).stream() }
+    },
+  }
+  return host
+}

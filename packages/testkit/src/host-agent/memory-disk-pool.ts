@@ -1,0 +1,123 @@
+/** A pool of disks in memory, for tests: it knows which disks and captures exist, and can be made to fail. */
+import { Readable } from 'node:stream'
+import { NotRegularFile } from '@dock/host-agent/src/disks/capture-reader.ts'
+import { type DiskPool, NotInPool, requireRoom } from '@dock/host-agent/src/docks/seams.ts'
+
+export type MemoryDiskPool = DiskPool & {
+  readonly attached: ReadonlySet<string>
+  /** The next call of that name throws the error. */
+  failNext(call: keyof DiskPool, error: Error): void
+  /** The next call of that name never returns, as in an agent that dies meanwhile; resolves once it was made. */
+  hangNext(call: keyof DiskPool): Promise<void>
+  setFree(bytes: number): void
+}
+
+const captureBytes = 4096
+const totalBytes = 100 * 1024 ** 3
+const reserveBytes = totalBytes / 20
+
+/** `isHeld`: whether something still has the disk of the Dock open. */
+export function createMemoryDiskPool(
+  imageNames: readonly string[] = ['debian-13'],
+  isHeld: (dockId: string) => boolean = () => false,
+): MemoryDiskPool {
+  const disks = new Set<string>()
+  const captures = new Set<string>()
+  const images = new Map<string, string>()
+  const attached = new Set<string>()
+  let freeBytes = totalBytes
+  const failures = new Map<string, Error>()
+  const hanging = new Map<string, () => void>()
+  const step = async (call: keyof DiskPool): Promise<void> => {
+    const reached = hanging.get(call)
+    hanging.delete(call)
+    reached?.()
+    if (reached) await new Promise(() => {})
+    const error = failures.get(call)
+    failures.delete(call)
+    if (error) throw error
+  }
+  const demand = (set: ReadonlySet<string>, name: string) => {
+    if (!set.has(name)) throw new NotInPool(`${name} is not in the pool`)
+  }
+  const letGo = (dockId: string): void => {
+    if (attached.has(dockId) && isHeld(dockId)) throw new Error(`the disk of ${dockId} is still held`)
+    attached.delete(dockId)
+  }
+  return {
+    attached,
+    failNext: (call, error) => void failures.set(call, error),
+    hangNext: (call) => new Promise((resolve) => hanging.set(call, resolve)),
+    create: async (dockId, { from }) => {
+      await step('create')
+      if (!disks.has(dockId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
+      if ('image' in from) demand(new Set(imageNames), from.image)
+      else demand(captures, from.captureId)
+      disks.add(dockId)
+    },
+    attach: async (dockId) => {
+      await step('attach')
+      demand(disks, dockId)
+      attached.add(dockId)
+      return { rootPath: `/memory/${dockId}` }
+    },
+    lay: async (dockId) => {
+      await step('lay')
+      demand(attached, dockId)
+    },
+    detach: async (dockId) => {
+      await step('detach')
+      letGo(dockId)
+    },
+    flush: async () => step('flush'),
+    capture: async (dockId, captureId) => {
+      await step('capture')
+      if (!captures.has(captureId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
+      if (!captures.has(captureId)) demand(disks, dockId)
+      captures.add(captureId)
+      return { sizeBytes: captureBytes }
+    },
+    remove: async (dockId) => {
+      await step('remove')
+      letGo(dockId)
+      disks.delete(dockId)
+    },
+    removeCapture: async (captureId) => void captures.delete(captureId),
+    usage: async () => ({ usedBytes: 1024, sizeBytes: 2 * 1024 ** 3 }),
+    has: async (dockId) => disks.has(dockId),
+    list: async () => ({ disks: [...disks], captures: [...captures] }),
+    images: async () => new Map([...imageNames].map((name) => [name, images.get(name) ?? 'built:here'])),
+    imageFile: async (name) => {
+      demand(new Set(imageNames), name)
+      return `/memory/images/${name}`
+    },
+    receiveImage: async (name, { digest }) => {
+      await step('receiveImage')
+      images.set(name, digest)
+    },
+    room: () => ({ totalBytes, freeBytes, reserveBytes }),
+    setFree: (bytes) => {
+      freeBytes = bytes
+    },
+    async *walk(captureId) {
+      demand(captures, captureId)
+      yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
+    },
+    readFile: async (captureId, path) => {
+      if (path === '/link') throw new NotRegularFile(`not a regular file: ${path}`)
+      demand(captures, captureId)
+      if (path !== '/etc/hostname') throw new NotInPool(`${path} is not in the capture`)
+      return { size: 5, stream: Readable.from([Buffer.from('dock\n')]) }
+    },
+    captureFile: async (captureId) => {
+      demand(captures, captureId)
+      return `/memory/captures/${captureId}`
+    },
+    restoreCapture: async (captureId) => {
+      await step('restoreCapture')
+      captures.add(captureId)
+      return { sizeBytes: captureBytes }
+    },
+    recover: async () => undefined,
+  }
+}

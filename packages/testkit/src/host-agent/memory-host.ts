@@ -1,0 +1,98 @@
+/** A whole host in memory, for tests; only the handle files are real, so that an agent can be followed by another. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLogger, newOperationId } from '@dock/foundation'
+import { type Agent, createAgent } from '@dock/host-agent/src/agent.ts'
+import type { GitDoorOptions } from '@dock/host-agent/src/git-door/git-door.ts'
+import type { StartDock } from '@dock/host-protocol'
+import { createManualClock } from './manual-clock.ts'
+import { createMemoryDiskPool } from './memory-disk-pool.ts'
+import { createMemoryDriver } from './memory-driver.ts'
+import { createMemoryNetworks } from './memory-networks.ts'
+
+export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-agent-'))
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  const doors = new Map<string, GitDoorOptions>()
+  const driver = createMemoryDriver()
+  const disks = createMemoryDiskPool(['debian-13'], driver.isAlive)
+  const parts = {
+    ...{ driver, disks, networks: createMemoryNetworks() },
+    ...{
+      bootId: 'boot-1',
+      clock: createManualClock(),
+      warmPoolSize,
+      logger,
+      handlesFolder: join(folder, 'handles'),
+      openDoor: async (door: GitDoorOptions) => {
+        doors.set(door.address, door)
+        return { close: () => void doors.delete(door.address) }
+      },
+    },
+  }
+  let running = 0
+  const startAgent = async (bootId = parts.bootId): Promise<Agent> => {
+    running += 1
+    const mine = running
+    const isAlive = () => running === mine
+    const agent = createAgent({
+      ...parts,
+      driver: mortal(parts.driver, isAlive),
+      disks: mortal(parts.disks, isAlive),
+      networks: mortal(parts.networks, isAlive),
+      bootId,
+    })
+    await agent.recover()
+    return agent
+  }
+  return {
+    ...parts,
+    /** The git doors, by address. */
+    doors,
+    agent: await startAgent(),
+    /** Another agent on the same host, as after a crash of the first. */
+    startAgent,
+    /** Everything that exists on the host: sandboxes, networks, disks, attached disks. */
+    residue: async () => ({
+      sandboxes: (await parts.driver.list()).map((handle) => `${handle.dockId}/${handle.generation}`),
+      networks: await parts.networks.list(),
+      disks: (await parts.disks.list()).disks,
+      attached: [...parts.disks.attached],
+    }),
+    /** Patient: the record of a death may still be being written. */
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }),
+  }
+}
+
+/** The part as one agent has it: once that is dead, nothing it waits for comes and nothing it does happens. */
+const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =>
+  new Proxy(part, {
+    get: (target, name, receiver) => {
+      const value: unknown = Reflect.get(target, name, receiver)
+      if (typeof value !== 'function') return value
+      return (...args: unknown[]) => {
+        const result: unknown = isAlive() ? value.apply(target, args) : new Promise(() => {})
+        if (!(result instanceof Promise)) return result
+        return new Promise((resolve, reject) => {
+          const ifAlive = (settle: (outcome: unknown) => void) => (outcome: unknown) => {
+            if (isAlive()) settle(outcome)
+          }
+          result.then(ifAlive(resolve), ifAlive(reject))
+        })
+      }
+    },
+  })
+
+/** A start of a new Dock from the image, with what is said changed. */
+export function startCommand(change: Partial<StartDock> = {}): StartDock {
+  return {
+    operationId: newOperationId(),
+    generation: 1,
+    ...{ hostname: 'dock-one', cpus: 1, memoryMiB: 512, diskGiB: 2 },
+    source: { kind: 'image', image: 'debian-13' },
+    newIdentity: true,
+    ...change,
+  }
+}

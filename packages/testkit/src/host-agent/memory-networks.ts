@@ -1,0 +1,44 @@
+/** Networks in memory, for tests. */
+import type { DockNetwork, Networks } from '@dock/host-agent/src/docks/seams.ts'
+
+export type MemoryNetworks = Networks & {
+  /** The next call of that name throws the error. */
+  failNext(call: keyof Networks, error: Error): void
+}
+
+export function createMemoryNetworks(): MemoryNetworks {
+  const networks = new Map<string, DockNetwork>()
+  const failures = new Map<string, Error>()
+  let made = 0
+  const create = async (dockId: string): Promise<DockNetwork> => {
+    const error = failures.get('create')
+    failures.delete('create')
+    if (error) throw error
+    const known = networks.get(dockId)
+    if (known) return known
+    made += 1
+    const network = {
+      netnsPath: `/memory/netns/${dockId}`,
+      ip: `10.0.0.${made}`,
+      ...{ gateway: '10.0.0.254', nameserver: '10.0.0.254' },
+    }
+    networks.set(dockId, network)
+    return network
+  }
+  return {
+    failNext: (call, error) => void failures.set(call, error),
+    setUp: async () => undefined,
+    create,
+    destroy: async (dockId) => {
+      const error = failures.get('destroy')
+      failures.delete('destroy')
+      if (error) throw error
+      networks.delete(dockId)
+    },
+    restore: create,
+    find: (dockId) => networks.get(dockId) ?? null,
+    traffic: async () => ({ rxBytes: 100, txBytes: 200 }),
+    list: async () => [...networks.keys()],
+    tearDown: async () => undefined,
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Secrets stand nowhere in the clear: each kind goes in by its route and reaches a real Dock; then everything that the
+ * service writes and every process of the machine is searched. Beside each search stands what it must find. Run by
+ * script/prove canary.
+ */
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { WebSocket } from 'ws'
+import { type BenchServer, print, withServer } from '../../bench/parts/bench-server.ts'
+import { checkpoint, storedChunks } from '../../bench/parts/stored.ts'
+import { run } from '../e2e/support/dock.ts'
+import { capturesFolder, filesWith, textsIn } from '../e2e/support/search-files.ts'
+import { watchProcesses } from '../e2e/support/watch-processes.ts'
+
+const checkout = new URL('../..', import.meta.url).pathname
+const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
+/** Each in one kind of secret and in nothing else. */
+const canaries = {
+  variable: word('canaryv'),
+  file: word('canaryf'),
+  own: word('canaryo'),
+  script: word('canarys'),
+  command: word('canaryc'),
+  provider: word('canaryp'),
+}
+/** In what is no secret, beside the secrets: a search that does not find it proves nothing. */
+const marker = word('marker')
+
+let problems = 0
+const judge = (what: string, holds: boolean, detail = ''): void => {
+  if (!holds) problems += 1
+  print(`${holds ? 'holds ' : 'BROKEN'}  ${what}${detail && `: ${detail}`}`)
+}
+
+/** A process that has the marker where secrets must not be. */
+const controlProcess = (): ChildProcess =>
+  spawn('sleep', ['600'], { argv0: marker, env: { MARKER: marker }, stdio: 'ignore' })
+
+const shellIn = async ({ client, admin }: BenchServer, id: string): Promise<void> => {
+  const { ticket } = await client.call('openTerminal', { params: { id } })
+  const url = `${admin.baseUrl.replace(/^http/, 'ws')}/v1/docks/${id}/terminal?ticket=${ticket}`
+  const socket = new WebSocket(url)
+  let output = ''
+  socket.on('message', (data: Buffer) => {
+    output += data.toString()
+  })
+  await once(socket, 'open')
+  // Typed by name: what a person types themselves is theirs, and may be kept in the shell's history.
+  socket.send(Buffer.from('echo "<$CANARY>"; exit\n'))
+  await once(socket, 'close')
+  judge('a terminal has the variables', output.includes(`<${canaries.variable}>`))
+}
+
+/** Makes a Dock with every kind of secret, uses and copies it; answers its id and its own key. */
+const useSecrets = async (server: BenchServer): Promise<{ id: string; dockKey: string }> => {
+  const { client, admin } = server
+  const { organizationId, workspaceId } = admin
+  const params = {
+    ref: (await client.call('createEnvironment', { body: { organizationId, name: 'canary' } })).id,
+  }
+  await client.call('setEnvironmentVariable', { params, body: { key: 'CANARY', value: canaries.variable } })
+  await client.call('setEnvironmentVariable', { params, body: { key: marker, value: canaries.variable } })
+  await client.call('setEnvironmentFile', { params, body: { path: 'token', contents: canaries.file } })
+  await client.call('setProviderKey', {
+    body: { organizationId, provider: 'openai', key: canaries.provider },
+  })
+  const posture = { passAgentsCredentials: true, passDockCredentials: true }
+  await client.call('updateEnvironment', { params, body: posture })
+  const dock = { workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, environment: 'canary', name: marker }
+  const { id } = await client.call('createDock', {
+    body: {
+      ...dock,
+      env: { OWN: canaries.own },
+      setupScript: `: ${canaries.script}; echo ${marker} > marker`,
+    },
+  })
+  const command = `echo ${canaries.command} "$CANARY" "$OWN" "$OPENAI_API_KEY" "$GIVEN" $(cat token)`
+  const ran = await client.call('execInDock', {
+    params: { id },
+    headers: { 'idempotency-key': 'once' },
+    body: { command, env: { GIVEN: canaries.command } },
+  })
+  const { variable, own, provider, file } = canaries
+  const expected = [canaries.command, variable, own, provider, canaries.command, file].join(' ')
+  judge('a command has all of them', ran.stdout.trim() === expected)
+  await shellIn(server, id)
+  await client.call('setEnvironmentVariable', { params, body: { key: 'SECOND', value: canaries.variable } })
+  await client.call('upgradeEnvironment', { params, body: {} })
+  const dockKey = await run(server, id, 'printf %s "$DOCK_API_KEY"')
+  judge('the Dock has a key of its own', /^dock_/.test(dockKey))
+  return { id, dockKey }
+}
+
+/** Stops it, waits until its copy is verified, rotates all keys, and resumes it in between. */
+const moveThrough = async (server: BenchServer, id: string): Promise<void> => {
+  const { client, dataDir } = server
+  await client.call('stopDock', { params: { id }, body: {} })
+  await client.call('resumeDock', { params: { id }, body: {} })
+  judge('a resumed Dock has them', (await run(server, id, 'printf %s "$CANARY"')) === canaries.variable)
+  await client.call('stopDock', { params: { id }, body: {} })
+  const log = (): Promise<string> => readFile(join(dataDir, 'logs/control-plane.log'), 'utf8')
+  while (!(await log()).includes('Snapshot copied')) await delay(200)
+  const env = { ...process.env, DOCK_DATA_DIR: dataDir }
+  const { stdout } = await promisify(execFile)(join(checkout, 'script/rotate-keys'), [], { env })
+  print(`        ${stdout.trim()}`)
+  const address = `${marker}@example.test`
+  await client.call('inviteMember', { params: { id: server.admin.organizationId }, body: { email: address } })
+}
+
+const searchFiles = async (server: BenchServer, secrets: Readonly<Record<string, string>>): Promise<void> => {
+  const { dataDir } = server
+  const inData = (path: string): string => join(dataDir, path)
+  const places = {
+    'database and its log': ['control'],
+    'logs of the service': ['logs'],
+    'records and settings of the host': ['host'],
+  }
+  for (const [place, folders] of Object.entries(places)) {
+    // The pool is looked at disk by disk below: here are its image file and what is mounted of it.
+    const names = await Promise.all(
+      folders.map(async (folder) => {
+        const entries = await readdir(inData(folder))
+        return entries
+          .filter((name) => !/^(pool|pool\.img|bin|image-cache)$/.test(name))
+          .map((name) => join(inData(folder), name))
+      }),
+    )
+    for (const [kind, secret] of Object.entries(secrets)) {
+      const found = await filesWith(secret, names.flat())
+      judge(`${place}: no ${kind}`, found.length === 0, found.join(' '))
+    }
+    if (place.startsWith('database')) {
+      const found = await filesWith(marker, names.flat())
+      for (const part of ['/base/', '/pg_wal/', '.eml'])
+        judge(
+          `${place}: the marker is found in ${part}`,
+          found.some((file) => file.includes(part)),
+        )
+    }
+  }
+}
+
+/** The durable copies, unpacked: of the secrets the file alone has its place on a disk. */
+const searchCopies = async (
+  server: BenchServer,
+  secrets: Readonly<Record<string, string>>,
+): Promise<void> => {
+  const found = new Set<string>()
+  let chunks = 0
+  for await (const chunk of storedChunks(server.dataDir, server.admin.organizationId)) {
+    chunks += 1
+    for (const [kind, text] of Object.entries({ ...secrets, marker }))
+      if (chunk.includes(text)) found.add(kind)
+  }
+  for (const kind of ['marker', 'file'])
+    judge(`${chunks} chunks of copies, unpacked: the ${kind} is found`, found.has(kind))
+  for (const kind of Object.keys(secrets)) if (kind !== 'file') judge(`copies: no ${kind}`, !found.has(kind))
+}
+
+/** The disks that are kept, as the agent has them mounted: secret files may lie there, and nothing else. */
+const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string, string>>): Promise<void> => {
+  const captures = await capturesFolder(server)
+  const found = await textsIn([...Object.values(secrets), marker], [captures])
+  judge('captures: the marker is found', found.has(marker))
+  judge('captures: the secret file is found, which has its place there', found.has(canaries.file))
+  for (const [kind, secret] of Object.entries(secrets))
+    if (kind !== 'file') judge(`captures: no ${kind}`, !found.has(secret))
+}
+
+await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_TIMES: 'age=1' }, async (server) => {
+  const control = controlProcess()
+  const processes = watchProcesses({ ...canaries, marker })
+  const { id, dockKey } = await useSecrets(server)
+  await moveThrough(server, id)
+  // Before the searches below, which have the secrets among their own arguments.
+  const looks = await processes.end()
+  control.kill()
+  const seen = [...processes.seen]
+  for (const file of ['cmdline', 'environ'])
+    judge(`processes: the marker is found in ${file}`, seen.includes(`marker in ${file}`))
+  const bad = seen.filter((each) => !each.startsWith('marker'))
+  judge(`processes: no secret in ${looks} looks at all of them`, bad.length === 0, bad.join(', '))
+  const secrets = { ...canaries, 'key of the Dock': dockKey }
+  await checkpoint(server.dataDir)
+  await searchFiles(server, secrets)
+  await searchCopies(server, secrets)
+  await searchDisks(server, secrets)
+})
+print(problems === 0 ? 'no secret stands in the clear' : `${problems} problems`)
+process.exit(problems === 0 ? 0 : 1)

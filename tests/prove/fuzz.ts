@@ -1,0 +1,25 @@
+/** script/prove fuzz [requests, 20000] [seed]: tests/api/fuzz.test.ts at its full length, with a seed of the day. */
+import { spawn } from 'node:child_process'
+
+const [requests = '20000', seed = String(Math.floor(Date.now() / 86_400_000))] = process.argv.slice(2)
+
+const child = spawn(
+  'npx',
+  [
+    'vitest',
+    'run',
+    '--project',
+    'api',
+    'tests/api/fuzz.test.ts',
+    'tests/api/doors.test.ts',
+    '--reporter=verbose',
+  ],
+  {
+    cwd: new URL('../..', import.meta.url),
+    env: { ...process.env, DOCK_FUZZ_REQUESTS: requests, DOCK_FUZZ_SEED: seed },
+    stdio: 'inherit',
+  },
+)
+child.once('exit', (code) => {
+  process.exitCode = code ?? 1
+})

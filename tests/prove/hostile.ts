@@ -1,0 +1,53 @@
+/**
+ * script/prove hostile [part...]: starts the product in a network namespace of its own and plays attacks against it: a
+ * hostile host, the control plane's user, a local user, a tenant, floods, flushed rules, a full disk, invitations. Each
+ * attack has a positive control and prints a line. Ends with 1 when any got through.
+ */
+import { fileURLToPath } from 'node:url'
+import { print } from '../../bench/parts/bench-server.ts'
+import { within } from './hostile/attackers.ts'
+import { hostileDockUser } from './hostile/dock-user.ts'
+import { floodsOf } from './hostile/floods.ts'
+import { fullDisk } from './hostile/full-disk.ts'
+import { hostileHost } from './hostile/host.ts'
+import { squattedInvitations } from './hostile/invitations.ts'
+import { hostileLocalUser } from './hostile/local-user.ts'
+import { isInOwnNetwork, runInOwnNetwork } from './hostile/own-network.ts'
+import { createReport, type Report } from './hostile/report.ts'
+import { flushedRules } from './hostile/rules.ts'
+import { hostileTenant } from './hostile/tenant.ts'
+
+const parts: Record<string, (report: Report) => Promise<void>> = {
+  host: hostileHost,
+  'dock-user': hostileDockUser,
+  'local-user': hostileLocalUser,
+  tenant: hostileTenant,
+  floods: floodsOf,
+  rules: flushedRules,
+  'full-disk': fullDisk,
+  invitations: squattedInvitations,
+}
+
+const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
+const unknown = wanted.filter((name) => !parts[name])
+if (unknown.length > 0) {
+  print(`There is no part ${unknown.join(', ')}; there are: ${Object.keys(parts).join(' ')}`)
+  process.exit(2)
+}
+if (!isInOwnNetwork()) process.exit(await runInOwnNetwork([fileURLToPath(import.meta.url), ...wanted]))
+
+const partMs = 120_000
+let failed = 0
+for (const name of wanted) {
+  const report = createReport(name)
+  const begin = performance.now()
+  try {
+    await within(partMs, parts[name]!(report), name)
+  } catch (error) {
+    report.attack({ what: 'the part itself', control: true, holds: false, seen: String(error) })
+  }
+  failed += report.failed()
+  print(`       ${name}: ${Math.round((performance.now() - begin) / 1000)} s`)
+}
+print(failed === 0 ? 'every attack held' : `${failed} attacks got through or had no control`)
+process.exit(failed === 0 ? 0 : 1)

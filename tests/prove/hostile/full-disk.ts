@@ -1,0 +1,100 @@
+/** The data folder's filesystem is full to the last byte, while Docks run; then space comes back. */
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { processOf } from '../../crash/processes.ts'
+import { createDock, run } from '../../e2e/support/dock.ts'
+import { freePort, type Server, startServer } from '../../e2e/support/server.ts'
+import { untilTrue } from './attackers.ts'
+import type { Report } from './report.ts'
+
+const execute = promisify(execFile)
+const fullMs = 15_000
+const recoverMs = 45_000
+
+export async function fullDisk(report: Report): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'dock-full-'))
+  const [image, dataDir] = [join(folder, 'disk.img'), join(folder, 'data')]
+  await execute('truncate', ['-s', '12G', image])
+  await execute('mkfs.ext4', ['-q', '-F', '-m', '0', image])
+  await mkdir(dataDir)
+  await execute('mount', ['-o', 'loop', image, dataDir])
+  let server: Server | undefined
+  try {
+    await chmod(dataDir, 0o700)
+    const port = await freePort()
+    server = await startServer(dataDir, port, { DOCK_WARM_POOL: '0' })
+    const { client, admin } = server
+    const dock = await createDock(server)
+    await run(server, dock.id, 'echo kept >kept; sync')
+    const database = await processOf('database', { dataDir, port })
+
+    const ballast = join(dataDir, 'ballast')
+    const freeBytes = async (): Promise<number> => {
+      const { bavail, bsize } = await statfs(dataDir)
+      return bavail * bsize
+    }
+    const fill = async (): Promise<void> => {
+      await execute('fallocate', ['-l', String(await freeBytes()), ballast]).catch(() => undefined)
+      await execute('sh', ['-c', `cat /dev/zero >>${join(dataDir, 'rest')} 2>/dev/null; true`])
+    }
+    await fill()
+    let left = await freeBytes()
+    const refused: string[] = []
+    const begun = performance.now()
+    while (performance.now() - begun < fullMs) {
+      await client
+        .call('createDock', {
+          body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2 },
+        })
+        .catch((error: { code?: string }) => refused.push(error.code ?? String(error)))
+      await run(server, dock.id, 'head -c 20M /dev/urandom >noise').catch(() => undefined)
+      // What is given back meanwhile is taken again.
+      await fill()
+      left = Math.min(left, await freeBytes())
+      await delay(500)
+    }
+    const health = await fetch(`${admin.baseUrl}/health`).then(
+      ({ status }) => status,
+      () => 0,
+    )
+    const databaseNow = await processOf('database', { dataDir, port })
+    report.attack({
+      what: 'the data folder’s disk is full',
+      control: left < 2 ** 20,
+      holds: database !== null && databaseNow === database,
+      seen: `${left} bytes are left, PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health is ${health}, creates end ${[...new Set(refused)].join(' ') || 'well'}`,
+    })
+
+    for (const name of ['ballast', 'rest']) await rm(join(dataDir, name), { force: true })
+    const current = server
+    const backMs = await untilTrue(
+      async () => (await run(current, dock.id, 'cat kept')).trim() === 'kept',
+      recoverMs,
+      500,
+    )
+    const createMs = await untilTrue(
+      async () => {
+        const fresh = await createDock(current)
+        return (await run(current, fresh.id, 'echo works')).trim() === 'works'
+      },
+      recoverMs,
+      1_000,
+    )
+    report.attack({
+      what: 'space comes back',
+      control: true,
+      holds: backMs !== null && createMs !== null,
+      seen: `the Dock’s file is ${backMs === null ? 'not read' : `read after ${backMs} ms`}, a create ${createMs === null ? 'does not work' : `works after ${createMs} ms`}`,
+    })
+  } finally {
+    await server?.interrupt()
+    const isUnmounted = await untilTrue(() => execute('umount', [dataDir]).then(() => true), 10_000, 500)
+    // The kernel may still be letting go of the pool's loop device.
+    if (isUnmounted === null) await execute('umount', ['--lazy', dataDir])
+    await rm(folder, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Shows that nothing of a command outlives its timeout, on both ways into a sandbox: 50 rounds each of a command whose
+ * processes leave it in every way they know. The same processes without a timeout show that the search finds them.
+ */
+import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
+import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
+
+const rounds = Number(process.argv[2] ?? '50')
+
+/** Each leaves in its own way; the last never stands still: it is another process every few milliseconds. */
+const leaving = [
+  'setsid sleep 77701 &',
+  'nohup sleep 77702 >/dev/null 2>&1 &',
+  '(sleep 77703 &)',
+  "env -i setsid bash -c '(sleep 77704 &)' &",
+  '(env -i setsid setsid sleep 77705 &)',
+  '(env -i unshare --user --map-root-user setsid sleep 77706 &)',
+  'sudo sleep 77707 &',
+  '(sudo setsid nohup sleep 77708 >/dev/null 2>&1 &)',
+  "(env -i setsid bash -c 'exec -a sleep-77709 sleep 77709' &)",
+].join('\n')
+const hopping = `hop() { sleep 0.01; (hop 77710 &); }; (hop 77710 &)`
+const find = `
+  for file in /proc/[0-9]*/cmdline; do
+    mapfile -d '' -t words <"$file" 2>/dev/null
+    case "\${words[*]}" in *[s]leep*777??*) echo "\${words[*]}" ;; esac
+  done`
+
+/** Numbers of the processes above that are still there, in order, and how many shells. One command: a Dock takes two a second. */
+const alive = async (server: Server, id: string): Promise<{ left: string[]; shells: number }> => {
+  const lines = await run(server, id, `${find}\necho shells $(pgrep -c bash)`)
+  const left = [...new Set(lines.match(/(?<=sleep[ -])777\d\d/g))].sort()
+  return { left, shells: Number(/shells (\d+)/.exec(lines)?.[1]) }
+}
+
+/** Ends with the sandbox still able to run commands; answers what was left of all rounds. */
+const prove = async (server: Server, name: string): Promise<number> => {
+  const { id } = await createDock(server)
+  await exec(server, id, `${leaving}\nsleep 0.5`)
+  const control = (await alive(server, id)).left
+  await run(server, id, "sudo bash -c 'kill -9 $(pgrep -f [s]leep)'; true")
+  let left = 0
+  for (let round = 1; round <= rounds; round++) {
+    const command = `${leaving}\n${hopping}\nsleep 77700`
+    const outcome = await exec(server, id, command, { timeoutSeconds: 1 }).then(
+      () => 'ended by itself',
+      (error: { code: string }) => error.code,
+    )
+    const found = await alive(server, id)
+    if (outcome !== 'exec_timeout' || found.left.length > 0 || found.shells !== 1) {
+      left += 1
+      console.log(
+        `${name}, round ${round}: ${outcome}, ${found.shells} shells, left: ${found.left.join(', ')}`,
+      )
+    }
+  }
+  await deleteDock(server, id)
+  console.log(
+    `${name}: without a timeout ${control.length} of 9 go on; with one, nothing left in ${rounds - left} of ${rounds}`,
+  )
+  return control.length === 9 ? left : rounds
+}
+
+let failed = 0
+for (const [name, setting] of [
+  ['control socket', 'on'],
+  ['runsc exec', 'off'],
+] as const) {
+  const dataDir = await newDataDir()
+  const server = await startServer(dataDir, await freePort(), { DOCK_CONTROL_SOCKET: setting })
+  try {
+    failed += await prove(server, name)
+  } finally {
+    await server.interrupt()
+    await removeDataDir(dataDir)
+  }
+}
+process.exitCode = failed === 0 ? 0 : 1

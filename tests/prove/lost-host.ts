@@ -1,0 +1,242 @@
+/**
+ * script/prove lost-host: a second machine, with Docks and Snapshots on it, is cut off and its agent killed. Nothing that
+ * can go on without it waits; the rest goes on once it is declared lost; when it returns after all, what was given up is
+ * ended there. Each point has a positive control.
+ */
+import { execFile } from 'node:child_process'
+import { access, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { createDock, deleteDock, run, untilState } from '../e2e/support/dock.ts'
+import { agentOf, createMachine, joinToken } from '../e2e/support/second-machine.ts'
+import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+
+const print = (line: string): boolean => process.stdout.write(`${line}\n`)
+const failures: string[] = []
+const expect = (holds: boolean, what: string): void => {
+  print(`${holds ? 'ok    ' : 'FAILED'} ${what}`)
+  if (!holds) failures.push(what)
+}
+/** What the call was refused with, or its answer as text. */
+const said = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    (answer) => JSON.stringify(answer),
+    (error: { code?: string; message?: string }) => error.code ?? String(error.message),
+  )
+const until = async (what: string, holds: () => Promise<boolean>, withinMs = 120_000): Promise<boolean> => {
+  const deadline = Date.now() + withinMs
+  while (Date.now() < deadline) {
+    if (await holds()) return true
+    await delay(250)
+  }
+  print(`       not within ${withinMs / 1000} s: ${what}`)
+  return false
+}
+
+const machine = await createMachine(2)
+const port = await freePort()
+const server = await startServer(await newDataDir(), port, {
+  DOCK_BIND: '0.0.0.0',
+  DOCK_COPY_MIB_PER_SECOND: '1000',
+  DOCK_COPY_TIMES: 'age=10,retry=1',
+})
+const hostDir = await newDataDir()
+const { client } = server
+const declareLost = (id: string) =>
+  promisify(execFile)(new URL('../../script/declare-lost', import.meta.url).pathname, [id], {
+    env: { ...process.env, DOCK_DATA_DIR: server.dataDir },
+  }).then(
+    ({ stdout }) => stdout.trim(),
+    (error: { stderr?: string }) => `refused: ${error.stderr?.trim()}`,
+  )
+const params = (id: string) => ({ params: { id } })
+const confirmed = (id: string) => ({ params: { id }, headers: { 'x-confirm-delete': id } })
+const stop = (id: string, force = false) => client.call('stopDock', { ...params(id), body: { force } })
+const resume = (id: string) => client.call('resumeDock', { ...params(id), body: {} })
+const statusOf = async (operation: { id: string }) =>
+  (await client.call('readOperation', params(operation.id))).status
+const latest = async (id: string) => (await client.call('readLatestSnapshot', params(id)))!.id
+const log = () => readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8')
+const isCopied = async (snapshotId: string): Promise<boolean> =>
+  (await log()).split('\n').some((line) => line.includes('Snapshot copied') && line.includes(snapshotId))
+const second = async () =>
+  (await client.call('listHosts', {})).find(({ address }) => address.startsWith('10.254.2.'))
+/** The disks that are mounted on the second machine, by Dock. */
+const mounted = async (): Promise<string[]> =>
+  readdir(`/proc/${await agentOf(hostDir)}/root${hostDir}/host/mounts`).catch(() => [])
+
+const createThere = async (
+  name: string,
+  hostId: string,
+  workspaceId = server.admin.workspaceId,
+): Promise<string> => {
+  const tenant = { client, admin: { ...server.admin, workspaceId } }
+  for (let attempt = 0; attempt < 40; attempt++) {
+    const dock = await createDock(tenant, { name: `${name}-${attempt}` })
+    if (dock.hostId === hostId) return dock.id
+    await deleteDock(server, dock.id)
+  }
+  throw new Error('no Dock came to the second machine')
+}
+/** Stops the Dock with this content, waits for the copy, and resumes it there. */
+const copiedOnce = async (id: string, hostId: string, content: string, again: boolean): Promise<string> => {
+  await run(server, id, `echo ${content} > file`)
+  await stop(id)
+  const snapshotId = await latest(id)
+  await until(`the copy of ${snapshotId}`, () => isCopied(snapshotId))
+  if (again) {
+    await resume(id)
+    const dock = await untilState(server, id, ['ready'])
+    if (dock.hostId !== hostId) throw new Error('it was resumed elsewhere')
+  }
+  return snapshotId
+}
+
+let host: Awaited<ReturnType<typeof machine.joinAsHost>> | undefined
+try {
+  host = await machine.joinAsHost(
+    hostDir,
+    `http://${machine.address}:${port}`,
+    await joinToken(server.dataDir),
+  )
+  await until(
+    'the second machine has the image',
+    async () => (await log()).includes('image delivered'),
+    300_000,
+  )
+  await until('the second machine is online', async () => (await second())?.state === 'online')
+  const hostId = (await second())!.id
+  const isOnHost = async (id: string): Promise<boolean> =>
+    (await client.call('readHost', params(hostId))).docks.some((dock) => dock.id === id)
+  print('Docks and Snapshots on the second machine')
+  const running = await createThere('deleted', hostId)
+  const forced = await createThere('forced', hostId)
+  await copiedOnce(forced, hostId, 'copied', true)
+  await run(server, forced, 'echo newer > file')
+  const archived = await createThere('archived', hostId)
+  await copiedOnce(archived, hostId, 'archived', false)
+  const cleaned = await createThere('cleaned', hostId)
+  const cleanedSnapshot = await copiedOnce(cleaned, hostId, 'cleaned', false)
+  const templated = await createThere('templated', hostId)
+  await client.call('createTemplate', { body: { dockId: templated, name: 'golden' } })
+  const other = await client.call('createOrganization', { body: { name: 'Other' } })
+  const workspaces = await client.call('listWorkspaces', { params: { orgId: other.id } })
+  const foreign = await createThere('foreign', hostId, workspaces[0]!.id)
+  const uncopied = await createThere('uncopied', hostId)
+  const olderSnapshot = await copiedOnce(uncopied, hostId, 'older', true)
+  await run(server, uncopied, 'echo newest > file')
+  expect(
+    (await declareLost(hostId)).startsWith('refused'),
+    'control: a host that is online cannot be declared lost',
+  )
+  await stop(uncopied)
+  const newestSnapshot = await latest(uncopied)
+
+  process.kill(await agentOf(hostDir), 'SIGKILL')
+  await machine.connect(false)
+  expect(newestSnapshot !== olderSnapshot, 'the latest Snapshot of one Dock is not the copied one')
+  expect(!(await isCopied(newestSnapshot)), 'control: it was not copied when the machine was cut off')
+  print('the machine is cut off, its agent killed')
+  await untilState(server, running, ['unreachable'], 120_000)
+
+  print('before anybody declares it lost')
+  const deleted = (await client.call('deleteDock', confirmed(running))).operation
+  expect((await statusOf(deleted)) === 'blocked', 'control: the delete of a Dock that may still run waits')
+  expect((await said(stop(forced))) === 'conflict', 'control: its Docks cannot be stopped')
+  expect((await said(stop(forced, true))) === 'conflict', 'control: not by force either')
+  expect(
+    (await said(resume(uncopied))) === 'no_host_capacity',
+    'control: nobody goes on from an older Snapshot unawares',
+  )
+  await resume(archived)
+  const moved = await untilState(server, archived, ['ready'])
+  expect(moved.hostId !== hostId, 'an archived Dock with a copy resumes on the other host')
+  expect((await run(server, archived, 'cat file')) === 'archived\n', '… with its files')
+  const cleanedDelete = (await client.call('deleteSnapshot', confirmed(cleanedSnapshot))).operation
+  expect(cleanedDelete.status === 'completed', 'the delete of a Snapshot whose capture is there completes')
+  const named = { params: { name: 'golden' }, query: { organizationId: server.admin.organizationId } }
+  expect(
+    (await client.call('deleteTemplate', named)).operation.status === 'completed',
+    'so does that of a Template',
+  )
+  const cleanedDock = (await client.call('deleteDock', confirmed(cleaned))).operation
+  expect((await statusOf(cleanedDock)) === 'completed', 'so does that of an archived Dock')
+  await client.call('deleteOrganization', params(other.id))
+  await delay(12_000)
+  expect(
+    await isOnHost(foreign),
+    'control: a deleted organization whose Dock may still run there stays for now',
+  )
+
+  print(await declareLost(hostId))
+  expect(
+    await until('the delete', async () => (await statusOf(deleted)) === 'completed', 20_000),
+    'the delete completes',
+  )
+  const isRemoved = async () => !(await isOnHost(foreign))
+  expect(await until('the removal', isRemoved, 20_000), 'the removal of an organization goes on')
+  expect(
+    (await said(stop(forced))) === 'conflict',
+    'control: a stop that would save a Snapshot is refused still',
+  )
+  expect(
+    (await said(stop(forced, true))) === JSON.stringify({ id: forced, state: 'archived' }),
+    'a forced stop archives',
+  )
+  await resume(forced)
+  const again = await untilState(server, forced, ['ready'])
+  expect(again.hostId !== hostId, 'it resumes on the other host')
+  expect((await run(server, forced, 'cat file')) === 'copied\n', '… from its latest copied Snapshot')
+  const { snapshots } = await client.call('listDockSnapshots', { ...params(uncopied), query: { limit: 10 } })
+  const statuses = Object.fromEntries(snapshots.map(({ id, status }) => [id, status]))
+  expect(statuses[newestSnapshot] === 'failed', 'the Snapshot that was never copied reads failed')
+  expect(statuses[olderSnapshot] === 'completed', 'control: the one before does not')
+  const answer = await said(resume(uncopied))
+  expect(answer.includes(olderSnapshot), `resume says what it starts from: ${answer}`)
+  await untilState(server, uncopied, ['ready'])
+  expect((await run(server, uncopied, 'cat file')) === 'older\n', '… and starts from the one before')
+
+  await until('the agent there runs again', async () => (await mounted().catch(() => [])).length > 0)
+  const before = await mounted()
+  expect(
+    [running, forced, templated, foreign].every((id) => before.includes(id)),
+    'control: what was given up still runs there',
+  )
+  const capture = join(`/proc/${await agentOf(hostDir)}/root${hostDir}/host/pool/captures`, newestSnapshot)
+  const isKept = () =>
+    access(capture).then(
+      () => true,
+      () => false,
+    )
+  expect(await isKept(), 'control: the capture that was not copied is there')
+  print('the machine returns')
+  await machine.connect(true)
+  expect(await until('it is online', async () => (await second())?.state === 'online'), 'it is online again')
+  const isFenced = async () => {
+    const now = await mounted()
+    return ![running, forced, foreign].some((id) => now.includes(id))
+  }
+  expect(await until('they are ended there', isFenced), 'what was deleted or given up is ended there')
+  expect((await mounted()).includes(templated), 'control: what was not given up goes on there')
+  await untilState(server, templated, ['ready'])
+  expect(await isKept(), 'a capture that nobody ordered removed is kept')
+  for (const [id, content] of [
+    [forced, 'copied'],
+    [archived, 'archived'],
+    [uncopied, 'older'],
+  ] as const)
+    expect(
+      (await run(server, id, 'cat file')) === `${content}\n`,
+      `the Dock that went on (${content}) goes on`,
+    )
+  expect((await second())?.state === 'online', 'the host serves')
+} finally {
+  await machine.connect(true).catch(() => undefined)
+  await host?.interrupt()
+  await server.interrupt()
+  await machine.remove()
+  for (const dir of [hostDir, server.dataDir]) await removeDataDir(dir)
+}
+print(failures.length === 0 ? 'a lost host is not a dead end' : `${failures.length} failed`)
+process.exit(failures.length === 0 ? 0 : 1)

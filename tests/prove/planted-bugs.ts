@@ -1,0 +1,126 @@
+/**
+ * script/prove planted-bugs: the tests are tested. Five known bugs are planted, one at a time, into a copy of the source
+ * (hard links, so it costs nothing); each must be caught by the test that is named beside it. The same tests pass on the
+ * copy without a bug.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+type Catcher = { project: string; file: string; test: string }
+type Bug = { title: string; file: string; right: string; wrong: string; caughtBy: Catcher }
+
+const docks = 'apps/control-plane/src/modules/docks'
+const model: Catcher = {
+  project: 'model',
+  file: 'tests/model/dock-model.test.ts',
+  test: 'is what the model says, after every step',
+}
+
+const bugs: readonly Bug[] = [
+  {
+    title: 'a host accepts an old generation',
+    file: 'apps/host-agent/src/docks/dock.ts',
+    right: 'if (record && generation < record.generation) {',
+    wrong: 'if (record && generation < 0) {',
+    caughtBy: {
+      project: 'unit',
+      file: 'apps/host-agent/src/docks/docks.test.ts',
+      test: 'is refused when its generation is old, or was destroyed already',
+    },
+  },
+  {
+    title: 'a Snapshot turns completed before its capture is there',
+    file: `${docks}/stop/stop-dock.ts`,
+    right: "organization_id, 'saving', runtime",
+    wrong: "organization_id, 'completed', runtime",
+    caughtBy: model,
+  },
+  {
+    title: 'a row of the outbox is dropped',
+    file: `${docks}/core/dock-commit.ts`,
+    right: '...(change.event\n',
+    wrong: "...(change.event && change.event !== 'dock.hydrated'\n",
+    caughtBy: model,
+  },
+  {
+    title: 'the end of a lease is ignored',
+    file: 'apps/control-plane/src/engine/operation-store.ts',
+    right: 'lease_until is null or lease_until <',
+    wrong: "lease_until is null or lease_until + interval '1 year' <",
+    caughtBy: model,
+  },
+  {
+    title: 'one query forgets the tenant',
+    file: `${docks}/core/dock-store.ts`,
+    right:
+      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id =',
+    wrong:
+      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id is not null or m.user_id =',
+    caughtBy: model,
+  },
+]
+
+const root = join(import.meta.dirname, '../..')
+
+/** A copy of everything but what is made by running it. */
+const copySource = (): string => {
+  mkdirSync(join(root, '.tools'), { recursive: true })
+  const copy = mkdtempSync(join(root, '.tools', 'planted-'))
+  const entries = readdirSync(root).filter((name) => !name.startsWith('.') || name === '.npmrc')
+  execFileSync('cp', ['-al', ...entries.map((name) => join(root, name)), copy])
+  return copy
+}
+
+/** The file anew: writing through a hard link would change the original. */
+const replaceFile = (path: string, content: string): void => {
+  unlinkSync(path)
+  writeFileSync(path, content)
+}
+
+type Report = {
+  testResults: { assertionResults: { title: string; status: string; failureMessages: string[] }[] }[]
+}
+
+/** Whether the test passed, and the first line of why not. Throws when it was not run at all. */
+const runTest = (copy: string, { project, file, test }: Catcher): { passed: boolean; why: string } => {
+  const output = join(copy, 'report.json')
+  rmSync(output, { force: true })
+  const args = ['run', '--project', project, file, '-t', test, '--reporter=json', `--outputFile=${output}`]
+  spawnSync(process.execPath, [join(copy, 'node_modules/vitest/vitest.mjs'), ...args], {
+    cwd: copy,
+    env: { ...process.env, DOCK_MODEL_RUNS: '100', DOCK_MODEL_SHRINK: 'off' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  const report = JSON.parse(readFileSync(output, 'utf8')) as Report
+  const results = report.testResults.flatMap((each) => each.assertionResults)
+  const found = results.find((each) => each.title === test && each.status !== 'skipped')
+  if (!found) throw new Error(`${file} has no test "${test}"`)
+  return { passed: found.status === 'passed', why: (found.failureMessages[0] ?? '').split('\n')[0] ?? '' }
+}
+
+const copy = copySource()
+let wrong = 0
+const say = (ok: boolean, line: string): void => {
+  if (!ok) wrong += 1
+  process.stdout.write(`${ok ? 'ok    ' : 'NOT OK'} ${line}\n`)
+}
+try {
+  for (const catcher of new Set(bugs.map((bug) => bug.caughtBy)))
+    say(runTest(copy, catcher).passed, `passes without a bug: ${catcher.file}: ${catcher.test}`)
+  for (const { title, file, right, wrong: planted, caughtBy } of bugs) {
+    const path = join(copy, file)
+    const source = readFileSync(path, 'utf8')
+    if (source.split(right).length !== 2) throw new Error(`${file} does not hold once: ${right}`)
+    replaceFile(
+      path,
+      source.replace(right, () => planted),
+    )
+    const { passed, why } = runTest(copy, caughtBy)
+    replaceFile(path, source)
+    say(!passed, `${title}: ${passed ? 'not caught' : `caught by ${caughtBy.file}: ${why}`}`)
+  }
+} finally {
+  rmSync(copy, { recursive: true, force: true })
+}
+process.exitCode = wrong === 0 ? 0 : 1

@@ -1,0 +1,63 @@
+/**
+ * Garbage collection under work: Docks, Snapshots and Templates come and go at once and at random, with sweeps every
+ * second, a grace time of three seconds, and kills of control plane and agent. At the end every object on disk is held
+ * against the database, and every Snapshot is restored and compared with its capture.
+ *   script/prove sweeps --seconds 600 --workers 4 --kill-every 8
+ * Real: control plane, PostgreSQL, link, agent, btrfs pool, ext4 disks, folder store. Fake: the sandboxes.
+ */
+import { readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { startStorageProof } from '../storage/storage-world.ts'
+import { judgeSweeps, soakSweeps } from '../storage/sweep-soak.ts'
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: 'string', default: '600' },
+    workers: { type: 'string', default: '4' },
+    'kill-every': { type: 'string', default: '8' },
+  },
+})
+const sweepsWanted = Math.min(50, Number(values.seconds) / 12)
+const print = (line: string): boolean => process.stdout.write(`${line}\n`)
+const listed = (counts: Map<string, number>): string =>
+  [...counts].map(([name, times]) => `${times} × ${name}`).join(', ')
+/** What the control plane logged as errors, each with how often. */
+const errorsIn = (log: string): Map<string, number> => {
+  const errors = new Map<string, number>()
+  for (const [line] of log.matchAll(/^.*"level":[56]0.*$/gm)) {
+    const [, message = line] = /"msg":"([^"]*)/.exec(line) ?? []
+    const [, cause = ''] = /"message":"([^"]*)/.exec(line) ?? []
+    const name = `${message} (${cause})`
+    errors.set(name, (errors.get(name) ?? 0) + 1)
+  }
+  return errors
+}
+
+const { world, end } = await startStorageProof('age=0,retry=0.2,sweep=1,grace=3,strays=2,drill=5,again=30')
+let problems = ['it was not finished']
+try {
+  const { done, refused, kills } = await soakSweeps(world, {
+    durationMs: Number(values.seconds) * 1000,
+    workers: Number(values.workers),
+    killEveryMs: Number(values['kill-every']) * 1000,
+  })
+  print(`done: ${listed(done)}`)
+  print(`refused: ${listed(refused)}`)
+  const findings = await judgeSweeps(world)
+  problems = findings.problems
+  const log = await readFile(world.logFile, 'utf8')
+  const said = (message: string): number => log.split(`"msg":"${message}"`).length - 1
+  const sweeps = said('copies swept')
+  if (sweeps < sweepsWanted) problems.push(`only ${sweeps} sweeps`)
+  print(`logged errors: ${listed(errorsIn(log))}`)
+  for (const problem of problems) print(`  ${problem}`)
+  print(
+    `${sweeps} sweeps, ${said('Snapshot copied')} copies made, ${kills} kills: the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times`,
+  )
+  print(
+    `${findings.objects} objects referenced and there; ${findings.restored} Snapshots restored, ${findings.chunks} chunks as captured; ${problems.length} problems`,
+  )
+} finally {
+  await end()
+}
+process.exit(problems.length === 0 ? 0 : 1)
