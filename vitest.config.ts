@@ -1,19 +1,15 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
-/** What failed is run once more, since a busy machine is no bug; the output names what passed only then. */
-const retry = 1
-
 const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
   // Vitest itself leaves a processor to nobody: on two it would run one file at a time.
   maxWorkers: Math.max(2, availableParallelism()),
-  retry,
 }
 
-const realDocks = { testTimeout: 240_000, hookTimeout: 600_000, retry }
+const realDocks = { testTimeout: 240_000, hookTimeout: 600_000 }
 const oneFileAtATime = { fileParallelism: false }
 
 export default defineConfig({
