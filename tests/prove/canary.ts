@@ -172,7 +172,7 @@ const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string,
     if (kind !== 'file') judge(`captures: no ${kind}`, !found.has(secret))
 }
 
-await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_TIMES: 'age=1' }, async (server) => {
+await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1' }, async (server) => {
   const control = controlProcess()
   const processes = watchProcesses({ ...canaries, marker })
   const { id, dockKey } = await useSecrets(server)

@@ -12,7 +12,11 @@ const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '50' }, part: { type: 'string', default: '1' } },
 })
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
-const { world, end } = await startStorageProof('age=0,retry=0.2,sweep=30')
+const { world, end } = await startStorageProof({
+  DOCK_COPY_AGE_SECONDS: '0',
+  DOCK_COPY_RETRY_SECONDS: '0.2',
+  DOCK_COPY_SWEEP_SECONDS: '30',
+})
 const faults = allFaults()
 const count = Number(values.rounds)
 const first = (Number(values.part) - 1) * count

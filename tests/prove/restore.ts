@@ -36,7 +36,11 @@ const kinds: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
     shell(root, 'head -c 200000000 /dev/urandom > gone; sync; rm gone; echo left > left'),
 }
 
-const { world, end } = await startStorageProof('age=0,retry=0.2,drill=100000')
+const { world, end } = await startStorageProof({
+  DOCK_COPY_AGE_SECONDS: '0',
+  DOCK_COPY_RETRY_SECONDS: '0.2',
+  DOCK_COPY_DRILL_SECONDS: '100000',
+})
 
 /** Answers the Snapshot of a Dock that was filled, stopped and copied. */
 const stopped = async (name: string, fill: (root: string) => Promise<unknown>): Promise<string> => {

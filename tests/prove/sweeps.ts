@@ -33,7 +33,15 @@ const errorsIn = (log: string): Map<string, number> => {
   return errors
 }
 
-const { world, end } = await startStorageProof('age=0,retry=0.2,sweep=1,grace=3,strays=2,drill=5,again=30')
+const { world, end } = await startStorageProof({
+  DOCK_COPY_AGE_SECONDS: '0',
+  DOCK_COPY_RETRY_SECONDS: '0.2',
+  DOCK_COPY_SWEEP_SECONDS: '1',
+  DOCK_COPY_GRACE_SECONDS: '3',
+  DOCK_COPY_STRAYS_SECONDS: '2',
+  DOCK_COPY_DRILL_SECONDS: '5',
+  DOCK_COPY_DRILL_AGAIN_SECONDS: '30',
+})
 let problems = ['it was not finished']
 try {
   const { done, refused, kills } = await soakSweeps(world, {

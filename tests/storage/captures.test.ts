@@ -23,7 +23,12 @@ let database: FreshDatabase
 let world: StorageWorld
 beforeAll(async () => {
   database = await freshDatabase()
-  world = await createStorageWorld(database.url, 'age=0,retry=0.2,drill=0.2,again=0')
+  world = await createStorageWorld(database.url, {
+    DOCK_COPY_AGE_SECONDS: '0',
+    DOCK_COPY_RETRY_SECONDS: '0.2',
+    DOCK_COPY_DRILL_SECONDS: '0.2',
+    DOCK_COPY_DRILL_AGAIN_SECONDS: '0',
+  })
 })
 afterAll(async () => {
   await world?.end()

@@ -150,11 +150,14 @@ const startControlPlane = async (
   return { controlPlane, admin, controlDir, logFile }
 }
 
-/** On an empty, migrated database. `copyTimes`: how soon copies are made, swept and drilled. */
-export async function createStorageWorld(databaseUrl: string, copyTimes: string): Promise<StorageWorld> {
+/** Settings of when copies are made, swept and proven, in seconds. */
+export type CopyTimes = Readonly<Record<`DOCK_COPY_${string}_SECONDS`, string>>
+
+/** Starts a control plane with one disk host on an empty, migrated database. */
+export async function createStorageWorld(databaseUrl: string, copyTimes: CopyTimes): Promise<StorageWorld> {
   const faults = await createFaultFolder()
   const folder = await mkdtemp(join(tmpdir(), 'dock-storage-'))
-  const environment = { DOCK_FAULTS: faults.path, DOCK_COPY_TIMES: copyTimes, LOG_LEVEL: 'debug' }
+  const environment = { DOCK_FAULTS: faults.path, ...copyTimes, LOG_LEVEL: 'debug' }
   const { controlPlane, admin, controlDir, logFile } = await startControlPlane(
     folder,
     databaseUrl,
@@ -202,7 +205,7 @@ export async function createStorageWorld(databaseUrl: string, copyTimes: string)
 
 /** The same on a database cluster of its own, for a proof. Answers what ends both. */
 export async function startStorageProof(
-  copyTimes: string,
+  copyTimes: CopyTimes,
 ): Promise<{ world: StorageWorld; end(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-proof-'))
   // The cluster runs as another user, who must be able to pass through.

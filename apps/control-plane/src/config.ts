@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
-import { type CopySettings, parseCopySettings } from './modules/copies/index.ts'
+import { type CopySettings, type CopyTimeName, copySettings, copyTimeNames } from './modules/copies/index.ts'
 import type { GitServers } from './modules/environments/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
@@ -19,6 +19,12 @@ const commaList = z.string().transform((text) =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== ''),
 )
+
+const copyTime = z.coerce.number().min(0).max(10_000_000).optional()
+const copyTimes = Object.fromEntries(copyTimeNames.map((name) => [name, copyTime])) as Record<
+  CopyTimeName,
+  typeof copyTime
+>
 
 const schema = z.object({
   PORT: port.default(8080),
@@ -55,17 +61,8 @@ const schema = z.object({
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
   DOCK_OBJECTS_RESERVE_MIB: z.coerce.number().int().min(0).default(2048),
-  DOCK_COPY_TIMES: z
-    .string()
-    .default('')
-    .transform((text, check) => {
-      try {
-        return parseCopySettings(text)
-      } catch (error) {
-        check.addIssue(error instanceof Error ? error.message : String(error))
-        return z.NEVER
-      }
-    }),
+  ...copyTimes,
+  DOCK_COPY_TIMES: z.never(`is gone; set ${copyTimeNames.join(', ')} instead, each in seconds`).optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   DOCK_TRUSTED_PROXIES: commaList
     .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
@@ -241,7 +238,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,
     objectReserveBytes: values.DOCK_OBJECTS_RESERVE_MIB * 2 ** 20,
-    copies: values.DOCK_COPY_TIMES,
+    copies: copySettings(values),
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,

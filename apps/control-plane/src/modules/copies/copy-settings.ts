@@ -1,48 +1,44 @@
-/** How soon the work on copies comes to what is due. Milliseconds. */
+/** When the work on copies is done. Milliseconds. */
 export type CopySettings = {
-  /** Age that a Snapshot reaches before it is copied: one that is resumed or deleted at once costs no copy. */
+  /** Age at which a Snapshot is copied. One that is resumed or deleted before costs no copy. */
   ageMs: number
-  /** After a copy that failed; twice as long after each further failure, up to an hour. */
+  /** Wait after a failed copy. Each further failure doubles it, up to an hour. */
   retryMs: number
+  /** Interval between two removals of objects that nothing needs. */
   sweepEveryMs: number
-  /** How long nothing may have needed a chunk, or have written an object, before it can go. */
+  /** How long an object must have been unused before it can be removed. */
   graceMs: number
+  /** Interval between two searches for objects without a row. */
   straysEveryMs: number
-  /** A copy is proven anew this often, each one no sooner than `drillAgainMs` after it was proven last. */
+  /** Interval between two proofs of a copy. A proof reads the whole copy back. */
   drillEveryMs: number
+  /** How long one copy is left alone after its last proof. */
   drillAgainMs: number
 }
 
-export const usualCopySettings: CopySettings = {
-  ageMs: 30_000,
-  retryMs: 30_000,
-  sweepEveryMs: 600_000,
-  graceMs: 3_600_000,
-  straysEveryMs: 86_400_000,
-  drillEveryMs: 600_000,
-  drillAgainMs: 86_400_000,
+/** The operator's setting for each time, and its default in seconds. */
+export const copyTimes = {
+  DOCK_COPY_AGE_SECONDS: ['ageMs', 30],
+  DOCK_COPY_RETRY_SECONDS: ['retryMs', 30],
+  DOCK_COPY_SWEEP_SECONDS: ['sweepEveryMs', 600],
+  DOCK_COPY_GRACE_SECONDS: ['graceMs', 3_600],
+  DOCK_COPY_STRAYS_SECONDS: ['straysEveryMs', 86_400],
+  DOCK_COPY_DRILL_SECONDS: ['drillEveryMs', 600],
+  DOCK_COPY_DRILL_AGAIN_SECONDS: ['drillAgainMs', 86_400],
+} as const satisfies Readonly<Record<string, readonly [keyof CopySettings, number]>>
+
+export type CopyTimeName = keyof typeof copyTimes
+
+export const copyTimeNames = Object.keys(copyTimes) as readonly CopyTimeName[]
+
+/** Returns the settings for values in seconds. A missing value means the default. */
+export function copySettings(seconds: Partial<Record<CopyTimeName, number | undefined>>): CopySettings {
+  return Object.fromEntries(
+    copyTimeNames.map((name) => {
+      const [key, usual] = copyTimes[name]
+      return [key, (seconds[name] ?? usual) * 1000]
+    }),
+  ) as CopySettings
 }
 
-const names: Readonly<Record<string, keyof CopySettings>> = {
-  age: 'ageMs',
-  retry: 'retryMs',
-  sweep: 'sweepEveryMs',
-  grace: 'graceMs',
-  strays: 'straysEveryMs',
-  drill: 'drillEveryMs',
-  again: 'drillAgainMs',
-}
-
-/** Reads `age=30,retry=30,sweep=600,grace=3600,strays=86400,drill=600,again=86400`, in seconds; what is left out is as usual. */
-export function parseCopySettings(text: string): CopySettings {
-  const settings = { ...usualCopySettings }
-  for (const entry of text.split(',').filter((each) => each.trim() !== '')) {
-    const [name = '', value = ''] = entry.trim().split('=')
-    const key = names[name]
-    const seconds = Number(value)
-    if (key === undefined || value === '' || !(seconds >= 0 && seconds <= 10_000_000))
-      throw new Error(`'${entry}': write seconds as ${Object.keys(names).join('=…,')}=…`)
-    settings[key] = seconds * 1000
-  }
-  return settings
-}
+export const usualCopySettings: CopySettings = copySettings({})

@@ -1,0 +1,60 @@
+/** The list of settings is complete: README shows all of it, and no program reads a variable that it lacks. */
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { allSettings, dockVariables, internalVariables, withSettingsTable } from './all-settings.ts'
+
+const root = fileURLToPath(new URL('../../..', import.meta.url))
+const read = (path: string): string => readFileSync(`${root}/${path}`, 'utf8')
+const settings = new Set(allSettings.flatMap(({ names }) => names))
+const known = new Set([...settings, ...Object.keys(internalVariables), ...dockVariables])
+/** Variables of other programs, and of shells. */
+const foreign =
+  /^(PATH|HOME|USER|LOGNAME|TERM|SHELL|LANG|LANGUAGE|LC_\w+|EUID|TMPDIR|CI|NODE_\w+|BASH\w*|VERSION_CODENAME|DEBIAN_FRONTEND|UV_\w+|PG\w+)$/
+
+/** Names that a source reads: DOCK_ variables wherever they stand, others where they are read from an environment. */
+const namesRead = (path: string, text: string): string[] => {
+  const own = text.match(/\bDOCK_[A-Z0-9_]*[A-Z0-9]\b/g) ?? []
+  const patterns = path.endsWith('.ts')
+    ? [
+        /env(?:ironment)?(?:\.|\[['"])([A-Z][A-Z_]{2,})\b/g,
+        /\ball\[['"]([A-Z_]+)['"]\]/g,
+        /^ {2}([A-Z][A-Z_]{2,}): /gm,
+      ]
+    : [/\$\{([A-Z][A-Z_]{2,}):[-+?=]/g]
+  return [...own, ...patterns.flatMap((pattern) => [...text.matchAll(pattern)].map((match) => match[1]!))]
+}
+
+const sources = execFileSync(
+  'git',
+  ['ls-files', '-co', '--exclude-standard', 'apps', 'packages', 'script', 'images'],
+  {
+    cwd: root,
+    encoding: 'utf8',
+  },
+)
+  .trim()
+  .split('\n')
+  .filter((path) => !/\.(test\.ts|sql|md|json|py)$/.test(path) && !path.startsWith('packages/testkit/'))
+  .filter((path) => !path.endsWith('/all-settings.ts'))
+
+it('is shown by README as it is', () => {
+  expect(read('README.md'), 'run script/settings-table').toBe(withSettingsTable(read('README.md')))
+})
+
+it('has every variable that a program reads', () => {
+  const unlisted = sources.flatMap((path) =>
+    namesRead(path, read(path))
+      .filter((name) => !known.has(name) && !foreign.test(name))
+      .map((name) => `${path}: ${name}`),
+  )
+  expect(unlisted).toEqual([])
+})
+
+it('has no setting that nothing reads', () => {
+  const seen = new Set(sources.flatMap((path) => namesRead(path, read(path))))
+  // Read by the name of a distribution or a provider.
+  const composed = /^DOCK_MIRROR_/
+  expect([...settings].filter((name) => !seen.has(name) && !composed.test(name))).toEqual([])
+})

@@ -1,0 +1,275 @@
+/**
+ * Every setting of an operator, and every other variable that Dock's programs read. README's table is generated from
+ * this list by `script/settings-table`. A test fails when a program reads a variable that is not here.
+ */
+
+export type Setting = {
+  /** Settings that belong together share a row. */
+  names: readonly string[]
+  /** The default, in Markdown. */
+  usual: string
+  /** What it sets, in Markdown. */
+  sets: string
+}
+
+export const allSettings: readonly Setting[] = [
+  { names: ['PORT', 'DOCK_BIND'], usual: '`8080`, `127.0.0.1`', sets: 'port and address of the API' },
+  {
+    names: ['DOCK_PUBLIC_URL'],
+    usual: 'the listening address',
+    sets: 'URL at which callers reach the API: in links, callbacks of sign-in, and addresses of exposed ports',
+  },
+  {
+    names: ['DOCK_APP_URL'],
+    usual: '`DOCK_PUBLIC_URL`',
+    sets: 'URL of the web pages that mails link to; the dashboard itself is not built yet',
+  },
+  { names: ['DOCK_DATA_DIR'], usual: '`./.dock`', sets: 'folder that holds all data' },
+  {
+    names: ['DATABASE_URL'],
+    usual: 'a private cluster in the data folder',
+    sets: 'PostgreSQL server, version 15 or newer',
+  },
+  {
+    names: ['DOCK_DATABASE_CONNECTIONS', 'DOCK_DATABASE_TIMEOUT_SECONDS'],
+    usual: '`10`, `120`',
+    sets: 'database connections of the control plane (the private cluster allows 100 in all), and the longest time for one statement (`0`: no limit; migrations have none)',
+  },
+  {
+    names: ['DEFAULT_IMAGE'],
+    usual: '`ubuntu-24.04`, or `debian-13` where that cannot be built',
+    sets: 'image of a Dock whose create names none',
+  },
+  {
+    names: ['DOCK_ADMIN_EMAIL', 'DOCK_ADMIN_PASSWORD'],
+    usual: '`admin@dock.localhost`, generated',
+    sets: 'the first person, created at the first start',
+  },
+  {
+    names: ['INSTANCE_ADMIN_EMAILS'],
+    usual: 'none',
+    sets: 'further instance admins, separated by commas',
+  },
+  {
+    names: ['DOCK_SIGNUP'],
+    usual: '`invite`',
+    sets: 'who may create an account: `open` for anybody, `invite` for invited people, `closed` for nobody',
+  },
+  {
+    names: ['DOCK_AUTH_SECRET'],
+    usual: 'a generated file, `control/keys/auth-secret`',
+    sets: 'secret that signs session cookies, at least 32 characters; several control planes must share it',
+  },
+  {
+    names: ['GITHUB_CLIENT_ID', 'GITHUB_CLIENT_SECRET', 'GITHUB_URL'],
+    usual: 'none, none, `https://github.com`',
+    sets: 'sign-in with GitHub; callback `<url>/api/auth/callback/github`; the URL names an Enterprise server',
+  },
+  {
+    names: ['GITLAB_CLIENT_ID', 'GITLAB_CLIENT_SECRET', 'GITLAB_URL'],
+    usual: 'none, none, `https://gitlab.com`',
+    sets: 'sign-in with GitLab; callback `<url>/api/auth/callback/gitlab`; the URL names a self-managed server',
+  },
+  {
+    names: ['GOOGLE_CLIENT_ID', 'GOOGLE_CLIENT_SECRET'],
+    usual: 'none',
+    sets: 'sign-in with Google; callback `<url>/api/auth/callback/google`',
+  },
+  {
+    names: ['CHATGPT_CLIENT_ID', 'CHATGPT_DEVICE_URL', 'CHATGPT_TOKEN_URL', 'CHATGPT_SCOPE'],
+    usual: 'none, none, none, `openid profile email offline_access`',
+    sets: 'device sign-in (RFC 8628) to a hosted assistant with a person’s own subscription',
+  },
+  {
+    names: ['DOCK_SECRET_KEYS'],
+    usual: 'a generated file, `control/keys/secret-keys`',
+    sets: 'the key ring that seals secrets: [docs/operate/keys.md](docs/operate/keys.md)',
+  },
+  {
+    names: ['SMTP_URL', 'DOCK_MAIL_FROM'],
+    usual: 'none (mails become files in `control/outbox`), `dock@dock.localhost`',
+    sets: 'mail server, as `smtp://` or `smtps://`, and sender of all mail',
+  },
+  {
+    names: ['DOCK_CONTACT_EMAIL'],
+    usual: 'the first person’s address',
+    sets: 'recipient of messages from the contact form',
+  },
+  {
+    names: ['OBJECT_STORE_URL'],
+    usual: 'none: the folder `control/objects`',
+    sets: 'store of the durable copies of Snapshots: `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=https://…&region=…&style=path`, or `style=virtual`',
+  },
+  {
+    names: ['DOCK_OBJECTS_RESERVE_MIB'],
+    usual: '`2048`',
+    sets: 'free disk that copies in the folder `control/objects` leave alone, because the database shares the disk; below it copies wait, and the metric `dock_copies_store_full` is 1',
+  },
+  {
+    names: ['DOCK_COPY_MIB_PER_SECOND'],
+    usual: '`64`',
+    sets: 'rate at which a host reads its disks for copies',
+  },
+  {
+    names: ['DOCK_COPY_AGE_SECONDS', 'DOCK_COPY_RETRY_SECONDS'],
+    usual: '`30`, `30`',
+    sets: 'age at which a Snapshot is copied, and the wait after a failed copy, which doubles up to an hour',
+  },
+  {
+    names: ['DOCK_COPY_SWEEP_SECONDS', 'DOCK_COPY_GRACE_SECONDS', 'DOCK_COPY_STRAYS_SECONDS'],
+    usual: '`600`, `3600`, `86400`',
+    sets: 'interval of removing objects that nothing needs, how long they must have been unused, and interval of searching objects without a row',
+  },
+  {
+    names: ['DOCK_COPY_DRILL_SECONDS', 'DOCK_COPY_DRILL_AGAIN_SECONDS'],
+    usual: '`600`, `86400`',
+    sets: 'interval of proving one copy by reading it back, and the least time between two proofs of the same copy',
+  },
+  {
+    names: ['DOCK_SNAPSHOT_FILE_MAX_MIB'],
+    usual: '`1024`',
+    sets: 'largest part of a Snapshot’s file in one response (`file_too_large`); larger files are read in ranges',
+  },
+  {
+    names: ['REDIS_URL'],
+    usual: 'none: counted in memory',
+    sets: 'Redis or Valkey in which several control planes count rate limits together',
+  },
+  {
+    names: ['DOCK_TRUSTED_PROXIES'],
+    usual: 'none',
+    sets: 'addresses or networks of proxies whose `X-Forwarded-For` is trusted',
+  },
+  {
+    names: ['PORTS_DOMAIN'],
+    usual: '`docks.localhost` on loopback, else `off`',
+    sets: 'domain of exposed ports; its wildcard must point to this server',
+  },
+  { names: ['DOCK_EMBEDDED_HOST'], usual: '`on`', sets: '`off`: this machine runs no Docks' },
+  {
+    names: ['DOCK_HOST_LOST_AFTER_SECONDS'],
+    usual: '`300`',
+    sets: 'silence after which a host counts as lost; deletes and forced stops of its Docks then complete without it ([lost hosts](docs/operate/lost-hosts.md))',
+  },
+  {
+    names: ['DOCK_CPU_OVERCOMMIT', 'DOCK_MEMORY_OVERCOMMIT'],
+    usual: '`128`, `24`',
+    sets: 'how many times a host’s cores and memory may be promised to Docks; `1` guarantees every size',
+  },
+  {
+    names: ['DOCK_EXEC_TIMEOUT_MAX_SECONDS'],
+    usual: '`600`',
+    sets: 'longest timeout that a caller may give a command',
+  },
+  {
+    names: ['DOCK_BILLING'],
+    usual: '`off`',
+    sets: '`on`: an organization starts compute only within its plan',
+  },
+  {
+    names: ['DOCK_LIMIT_DOCKS', 'DOCK_LIMIT_CPUS', 'DOCK_LIMIT_MEMORY_MIB', 'DOCK_LIMIT_DISK_GIB'],
+    usual: '`100`, `400`, `819200`, `4096`',
+    sets: 'live Docks of one organization, and the sums of their sizes: [docs/operate/limits.md](docs/operate/limits.md)',
+  },
+  {
+    names: ['DOCK_LIMIT_STORED_GIB', 'DOCK_LIMIT_SNAPSHOTS'],
+    usual: '`2048`, `20000`',
+    sets: 'stored bytes and Snapshots of one organization at which it can start nothing more',
+  },
+  {
+    names: ['DOCK_LIMIT_ENVIRONMENTS', 'DOCK_LIMIT_REPOSITORIES', 'DOCK_LIMIT_TEMPLATES'],
+    usual: '`100`, `50`, `10`',
+    sets: 'Environments of one organization, repositories of one Environment, Templates of one organization (at most 10)',
+  },
+  {
+    names: ['DOCK_LIMIT_ORGANIZATIONS'],
+    usual: '`20`',
+    sets: 'organizations that one person may own, counting those that they created and handed over',
+  },
+  {
+    names: ['DOCK_PLATFORM_MEMORY_MIB'],
+    usual: 'an eighth of the machine, 768 to 8192',
+    sets: 'host agent: memory that all Docks together leave to the control plane, the agent and PostgreSQL',
+  },
+  {
+    names: ['DOCK_CONNECTIONS_PER_DOCK', 'DOCK_NEW_CONNECTIONS_PER_SECOND', 'DOCK_NAMES_PER_SECOND'],
+    usual: '`4096`, `500`, `200`',
+    sets: 'host agent: one Dock’s open TCP connections (half as many flows of other protocols), new connections a second, and packets a second to the name server',
+  },
+  {
+    names: ['DOCK_WARM_POOL'],
+    usual: '`16`',
+    sets: 'host agent: booted sandboxes kept ready for creates; `0`: none',
+  },
+  {
+    names: ['DOCK_CONTROL_SOCKET'],
+    usual: '`on`',
+    sets: 'host agent: `off` starts commands with `runsc exec` instead of the sandbox’s control socket, which is slower',
+  },
+  {
+    names: ['DOCK_RUNSC'],
+    usual: 'found or fetched',
+    sets: 'path of your own gVisor runtime: [docs/operate/upgrade-runsc.md](docs/operate/upgrade-runsc.md)',
+  },
+  { names: ['DOCK_IMAGE_CACHE'], usual: 'in the data folder', sets: 'folder of built root filesystems' },
+  {
+    names: ['DOCK_MIRROR_DEBIAN', 'DOCK_MIRROR_UBUNTU'],
+    usual: 'as this machine’s apt',
+    sets: 'package mirrors that images are built from',
+  },
+  {
+    names: ['DOCK_JOIN_TOKEN', 'DOCK_IMAGE_BUILDER', 'DOCK_PLAIN_HTTP'],
+    usual: 'asked for, `off`, `off`',
+    sets: '`script/host`: the join token; `on` lets this host build the image; `on` lets it reach Dock over plain http on another machine: [docs/operate/further-hosts.md](docs/operate/further-hosts.md)',
+  },
+  {
+    names: ['DOCK_METRICS_PORT'],
+    usual: '`9464` where it is free',
+    sets: 'port of the Prometheus metrics on loopback',
+  },
+  { names: ['LOG_LEVEL'], usual: '`info`', sets: 'least level of the logs in `logs/`' },
+]
+
+/** Variables that Dock's programs set for one another, or that only tests set. No operator needs them. */
+export const internalVariables: Readonly<Record<string, string>> = {
+  DOCK_CONTROL_DIR: 'the control plane’s folder, given by the supervisor',
+  DOCK_LISTEN_FD: 'descriptor of the public listening socket, given by the supervisor',
+  DOCK_ROOT_LISTEN_FD: 'descriptor of root’s listening socket, given by the supervisor',
+  DOCK_STARTED_AT: 'when script/server began, for the greeting',
+  DOCK_CONTROL_URL: 'where the agent finds the control plane, given by the supervisor or script/host',
+  DOCK_HOST_DIR: 'the host agent’s folder, given by the supervisor or script/host',
+  DOCK_RUN_DIR: 'the agent’s folder under /run, given by its launcher',
+  DOCK_JOIN_TOKEN_FILE: 'file of a join token, given by the supervisor',
+  DOCK_NODE: 'the node program, given to the agent’s launcher',
+  DOCK_COMPILE_ONLY: 'loads a program and ends: script/install/compile',
+  DOCK_COPY_TIMES: 'replaced by seven settings; refused with their names',
+  DOCK_FAULTS: 'fault points of crash tests',
+  DOCK_TEST_CACHE: 'where script/test keeps what it builds once',
+  DOCK_TEST_RUNSC: 'runtime for tests',
+  DOCK_TEST_ROOTFS: 'root filesystem for tests',
+}
+
+/** Variables inside a Dock: given to its processes, or to the scripts that prepare it. */
+export const dockVariables: readonly string[] = [
+  ...['DOCK_API_KEY', 'DOCK_ID', 'DOCK_BYTES', 'DOCK_HOSTNAME', 'DOCK_NAMESERVER', 'DOCK_NEW_IDENTITY'],
+  ...['DOCK_MACHINE_ID', 'DOCK_FOLDER', 'DOCK_REPOSITORY', 'DOCK_URL', 'DOCK_BRANCH', 'DOCK_SETUP'],
+  'DOCK_EXEC_ID',
+]
+
+/** Returns README's table of settings. */
+export function settingsTable(): string {
+  const rows = allSettings.map(
+    ({ names, usual, sets }) => `| ${names.map((name) => `\`${name}\``).join(', ')} | ${usual} | ${sets} |`,
+  )
+  return ['| Name | Default | What it sets |', '|---|---|---|', ...rows].join('\n')
+}
+
+const before = '<!-- settings: generated by script/settings-table -->\n'
+const after = '\n<!-- end of settings -->'
+
+/** Returns README with its table replaced by {@link settingsTable}. Throws if the markers are missing. */
+export function withSettingsTable(readme: string): string {
+  const [start, end] = [readme.indexOf(before), readme.indexOf(after)]
+  if (start < 0 || end < start) throw new Error('README.md has lost the markers of its table of settings')
+  return readme.slice(0, start) + before + settingsTable() + readme.slice(end)
+}
