@@ -20,7 +20,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['{packages,apps}/**/*.test.ts', 'tests/{crash,storage}/*.test.ts'],
+          include: ['{packages,apps}/**/*.test.ts', 'tests/{crash,repository,storage}/*.test.ts'],
           ...database,
         },
       },
