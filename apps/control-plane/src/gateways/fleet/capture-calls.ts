@@ -37,8 +37,8 @@ export function captureCalls(link: (hostId: string, channel: LinkChannel) => Age
   const ask = askOver((hostId) => link(hostId, 'control'))
   const { nameChunks, sealChunks, send } = diskCalls(askInBulk)
   return {
-    async *listCaptures(hostId) {
-      const { stream } = await ask(hostId, 'GET', '/captures')
+    async *listCaptures(hostId, signal) {
+      const { stream } = await ask(hostId, 'GET', '/captures', { signal })
       for await (const pages of translatedStream(readLines(stream, capturePage)))
         for (const { captures } of pages) yield captures
     },

@@ -46,14 +46,14 @@ export type DiskCalls = {
 export function diskCalls(ask: Ask): DiskCalls {
   return {
     nameChunks: async (hostId, path, keys) => {
-      const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { keys })
+      const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { body: { keys } })
       const list = createChunkList()
       const lines = translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))
       for await (const some of lines) for (const line of some) list.add(line)
       return list.named
     },
     sealChunks: async (hostId, path, keys, wanted) => {
-      const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { keys, wanted })
+      const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { body: { keys, wanted } })
       return translatedStream(stream as AsyncIterable<Uint8Array>)
     },
     send: async (hostId, path, head, frames) => {
@@ -68,7 +68,7 @@ export function diskCalls(ask: Ask): DiskCalls {
         }
       }
       const body = Readable.from(whole(), { objectMode: false })
-      const { stream } = await ask(hostId, 'POST', path, body).catch(
+      const { stream } = await ask(hostId, 'POST', path, { body }).catch(
         // What broke the body tells more than that it broke.
         (error: unknown) => Promise.reject(failure ?? error),
       )

@@ -80,7 +80,8 @@ export function createFleetServer(options: {
         }
         try {
           await events.handle(hostId, event)
-          if (event.type === 'inventory') gateway.settled(hostId)
+          // A report over a link that is gone says nothing of the session that replaced it.
+          if (event.type === 'inventory' && !link.isClosed) gateway.settled(hostId)
         } catch (error) {
           logger.error({ hostId, err: error }, 'event of a host not handled')
         }

@@ -1,16 +1,19 @@
 /** A host with a good credential that sends what no agent sends, over real links; what it costs, and what it reaches. */
-import { newUuid } from '@dock/foundation'
+import { newUuid, systemClock } from '@dock/foundation'
 import { type HostileHost, joinHostileHost, type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { listTimeoutMs } from '../../modules/hosts/index.ts'
 
 const gib = 2 ** 30
 const pressure = { memAvailableBytes: 8 * gib, diskFreeBytes: 50 * gib }
 const name = '0'.repeat(64)
 let controlPlane: TestControlPlane
 let host: HostileHost
-let answer: (path: string, request: Request) => Response | null
+let answer: (path: string, request: Request) => Response | Promise<Response> | null
+/** How long the control plane waits for a list of captures. */
+let listMs: number
 
 const inventory = (over: object = {}): string =>
   `${JSON.stringify({ type: 'inventory', facts: hostFacts(), pressure, runtimes: [], pool: [], captures: [], ...over })}\n`
@@ -42,7 +45,13 @@ const writeEndlessly = async (piece: Uint8Array, bytesMax: number): Promise<numb
 }
 
 beforeEach(async () => {
-  controlPlane = await testControlPlane()
+  listMs = listTimeoutMs
+  controlPlane = await testControlPlane({
+    clock: {
+      ...systemClock,
+      after: (ms, callback) => systemClock.after(ms === listTimeoutMs ? listMs : ms, callback),
+    },
+  })
   const { port } = await controlPlane.listen()
   answer = () => null
   host = await joinHostileHost({
@@ -148,3 +157,35 @@ it('that lists captures without end is online, and soon asked no further', async
   // What the links hold comes on top.
   expect(sent).toBeLessThan(1_000_000)
 }, 60_000)
+
+it.each([
+  ['never answers', () => new Promise<Response>(() => undefined)],
+  [
+    'sends a byte now and then',
+    () => {
+      let timer: NodeJS.Timeout
+      return new Response(
+        new ReadableStream({
+          start: (controller) => {
+            timer = setInterval(() => controller.enqueue(Buffer.from(' ')), 50)
+          },
+          cancel: () => clearInterval(timer),
+        }),
+      )
+    },
+  ],
+])('that %s when asked for its captures is online, and asked no further', async (_, list) => {
+  listMs = 500
+  let cancelled = 0
+  answer = (path, request) => {
+    if (path !== '/captures') return null
+    request.signal.addEventListener('abort', () => {
+      cancelled += 1
+    })
+    return list()
+  }
+  await host.send(inventory({ captures: null }))
+  await untilOnline()
+  await vi.waitFor(() => expect(cancelled).toBe(1), 60_000)
+  expect(host.sessions()).toBe(1)
+})

@@ -5,7 +5,7 @@ import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { stopDock } from '../docks/index.ts'
-import { capturesMax } from './host-captures.ts'
+import { capturesMax, listTimeoutMs } from './host-captures.ts'
 
 let world: TestWorld
 eachInAWorld((fresh) => {
@@ -26,6 +26,9 @@ const quarantined = async () =>
   ).rows.map(({ id }) => id)
 const hostState = async () =>
   (await sql<{ state: string }>`select state from hosts where id = ${world.hostId}`.execute(world.db)).rows[0]
+    ?.state
+const stateOf = async (dockId: string) =>
+  (await sql<{ state: string }>`select state from docks where id = ${dockId}`.execute(world.db)).rows[0]
     ?.state
 const stopped = async (): Promise<string> => {
   const dock = await world.create()
@@ -82,17 +85,67 @@ it('are left as they are where the host lists them without end, and the host wor
   expect(await quarantined()).toEqual([])
 })
 
-it('that cannot be listed now leave the whole inventory to the next', async () => {
-  const { listCaptures } = world.host
-  world.host.listCaptures = async function* () {
+/** The host begins its list, and neither goes on nor ends it until the reader gives up. */
+const listWithoutAnEnd = () => {
+  const begun = Promise.withResolvers<void>()
+  const state = { begun: begun.promise, isCancelled: false }
+  world.host.listCaptures = async function* (_host, signal) {
     yield [newUuid()]
-    throw new Error('the list was cut')
+    begun.resolve()
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    state.isCancelled = true
+    throw signal.reason
   }
-  await expect(reportUnnamed()).rejects.toThrow('cut')
+  return state
+}
+const listThatBreaksOff = async function* () {
+  yield [newUuid()]
+  throw new Error('the list was cut')
+}
+
+it('that cannot be listed now are not judged, and all else in the inventory counts', async () => {
+  await world.report()
+  const failed = await stopped()
+  await sql`update snapshots set status = 'failed' where id = ${failed}`.execute(world.db)
+  const dock = await world.create()
+  const { listCaptures } = world.host
+  world.host.listCaptures = listThatBreaksOff
+  await world.beSilent()
   expect(await hostState()).toBe('offline')
-  world.host.listCaptures = listCaptures
   await reportUnnamed()
   expect(await hostState()).toBe('online')
+  expect(await stateOf(dock.id)).toBe('ready')
+  expect(world.host.captures).toEqual(new Set([failed]))
+  expect(await quarantined()).toEqual([])
+  world.host.listCaptures = listCaptures
+  await reportUnnamed()
+  expect(world.host.captures).toEqual(new Set())
+})
+
+it('whose list does not end in time are not judged, and the list is cancelled', async () => {
+  const list = listWithoutAnEnd()
+  const reported = reportUnnamed()
+  await list.begun
+  expect(await hostState()).toBe('offline')
+  world.clock.advance(listTimeoutMs)
+  await reported
+  expect(list.isCancelled).toBe(true)
+  expect(await hostState()).toBe('online')
+  expect(await quarantined()).toEqual([])
+  // A heartbeat counts again; for a host that is offline it would end the session.
+  const { pressure } = inventoryOf()
+  await world.modules.hostEvents.handle(world.hostId, { type: 'heartbeat', pressure, running: 0 })
+  expect(world.host.disconnects.filter((reason) => reason !== 'silent for too long')).toEqual([])
+})
+
+it('whose list breaks off with the link leave the whole inventory to the next session', async () => {
+  world.host.listCaptures = async function* () {
+    yield [newUuid()]
+    world.host.online = false
+    throw new Error('the link broke')
+  }
+  await expect(reportUnnamed()).rejects.toThrow('the link broke')
+  expect(await hostState()).toBe('offline')
 })
 
 it('go where their Snapshot has a whole copy and names another host, and stay where the copy is damaged', async () => {

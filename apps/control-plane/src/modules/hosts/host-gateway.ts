@@ -55,8 +55,8 @@ export type HostGateway = HostConnections & {
   keptInstance(hostId: string): Promise<KeptInstance>
   /** Tells a host what to keep ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
-  /** All captures that the host keeps, some at a time, in no order to rely on. */
-  listCaptures(hostId: string): AsyncIterable<string[]>
+  /** All captures that the host keeps, some at a time, in no order to rely on. An abort cancels the list, which then throws. */
+  listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
   /** Regular files of a capture, some at a time, in no order to rely on. */
   tree(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
   /** The bytes of one file of a capture, or those of a range of it, over the bulk link; `size` is the whole file's. */

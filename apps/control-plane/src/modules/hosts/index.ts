@@ -30,6 +30,7 @@ export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reaction
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { eraseQuarantined } from './erase-quarantined.ts'
 export { epochOf, nextGeneration } from './generations.ts'
+export { listTimeoutMs } from './host-captures.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
 export { createHostEvents, type HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'

@@ -1,6 +1,7 @@
 /**
  * What hosts remember of the instance, and what follows when that is more than the database knows. A host is compared
- * before it is told anything, and once in each epoch its captures are compared with all Snapshots from before.
+ * before it is told anything, and once in each epoch its captures are compared with all Snapshots from before. Where its
+ * captures cannot be known, each later inventory tries that again.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
@@ -42,12 +43,14 @@ export function createLostTime(parts: {
   /** By host that was compared: how many erasures it was told of. */
   const compared = new Map<string, number>()
 
+  /** By host: the last epoch in which this process took its erasures. */
+  const erasuresTaken = new Map<string, number>()
+
   const isChecked = async (hostId: string): Promise<boolean> =>
     (await sql`select 1 from hosts where id = ${hostId} and checked_epoch >= ${lineage.epoch()}`.execute(db))
       .rows.length > 0
 
-  const check = async (hostId: string, captures: readonly string[] | null): Promise<void> => {
-    const epoch = lineage.epoch()
+  const takeErasuresOf = async (hostId: string): Promise<void> => {
     const kept = await gateway.keptInstance(hostId)
     const erasures = kept.erasures.filter(erasureMacs.isOurs)
     const foreign = kept.erasures.length - erasures.length
@@ -59,8 +62,18 @@ export function createLostTime(parts: {
     await takeErasures(db, erasures, clock.now())
     // All of them: what an earlier attempt recorded it may not have come to.
     await parts.eraseAgain(erasures)
+  }
+
+  const check = async (hostId: string, captures: readonly string[] | null): Promise<void> => {
+    const epoch = lineage.epoch()
+    if (erasuresTaken.get(hostId) !== epoch) await takeErasuresOf(hostId)
+    erasuresTaken.set(hostId, epoch)
     const begunAt = lineage.begunAt()
-    if (begunAt && captures) await reactions.capturesGone(hostId, captures, begunAt)
+    if (captures === null) {
+      logger.warn({ hostId, epoch }, 'the captures of the host are unknown; its next inventory compares them')
+      return
+    }
+    if (begunAt) await reactions.capturesGone(hostId, captures, begunAt)
     await sql`update hosts set checked_epoch = ${epoch} where id = ${hostId}`.execute(db)
   }
 

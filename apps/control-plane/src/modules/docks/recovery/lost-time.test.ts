@@ -128,6 +128,28 @@ it('a create that its host refuses as busy is started nowhere else', async () =>
   await expectNothingDestroyed()
 })
 
+it('a resume that fails for an unknown reason waits in error, and a forced stop gives its Snapshot back', async () => {
+  const { context } = world.modules
+  const { id } = await world.create()
+  await stop(id)
+  await cutOff(world, 'start', () => resumeDock(context, world.caller, id, {}))
+  world.host.failures.set('start', ['failed'])
+  await takeUp(world)
+  expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  // No report settles it: what a host does not name may be there all the same.
+  await world.report()
+  expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  await expectNothingDestroyed()
+  await expect(stop(id)).rejects.toThrow()
+  expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
+  await stopDock(context, world.caller, id, { force: true })
+  expect(await dockOf(id)).toMatchObject({ state: 'archived', hostId: null, hasDisk: false })
+  expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
+  await resumeDock(context, world.caller, id, {})
+  expect(await dockOf(id)).toMatchObject({ state: 'ready' })
+  expect(world.host.starts.at(-1)?.source).toMatchObject({ kind: 'capture' })
+})
+
 it('a start that its host has no room for fails as ever', async () => {
   const { id } = await world.create()
   await stop(id)

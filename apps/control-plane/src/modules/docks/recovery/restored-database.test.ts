@@ -63,6 +63,54 @@ it('a Snapshot whose capture was removed in the lost time reads failed, once; ot
   expect(world.host.captures.has(lost!.id)).toBe(true)
 })
 
+/** The host reports without its captures, so that it is asked for a list of them. */
+const reportUnnamed = async () => {
+  const runtimes = [...world.host.sandboxes.values()]
+  await world.modules.hostEvents.handle(
+    world.hostId,
+    inventoryOf({ runtimes, captures: null, remembered: world.host.instance.watermark }),
+  )
+  await world.modules.hostEvents.settled()
+}
+
+it.each([
+  [
+    'cannot be listed',
+    async function* () {
+      yield []
+      throw new Error('the list was cut')
+    },
+  ],
+  [
+    'are too many to read',
+    async function* () {
+      for (;;) yield []
+    },
+  ],
+])('captures that %s are compared with the Snapshots once they can be read', async (_, list) => {
+  const [gone, kept, running] = [await world.create(), await world.create(), await world.create()]
+  await stop(gone.id)
+  await stop(kept.id)
+  const [lost] = await snapshotsOf(gone.id)
+  world.host.captures.delete(lost!.id)
+  const { listCaptures } = world.host
+  world.host.listCaptures = list
+  restored()
+  await world.beSilent()
+  await reportUnnamed()
+  await reportUnnamed()
+  const { rows } = await sql<{ state: string }>`select state from hosts where id = ${world.hostId}
+    union all select state from docks where id = ${running.id}`.execute(world.db)
+  expect(rows.map(({ state }) => state)).toEqual(['online', 'ready'])
+  for (const { id } of [gone, kept])
+    expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
+  world.host.listCaptures = listCaptures
+  await reportUnnamed()
+  expect(await snapshotsOf(gone.id)).toMatchObject([{ status: 'failed', hostId: null }])
+  expect(await snapshotsOf(kept.id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
+  expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
+})
+
 /** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
 const keptElsewhere = async (snapshotId: string): Promise<string> => {
   const second = await secondHost(world)
