@@ -6,7 +6,7 @@ import type { OperationError, OperationRow, SagaStep } from '../../../engine/ind
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { afterHeld, holdDock } from '../core/dock-commit.ts'
 import { whileHostReturns } from '../core/host-patience.ts'
-import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from '../recovery/lost-time.ts'
+import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
 import { hostOf, startData } from './start-data.ts'
 
 export type BranchSource = {

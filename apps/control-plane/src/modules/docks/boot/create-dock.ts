@@ -1,15 +1,15 @@
 /** POST /v1/docks */
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { causedBy, type DockContext, newDockOperation } from '../core/dock-context.ts'
 import { readCreateContext } from '../core/dock-store.ts'
-import { fingerprintOf, keysSince, makeDockOnce } from '../core/idempotency.ts'
-import { marksOf, requireLaunch } from '../environment/environment-gate.ts'
+import { marksOf, requireLaunch } from '../core/environment-gate.ts'
+import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
+import { sealVariables } from '../environment/variables/dock-variables.ts'
+import { sealSetupScript } from '../setup/setup-saga.ts'
 import { claimAndStart } from './claim-start.ts'
 import { fromImage, fromTemplate } from './create-from.ts'
-import { sealSetupScript } from './setup/setup-saga.ts'
+import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 import type { StartData } from './start-data.ts'
-import { sealVariables } from './variables/dock-variables.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 

@@ -1,9 +1,9 @@
 /** What a new Dock's disk is made of: an image, or a Template's Snapshot. */
 import { type Role, roleReaches, ServiceError } from '@dock/contract'
 import type { PlacementRequest, StartDock } from '../../hosts/index.ts'
-import type { DockContext } from '../core/dock-context.ts'
+import { requireSecretsAccess } from '../core/environment-gate.ts'
 import { placedWith } from '../core/kept-snapshot.ts'
-import { requireSecretsAccess } from '../environment/environment-gate.ts'
+import type { DockContext } from '../dock-context.ts'
 
 export type Origin = {
   image: string

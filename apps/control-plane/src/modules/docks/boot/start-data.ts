@@ -4,8 +4,8 @@ import type { OperationRow } from '../../../engine/index.ts'
 import type { OrderForHost, StartDock } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import type { DockPassing } from '../core/dock-store.ts'
-import type { Recovery } from '../recovery/recovery.ts'
-import type { RepositoriesProgress } from './repositories/repository-steps.ts'
+import type { RepositoriesProgress } from '../environment/repositories/repository-steps.ts'
+import type { Recovery } from './recovery.ts'
 
 export type StartData = {
   command: Omit<StartDock, 'operationId' | 'generation' | 'env' | 'files'>

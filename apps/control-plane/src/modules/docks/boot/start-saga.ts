@@ -19,19 +19,23 @@ import { commitDock } from '../core/dock-commit.ts'
 import type { DockMove } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
 import { whileHostReturns } from '../core/host-patience.ts'
-import { isGenerationAbsent } from '../delete/remove-from-host.ts'
-import { type LostTimeParts, waitWhereInherited } from '../recovery/lost-time.ts'
-import { heldAlerts, recoveredAlerts } from '../recovery/recovery-alerts.ts'
-import { bootPatiently } from '../recovery/recovery-boot.ts'
-import type { TtlClock } from '../stop/ttl-clock.ts'
+import { type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
+import { isGenerationAbsent } from '../core/remove-from-host.ts'
+import { sizeAfterBoot } from '../core/size-after-boot.ts'
+import type { TtlClock } from '../core/ttl-clock.ts'
+import type { DockRepositories } from '../environment/repositories/dock-repositories.ts'
+import {
+  createRepositorySteps,
+  movesToReady,
+  setupAfterStart,
+} from '../environment/repositories/repository-steps.ts'
+import { createFurnishing, type Launch } from '../environment/variables/furnishing.ts'
+import { insertSetup } from '../setup/setup-saga.ts'
 import { createBranchSource } from './branch-source.ts'
 import { isFaultOfHost, moveStart } from './move-start.ts'
-import type { DockRepositories } from './repositories/dock-repositories.ts'
-import { createRepositorySteps, movesToReady, setupAfterStart } from './repositories/repository-steps.ts'
-import { insertSetup } from './setup/setup-saga.ts'
-import { sizeAfterBoot } from './size-after-boot.ts'
+import { heldAlerts, recoveredAlerts } from './recovery-alerts.ts'
+import { bootPatiently } from './recovery-boot.ts'
 import { hostOf, type StartData, startData } from './start-data.ts'
-import { createFurnishing, type Launch } from './variables/furnishing.ts'
 
 type Options = {
   db: Db

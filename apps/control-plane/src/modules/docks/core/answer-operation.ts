@@ -1,14 +1,14 @@
 /** What the routes answer that only begin something: the operation, as far as it has come in a moment. */
 import type { Operation } from '@dock/contract'
-import type { OperationRow } from '../../../engine/index.ts'
-import type { DockContext } from './dock-context.ts'
+import type { Clock } from '@dock/foundation'
+import type { OperationRow, OperationRunner } from '../../../engine/index.ts'
 
 /** How long an answer waits for what is as good as done. */
 const answerWithinMs = 5_000
 
 /** Runs an operation that was saved with this process's lease, and answers it done or under way. */
 export async function answerOperation(
-  { clock, runner }: Pick<DockContext, 'clock' | 'runner'>,
+  { clock, runner }: { clock: Clock; runner: OperationRunner },
   operation: OperationRow,
 ): Promise<Operation> {
   let cancel: () => void = () => undefined

@@ -2,8 +2,8 @@
 import type { DockState, Operation, Role } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { type Binding, barsMembers, bindingColumns } from '../environment/environment-gate.ts'
 import type { DockRow, VisibleDock } from './dock.ts'
+import { type Binding, barsMembers, bindingColumns } from './environment-gate.ts'
 import { givesWay } from './yields-to-delete.ts'
 
 /** Columns of a {@link DockRow}, of the table or alias `d`. */

@@ -6,9 +6,9 @@ import type { Visitor } from '../../accounts/index.ts'
 import { answerOperation } from '../core/answer-operation.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
-import { causedBy, type DockContext, newDockOperation, requireDock } from '../core/dock-context.ts'
 import { dockCaptures, findVisibleOperation } from '../core/dock-store.ts'
 import { frozenAsTemplate, isBeingCopied, isFrozenAsTemplate } from '../core/snapshot-hold.ts'
+import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { DeleteData } from './delete-saga.ts'
 
 /** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */

@@ -9,8 +9,8 @@ import { LeaseLost, type OperationRow, type Saga } from '../../../engine/index.t
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { afterSpot, completeOperation, holdDock, holdHost, releaseHost } from '../core/dock-commit.ts'
 import { explainFailure } from '../core/explain-failure.ts'
+import { removeCapture, removeDockDisk } from '../core/remove-from-host.ts'
 import { deleteUsage } from '../usage/usage-store.ts'
-import { removeCapture, removeDockDisk } from './remove-from-host.ts'
 
 export type DeleteData = {
   hostId: string | null

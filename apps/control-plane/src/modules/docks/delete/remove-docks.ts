@@ -1,7 +1,7 @@
 /** The Docks of a deleted organization go as any Dock goes: by operations that survive a crash and wait for hosts. */
 import { ServiceError } from '@dock/contract'
-import type { DockContext } from '../core/dock-context.ts'
 import { docksOfOrganization } from '../core/dock-store.ts'
+import type { DockContext } from '../dock-context.ts'
 import { claimDelete } from './delete-dock.ts'
 
 const atOnceMax = 20

@@ -5,8 +5,8 @@
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { DockRow } from '../core/dock.ts'
-import type { DockContext } from '../core/dock-context.ts'
 import { dockColumns } from '../core/dock-store.ts'
+import type { DockContext } from '../dock-context.ts'
 import { claimDelete } from './delete-dock.ts'
 
 /** Deletes that run at a time. */

@@ -7,7 +7,6 @@ import type { Db } from '../../../database/database.ts'
 import type { OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused } from '../../hosts/index.ts'
 import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
-import type { Launch } from '../boot/variables/furnishing.ts'
 import {
   barBefore,
   deliveryIsWhole,
@@ -17,6 +16,7 @@ import {
   pinDock,
   type UpgradeTarget,
 } from './upgrade-store.ts'
+import type { Launch } from './variables/furnishing.ts'
 
 type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string; furnish: Launch }
 

@@ -3,9 +3,9 @@ import { ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
 import type { VisibleDock } from '../core/dock.ts'
-import type { DockContext } from '../core/dock-context.ts'
 import { type DockPassing, passingOfDock, readCreateContext } from '../core/dock-store.ts'
-import { marksOf, requireLaunch } from './environment-gate.ts'
+import { marksOf, requireLaunch } from '../core/environment-gate.ts'
+import type { DockContext } from '../dock-context.ts'
 
 export type Rebinding = {
   /** Columns of the Dock, as assignments. */

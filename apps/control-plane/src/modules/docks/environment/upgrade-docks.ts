@@ -4,7 +4,7 @@ import { newOperationId } from '@dock/foundation'
 import { type Cause, type OperationRow, takeBlocked } from '../../../engine/index.ts'
 import { answerOperation } from '../core/answer-operation.ts'
 import { saveOperation } from '../core/dock-claim.ts'
-import type { DockContext } from '../core/dock-context.ts'
+import type { DockContext } from '../dock-context.ts'
 import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
 /**

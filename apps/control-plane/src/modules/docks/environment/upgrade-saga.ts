@@ -16,14 +16,13 @@ import {
 } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
-import type { DockRepositories } from '../boot/repositories/dock-repositories.ts'
-import type { BootedDock } from '../boot/repositories/passed-repositories.ts'
-import { createFurnishing, type Launch } from '../boot/variables/furnishing.ts'
 import { completeOperation, holdDock } from '../core/dock-commit.ts'
 import { standingStates } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
 import { patienceMs } from '../core/host-patience.ts'
 import { createGiveVersion, type GiveVersion } from './give-version.ts'
+import type { DockRepositories } from './repositories/dock-repositories.ts'
+import type { BootedDock } from './repositories/passed-repositories.ts'
 import {
   mayHavePart,
   type OlderDock,
@@ -32,6 +31,7 @@ import {
   type UpgradeTarget,
   upgradeData,
 } from './upgrade-store.ts'
+import { createFurnishing, type Launch } from './variables/furnishing.ts'
 
 type Options = {
   db: Db

@@ -3,7 +3,7 @@ import type { DockState } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
-import { bindingColumns } from './environment-gate.ts'
+import { bindingColumns } from '../core/environment-gate.ts'
 
 /** The version that Docks are moved to. */
 export type UpgradeTarget = { organizationId: string; environmentId: string; version: number }

@@ -1,8 +1,8 @@
 /** POST /v1/docks/:id/exec */
 import { type ExecResult, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { type DockContext, requireDock } from '../core/dock-context.ts'
-import { requireSecretsAccess } from '../environment/environment-gate.ts'
+import { requireSecretsAccess } from '../core/environment-gate.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
 import { execOnce } from './exec-once.ts'
 import { type ExecBody, runCommand } from './run-command.ts'
 

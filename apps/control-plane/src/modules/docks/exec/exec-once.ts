@@ -5,8 +5,8 @@
 import { byteLength, isReadyDockState, limits, ServiceError } from '@dock/contract'
 import type { ExecOutcome } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
-import type { DockContext } from '../core/dock-context.ts'
 import { organizationOwner } from '../core/sealed-columns.ts'
+import type { DockContext } from '../dock-context.ts'
 import {
   claimExecKey,
   dropOutcomes,

@@ -2,7 +2,7 @@
 import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { type ExecOutcome, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
-import type { DockContext } from '../core/dock-context.ts'
+import type { DockContext } from '../dock-context.ts'
 
 export type ExecBody = RouteBody<(typeof routes)['execInDock']>
 

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
 import { otherKeeper } from '../../hosts/index.ts'
-import type { DockContext } from '../core/dock-context.ts'
+import type { DockContext } from '../dock-context.ts'
 
 /**
  * Of the Snapshots that this host kept before `before`, those that are not among the captures `there` have only what other

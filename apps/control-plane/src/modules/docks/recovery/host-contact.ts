@@ -3,11 +3,11 @@
  * are started nowhere else until it has said what became of them.
  */
 import { sql } from 'kysely'
+import { stoppedResponding } from '../boot/recovery-alerts.ts'
 import type { DockRow } from '../core/dock.ts'
 import { commitDock } from '../core/dock-commit.ts'
-import type { DockContext } from '../core/dock-context.ts'
 import { dockColumns } from '../core/dock-store.ts'
-import { stoppedResponding } from './recovery-alerts.ts'
+import type { DockContext } from '../dock-context.ts'
 
 const cause = { by: 'host', through: 'host' } as const
 

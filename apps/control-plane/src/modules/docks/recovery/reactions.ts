@@ -1,6 +1,6 @@
 /** What happens to Docks when their host speaks, falls silent, comes back, or has lost a runtime. */
 import type { DockReactions, LostRuntime } from '../../hosts/index.ts'
-import type { DockContext } from '../core/dock-context.ts'
+import type { DockContext } from '../dock-context.ts'
 import { createDiskMarks } from '../usage/disk-marks.ts'
 import { saveMemoryShortage } from '../usage/memory-shortages.ts'
 import { createOwnSamples } from '../usage/own-samples.ts'

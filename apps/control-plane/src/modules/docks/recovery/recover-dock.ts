@@ -6,14 +6,14 @@
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { type LostRuntime, nextGeneration } from '../../hosts/index.ts'
+import { heldAfterLoss } from '../boot/recovery-alerts.ts'
 import type { StartData } from '../boot/start-data.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { commitDock } from '../core/dock-commit.ts'
-import { type DockContext, newDockOperation } from '../core/dock-context.ts'
 import { hostnameOf } from '../core/dock-name.ts'
 import { dockColumns } from '../core/dock-store.ts'
-import { heldAfterLoss } from './recovery-alerts.ts'
+import { type DockContext, newDockOperation } from '../dock-context.ts'
 
 const recoveriesMax = 3
 const recoveryWindowMs = 10 * 60_000

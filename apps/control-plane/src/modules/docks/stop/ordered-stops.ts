@@ -5,8 +5,8 @@
 import { ServiceError } from '@dock/contract'
 import { createTimers } from '../../../engine/index.ts'
 import { isHostLost } from '../../hosts/index.ts'
-import type { DockContext } from '../core/dock-context.ts'
 import { standingStates } from '../core/dock-state.ts'
+import type { DockContext } from '../dock-context.ts'
 import {
   deleteOrderedStop,
   type OrderedStop,

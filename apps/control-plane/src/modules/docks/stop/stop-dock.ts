@@ -7,9 +7,9 @@ import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
 import { isHostLost, saveCaptureOrders } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
-import { causedBy, type DockContext, newDockOperation, requireDock } from '../core/dock-context.ts'
 import { stoppableStates } from '../core/dock-state.ts'
 import { dockCaptures, dueDocks } from '../core/dock-store.ts'
+import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { StopData } from './stop-saga.ts'
 
 /** How often a stop is tried on a Dock whose state changes under it. */

@@ -12,13 +12,13 @@ import {
   saveHostOrders,
 } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
-import { setupEndedByStop } from '../boot/setup/setup-saga.ts'
-import { sizeAfterBoot } from '../boot/size-after-boot.ts'
 import { commitDock } from '../core/dock-commit.ts'
-import { removeCapture } from '../delete/remove-from-host.ts'
+import { captureOfLostTime, type LostTimeParts } from '../core/lost-time.ts'
+import { removeCapture } from '../core/remove-from-host.ts'
+import { sizeAfterBoot } from '../core/size-after-boot.ts'
+import type { TtlClock } from '../core/ttl-clock.ts'
 import { dropOutcomesOf } from '../exec/exec-key-store.ts'
-import { captureOfLostTime, type LostTimeParts } from '../recovery/lost-time.ts'
-import type { TtlClock } from './ttl-clock.ts'
+import { setupEndedByStop } from '../setup/setup-saga.ts'
 
 export type StopData = {
   hostId: string

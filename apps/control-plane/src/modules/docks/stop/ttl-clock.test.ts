@@ -3,8 +3,8 @@ import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { createDrivenClock, createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTtlClock } from '../core/ttl-clock.ts'
 import { readDock, resumeDock, stopDock, updateDock } from '../index.ts'
-import { createTtlClock } from './ttl-clock.ts'
 
 describe('the clock', () => {
   const logger = createLogger('test')

@@ -1,13 +1,15 @@
 /** What a Dock's owner is told of its shortages of memory. The newest few of each Dock are kept. */
+
+import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
+import type { Db } from '../../../database/database.ts'
 import type { MemoryShortage } from '../../hosts/index.ts'
-import type { DockContext } from '../core/dock-context.ts'
 
 const keptMax = 20
 
 /** Keeps it if the Dock is on that host at that generation: a host is believed of its own Docks only. */
 export async function saveMemoryShortage(
-  { db, clock }: Pick<DockContext, 'db' | 'clock'>,
+  { db, clock }: { db: Db; clock: Clock },
   hostId: string,
   { dockId, generation, process, count }: MemoryShortage,
 ): Promise<void> {

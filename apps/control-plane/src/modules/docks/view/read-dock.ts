@@ -1,8 +1,8 @@
 /** GET /v1/docks/:id, GET /v1/docks, GET /v1/operations/:id */
 import { type Dock, type Operation, statesOfFilter } from '@dock/contract'
 import type { Caller, Visitor } from '../../accounts/index.ts'
-import { type DockContext, requireDock } from '../core/dock-context.ts'
 import { findVisibleOperation, listVisibleDocks } from '../core/dock-store.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
 import { viewDock } from './dock-view.ts'
 
 /** One Dock of the caller's organizations. */

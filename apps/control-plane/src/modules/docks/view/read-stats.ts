@@ -1,8 +1,8 @@
 /** GET /v1/docks/:id/stats */
 import type { DockStats } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { type DockContext, requireDock } from '../core/dock-context.ts'
 import { standingStates } from '../core/dock-state.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
 import { readUsage } from '../usage/usage-store.ts'
 import { addTotals, viewTotal } from '../usage/usage-total.ts'
 

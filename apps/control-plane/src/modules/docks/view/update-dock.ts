@@ -5,9 +5,9 @@ import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimError } from '../core/dock-claim.ts'
-import { type DockContext, requireDock } from '../core/dock-context.ts'
 import { dockColumns } from '../core/dock-store.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
 import { viewDock } from './dock-view.ts'
 
 type UpdateBody = RouteBody<(typeof routes)['updateDock']>

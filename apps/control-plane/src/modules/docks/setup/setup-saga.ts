@@ -5,22 +5,22 @@
 import type { Clock } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
-import type { Db } from '../../../../database/database.ts'
+import type { Db } from '../../../database/database.ts'
 import {
   type Cause,
   LeaseLost,
   OperationBlocked,
   type OperationRow,
   type Saga,
-} from '../../../../engine/index.ts'
-import type { Sealer } from '../../../../sealing/index.ts'
-import { type HostGateway, HostRefused, type SetupOutcome } from '../../../hosts/index.ts'
-import { completeOperation, holdDock } from '../../core/dock-commit.ts'
-import { explainFailure } from '../../core/explain-failure.ts'
-import { passesWithTime } from '../../core/is-transient-host-failure.ts'
-import { organizationOwner } from '../../core/sealed-columns.ts'
-import type { SecretsOf } from '../variables/dock-secrets.ts'
-import { maskSecrets } from '../variables/mask-secrets.ts'
+} from '../../../engine/index.ts'
+import type { Sealer } from '../../../sealing/index.ts'
+import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
+import { completeOperation, holdDock } from '../core/dock-commit.ts'
+import { explainFailure } from '../core/explain-failure.ts'
+import { passesWithTime } from '../core/is-transient-host-failure.ts'
+import { organizationOwner } from '../core/sealed-columns.ts'
+import type { SecretsOf } from '../environment/variables/dock-secrets.ts'
+import { maskSecrets } from '../environment/variables/mask-secrets.ts'
 
 /** A script that has not ended by then is ended. */
 export const setupMinutesMax = 30

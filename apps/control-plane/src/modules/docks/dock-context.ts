@@ -2,11 +2,11 @@
 
 import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
-import type { Db } from '../../../database/database.ts'
-import type { Cause, OperationRow, OperationRunner } from '../../../engine/index.ts'
-import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
-import type { Sealer } from '../../../sealing/index.ts'
-import type { Caller, Visitor } from '../../accounts/index.ts'
+import type { Db } from '../../database/database.ts'
+import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
+import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { Sealer } from '../../sealing/index.ts'
+import type { Caller, Visitor } from '../accounts/index.ts'
 import type {
   CaptureFile,
   ExecOutcome,
@@ -14,14 +14,14 @@ import type {
   PlacementPolicy,
   StartFailures,
   WarmPools,
-} from '../../hosts/index.ts'
-import type { Limits, Quota } from '../../limits/index.ts'
-import type { DockActivity } from '../activity/dock-activity.ts'
-import type { TtlClock } from '../stop/ttl-clock.ts'
-import type { DockUsage } from '../usage/dock-usage.ts'
-import type { VisibleDock } from './dock.ts'
-import { findVisibleDock } from './dock-store.ts'
-import type { TemplateSource } from './kept-snapshot.ts'
+} from '../hosts/index.ts'
+import type { Limits, Quota } from '../limits/index.ts'
+import type { DockActivity } from './activity/dock-activity.ts'
+import type { VisibleDock } from './core/dock.ts'
+import { findVisibleDock } from './core/dock-store.ts'
+import type { TemplateSource } from './core/kept-snapshot.ts'
+import type { TtlClock } from './core/ttl-clock.ts'
+import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
   db: Db

@@ -4,10 +4,10 @@ import { type Dock, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
-import { NotClaimed } from '../boot/claim-start.ts'
+import { type CreateContext, findDock } from '../core/dock-store.ts'
+import type { DockContext } from '../dock-context.ts'
 import { viewDock } from '../view/dock-view.ts'
-import type { DockContext } from './dock-context.ts'
-import { type CreateContext, findDock } from './dock-store.ts'
+import { NotClaimed } from './claim-start.ts'
 
 /** JSON with the keys of every object in order, so that equal bodies have equal texts. */
 const canonical = (value: unknown): string => {
