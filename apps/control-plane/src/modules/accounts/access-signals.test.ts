@@ -18,8 +18,8 @@ const bySshKey: AccessHold = { userId, credentialId: sshKeyId, organizationId, d
 const logger = createLogger('test')
 logger.level = 'silent'
 
-/** What the composition does, with the id of the connection that listens. */
-const listening = async (clock: Clock): Promise<number> => {
+/** Wires the signals to NOTIFY as the server does. Returns the process id of the listening database connection. */
+const startListening = async (clock: Clock): Promise<number> => {
   signals = createAccessSignals({ db: database.db, clock, logger, refusesSecrets })
   signals.start()
   listener = listen({
@@ -72,8 +72,8 @@ const losses = {
   'a closed account': { hold: bySession, act: sql`update users set closed_at = now()` },
 }
 
-describe('told by NOTIFY, with a clock that never sweeps', () => {
-  beforeEach(() => listening(createDrivenClock()))
+describe('a NOTIFY, without any sweep, reports', () => {
+  beforeEach(() => startListening(createDrivenClock()))
 
   it.each(Object.entries(losses))('%s', async (_, { hold, act }) => {
     const lost = Promise.withResolvers<void>()
@@ -82,7 +82,7 @@ describe('told by NOTIFY, with a clock that never sweeps', () => {
     await lost.promise
   })
 
-  it('leaves alone what another credential opened, and what was given up', async () => {
+  it('nothing to connections of other credentials or to ended subscriptions', async () => {
     const onLost = vi.fn()
     signals.subscribe(bySession, onLost)
     const end = signals.subscribe(byKey, onLost)
@@ -96,7 +96,7 @@ describe('told by NOTIFY, with a clock that never sweeps', () => {
   })
 })
 
-it('finds by its sweep what ended by time, and calls once', async () => {
+it('finds an expired session in its sweep and reports it once', async () => {
   const clock = createDrivenClock()
   signals = createAccessSignals({ db: database.db, clock, logger, refusesSecrets })
   signals.start()
@@ -111,8 +111,8 @@ it('finds by its sweep what ended by time, and calls once', async () => {
   expect(onLost).toHaveBeenCalledTimes(1)
 })
 
-it('hears again after its connection was lost', async () => {
-  const pid = await listening(systemClock)
+it('reports losses again after the listening connection was terminated', async () => {
+  const pid = await startListening(systemClock)
   await sql`select pg_terminate_backend(${pid}::int)`.execute(database.db)
   const lost = Promise.withResolvers<void>()
   signals.subscribe(byKey, lost.resolve)

@@ -1,8 +1,8 @@
 /**
- * Tells whoever holds something open in a Dock for a person (a terminal, a stream) that the credential or the membership
- * it was opened through is gone, or that the Dock's secrets are kept from the person now. A NOTIFY with the id of what
- * was lost wakes the check at once, in every process; a sweep covers what was missed, what ended by time, and the
- * secrets. Either way the truth is read afresh.
+ * Ends long-lived connections to a Dock (terminals, streams) when the user loses access to it: the credential or the
+ * membership is gone, or the Dock's secrets are now hidden from the user. A NOTIFY with the id of the lost row triggers
+ * the check at once in every process. A periodic sweep covers missed notifications, expiries and hidden secrets. Both
+ * read the current state from the database.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
@@ -10,17 +10,20 @@ import type { Db } from '../../database/database.ts'
 
 export type AccessHold = {
   userId: string
-  /** Id of the session or key that it was opened through. */
+  /** Id of the session or key that opened the connection. */
   credentialId: string
-  /** Organization that owns the Dock. */
+  /** The organization that owns the Dock. */
   organizationId: string
   dockId: string
 }
 
 export type AccessSignals = {
-  /** Calls `onLost` once, within five seconds of the loss. The answer ends the subscription. */
+  /** Calls `onLost` once, within five seconds of the loss. Returns a function that unsubscribes. */
   subscribe(hold: AccessHold, onLost: () => void): () => void
-  /** A notice of the channel `access_lost`: the id of what was lost, or none when some may have been missed. */
+  /**
+   * Handles a notification of the channel `access_lost`. `id` is the user, credential or organization that was lost; it
+   * is undefined if notifications may have been missed.
+   */
   notice(id?: string): void
   start(): void
   stop(): void
@@ -30,8 +33,11 @@ type Subscription = AccessHold & { onLost: () => void }
 
 const sweepMs = 2_000
 
-/** Positions, counted from 1, of holds whose credential works and whose person is an open member that may look in. */
-const stillHeld = async (
+/**
+ * Returns the 1-based positions of the holds that are still valid: the credential works, the account is open, the user
+ * is a member, and the Dock's secrets are not hidden from them.
+ */
+const findValidHolds = async (
   db: Db,
   holds: readonly AccessHold[],
   refusesSecrets: RawBuilder<boolean>,
@@ -55,11 +61,12 @@ const stillHeld = async (
   return new Set(rows.map((row) => row.at))
 }
 
+/** Creates the subscriptions of one process. `start` begins the sweep and `stop` ends it. */
 export function createAccessSignals(options: {
   db: Db
   clock: Clock
   logger: Logger
-  /** Whether the secrets of the Dock `d` are kept from the membership `m`. */
+  /** SQL predicate: true if the secrets of the Dock `d` are hidden from the membership `m`. */
   refusesSecrets: RawBuilder<boolean>
 }): AccessSignals {
   const { db, clock, logger, refusesSecrets } = options
@@ -69,17 +76,19 @@ export function createAccessSignals(options: {
 
   const check = async (asked: readonly Subscription[]): Promise<void> => {
     if (asked.length === 0) return
-    const held = await stillHeld(db, asked, refusesSecrets, clock.now())
+    const held = await findValidHolds(db, asked, refusesSecrets, clock.now())
     asked.forEach((subscription, index) => {
       if (!held.has(index + 1) && subscriptions.delete(subscription)) subscription.onLost()
     })
   }
   const checkNow = (asked: readonly Subscription[]): Promise<void> =>
-    check(asked).catch((error: unknown) => logger.error({ err: error }, 'access not checked'))
+    check(asked).catch((error: unknown) =>
+      logger.error({ err: error }, 'access check failed; the next sweep repeats it'),
+    )
 
-  const plan = (): void => {
+  const scheduleSweep = (): void => {
     if (!started) return
-    cancel = clock.after(sweepMs, () => void checkNow([...subscriptions]).finally(plan))
+    cancel = clock.after(sweepMs, () => void checkNow([...subscriptions]).finally(scheduleSweep))
   }
   return {
     subscribe: (hold, onLost) => {
@@ -96,7 +105,7 @@ export function createAccessSignals(options: {
       ),
     start: () => {
       started = true
-      plan()
+      scheduleSweep()
     },
     stop: () => {
       started = false

@@ -1,17 +1,17 @@
-/** Who calls: established once by the HTTP layer from the credential, handed to every operation. */
+/** The identity of an API caller. The HTTP layer derives it from the credential and passes it to every operation. */
 
 export type CallerKind = 'api_key' | 'session' | 'dock_key'
 
 export type Caller = {
   kind: CallerKind
-  /** The person acted for: the owner of the session, or the creator of the key. */
+  /** The user that the caller acts as: the owner of the session, or the creator of the key. */
   userId: string
   email: string
   emailVerified: boolean
-  /** Id of the API key or session used: what audit records name. */
+  /** Id of the API key or session. Audit records store it. */
   credentialId: string
-  /** On the instance's admin list; features also need {@link Caller.emailVerified}. */
+  /** True if the user is an instance admin. Admin features also require {@link Caller.emailVerified}. */
   instanceAdmin: boolean
-  /** The only Dock a `dock_key` may touch; present on that kind alone. */
+  /** The only Dock that a `dock_key` may access. Absent for other kinds. */
   dockId?: string
 }

@@ -4,7 +4,10 @@ import type { Tx } from '../../database/database.ts'
 
 export { hashPassword }
 
-/** Makes a person with a password, as the sign-in library would have, in the caller's transaction. Answers the id. */
+/**
+ * Creates a user with a password and returns the user's id. Writes the same rows that better-auth would write on
+ * sign-up, but in the caller's transaction.
+ */
 export async function createPerson(
   tx: Tx,
   person: { name: string; email: string; password: string; emailVerified: boolean; instanceAdmin: boolean },
@@ -15,7 +18,7 @@ export async function createPerson(
     .values({
       id,
       name: person.name,
-      // The sign-in library looks addresses up in lower case.
+      // better-auth looks up addresses in lower case.
       email: person.email.toLowerCase(),
       email_verified: person.emailVerified,
       instance_admin: person.instanceAdmin,

@@ -1,4 +1,4 @@
-/** Public face of accounts: people, their sessions and who calls. */
+/** Public interface of the accounts module: users, their sessions, and the identity of an API caller. */
 export { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
 export type { Caller, CallerKind } from './caller.ts'
 export { createPerson } from './create-person.ts'

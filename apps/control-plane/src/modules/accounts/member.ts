@@ -1,4 +1,4 @@
-/** A caller whose membership was proven before the operation began. */
+/** A caller whose membership of an organization has been checked before the operation starts. */
 import type { AccessTerms, Role } from '@dock/contract'
 import type { Caller } from './caller.ts'
 import { requireRole } from './visitor.ts'
@@ -7,10 +7,13 @@ declare const proven: unique symbol
 
 export type Membership = { organizationId: string; role: Role }
 
-/** `organizationId` is the tenant of every query that an operation makes for them. */
+/** Operations use `organizationId` as the tenant in every query. Only {@link createMember} creates this type. */
 export type Member = Caller & Membership & { readonly [proven]: 'member' }
 
-/** Makes the member of what was found. Throws the outsiders' code or `forbidden`. */
+/**
+ * Returns the caller as a member of the organization in `found`.
+ * Throws `terms.outsider` if `found` is empty, and `forbidden` if the role is too low.
+ */
 export function createMember(
   caller: Caller,
   found: Membership | null | undefined,

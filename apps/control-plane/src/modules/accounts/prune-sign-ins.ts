@@ -1,13 +1,13 @@
-/** Sessions that are over, and links and half-finished sign-ins whose time has passed. */
+/** Deletes expired sessions and expired rows of `verifications` (mailed links, unfinished OAuth sign-ins). */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 
-/** After its end. Whoever comes with it is refused all the same. */
+/** How long a row is kept after it expires. It is refused from its expiry on, not from its deletion. */
 const keptMs = 24 * 3_600_000
 
-/** One round, over every person. */
+/** Deletes the expired rows of all users, in batches. */
 export async function pruneSignIns({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs)
   for (const table of ['sessions', 'verifications'])

@@ -1,6 +1,6 @@
 import type { CallerKind } from './caller.ts'
 
-/** What a credential says about its person, before the rules of a route are applied. */
+/** The user behind a valid credential, before the access rules of a route are applied. */
 export type SignedIn = {
   kind: CallerKind
   credentialId: string
@@ -8,13 +8,13 @@ export type SignedIn = {
   userId: string
   email: string
   emailVerified: boolean
-  /** From the person's row alone; the configured list of admins adds to it. */
+  /** Read from the user's row only. The configured list of admins may grant it as well. */
   instanceAdmin: boolean
   closedAt: Date | null
   erasedAt: Date | null
 }
 
-/** What {@link personOf} reads of a credential's person. */
+/** The columns of `users` that {@link personOf} needs. */
 export const personColumns = [
   'users.id as user_id',
   'users.email',
@@ -24,6 +24,7 @@ export const personColumns = [
   'users.erased_at',
 ] as const
 
+/** Converts the {@link personColumns} of a row to the fields of {@link SignedIn}. */
 export function personOf(row: {
   user_id: string
   email: string

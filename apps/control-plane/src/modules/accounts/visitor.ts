@@ -1,22 +1,22 @@
-/** A caller who names a thing of an organization's, before its row has told whether they may. */
+/** A caller of a route that names an object by id. Its access is checked when the operation reads the object's row. */
 import { type AccessTerms, type Role, roleReaches, ServiceError } from '@dock/contract'
 import type { Caller } from './caller.ts'
 
 declare const checked: unique symbol
 
 /**
- * Whoever reads the thing reads the caller's role beside it in the same query and passes both through
- * {@link Visitor.admit}. The HTTP layer answers nothing of a route that ended without having asked.
+ * An operation reads the object and the caller's role in one query, and passes the row to {@link Visitor.admit}. The
+ * HTTP layer discards the result of an operation that never called it.
  */
 export type Visitor = Caller & {
-  /** The row, once the role in it is enough. Throws the outsiders' code for no row and `forbidden` for a low role. */
+  /** Returns the row. Throws `terms.outsider` if there is no row, and `forbidden` if the role in it is too low. */
   admit<Row extends { role: Role }>(row: Row | null | undefined): Row
-  /** Whether {@link Visitor.admit} has let them in. */
+  /** Returns true once {@link Visitor.admit} has returned a row. */
   readonly admitted: () => boolean
   readonly [checked]: 'visitor'
 }
 
-/** Makes the visitor on a route's terms. */
+/** Creates the visitor for a route with these access terms. */
 export function createVisitor(caller: Caller, terms: AccessTerms): Visitor {
   let admitted = false
   return {
@@ -31,8 +31,9 @@ export function createVisitor(caller: Caller, terms: AccessTerms): Visitor {
 }
 
 /**
- * The one rule about who may act in an organization: outsiders get what is said of absent things, members what their
- * role allows.
+ * Returns the row if its role reaches `terms.role`. Throws `terms.outsider` if there is no row, so that outsiders
+ * cannot tell whether an object exists, and `forbidden` if the role is too low. All access checks go through this
+ * function.
  */
 export function requireRole<Row extends { role: Role }>(
   row: Row | null | undefined,

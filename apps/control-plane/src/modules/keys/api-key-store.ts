@@ -1,4 +1,4 @@
-/** The only SQL for API keys. */
+/** All SQL for the API keys of users. Dock keys are in dock-keys.ts. */
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -7,7 +7,7 @@ import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 
 export type ApiKeyRow = Selectable<ApiKeysTable>
 
-/** Saves a new key of a person and answers it with its raw value, which is known from then on to nobody else. */
+/** Creates a key and returns its row and its raw value, which is not stored. */
 export async function insertApiKey(
   db: Db,
   key: { userId: string; name: string; expiresAt: Date | null; now: Date },
@@ -29,7 +29,9 @@ export async function insertApiKey(
   return { row, raw }
 }
 
-/** Keys of a person that still work. Asked with the person's row locked. */
+/**
+ * Returns the number of a user's keys that are neither revoked nor expired. The caller holds a lock on the user's row.
+ */
 export async function countActiveApiKeys(db: Tx, userId: string, now: Date): Promise<number> {
   const { count } = await db
     .selectFrom('api_keys')
@@ -42,7 +44,7 @@ export async function countActiveApiKeys(db: Tx, userId: string, now: Date): Pro
   return Number(count)
 }
 
-/** All keys that a person made, newest first. Keys issued to Docks are not among them. */
+/** Returns all keys that a user created, newest first. Excludes keys issued to Docks. */
 export function listApiKeyRows(db: Db, userId: string): Promise<ApiKeyRow[]> {
   return db
     .selectFrom('api_keys')
@@ -54,7 +56,7 @@ export function listApiKeyRows(db: Db, userId: string): Promise<ApiKeyRow[]> {
     .execute()
 }
 
-/** Revokes a person's key, now or earlier. Answers whether it is theirs. */
+/** Revokes a user's key. Returns false if the user has no key with this id, true also if it was already revoked. */
 export async function revokeApiKeyRow(db: Db, userId: string, id: string, now: Date): Promise<boolean> {
   const result = await db
     .updateTable('api_keys')
@@ -66,7 +68,7 @@ export async function revokeApiKeyRow(db: Db, userId: string, id: string, now: D
   return result.numUpdatedRows > 0n
 }
 
-/** Revokes every key that acts as a person, those issued to Docks among them. */
+/** Revokes all keys that act as a user, including keys issued to Docks. */
 export async function revokeAllKeyRows(db: Db, userId: string, now: Date): Promise<void> {
   await db
     .updateTable('api_keys')

@@ -3,7 +3,7 @@ import type { ApiKeyRow } from './api-key-store.ts'
 
 const iso = (at: Date | null): string | null => at?.toISOString() ?? null
 
-/** A key as it is shown: never its hash. */
+/** Returns the API view of a key, without its hash. */
 export function apiKeyView(row: ApiKeyRow): ApiKey {
   return {
     id: row.id,

@@ -20,7 +20,7 @@ const made = async (extra: object = {}): Promise<CreatedApiKey> =>
 const statusWith = async (key: string): Promise<number> =>
   (await server.call('GET', '/v1/me', undefined, key)).status
 
-it('shows the raw key once, and keeps only its hash', async () => {
+it('shows the raw key once and stores only its hash', async () => {
   const answer = await create()
   expect(answer.status).toBe(201)
   expect(answer.headers.get('cache-control')).toBe('no-store')
@@ -33,7 +33,7 @@ it('shows the raw key once, and keeps only its hash', async () => {
   expect(JSON.stringify(rows.rows)).not.toContain(key.apiKey)
 })
 
-it('stops working when revoked, at its expiry, and never before', async () => {
+it('works until it is revoked or expires', async () => {
   const key = await made({ expiresAt: new Date(Date.now() + 3_600_000).toISOString() })
   expect(await statusWith(key.apiKey)).toBe(200)
   await sql`update api_keys set expires_at = now() where id = ${key.id}`.execute(server.database.db)
@@ -44,7 +44,7 @@ it('stops working when revoked, at its expiry, and never before', async () => {
   expect(await statusWith(other.apiKey)).toBe(401)
 })
 
-it('refuses an expiry in the past, and a key that is not the caller’s', async () => {
+it('refuses an expiry in the past, and to revoke a key of another user', async () => {
   const past = await create('ci', { expiresAt: '2020-01-01T00:00:00Z' })
   expect([past.body.code, past.body.message]).toEqual([
     'validation_error',
@@ -68,7 +68,7 @@ it('allows ten creations an hour', async () => {
   expect(statuses).toEqual([...Array.from({ length: 10 }, () => 201), 429])
 })
 
-it('allows twenty active keys, also when two are asked for at once', async () => {
+it('allows twenty active keys, even when two are created concurrently', async () => {
   await sql`insert into api_keys (user_id, name, key_prefix, key_hash)
     select id, 'k' || n, 'dock_' || n, ('h' || n)::bytea from users, generate_series(1, 18) n`.execute(
     server.database.db,
@@ -82,7 +82,7 @@ it('allows twenty active keys, also when two are asked for at once', async () =>
   expect(codes.sort()).toEqual([201, 'api_key_limit_reached'])
 })
 
-it('notes the use of a key, at most once a minute', async () => {
+it('records the use of a key at most once a minute', async () => {
   const lastUsed = async (): Promise<Date | null> => {
     const row = await server.database.db
       .selectFrom('api_keys')
@@ -104,7 +104,7 @@ it('notes the use of a key, at most once a minute', async () => {
   expect(await lastUsed()).toEqual(first)
 })
 
-it('are not made once the account closes, even by a request that came before', async () => {
+it('refuses to create keys for a closed or erased account, even if authentication preceded the closing', async () => {
   const { db } = server.database
   const { userId } = await addPerson(server)
   const caller: Caller = {

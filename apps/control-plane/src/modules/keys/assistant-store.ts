@@ -1,4 +1,4 @@
-/** The only SQL for the hosted assistant: sign-ins under way, and connections. Tokens and codes are sealed. */
+/** All SQL for the hosted assistant: unfinished sign-ins and connections. Tokens and codes are sealed. */
 import { type Selectable, sql } from 'kysely'
 import type { Database, Db, Tx } from '../../database/database.ts'
 import type { Place, SealedColumn } from '../../sealing/index.ts'
@@ -21,6 +21,7 @@ export const deviceCodeColumn: SealedColumn = {
   ownerColumn: 'user_id',
 }
 
+/** Returns the place that the value of a row is sealed to. */
 export function placeIn({ table, column }: SealedColumn, rowId: string): Place {
   return { table, column, rowId }
 }
@@ -29,19 +30,19 @@ export function findConnection(db: Db, userId: string): Promise<ConnectionRow | 
   return db.selectFrom('assistant_connections').selectAll().where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** Stores a connection in place of the one before. */
+/** Inserts or replaces a user's connection. */
 export async function putConnection(tx: Tx, row: ConnectionRow): Promise<void> {
   await tx.deleteFrom('assistant_connections').where('user_id', '=', row.user_id).execute()
   await tx.insertInto('assistant_connections').values(row).execute()
 }
 
-/** Ends the connection. Answers whether there was one. */
+/** Deletes a user's connection. Returns false if there was none. */
 export async function deleteConnection(db: Db, userId: string): Promise<boolean> {
   const result = await db.deleteFrom('assistant_connections').where('user_id', '=', userId).executeTakeFirst()
   return result.numDeletedRows > 0n
 }
 
-/** Stores a sign-in in place of one begun before, whose code nobody asks about any more. */
+/** Inserts or replaces a user's unfinished sign-in. The replaced device code is not polled any more. */
 export async function putDeviceSignIn(db: Db, row: DeviceSignInRow): Promise<void> {
   await db
     .insertInto('device_sign_ins')
@@ -62,7 +63,7 @@ export function findDeviceSignIn(db: Db, userId: string): Promise<DeviceSignInRo
   return db.selectFrom('device_sign_ins').selectAll().where('user_id', '=', userId).executeTakeFirst()
 }
 
-/** Takes the turn to ask the provider: of many who poll at once, one is answered true, and the next after the interval. */
+/** Returns true if the caller may poll the provider now. Of concurrent callers, one gets true per interval. */
 export async function takePollTurn(db: Db, row: DeviceSignInRow, now: Date): Promise<boolean> {
   const next = new Date(now.getTime() + row.interval_seconds * 1000)
   const result = await db
@@ -74,7 +75,7 @@ export async function takePollTurn(db: Db, row: DeviceSignInRow, now: Date): Pro
   return result.numUpdatedRows > 0n
 }
 
-/** Asks more rarely from now on. */
+/** Sets a longer interval, which starts now. */
 export async function slowDown(db: Db, id: string, intervalSeconds: number, now: Date): Promise<void> {
   await db
     .updateTable('device_sign_ins')
@@ -86,7 +87,7 @@ export async function slowDown(db: Db, id: string, intervalSeconds: number, now:
     .execute()
 }
 
-/** Ends a sign-in. Answers whether it was still the person's own. */
+/** Deletes a sign-in. Returns false if it was already deleted or replaced. */
 export async function deleteDeviceSignIn(db: Db, id: string): Promise<boolean> {
   const result = await db.deleteFrom('device_sign_ins').where('id', '=', id).executeTakeFirst()
   return result.numDeletedRows > 0n

@@ -9,7 +9,7 @@ export const notConnected: AssistantConnection = {
   updatedAt: null,
 }
 
-/** A connection as its person sees it: never a token. */
+/** Returns the API view of a connection, without its tokens. */
 export function connectionView(row: ConnectionRow | undefined, now: Date): AssistantConnection {
   return row === undefined
     ? notConnected

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
 type Reply = { status: number; body: unknown }
 
-/** An authorization server of the test's own: answers as told, and keeps what it was asked. */
+/** A fake authorization server. It returns `device` and `token`, and records its requests in `asked`. */
 let provider: Server
 let base: string
 let device: Reply
@@ -84,7 +84,7 @@ const read = async (key = person.apiKey) =>
   routes.readAssistantConnection.response.parse((await server.call('GET', path, undefined, key)).body.data)
 const pollsAsked = () => asked.filter((each) => each.path === '/token').length
 const nothing = { connected: false, status: null, email: null, planType: null, updatedAt: null }
-/** Everything of the two tables as text. */
+/** Returns all rows of the two tables as text. */
 const stored = async (): Promise<string> => {
   const rows = await sql<{ row: string }>`select a::text as row from assistant_connections a
     union all select d::text from device_sign_ins d`.execute(server.database.db)
@@ -92,7 +92,7 @@ const stored = async (): Promise<string> => {
 }
 
 describe('the device sign-in', () => {
-  it('is begun, awaited and stored, sealed to its person alone', async () => {
+  it('stores the tokens of an approved sign-in, sealed to their user', async () => {
     const begun = await start()
     expect(begun.headers.get('cache-control')).toBe('no-store')
     expect(routes.startDeviceSignIn.response.parse(begun.body.data)).toEqual({
@@ -134,7 +134,7 @@ describe('the device sign-in', () => {
     expect((await poll()).body.code).toBe('device_code_expired')
   })
 
-  it('asks the provider once an interval, however often and at once the caller polls', async () => {
+  it('polls the provider once per interval, even when the caller polls more often or concurrently', async () => {
     await start()
     const answers = await Promise.all(Array.from({ length: 10 }, () => poll()))
     expect(answers.map(({ body }) => body.data)).toEqual(
@@ -149,7 +149,7 @@ describe('the device sign-in', () => {
     expect(pollsAsked()).toBe(2)
   })
 
-  it('asks more rarely when told to slow down', async () => {
+  it('polls the provider less often after slow_down', async () => {
     await start()
     token = refusal('slow_down')
     expect((await poll()).body.data).toEqual({ state: 'pending' })
@@ -175,7 +175,7 @@ describe('the device sign-in', () => {
     },
   )
 
-  it('ends by its own time, without asking', async () => {
+  it('ends when the code expires, without polling the provider', async () => {
     await start()
     clock.advance(600_000)
     expect((await poll()).body.code).toBe('device_code_expired')
@@ -185,12 +185,15 @@ describe('the device sign-in', () => {
 
   it.each<[string, Reply]>([
     ['fails', { status: 500, body: { error: 'server_error' } }],
-    ['answers no JSON', { status: 200, body: '<html>' }],
-    ['answers with tokens of another form', { status: 200, body: { access_token: 7 } }],
-    ['names an error of its own', refusal('invalid_client')],
+    ['does not return JSON', { status: 200, body: '<html>' }],
+    ['returns invalid tokens', { status: 200, body: { access_token: 7 } }],
+    ['returns an error outside the RFC', refusal('invalid_client')],
     ['redirects', { status: 302, body: {} }],
-    ['answers without end', { status: 200, body: JSON.stringify({ access_token: 'x'.repeat(100_000) }) }],
-  ])('tells when the provider %s, and goes on when it is well again', async (_, broken) => {
+    [
+      'returns a response that is too large',
+      { status: 200, body: JSON.stringify({ access_token: 'x'.repeat(100_000) }) },
+    ],
+  ])('reports that the provider %s, and continues once the provider works again', async (_, broken) => {
     await start()
     token = broken
     const answer = await poll()
@@ -202,15 +205,15 @@ describe('the device sign-in', () => {
 
   it.each<[string, object]>([
     ['no code', { device_code: undefined }],
-    ['a link that no browser may follow', { verification_uri: 'javascript:alert(1)' }],
-    ['no end', { expires_in: undefined }],
-  ])('is not begun on a grant with %s', async (_, over) => {
+    ['a javascript: link', { verification_uri: 'javascript:alert(1)' }],
+    ['no expiry', { expires_in: undefined }],
+  ])('refuses a grant with %s', async (_, over) => {
     device = { status: 200, body: { ...(device.body as object), ...over } }
     const answer = await start()
     expect([answer.status, answer.body.code]).toEqual([502, 'chatgpt_unavailable'])
   })
 
-  it('begun again replaces the one before, whose approval is not taken any more', async () => {
+  it('is replaced by a second start, after which an approval of the first code is ignored', async () => {
     await start()
     device = { status: 200, body: { ...(device.body as object), device_code: 'the-second-code' } }
     await start()
@@ -219,13 +222,13 @@ describe('the device sign-in', () => {
     expect(asked.at(-1)?.form['device_code']).toBe('the-second-code')
   })
 
-  it('is begun ten times an hour', async () => {
+  it('is started at most ten times an hour', async () => {
     const statuses: number[] = []
     for (let n = 0; n < 11; n += 1) statuses.push((await start()).status)
     expect(statuses).toEqual([...Array.from({ length: 10 }, () => 200), 429])
   })
 
-  it('polled without having begun asks to begin', async () => {
+  it('must be started before it is polled', async () => {
     expect((await poll()).body.code).toBe('device_code_expired')
   })
 })
@@ -237,7 +240,7 @@ describe('a connection', () => {
     await poll()
   }
 
-  it('is expired once its tokens ended and cannot be renewed', async () => {
+  it('is expired once its tokens expire, unless it has a refresh token', async () => {
     await connect({ refresh_token: undefined })
     expect(await read()).toMatchObject({ connected: true, status: 'active' })
     clock.advance(3_600_000)
@@ -247,14 +250,14 @@ describe('a connection', () => {
     expect(await read()).toMatchObject({ status: 'active' })
   })
 
-  it('shows no address where the provider gave no readable identity', async () => {
+  it('has no address if the ID token is missing or invalid', async () => {
     for (const id_token of [undefined, 'nonsense', idToken({ email: 7 }), 'a.!!!.c']) {
       await connect({ id_token })
       expect(await read()).toMatchObject({ connected: true, email: null, planType: null })
     }
   })
 
-  it('is forgotten when it is deleted', async () => {
+  it('can be deleted once', async () => {
     await connect()
     expect((await server.call('DELETE', path, undefined, person.apiKey)).body.data).toEqual(nothing)
     expect(await read()).toEqual(nothing)
@@ -263,7 +266,7 @@ describe('a connection', () => {
   })
 })
 
-it('without a provider is off, and the instance says so', async () => {
+it('is disabled without a provider, and the instance config says so', async () => {
   const config = await server.call('GET', '/v1/config', undefined, null)
   expect(config.body.data).toMatchObject({ chatgptSignIn: true })
   const without = await testControlPlane()

@@ -1,4 +1,4 @@
-/** From the raw key of a request to the person it acts for, read from the database for every request. */
+/** Authenticates the API key of a request. Reads the database on every request, so revocations take effect at once. */
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -6,30 +6,31 @@ import { gatherLookups } from '../../database/gather-lookups.ts'
 import { personColumns, personOf, type SignedIn } from '../accounts/index.ts'
 import { hashApiKey, isRawApiKey } from './raw-api-key.ts'
 
-const lastUsedEveryMs = 60_000
+const lastUsedIntervalMs = 60_000
 
-/** Answers who a raw key acts for, or undefined when it is no key that works now. */
+/** Returns the user that a raw key acts as, or undefined if the key is unknown, revoked or expired. */
 export type AuthenticateApiKey = (raw: string) => Promise<SignedIn | undefined>
 
+/** Creates the authentication. It also records when each key was last used. */
 export function createApiKeyAuthentication(options: {
   db: Db
   clock: Clock
   logger: Logger
 }): AuthenticateApiKey {
   const { db, clock, logger } = options
-  const noting = new Set<string>()
+  const pendingUpdates = new Set<string>()
 
-  /** Written at most once a minute a key, and never waited for: reads stay reads. */
-  const noteUse = (id: string, lastUsedAt: Date | null, now: Date): void => {
-    if (lastUsedAt && now.getTime() - lastUsedAt.getTime() < lastUsedEveryMs) return
-    if (noting.has(id)) return
-    noting.add(id)
+  /** Updates `last_used_at` at most once a minute per key. Requests do not wait for it. */
+  const recordUse = (id: string, lastUsedAt: Date | null, now: Date): void => {
+    if (lastUsedAt && now.getTime() - lastUsedAt.getTime() < lastUsedIntervalMs) return
+    if (pendingUpdates.has(id)) return
+    pendingUpdates.add(id)
     db.updateTable('api_keys')
       .set({ last_used_at: now })
       .where('id', '=', id)
       .execute()
-      .catch((error: unknown) => logger.warn({ err: error }, 'use of an API key not noted'))
-      .finally(() => noting.delete(id))
+      .catch((error: unknown) => logger.warn({ err: error }, 'could not record the use of an API key'))
+      .finally(() => pendingUpdates.delete(id))
   }
 
   const find = gatherLookups((hashes) => findKeys(db, hashes))
@@ -38,7 +39,7 @@ export function createApiKeyAuthentication(options: {
     const row = await find(hashApiKey(raw).toString('hex'))
     const now = clock.now()
     if (!row || row.revoked_at || (row.expires_at && row.expires_at <= now)) return undefined
-    noteUse(row.key_id, row.last_used_at, now)
+    recordUse(row.key_id, row.last_used_at, now)
     return {
       kind: row.dock_id === null ? 'api_key' : 'dock_key',
       credentialId: row.key_id,
@@ -48,13 +49,13 @@ export function createApiKeyAuthentication(options: {
   }
 }
 
-/** The keys of these hashes with their people, by the hash in hex. */
+/** Returns the keys with these hashes and their users, keyed by hash in hex. */
 const findKeys = async (db: Db, hashes: string[]) => {
   const known = hashes.map((hash) => Buffer.from(hash, 'hex'))
   const rows = await db
     .selectFrom('api_keys')
     .innerJoin('users', 'users.id', 'api_keys.user_id')
-    // One text of the query whatever their number.
+    // `any` keeps the query text the same for every number of keys, so its prepared plan is reused.
     .where(sql<boolean>`api_keys.key_hash = any(${known}::bytea[])`)
     .select([
       'api_keys.id as key_id',

@@ -21,7 +21,7 @@ const addDock = async (organizationId: string): Promise<string> => {
   return id
 }
 
-it('reach their own Dock alone, are not listed, and end when they are revoked', async () => {
+it('access only their own Dock, are not listed, and stop working when they are revoked', async () => {
   const { db } = server.database
   const person = await addPerson(server, { role: 'member' })
   const { userId } = person

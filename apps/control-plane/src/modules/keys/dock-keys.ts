@@ -1,4 +1,6 @@
-/** Keys that are issued to one Dock: they act as its person, reach that Dock alone, and last for one boot. */
+/**
+ * API keys that are issued to a Dock. A Dock key acts as a user, may access only that Dock, and is valid for one boot.
+ */
 import { newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -7,12 +9,12 @@ import { hashApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 type NewDockKey = { dockId: string; organizationId: string; userId: string; now: Date }
 
 /**
- * Issues a key to a Dock and returns its raw value, which is kept nowhere. Returns null when the person is erased, has
- * closed their account or has left the organization: the Dock then runs without a key.
+ * Issues a key to a Dock and returns its raw value, which is not stored. Returns null if the user was erased, has
+ * closed their account or has left the organization. The Dock then runs without a key.
  */
 export async function issueDockKey(db: Db, key: NewDockKey): Promise<string | null> {
   const raw = newRawApiKey()
-  // The lock waits for a closing account, so that no key is made behind its back.
+  // The row locks wait for a transaction that is closing the account, so that it cannot miss the new key.
   const { rows } = await sql`
     with person as (select u.id from users u join memberships m on m.user_id = u.id
       where u.id = ${key.userId} and m.organization_id = ${key.organizationId} and u.closed_at is null for share of u, m)
@@ -24,7 +26,7 @@ export async function issueDockKey(db: Db, key: NewDockKey): Promise<string | nu
   return rows.length > 0 ? raw : null
 }
 
-/** Ids of the keys of a Dock that have not ended. */
+/** Returns the ids of a Dock's keys that are not revoked. */
 export async function liveDockKeys(db: Db, dockId: string): Promise<string[]> {
   const keys = await db
     .selectFrom('api_keys')
@@ -35,12 +37,12 @@ export async function liveDockKeys(db: Db, dockId: string): Promise<string[]> {
   return keys.map(({ id }) => id)
 }
 
-/** The statement that ends every key of a Dock, for a `with` of another. An ended key leaves no row. */
+/** SQL statement that deletes all keys of a Dock if `when` is true, for use in a `with` clause. */
 export function endDockKeys(dockId: string, when: RawBuilder<boolean> = sql`true`): RawBuilder<unknown> {
   return sql`delete from api_keys where dock_id = ${dockId}::uuid and ${when}`
 }
 
-/** Ends the named keys of a Dock. Repeating it is harmless. */
+/** Deletes the given keys of a Dock. Idempotent. */
 export async function revokeDockKeys(db: Db, dockId: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return
   await db

@@ -1,4 +1,7 @@
-/** What an identity token says of its person. It came from the provider itself over TLS, and is shown, never trusted. */
+/**
+ * Reads claims of an OpenID Connect ID token. The signature is not checked: the token came from the provider over TLS,
+ * and the claims are only displayed.
+ */
 import * as z from 'zod'
 
 const claims = z.object({
@@ -9,7 +12,7 @@ const claims = z.object({
     .catch(undefined),
 })
 
-/** Address and plan from the token's claims; null where it does not tell. */
+/** Returns the address and the plan from the token's claims, or null for a missing or invalid claim. */
 export function readIdToken(token: string | null): { email: string | null; planType: string | null } {
   const nothing = { email: null, planType: null }
   const payload = token?.split('.')[1]

@@ -1,4 +1,7 @@
-/** Public face of keys: for the API, for SSH, for model providers, and the hosted assistant's connection. */
+/**
+ * Public interface of the keys module: API keys, Dock keys, SSH keys, model provider keys, and the connection to the
+ * hosted assistant.
+ */
 export { insertApiKey } from './api-key-store.ts'
 export { type AuthenticateApiKey, createApiKeyAuthentication } from './authenticate-api-key.ts'
 export { createDeviceFlow, type DeviceFlowSettings } from './device-flow.ts'

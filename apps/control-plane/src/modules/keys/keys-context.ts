@@ -1,4 +1,4 @@
-/** What the operations of keys work with; made once by the composition. */
+/** The dependencies of this module's operations. Created once when the server starts. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
@@ -10,6 +10,6 @@ export type KeysContext = {
   clock: Clock
   rateLimits: RateLimits
   sealer: Sealer
-  /** Signs in with the hosted assistant's provider; null where the instance has none. */
+  /** Signs users in to the hosted assistant's provider. Null if the instance has none configured. */
   deviceFlow: DeviceFlow | null
 }

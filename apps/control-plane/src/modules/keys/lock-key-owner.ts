@@ -2,9 +2,11 @@ import { ServiceError } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
 
 /**
- * Holds the row of a person who gets a key, so that two who add keys for them count each other's, and a closing account
- * is seen. Throws `account_closed`, and `email_verification_required`: a key for an address that somebody else owns
- * would outlive the day on which the owner sets a password.
+ * Locks the row of a user who is getting a key. The lock makes concurrent additions count each other, and lets a
+ * concurrent closing of the account finish first.
+ *
+ * Throws `account_closed`. Throws `email_verification_required` if the address is not verified: the user may not own
+ * it, and the key would keep working after the owner claims the account.
  */
 export async function lockKeyOwner(tx: Tx, userId: string): Promise<void> {
   const person = await tx

@@ -1,4 +1,4 @@
-/** The only SQL for provider keys. */
+/** All SQL for model provider keys. */
 import type { KeyProvider } from '@dock/contract'
 import { type Selectable, sql } from 'kysely'
 import type { Database, Db } from '../../database/database.ts'
@@ -14,7 +14,7 @@ export const providerKeyColumn: SealedColumn = {
   ownerColumn: 'organization_id',
 }
 
-/** Where the key of a row stands. */
+/** Returns the place that the key of a row is sealed to. */
 export function providerKeyPlace(rowId: string): Place {
   return {
     table: providerKeyColumn.table,
@@ -23,7 +23,7 @@ export function providerKeyPlace(rowId: string): Place {
   }
 }
 
-/** The keys that an organization has set. */
+/** Returns all provider keys of an organization. */
 export function listProviderKeyRows(db: Db, organizationId: string): Promise<ProviderKeyRow[]> {
   return db.selectFrom('provider_keys').selectAll().where('organization_id', '=', organizationId).execute()
 }
@@ -41,7 +41,7 @@ export function findProviderKeyRow(
     .executeTakeFirst()
 }
 
-/** Stores a key in place of the one before, row id and all: the value is sealed to its row. */
+/** Inserts or replaces a key. A replacement also changes the row's id, because the value is sealed to that id. */
 export async function putProviderKey(db: Db, row: ProviderKeyRow): Promise<void> {
   await db
     .insertInto('provider_keys')
@@ -56,7 +56,7 @@ export async function putProviderKey(db: Db, row: ProviderKeyRow): Promise<void>
     .execute()
 }
 
-/** Deletes a key. Answers whether there was one. */
+/** Deletes a key. Returns false if none was set. */
 export async function deleteProviderKeyRow(
   db: Db,
   organizationId: string,

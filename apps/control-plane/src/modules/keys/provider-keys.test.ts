@@ -30,7 +30,7 @@ const reveal = (provider = 'anthropic', as?: string) =>
 const remove = (provider = 'anthropic', as?: string) =>
   server.call('DELETE', `/v1/agent-credentials/${provider}${query()}`, undefined, as)
 
-it('are told about for each provider, without the key', async () => {
+it('are listed for each provider without the key', async () => {
   const answer = await set()
   expect(routes.setProviderKey.response.parse(answer.body.data)).toMatchObject({
     provider: 'anthropic',
@@ -44,7 +44,7 @@ it('are told about for each provider, without the key', async () => {
   expect(JSON.stringify([answer.body, listed.body])).not.toContain(secret)
 })
 
-it('are revealed to admins, never cached, and stand sealed in the database', async () => {
+it('are revealed to admins, never cached, and sealed in the database', async () => {
   await set()
   const revealed = await reveal()
   expect(revealed.body.data).toEqual({ provider: 'anthropic', key: secret })
@@ -58,7 +58,7 @@ it('are revealed to admins, never cached, and stand sealed in the database', asy
   expect((await reveal()).body.data).toEqual({ provider: 'anthropic', key: 'another' })
 })
 
-it('are replaced as a whole when two set them at once', async () => {
+it('stay readable when several requests set a key concurrently', async () => {
   const answers = await Promise.all(Array.from({ length: 8 }, (_, n) => set('openai', `key-${n}`)))
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 200))
   expect((await reveal('openai')).body.data).toEqual({
@@ -67,7 +67,7 @@ it('are replaced as a whole when two set them at once', async () => {
   })
 })
 
-it('once deleted are not there to reveal or delete', async () => {
+it('cannot be revealed or deleted again once deleted', async () => {
   await set()
   expect((await remove()).body.data).toEqual({
     provider: 'anthropic',
@@ -78,7 +78,7 @@ it('once deleted are not there to reveal or delete', async () => {
     expect([answer.status, answer.body.code]).toEqual([404, 'provider_keys_not_found'])
 })
 
-it('are an admin’s to set, reveal and delete; to others there is no such organization', async () => {
+it('are set, revealed and deleted by admins only, and hidden from outsiders', async () => {
   await set()
   for (const answer of [
     await set('openai', 'x', member.apiKey),

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { isRawApiKey, newRawApiKey, prefixOfApiKey } from './raw-api-key.ts'
 
-it('makes keys of the documented form, each different', () => {
+it('creates unique keys in the documented format', () => {
   const keys = new Set(Array.from({ length: 50 }, newRawApiKey))
   expect(keys.size).toBe(50)
   for (const key of keys) {
@@ -11,7 +11,7 @@ it('makes keys of the documented form, each different', () => {
   }
 })
 
-it('recognises a mistyped key without a look at the database', () => {
+it('detects a mistyped key without a database lookup', () => {
   const key = newRawApiKey()
   for (let at = 5; at < key.length; at += 1) {
     const other = key[at] === 'a' ? 'b' : 'a'

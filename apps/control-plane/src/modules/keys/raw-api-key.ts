@@ -1,4 +1,7 @@
-/** The form of an API key: `dock_`, 32 random bytes in base62, and a checksum that tells a typing error offline. */
+/**
+ * The format of an API key: `dock_`, 32 random bytes in base62, and a checksum that detects a mistyped key without a
+ * database lookup.
+ */
 import { createHash, randomBytes } from 'node:crypto'
 import { toBase62 } from '@dock/foundation'
 
@@ -11,30 +14,30 @@ const pattern = new RegExp(`^${scheme}[0-9A-Za-z]{${randomLength + checksumLengt
 const checksumOf = (random: string): string =>
   toBase62(createHash('sha256').update(`${scheme}${random}`).digest().subarray(0, 4))
 
-/** SHA-256 of a raw key: the only form in which it is kept. */
+/** Returns the SHA-256 of a raw key. Only the hash is stored. */
 export function hashApiKey(raw: string): Buffer {
   return createHash('sha256').update(raw).digest()
 }
 
-/** The first characters of a raw key, which are kept readable to find and recognise it. */
+/** Returns the first characters of a raw key, which are stored in plain text so that users can recognize the key. */
 export function prefixOfApiKey(raw: string): string {
   return raw.slice(0, prefixLength)
 }
 
-/** A new raw key. */
+/** Generates a raw key. */
 export function newRawApiKey(): string {
   const random = toBase62(randomBytes(32))
   return `${scheme}${random}${checksumOf(random)}`
 }
 
-/** Whether a text has the form of a key with a right checksum, so that nonsense never reaches the database. */
+/** Returns true if a text has the format of a key and a correct checksum. Other texts need no database lookup. */
 export function isRawApiKey(text: string): boolean {
   if (!pattern.test(text)) return false
   const random = text.slice(scheme.length, scheme.length + randomLength)
   return text.slice(scheme.length + randomLength) === checksumOf(random)
 }
 
-/** A text with something else in place of all that has the form of a key. */
+/** Replaces every substring in the format of a key by `mask`, whether or not its checksum is correct. */
 export function maskApiKeys(text: string, mask: string): string {
   return text.replace(new RegExp(`${scheme}[0-9A-Za-z]{${randomLength + checksumLength}}`, 'g'), mask)
 }

@@ -1,4 +1,4 @@
-/** Columns of this module that hold sealed values. */
+/** The sealed columns of this module, which a rotation of the sealing keys must rewrite. */
 import type { SealedColumn } from '../../sealing/index.ts'
 import { assistantTokensColumn, deviceCodeColumn } from './assistant-store.ts'
 import { providerKeyColumn } from './provider-key-store.ts'

@@ -1,4 +1,4 @@
-/** The only SQL for SSH keys. */
+/** All SQL for SSH keys. */
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
 import type { Database, Db, Tx } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import type { SshPublicKey } from './ssh-public-key.ts'
 
 export type SshKeyRow = Selectable<Database['ssh_keys']>
 
-/** A person's keys, newest first. */
+/** Returns a user's SSH keys, newest first. */
 export function listSshKeyRows(db: Db, userId: string): Promise<SshKeyRow[]> {
   return db
     .selectFrom('ssh_keys')
@@ -36,7 +36,7 @@ export function insertSshKey(
     .executeTakeFirstOrThrow()
 }
 
-/** Deletes a person's key. Answers whether it was theirs. */
+/** Deletes a user's SSH key. Returns false if the user has no key with this id. */
 export async function deleteSshKeyRow(db: Db, userId: string, id: string): Promise<boolean> {
   const result = await db
     .deleteFrom('ssh_keys')

@@ -1,7 +1,7 @@
 import type { SshKey } from '@dock/contract'
 import type { SshKeyRow } from './ssh-key-store.ts'
 
-/** A key as it is shown to its owner. */
+/** Returns the API view of a key. */
 export function sshKeyView(row: SshKeyRow): SshKey {
   return {
     id: row.id,

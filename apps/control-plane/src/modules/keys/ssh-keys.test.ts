@@ -26,7 +26,7 @@ const add = (publicKey = newKey(), key = person.apiKey) =>
   server.call('POST', '/v1/ssh-keys', { name: 'laptop', publicKey }, key)
 const list = async (key = person.apiKey): Promise<SshKey[]> =>
   routes.listSshKeys.response.parse((await server.call('GET', '/v1/ssh-keys', undefined, key)).body.data)
-/** Puts keys into the table without counting them as additions. */
+/** Inserts keys directly, so that they do not count towards the rate limit. */
 const seed = (count: number) =>
   sql`insert into ssh_keys (id, user_id, name, public_key, fingerprint, created_at)
     select gen_random_uuid(), ${person.userId}, 'k' || n, 'ssh-ed25519 x', 'SHA256:' || n, now()
@@ -51,7 +51,7 @@ it('are added, listed newest first, and deleted', async () => {
     )
 })
 
-it('are added once by a person, whatever the comment; another person may share one', async () => {
+it('are added once per user even with another comment, and several users may add the same key', async () => {
   const key = newKey()
   expect((await add(key)).status).toBe(201)
   const again = await add(`${key.split(' ').slice(0, 2).join(' ')} elsewhere`)
@@ -64,7 +64,7 @@ it('are added once by a person, whatever the comment; another person may share o
   ).toBe('ssh_key_not_found')
 })
 
-it('are added once when two try at the same moment', async () => {
+it('are added once when the same key is added concurrently', async () => {
   const key = newKey()
   const answers = await whileLocked(
     server.database,
@@ -74,7 +74,7 @@ it('are added once when two try at the same moment', async () => {
   expect(answers.map(({ status, body }) => body.code ?? status).sort()).toEqual([201, 'ssh_key_exists'])
 })
 
-it('are at most twenty, also when two are added at once', async () => {
+it('are limited to twenty, even when two are added concurrently', async () => {
   await seed(19)
   const answers = await whileLocked(
     server.database,
@@ -87,7 +87,7 @@ it('are at most twenty, also when two are added at once', async () => {
   ])
 })
 
-it('are added ten times an hour; what is refused as no key does not count', async () => {
+it('are added at most ten times an hour, not counting invalid keys', async () => {
   for (let n = 0; n < 3; n += 1) expect((await add('nonsense')).body.code).toBe('validation_error')
   const statuses: number[] = []
   for (let n = 0; n < 11; n += 1) statuses.push((await add()).status)

@@ -10,12 +10,12 @@ const rsa1024 =
   'AAAAB3NzaC1yc2EAAAADAQABAAAAgQCzkQyeIC8u3TUEsyG64yKfKD0jbDYlSHh+bzQhIFxLDJGr363SB8huufy4mZyHMY7KqT9Yc3FRp56i2nihtPFoFjTlmlvlTdvZvpdk04o7U3GMFep7TW3T6N2BJxBvpH44m1gZQnvUFrsTiYk3ZA5KUvpI8P4wu+dJ9OnnlDN+pw=='
 
 describe('a public key', () => {
-  // As `ssh-keygen -lf` shows them.
+  // Fingerprints printed by `ssh-keygen -lf`.
   it.each([
     ['ssh-ed25519', ed25519, 'SHA256:REC5JXG6oa527gF8ntL7TThsTTF7e7dGhzPim9VGnUQ'],
     ['ecdsa-sha2-nistp256', ecdsa, 'SHA256:BLMi7UiXCX/U9ji2c0wvVJkNUFDN6q4DzkMo/GRsDBY'],
     ['ssh-rsa', rsa, 'SHA256:bWLHyrLXbSFeq2aNvBy7P4zFofE25ynjy6nWDt0ttd4'],
-  ])('of type %s is read with the fingerprint that ssh-keygen shows', (type, key, fingerprint) => {
+  ])('of type %s has the fingerprint that ssh-keygen prints', (type, key, fingerprint) => {
     expect(parseSshPublicKey(` ${type}  ${key}\tme@here  x \n`)).toEqual({
       line: `${type} ${key} me@here x`,
       fingerprint,
@@ -27,18 +27,18 @@ describe('a public key', () => {
     ['nonsense', 'must begin with'],
     ['', 'must begin with'],
     [ed25519, 'must begin with'],
-    ['ssh-ed25519', 'no OpenSSH public key'],
-    [`ssh-ed25519 ${ed25519.slice(0, -4)}`, 'no OpenSSH public key'],
-    [`ssh-ed25519 ${ed25519}AAAA`, 'no OpenSSH public key'],
-    [`ssh-ed25519 ${ecdsa}`, 'no OpenSSH public key'],
-    [`ssh-rsa ${rsa.slice(0, -20)}`, 'no OpenSSH public key'],
-    [`ecdsa-sha2-nistp256 ${ecdsa.replace('J63CL5', 'J63CL6')}`, 'no OpenSSH public key'],
+    ['ssh-ed25519', 'not a valid OpenSSH public key'],
+    [`ssh-ed25519 ${ed25519.slice(0, -4)}`, 'not a valid OpenSSH public key'],
+    [`ssh-ed25519 ${ed25519}AAAA`, 'not a valid OpenSSH public key'],
+    [`ssh-ed25519 ${ecdsa}`, 'not a valid OpenSSH public key'],
+    [`ssh-rsa ${rsa.slice(0, -20)}`, 'not a valid OpenSSH public key'],
+    [`ecdsa-sha2-nistp256 ${ecdsa.replace('J63CL5', 'J63CL6')}`, 'not a valid OpenSSH public key'],
     [`ssh-rsa ${rsa1024}`, 'at least 2048 bits'],
     [`ssh-dss ${rsa}`, 'must begin with'],
     [`command="true" ssh-ed25519 ${ed25519}`, 'must begin with'],
     [`ssh-ed25519 ${ed25519}\nssh-ed25519 ${ed25519}`, 'must be one line'],
     ['-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA\n-----END OPENSSH PRIVATE KEY-----', 'is a private key'],
-    ['ssh-ed25519 ../../etc/passwd', 'no OpenSSH public key'],
+    ['ssh-ed25519 ../../etc/passwd', 'not a valid OpenSSH public key'],
   ])('is refused: %.40s', (text, why) => {
     expect(() => parseSshPublicKey(text)).toThrow(why)
     expect(() => parseSshPublicKey(text)).toThrow(expect.objectContaining({ code: 'validation_error' }))

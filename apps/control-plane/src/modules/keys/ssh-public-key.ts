@@ -1,4 +1,4 @@
-/** One line of an OpenSSH public key, checked as far as it can be without its owner. */
+/** Parses and validates one line of an OpenSSH public key file. */
 import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import { ServiceError } from '@dock/contract'
 import ssh2 from 'ssh2'
@@ -6,11 +6,11 @@ import ssh2 from 'ssh2'
 export type SshPublicKey = {
   /** Type, key and comment, separated by single spaces. */
   line: string
-  /** As `ssh-keygen -l` shows it. */
+  /** In the format of `ssh-keygen -l`: `SHA256:` and unpadded base64. */
   fingerprint: string
 }
 
-/** What the SSH gateway can check a signature of. */
+/** The key types whose signatures the SSH gateway can verify. */
 const types = [
   'ssh-ed25519',
   'ecdsa-sha2-nistp256',
@@ -27,26 +27,26 @@ const refuse = (why: string): ServiceError =>
 const readKey = (line: string): { key: KeyObject; bytes: Buffer } => {
   const parsed = ssh2.utils.parseKey(line)
   const [single] = Array.isArray(parsed) ? parsed : [parsed]
-  if (!single || single instanceof Error) throw refuse('is no OpenSSH public key')
+  if (!single || single instanceof Error) throw refuse('is not a valid OpenSSH public key')
   try {
-    // OpenSSL has the last word: a point off its curve or a broken modulus is no key.
+    // OpenSSL also rejects a point that is not on its curve, and an invalid modulus.
     return { key: createPublicKey(single.getPublicPEM()), bytes: single.getPublicSSH() }
   } catch {
-    throw refuse('is no OpenSSH public key')
+    throw refuse('is not a valid OpenSSH public key')
   }
 }
 
-/** Reads the key. Throws `validation_error` with what to correct. */
+/** Parses a public key. Throws `validation_error` with a message that says what to correct. */
 export function parseSshPublicKey(text: string): SshPublicKey {
   const trimmed = text.trim()
   if (trimmed.includes('PRIVATE KEY'))
-    throw refuse('is a private key; give the .pub file, and keep this one to you')
+    throw refuse('is a private key; send the .pub file and keep the private key secret')
   if (/[\r\n]/.test(trimmed)) throw refuse('must be one line, as in the .pub file')
   const [type = '', encoded = '', ...comment] = trimmed.split(/[ \t]+/)
   if (!types.some((known) => known === type)) throw refuse(`must begin with one of ${types.join(', ')}`)
   const { key, bytes } = base64.test(encoded) ? readKey(`${type} ${encoded}`) : readKey('')
-  // The bytes name their type again, and nothing may follow them.
-  if (!bytes.equals(Buffer.from(encoded, 'base64'))) throw refuse('is no OpenSSH public key')
+  // The encoded bytes repeat the type. Comparing all bytes refuses a different type and trailing data.
+  if (!bytes.equals(Buffer.from(encoded, 'base64'))) throw refuse('is not a valid OpenSSH public key')
   const bits = key.asymmetricKeyDetails?.modulusLength
   if (bits !== undefined && bits < rsaBitsMin) throw refuse(`RSA keys need at least ${rsaBitsMin} bits`)
   const digest = createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '')

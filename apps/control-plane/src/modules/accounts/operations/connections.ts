@@ -1,11 +1,11 @@
-/** GET /v1/me/connections and DELETE /v1/me/connections/:id: the ways in which the caller signs in. */
+/** GET /v1/me/connections and DELETE /v1/me/connections/:id: the caller's logins. */
 import { type LoginConnection, ServiceError } from '@dock/contract'
 import type { Selectable } from 'kysely'
 import { type Db, withTransaction } from '../../../database/database.ts'
 import type { LoginAccountsTable } from '../../../database/tables/accounts.ts'
 import type { Caller } from '../caller.ts'
 
-/** By email and password. */
+/** better-auth's provider id for sign-in by email and password. */
 const primaryProvider = 'credential'
 
 type LoginRow = Pick<Selectable<LoginAccountsTable>, 'id' | 'provider_id' | 'account_id' | 'created_at'>
@@ -31,15 +31,15 @@ const view = (row: LoginRow, caller: Caller): LoginConnection => {
   }
 }
 
-/** The caller's ways to sign in, oldest first. */
+/** Returns the caller's logins, oldest first. */
 export async function listConnections(db: Db, caller: Caller): Promise<{ connections: LoginConnection[] }> {
   const rows = await loginsOf(db, caller.userId)
   return { connections: rows.map((row) => view(row, caller)) }
 }
 
 /**
- * Removes a provider from the caller's ways to sign in; the one by password stays. Throws `last_login_method` for the
- * only one. The person's row is locked, so that two removals cannot both see the other's.
+ * Removes a provider from the caller's logins; a password is never removed. Throws `last_login_method` if it is the
+ * only login. Locks the user's row, so that two concurrent removals cannot remove both of the last two logins.
  */
 export function removeConnection(db: Db, caller: Caller, id: string): Promise<{ removed: boolean }> {
   return withTransaction(db, async (tx) => {

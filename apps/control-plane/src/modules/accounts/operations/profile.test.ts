@@ -13,7 +13,7 @@ describe('the profile', () => {
   const patch = async (body: object): Promise<Profile> =>
     routes.updateProfile.response.parse((await server.call('PATCH', '/v1/me/profile', body)).body.data)
 
-  it('changes what is given and keeps the rest', async () => {
+  it('changes only the given fields', async () => {
     const before = routes.readProfile.response.parse((await server.call('GET', '/v1/me/profile')).body.data)
     expect(before).toMatchObject({ displayName: 'Admin', avatarUrl: null, bio: '' })
     await patch({ bio: 'Builds things.' })
@@ -29,7 +29,7 @@ describe('the profile', () => {
     expect((await server.call('GET', '/v1/me/profile')).body.data).toEqual(after)
   })
 
-  it('refuses what is too long or cannot be shown, and fields that it does not have', async () => {
+  it('refuses values that are too long or unprintable, and unknown fields', async () => {
     for (const body of [
       { displayName: '' },
       { displayName: 'x'.repeat(61) },
@@ -59,7 +59,7 @@ describe('connections', () => {
     sql`insert into login_accounts (user_id, provider_id, account_id)
       select id, ${provider}, ${id} from users`.execute(server.database.db)
 
-  it('are listed with the password first, which is the primary one', async () => {
+  it('are listed with the password first, as the primary login', async () => {
     await link('github', '42')
     expect(await list()).toMatchObject([
       {
@@ -72,7 +72,7 @@ describe('connections', () => {
     ])
   })
 
-  it('are removed, but never the password', async () => {
+  it('are removed, except for the password', async () => {
     await link('github', '42')
     expect((await remove('github:43')).body.data).toEqual({ removed: false })
     expect((await remove('credential:admin@dock.localhost')).body.data).toEqual({ removed: false })
@@ -81,7 +81,7 @@ describe('connections', () => {
     expect(await list()).toHaveLength(1)
   })
 
-  it('keep the only way in, also when two are removed at once', async () => {
+  it('keep the last login, even when the last two are removed concurrently', async () => {
     const only = await remove('credential:admin@dock.localhost')
     expect([only.status, only.body.code]).toEqual([409, 'last_login_method'])
     await sql`delete from login_accounts`.execute(server.database.db)

@@ -1,4 +1,4 @@
-/** GET and PATCH /v1/me/profile */
+/** GET and PATCH /v1/me/profile. */
 import { type Profile, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import type { Selectable } from 'kysely'
@@ -19,14 +19,14 @@ const view = (row: Pick<Selectable<UsersTable>, (typeof columns)[number]>): Prof
   updatedAt: row.updated_at.toISOString(),
 })
 
-/** What the caller shows of themselves. */
+/** Returns the caller's profile. Throws `not_found` if the user no longer exists. */
 export async function readProfile(db: Db, caller: Caller): Promise<Profile> {
   const row = await db.selectFrom('users').select(columns).where('id', '=', caller.userId).executeTakeFirst()
   if (!row) throw new ServiceError('not_found')
   return view(row)
 }
 
-/** Changes what is given and leaves the rest. */
+/** Changes only the fields that are present in the body. */
 export async function updateProfile(
   { db, clock }: AccountContext,
   caller: Caller,

@@ -1,11 +1,11 @@
-/** GET /v1/me */
+/** GET /v1/me. */
 import type { Identity } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { gatherLookups } from '../../../database/gather-lookups.ts'
 import type { Caller } from '../caller.ts'
 
-/** Tells callers who they are, with the ways in which they can sign in. */
+/** Returns an operation that returns the caller's identity and the names of their login providers. */
 export function createReadMe(db: Db): (caller: Caller) => Promise<Identity> {
   const findProviders = gatherLookups(async (userIds) => {
     const { rows } = await sql<{ userId: string; providers: string[] }>`

@@ -19,7 +19,7 @@ const patch = async (body: object) => {
 }
 const confirmation = 'delete archived dock data'
 
-it('is off at first, turned on with the exact phrase by an owner in a session, and off again without', async () => {
+it('is off by default, and an owner with a session turns it on with the exact phrase and off without it', async () => {
   const first = await server.call('GET', path)
   expect([first.body.data, first.headers.get('cache-control')]).toEqual([{ enabled: false }, 'no-store'])
   for (const body of [{ enabled: true }, { enabled: true, confirmation: 'yes' }])
@@ -37,7 +37,7 @@ it('is off at first, turned on with the exact phrase by an owner in a session, a
   expect(await patch({ enabled: false })).toMatchObject({ data: { enabled: false } })
 })
 
-it('is for owners, and invisible to who is no member', async () => {
+it('is refused to admins and hidden from outsiders', async () => {
   const { db } = server.database
   await db.updateTable('memberships').set({ role: 'admin' }).execute()
   expect(await patch({ enabled: false })).toMatchObject({ status: 403, code: 'forbidden' })

@@ -1,10 +1,10 @@
-/** GET and PATCH /v1/account/retention: the zero-data-retention policy of an organization. */
+/** GET and PATCH /v1/account/retention: an organization's zero-data-retention policy. */
 import { retentionConfirmation, ServiceError } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import type { Member } from '../member.ts'
 import type { AccountContext } from './profile.ts'
 
-/** Whether what stops in this organization leaves nothing behind. */
+/** Returns true if the zero-data-retention policy is on. Docks of the organization then keep no data once they stop. */
 export async function retentionEnabled(db: Db, organizationId: string): Promise<boolean> {
   const row = await db
     .selectFrom('organizations')
@@ -20,7 +20,7 @@ export async function readRetention(db: Db, member: Member): Promise<{ enabled: 
   }
 }
 
-/** Turns the policy on, which takes the exact phrase, or off. Throws `confirm_required`. */
+/** Turns the policy on or off. Throws `confirm_required` if it is turned on without the exact confirmation phrase. */
 export async function updateRetention(
   { db, clock }: AccountContext,
   member: Member,

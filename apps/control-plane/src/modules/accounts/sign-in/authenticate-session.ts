@@ -5,10 +5,16 @@ import { gatherLookups } from '../../../database/gather-lookups.ts'
 import { personColumns, personOf, type SignedIn } from '../signed-in.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
-/** Answers who the value of a session cookie belongs to, or undefined when it is forged, ended or expired. */
+/**
+ * Returns the user that the value of a session cookie belongs to, or undefined if the cookie is forged or the session
+ * was ended or has expired.
+ */
 export type AuthenticateSession = (cookieValue: string) => Promise<SignedIn | undefined>
 
-/** Asks the database for every request; the sign-in library is asked only when somebody signs in. */
+/**
+ * Looks up the session in the database on every request, so that an ended session stops working at once. Does not call
+ * better-auth, which is only used to sign in.
+ */
 export function createSessionAuthentication(options: {
   db: Db
   clock: Clock
@@ -28,7 +34,7 @@ export function createSessionAuthentication(options: {
   }
 }
 
-/** Sessions of these tokens with their people, by the token. */
+/** Returns the sessions with these tokens and their users, keyed by token. */
 const findSessions = async (db: Db, tokens: string[]) => {
   const rows = await db
     .selectFrom('sessions')

@@ -1,4 +1,4 @@
-/** The sign-in library as this instance uses it: our tables, our mails, our rules of who may join. */
+/** Configures better-auth with Dock's tables, mails and sign-up policy. */
 import { avatarUrl, isPlainText, limits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { betterAuth } from 'better-auth'
@@ -19,31 +19,32 @@ export type LibraryOptions = {
   signUp: SignUpPolicy
   social: SocialLogins
   isInvited: IsInvited
-  /** The person has set a password through a mailed link. */
+  /** Called after a user has set a password through a mailed link. */
   onPasswordReset(userId: string): Promise<void>
   sendMail(mail: Mail): Promise<void>
-  /** Called when a login was made or renewed. */
+  /** Called after a login was created or updated. */
   keepGrant: KeepGrant
 }
 
 const { max: nameLengthMax } = limits.displayNameLength
 
-/** A name that a provider or a form gave, as one line; empty if nothing of it can be shown. */
-const shownName = (text: string): string =>
+/** Removes characters that a display name may not contain. Returns an empty string if none are left. */
+const toDisplayName = (text: string): string =>
   [...text]
     .filter((character) => isPlainText(character))
     .join('')
     .trim()
     .slice(0, nameLengthMax)
 
-const textIn = (body: unknown, field: string): string | null => {
+const readStringField = (body: unknown, field: string): string | null => {
   const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, field) : null
   return typeof value === 'string' ? value : null
 }
 
-/** Header in which the peer's address reaches the library; what callers send under it is dropped. */
+/** Header that passes the client's IP address to better-auth. A value sent by the client is overwritten. */
 export const clientAddressHeader = 'x-dock-client-address'
 
+/** Creates the configured better-auth instance. */
 export function createLibrary(options: LibraryOptions) {
   const secure = options.apiUrl.startsWith('https:')
   const link = (base: string, path: string, query: Record<string, string>): string =>
@@ -58,11 +59,11 @@ export function createLibrary(options: LibraryOptions) {
     trustedOrigins: [new URL(options.apiUrl).origin, new URL(options.appUrl).origin],
     telemetry: { enabled: false },
     logger: { disabled: true },
-    // Counted by our own limits, which hold for all processes together.
+    // Dock applies its own rate limits, which all processes share.
     rateLimit: { enabled: false },
     advanced: {
       cookiePrefix: cookiePrefix(secure),
-      // The library would put a prefix of its own before ours.
+      // Otherwise better-auth puts its own prefix before ours.
       useSecureCookies: false,
       defaultCookieAttributes: { secure, httpOnly: true, sameSite: 'lax', path: '/' },
       database: { generateId: () => newUuid() },
@@ -73,8 +74,8 @@ export function createLibrary(options: LibraryOptions) {
       user: {
         create: {
           before: async (user) => {
-            const name = shownName(user.name) || user.email.split('@')[0]!.slice(0, nameLengthMax)
-            // Only what a profile takes; the form of sign-up would store any text.
+            const name = toDisplayName(user.name) || user.email.split('@')[0]!.slice(0, nameLengthMax)
+            // better-auth stores any text as the image. Keep only a URL that the profile accepts.
             const image = avatarUrl.safeParse(user.image).data ?? null
             return { data: { ...user, name, image } }
           },
@@ -93,7 +94,7 @@ export function createLibrary(options: LibraryOptions) {
         options.sendMail({
           recipient: user.email,
           subject: 'Set a new password for Dock',
-          body: `Open this link to set a new password:\n\n${link(options.appUrl, '/reset-password', { token })}\n\nIt works for an hour. If you did not ask for it, do nothing.\n`,
+          body: `Open this link to set a new password:\n\n${link(options.appUrl, '/reset-password', { token })}\n\nThe link works for one hour. If you did not request it, ignore this mail.\n`,
         }),
     },
     emailVerification: {
@@ -102,7 +103,7 @@ export function createLibrary(options: LibraryOptions) {
         options.sendMail({
           recipient: user.email,
           subject: 'Confirm your address for Dock',
-          body: `Open this link to confirm that this address is yours:\n\n${link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` })}\n\nIf you did not make an account, do nothing.\n`,
+          body: `Open this link to confirm that this address is yours:\n\n${link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` })}\n\nIf you did not create an account, ignore this mail.\n`,
         }),
     },
     user: {
@@ -110,17 +111,18 @@ export function createLibrary(options: LibraryOptions) {
       validateUserInfo: async ({ user, source }, context) => {
         if (source.action !== 'create-user') return
         const provider = source.method === 'oauth' ? { emailVerified: user.emailVerified === true } : null
-        const invitationToken = textIn(context.body, 'invitationToken')
+        const invitationToken = readStringField(context.body, 'invitationToken')
         const account = { email: user.email ?? '', invitationToken, provider }
         return refuseSignUp(options.signUp, options.isInvited, account)
       },
     },
     session: signInTables.session,
-    // Tokens of resets are found by their hash.
+    // Store only hashes of the reset tokens.
     verification: { ...signInTables.verification, storeIdentifier: 'hashed' },
     account: {
       ...signInTables.account,
-      // A provider that vouches for an address opens no account: who is signed in links it, whatever its address.
+      // Never match a provider's login to an existing account by address. A signed-in user links it explicitly instead,
+      // and its address may differ from the account's.
       accountLinking: { trustedProviders: [], disableImplicitLinking: true, allowDifferentEmails: true },
     },
   })

@@ -1,12 +1,12 @@
-/** What happens as the owner of an address sets a password by mail for an account whose address nobody had verified. */
+/** Hands an unverified account to the owner of its address, who has set a password through a mailed link. */
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
 import { endSessions } from '../end-sessions.ts'
 
 export type DropKeys = (tx: Tx, userId: string) => Promise<void>
 
 /**
- * Verifies the address, which the mailed link has proven, and ends every way in that was made before: whoever made the
- * account may be somebody else. Does nothing for an address that is verified already.
+ * Marks the address as verified and revokes the account's keys, sessions and linked logins, because somebody else may
+ * have created the account. Does nothing if the address is already verified.
  */
 export function claimAddress(db: Db, dropKeys: DropKeys, userId: string): Promise<void> {
   return withTransaction(db, async (tx) => {

@@ -1,6 +1,6 @@
 /**
- * What a provider grants with a sign-in or a link: tokens that expire, sealed under the key of the person they stand for.
- * The sign-in library never stores one. A token that does not expire is not kept: it could not be taken back.
+ * Stores the tokens that a Git provider issues when a user signs in or links an account, sealed under the user's key.
+ * better-auth never stores a token. Only tokens that expire are kept, because Dock cannot revoke the others.
  */
 import type { GitProvider } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
@@ -45,9 +45,12 @@ const grantOf = ({
     ? { accessToken, refreshToken: refreshToken ?? null, expiresAt: accessTokenExpiresAt.toISOString() }
     : null
 
-/** The library's hooks of creating and of renewing a login: its tokens go past its tables. */
+/**
+ * Returns better-auth's hooks for creating and updating a login. They remove the tokens before the library writes its
+ * row, and pass them to `keep` once the row exists.
+ */
 export function grantHooks(keep: KeepGrant) {
-  // What the first hook takes away is for the second, which knows whose it is: both get the one request's context.
+  // Keyed by request context, which both hooks receive. `before` has the tokens, but only `after` knows the login's id.
   const taken = new WeakMap<object, ProviderGrant>()
   return {
     before: async <Account extends LibraryAccount>(account: Account, context: object | null) => {
@@ -68,7 +71,7 @@ type Parts = { db: Db; sealer: Sealer }
 
 const gitProviders: readonly string[] = ['github', 'gitlab'] satisfies GitProvider[]
 
-/** Keeps what a provider of repositories granted, in place of what it did before. */
+/** Stores a grant and replaces the previous grant of the login. Ignores providers that do not host repositories. */
 export async function storeGrant({ db, sealer }: Parts, login: Login, grant: ProviderGrant): Promise<void> {
   if (!gitProviders.includes(login.providerId)) return
   const sealed = await sealer.seal(ownerOf(login.userId), placeOf(login.id), JSON.stringify(grant))
@@ -76,10 +79,10 @@ export async function storeGrant({ db, sealer }: Parts, login: Login, grant: Pro
     where id = ${login.id} and user_id = ${login.userId}`.execute(db)
 }
 
-/** A grant as it lies in the database. */
+/** A grant with its sealed form, which {@link replaceGrant} compares to detect a concurrent change. */
 export type StoredGrant = { loginId: string; userId: string; grant: ProviderGrant; sealed: string }
 
-/** What a provider granted to a person, the latest link first; nothing while their account is closed. */
+/** Returns a user's grants of a provider, the most recently updated first. Returns none if the account is closed. */
 export async function findGrants(
   { db, sealer }: Parts,
   { userId, provider }: { userId: string; provider: GitProvider },
@@ -97,8 +100,8 @@ export async function findGrants(
 }
 
 /**
- * SQL predicate: true if the person is an admin of the organization with an open account and a kept grant of the
- * provider, so that a Dock may reach repositories through them. The parts are columns of the query around it.
+ * SQL predicate: true if the user is an admin of the organization, has an open account and a stored grant of the
+ * provider. Docks may access repositories through such a user. The parameters are columns of the enclosing query.
  */
 export function isLinkedAdmin(of: Record<'organizationId' | 'userId' | 'provider', RawBuilder<unknown>>) {
   return sql<boolean>`exists (select 1 from login_accounts l join users lu on lu.id = l.user_id and lu.closed_at is null
@@ -107,7 +110,10 @@ export function isLinkedAdmin(of: Record<'organizationId' | 'userId' | 'provider
       and l.grant_sealed is not null)`
 }
 
-/** Keeps the renewed grant, or none where null; false when another one is there by now. */
+/**
+ * Replaces a stored grant, or deletes it if `grant` is null. Returns false and changes nothing if the stored grant has
+ * changed since it was read.
+ */
 export async function replaceGrant(
   { db, sealer }: Parts,
   { loginId, userId, sealed: before }: StoredGrant,

@@ -1,9 +1,12 @@
-/** The signed session cookie of the sign-in library, checked without going through it. */
+/** Names and verifies the signed session cookie of better-auth without calling the library. */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 
 const separator = '.'
 
-/** Over https, cookies carry the prefix that browsers bind to one host, its root path and a secure connection. */
+/**
+ * Returns the prefix of cookie names. Over https it starts with `__Host-`, which makes browsers require a secure
+ * connection, the path `/` and no Domain attribute (RFC 6265bis).
+ */
 export function cookiePrefix(secure: boolean): string {
   return `${secure ? '__Host-' : ''}dock`
 }
@@ -12,12 +15,15 @@ export function sessionCookieName(secure: boolean): string {
   return `${cookiePrefix(secure)}.session_token`
 }
 
-/** Whether a cookie of this name is one that this service set, over http or https. */
+/** Returns true if Dock sets cookies with this name, over http or https. */
 export function isPlatformCookie(name: string): boolean {
   return [false, true].some((secure) => name.startsWith(`${cookiePrefix(secure)}.`))
 }
 
-/** The token inside a cookie's value (URL-decoded: `<token>.<base64 HMAC-SHA256 of it>`), or undefined when forged. */
+/**
+ * Returns the session token from a cookie's URL-decoded value, or undefined if the signature does not match.
+ * The value is `<token>.<base64 of HMAC-SHA256(token)>`.
+ */
 export function readSessionCookie(value: string, secret: string): string | undefined {
   const at = value.lastIndexOf(separator)
   if (at <= 0) return undefined

@@ -1,4 +1,4 @@
-/** The sign-in library's tables under our names, and what of theirs is never kept. */
+/** Maps the tables of better-auth to our table and column names. */
 const timestamps = { createdAt: 'created_at', updatedAt: 'updated_at' }
 
 export const signInTables = {
@@ -30,7 +30,7 @@ export const signInTables = {
   verification: { modelName: 'verifications', fields: { expiresAt: 'expires_at', ...timestamps } },
 }
 
-/** A provider's tokens never reach these columns: what is kept of them is sealed beside. */
+/** Clears better-auth's plaintext token columns. Tokens that Dock keeps are sealed in `grant_sealed` instead. */
 export const withoutTokens = {
   accessToken: null,
   refreshToken: null,

@@ -36,7 +36,7 @@ const cookieOf = ({ headers }: { headers: Headers }): string =>
 const wrong = (email: string) => post('/sign-in/email', { email, password: 'wrong password' })
 const mailTo = (recipient: string) =>
   server.database.db.selectFrom('outbox_mails').select('subject').where('recipient', '=', recipient).execute()
-/** Written beforehand, so that the mailer of the test cannot send it and empty its body. */
+/** Requires a stopped mailer: sending a mail empties its body. */
 const bodyOf = async (recipient: string): Promise<string> => {
   const { body } = await server.database.db
     .selectFrom('outbox_mails')
@@ -46,7 +46,7 @@ const bodyOf = async (recipient: string): Promise<string> => {
   return body
 }
 
-it('lets one address try so often, and no more, whatever account it names', async () => {
+it('limits sign-in attempts per client address, across accounts', async () => {
   await start()
   const { max } = rateLimits.signInsPerAddress
   const replies: Reply[] = []
@@ -56,10 +56,10 @@ it('lets one address try so often, and no more, whatever account it names', asyn
 })
 
 it.each(['admin@dock.localhost', 'nobody@example.test'])(
-  'lets an account be tried so often, known or not: %s',
+  'limits sign-in attempts per account, whether or not it exists: %s',
   async (email) => {
     await start()
-    // Fewer than an address may, so that it is the account that is counted here, in any spelling.
+    // Below the limit per client address, so the account's limit applies. Upper and lower case count together.
     const { max } = rateLimits.signInsPerAccount
     const statuses: number[] = []
     for (let n = 0; n <= max; n += 1) statuses.push((await wrong(n % 2 ? email.toUpperCase() : email)).status)
@@ -68,7 +68,7 @@ it.each(['admin@dock.localhost', 'nobody@example.test'])(
   },
 )
 
-it('answers a wrong password and an unknown address alike, with the same work', async () => {
+it('responds to a wrong password and an unknown address identically, with the same hashing work', async () => {
   await start()
   const hashed: unknown[] = []
   const { scrypt } = crypto
@@ -91,7 +91,7 @@ it('answers a wrong password and an unknown address alike, with the same work', 
   }
 })
 
-it('answers a reset at once and alike, mails only who is known, and the link sets a password once', async () => {
+it('responds to every reset request identically, mails only known users, and accepts each link once', async () => {
   await start()
   await server.controlPlane.stop()
   const ask = (email: string) => post('/request-password-reset', { email })
@@ -117,7 +117,7 @@ it('answers a reset at once and alike, mails only who is known, and the link set
   await expect(server.signIn()).rejects.toThrow('401')
 })
 
-it('mails an account so often, and no more', async () => {
+it('limits password reset mails per account', async () => {
   await start()
   const { max } = rateLimits.passwordResetsPerAccount
   const statuses: number[] = []
@@ -126,7 +126,7 @@ it('mails an account so often, and no more', async () => {
   expect(statuses).toEqual([...Array.from({ length: max }, () => 200), 429])
 })
 
-it('opens no way of the library that is not named', async () => {
+it('exposes no endpoint of better-auth that is not listed', async () => {
   await start()
   const session = await server.signIn()
   const codeOf = async (path: string) => (await post(path, {}, session)).body.code
@@ -136,7 +136,7 @@ it('opens no way of the library that is not named', async () => {
   expect([odd.status, ((await odd.json()) as { code: string }).code]).toEqual([400, 'validation_error'])
 })
 
-it('refuses a closed account all but its session and its end', async () => {
+it('lets a closed account sign in and sign out, and refuses everything else', async () => {
   await start()
   const session = await server.signIn()
   const { db } = server.database
@@ -155,7 +155,7 @@ it('refuses a closed account all but its session and its end', async () => {
   expect((await post('/sign-out', {}, session)).status).toBe(200)
 })
 
-it('lets nobody join by default, and nobody at all when closed', async () => {
+it('requires an invitation to sign up by default, and refuses all sign-ups when closed', async () => {
   await start()
   expect(await signUp('new@example.test')).toMatchObject({
     status: 403,
@@ -168,7 +168,7 @@ it('lets nobody join by default, and nobody at all when closed', async () => {
   expect(people).toEqual([{ email: server.admin.email }])
 })
 
-it('lets in who was invited and has the mail, in any spelling of the address, who then accepts with it verified', async () => {
+it('lets an invited user sign up with the token of their mail, ignoring the case of the address', async () => {
   await start()
   await server.controlPlane.stop()
   const path = `/v1/organizations/${server.admin.organizationId}/members`
@@ -191,7 +191,7 @@ it('lets in who was invited and has the mail, in any spelling of the address, wh
   expect(((await own.json()) as { data: unknown[] }).data).toHaveLength(1)
 })
 
-it('lets anybody join when open, in a session over https that is bound to the host', async () => {
+it('lets anybody sign up when open, and binds the session cookie to the host over https', async () => {
   await start({ DOCK_SIGNUP: 'open', DOCK_PUBLIC_URL: 'https://dock.example.test' })
   const reply = await signUp('New@example.test')
   expect(reply.status).toBe(200)
@@ -217,7 +217,7 @@ it('lets anybody join when open, in a session over https that is bound to the ho
 const personAt = (email: string) =>
   server.database.db.selectFrom('users').selectAll().where('email', '=', email).executeTakeFirstOrThrow()
 
-it('verifies an address in a session of its account, and asks everybody else to sign in first', async () => {
+it('verifies an address only in a session of its account, and asks others to sign in first', async () => {
   await start({ DOCK_SIGNUP: 'open' })
   await server.controlPlane.stop()
   const email = 'squatted@example.test'
@@ -232,7 +232,7 @@ it('verifies an address in a session of its account, and asks everybody else to 
   const bySomebody = await open(link.replace(/&callbackURL=.*/, ''), (await server.signIn()).cookie)
   expect([bySomebody.status, await bySomebody.json()]).toMatchObject([401, { code: 'SIGN_IN_FIRST' }])
   expect((await personAt(email)).email_verified).toBe(false)
-  // Broken tokens are the library's to refuse.
+  // better-auth refuses invalid tokens.
   for (const token of ['', 'x', 'a.b.c', 'a.e30.c'])
     expect((await open(`/api/auth/verify-email?token=${token}`)).status).toBe(401)
 
@@ -240,7 +240,7 @@ it('verifies an address in a session of its account, and asks everybody else to 
   expect((await personAt(email)).email_verified).toBe(true)
 })
 
-it('gives no key and no further login to an address that is not verified', async () => {
+it('adds no key and no login to an account whose address is not verified', async () => {
   await start({ DOCK_SIGNUP: 'open', GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' })
   const cookie = cookieOf(await signUp('new@example.test'))
   const publicKey = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIOMqqnkVzrm0SdG6UOoqKLsabgH5C9okWi0dh2l9GKJl a@b'
@@ -264,14 +264,14 @@ it('gives no key and no further login to an address that is not verified', async
   expect((await writes()).map(([status]) => status)).toEqual([201, 201, 200])
 })
 
-it('ends what was made before for an address that nobody had verified, as its owner sets a password', async () => {
+it('revokes the keys, sessions and logins of an unverified account when the owner of its address sets a password', async () => {
   await start({ DOCK_SIGNUP: 'open' })
   await server.controlPlane.stop()
   const { db } = server.database
   const email = 'squatted@example.test'
   const squatter = { cookie: cookieOf(await signUp(email)) }
   const { id } = await personAt(email)
-  // Made before keys asked for a verified address.
+  // Inserted directly: the API refuses keys for an unverified address.
   const { raw } = await insertApiKey(db, { userId: id, name: 'k', expiresAt: null, now: new Date() })
   const key = {
     public_key: 'ssh-ed25519 x',
@@ -306,7 +306,7 @@ it('ends what was made before for an address that nobody had verified, as its ow
   expect(await statuses()).toEqual([401, 401, 0, 1])
   expect((await personAt(email)).email_verified).toBe(true)
 
-  // From then on the keys are the owner's, and stay.
+  // The address is verified now, so a second reset keeps the owner's keys.
   const owner = await server.signIn(email, 'of the owner')
   const made = await server.fetch('/v1/api-keys', {
     method: 'POST',
@@ -318,7 +318,7 @@ it('ends what was made before for an address that nobody had verified, as its ow
   expect((await server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
 })
 
-it('ends sessions in the transaction that verifies the address, whatever the library does afterwards', async () => {
+it('ends the sessions in the transaction that verifies the address', async () => {
   await start({ DOCK_SIGNUP: 'open' })
   const email = 'squatted@example.test'
   const headers = { cookie: cookieOf(await signUp(email)) }
@@ -339,7 +339,7 @@ it('ends every other session when the password is changed', async () => {
   expect(await statusOf(cookieOf(changed))).toBe(200)
 })
 
-it('keeps of a new person only a name and a picture that can be shown', async () => {
+it('removes unprintable characters from the name of a new user and drops an invalid avatar URL', async () => {
   await start({ DOCK_SIGNUP: 'open' })
   const bidi = '\u202e'
   const nameOf = async (name: string, image?: string) => {

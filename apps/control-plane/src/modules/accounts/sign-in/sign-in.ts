@@ -1,4 +1,4 @@
-/** Sign-in under /api/auth: limits and refusals of our own in front of the sign-in library. */
+/** Handles /api/auth: applies Dock's rate limits and checks, then forwards the request to better-auth. */
 import { createHash } from 'node:crypto'
 import { ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
@@ -6,25 +6,25 @@ import type { Db } from '../../../database/database.ts'
 import type { RateLimits } from '../../../rate-limits/rate-limits.ts'
 import { clientAddressHeader, createLibrary, type LibraryOptions } from './better-auth.ts'
 import { claimAddress, type DropKeys } from './claim-address.ts'
-import { type SignInDoor, signInDoor } from './sign-in-doors.ts'
+import { findSignInEndpoint, type SignInEndpoint } from './sign-in-endpoints.ts'
 import { askForSignIn } from './verify-address.ts'
 
 export type SignInRequest = {
   method: string
   /** Path below /api/auth. */
   path: string
-  /** With its question mark, or empty. */
+  /** Query string including its question mark, or empty. */
   search: string
   headers: Headers
-  /** Parsed JSON of a POST. */
+  /** Parsed JSON body of a POST. */
   body: unknown
   clientAddress: string
 }
 
 export type SignIn = {
-  /** Throws what is answered in the service's own envelope: unknown ways, limits, closed accounts. */
+  /** Throws a ServiceError for unknown endpoints, exceeded rate limits, invalid queries and closed accounts. */
   handle(request: SignInRequest): Promise<Response>
-  /** Resolves when nothing is done after an answer. */
+  /** Resolves when no background work of a finished request is left. */
   settled(): Promise<void>
 }
 
@@ -32,41 +32,45 @@ export type SignInOptions = Omit<LibraryOptions, 'onPasswordReset'> & {
   db: Db
   rateLimits: RateLimits
   logger: Logger
-  /** Ends a person's API keys and SSH keys. */
+  /** Revokes a user's API keys and deletes their SSH keys. */
   dropKeys: DropKeys
 }
 
 const asRecord = (body: unknown): Record<string, unknown> =>
   typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
 
-/** An address is counted under its hash: counters outlive the request and are no place for names. */
+/** Hashes the address, so that rate-limit counters, which outlive the request, hold no personal data. */
 const accountSubject = (email: string): string =>
   createHash('sha256').update(email.toLowerCase()).digest('base64url')
 
-/** An absolute address, or a path that stays on whatever host it is put behind. */
+/** True for an absolute URL, and for a path that cannot resolve to another host. */
 const isCallback = (text: string): boolean => {
   if (!text.startsWith('/')) return URL.canParse(text)
   const origin = 'https://callback.invalid'
   return !/^\/[/\\]/.test(text) && URL.canParse(text, origin) && new URL(text, origin).origin === origin
 }
 
-/** The library fails inside over what it cannot read or store; which hosts a callback may name is its own to check. */
+/**
+ * Refuses queries on which better-auth would fail with an internal error. better-auth itself checks which hosts a
+ * callback may name.
+ */
 const checkSearch = (search: string): void => {
   const parameters = new URLSearchParams(search)
   if ([...parameters].flat().some((text) => text.includes('\0')))
-    throw new ServiceError('validation_error', { message: 'The query holds the character NUL.' })
+    throw new ServiceError('validation_error', { message: 'The query contains a NUL character.' })
   const callback = parameters.get('callbackURL')
   if (callback && !isCallback(callback))
-    throw new ServiceError('validation_error', { message: 'callbackURL: must be an address or a path' })
+    throw new ServiceError('validation_error', { message: 'callbackURL: must be a URL or a path' })
 }
 
+/** Creates the handler of /api/auth. */
 export function createSignIn(options: SignInOptions): SignIn {
   const { db, rateLimits, logger } = options
   const library = createLibrary({
     ...options,
     onPasswordReset: (userId) => claimAddress(db, options.dropKeys, userId),
   })
-  const afterwards = new Set<Promise<void>>()
+  const backgroundWork = new Set<Promise<void>>()
 
   const forward = (request: SignInRequest): Promise<Response> => {
     const headers = new Headers(request.headers)
@@ -78,17 +82,17 @@ export function createSignIn(options: SignInOptions): SignIn {
     return library.handler(new Request(url, { method: request.method, headers, body }))
   }
 
-  const checkLimits = async (door: SignInDoor, request: SignInRequest): Promise<void> => {
-    if (door.perAddress) await rateLimits.take(door.perAddress, request.clientAddress)
-    if (!door.perAccount) return
+  const checkLimits = async (endpoint: SignInEndpoint, request: SignInRequest): Promise<void> => {
+    if (endpoint.perAddress) await rateLimits.take(endpoint.perAddress, request.clientAddress)
+    if (!endpoint.perAccount) return
     const { email } = asRecord(request.body)
     if (typeof email !== 'string') throw new ServiceError('validation_error', { message: 'email: required' })
-    await rateLimits.take(door.perAccount, accountSubject(email))
+    await rateLimits.take(endpoint.perAccount, accountSubject(email))
   }
 
   const sessionOf = (headers: Headers) => library.api.getSession({ headers, query: { disableRefresh: true } })
 
-  const checkPerson = async (door: SignInDoor, headers: Headers): Promise<void> => {
+  const checkPerson = async (endpoint: SignInEndpoint, headers: Headers): Promise<void> => {
     const found = await sessionOf(headers)
     if (!found) return
     const person = await db
@@ -98,41 +102,49 @@ export function createSignIn(options: SignInOptions): SignIn {
       .executeTakeFirst()
     if (person?.erased_at) throw new ServiceError('account_closed', { status: 410 })
     if (person?.closed_at) throw new ServiceError('account_closed')
-    if (door.verified && !person?.email_verified) throw new ServiceError('email_verification_required')
+    if (endpoint.verified && !person?.email_verified) throw new ServiceError('email_verification_required')
   }
 
-  const doAfterwards = (request: SignInRequest): void => {
+  const forwardInBackground = (request: SignInRequest): void => {
     const work = forward(request)
       .then((response) => {
-        if (!response.ok) logger.warn({ path: request.path, status: response.status }, 'sign-in mail refused')
+        if (!response.ok)
+          logger.warn(
+            { path: request.path, status: response.status },
+            'sign-in library refused to send the mail',
+          )
       })
-      .catch((error: unknown) => logger.error({ err: error, path: request.path }, 'sign-in mail failed'))
-      .finally(() => afterwards.delete(work))
-    afterwards.add(work)
+      .catch((error: unknown) =>
+        logger.error({ err: error, path: request.path }, 'could not send the sign-in mail'),
+      )
+      .finally(() => backgroundWork.delete(work))
+    backgroundWork.add(work)
   }
 
   return {
     handle: async (request) => {
-      const door = signInDoor(request.method, request.path)
-      if (!door) throw new ServiceError('not_found')
+      const endpoint = findSignInEndpoint(request.method, request.path)
+      if (!endpoint) throw new ServiceError('not_found')
       checkSearch(request.search)
-      await checkLimits(door, request)
-      if (door.signedIn) await checkPerson(door, request.headers)
+      await checkLimits(endpoint, request)
+      if (endpoint.signedIn) await checkPerson(endpoint, request.headers)
       if (request.path === '/verify-email') {
         const session = await sessionOf(request.headers)
         const first = askForSignIn(request.search, session?.user.email, options.appUrl)
         if (first) return first
       }
-      if (!door.blind)
+      if (!endpoint.uniformResponse) {
+        const { bodyOverrides } = endpoint
         return forward({
           ...request,
-          body: door.with ? { ...asRecord(request.body), ...door.with } : request.body,
+          body: bodyOverrides ? { ...asRecord(request.body), ...bodyOverrides } : request.body,
         })
-      doAfterwards(request)
+      }
+      forwardInBackground(request)
       return Response.json({ status: true }, { headers: { 'cache-control': 'no-store' } })
     },
     settled: async () => {
-      while (afterwards.size > 0) await Promise.all(afterwards)
+      while (backgroundWork.size > 0) await Promise.all(backgroundWork)
     },
   }
 }

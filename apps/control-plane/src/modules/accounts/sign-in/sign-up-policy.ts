@@ -1,25 +1,27 @@
 /**
- * Who may make an account on this instance. An address alone proves nothing: by password an invited person also shows the
- * token of the invitation's mail, and a provider has verified the address.
+ * Decides who may create an account on this instance. Knowing an invited address is not enough: sign-up by password
+ * also needs the token from the invitation mail, and sign-up through a provider needs an address that the provider
+ * verified.
  */
 
-/** `invite`: whoever an organization has invited. The first person is made by the first start. */
+/** `invite` admits only addresses that an organization has invited. The first start creates the first user. */
 export type SignUpPolicy = 'open' | 'invite' | 'closed'
 
 export type NewAccount = {
   email: string
-  /** By password: of the invitation that the person follows. */
+  /** Token from the invitation mail. Only used for sign-up by password. */
   invitationToken: string | null
-  /** Made by a provider, and whether that has verified the address; by password it is verified afterwards. */
+  /** Set for sign-up through a provider; null for sign-up by password, where the address is verified later. */
   provider: { emailVerified: boolean } | null
 }
 
-/** Why the account is not made, as the sign-in library tells it, also through a provider's redirect. */
+/** Why the account is not created. better-auth returns it in the response or in the redirect back from a provider. */
 export type SignUpRefusal = { error: string; errorDescription: string }
 
-/** Whether an invitation to the address is open; with a token, the one whose mail carried it. */
+/** Returns true if the address has an open invitation. If `token` is not null, it must be that invitation's token. */
 export type IsInvited = (email: string, token: string | null) => Promise<boolean>
 
+/** Returns the reason to refuse a new account, or undefined if the policy allows it. */
 export async function refuseSignUp(
   policy: SignUpPolicy,
   isInvited: IsInvited,
@@ -28,9 +30,10 @@ export async function refuseSignUp(
   if (policy === 'closed')
     return {
       error: 'SIGN_UP_CLOSED',
-      errorDescription: 'Nobody can make an account on this instance. Ask its operator.',
+      errorDescription: 'Sign-up is closed on this instance. Ask its operator for an account.',
     }
-  // Whoever took an address that is not theirs would keep that login after its owner has set a password by mail.
+  // Otherwise somebody could sign up with another person's address, and that login would keep working after the owner
+  // of the address sets a password by mail.
   if (account.provider && !account.provider.emailVerified)
     return {
       error: 'EMAIL_NOT_VERIFIED',
@@ -42,7 +45,7 @@ export async function refuseSignUp(
     return {
       error: 'SIGN_UP_BY_INVITATION',
       errorDescription:
-        'Accounts on this instance are made by invitation. Open the link of yours, or ask somebody in your organization for one.',
+        'This instance requires an invitation to sign up. Open the link in your invitation mail, or ask an admin of your organization for one.',
     }
   return undefined
 }

@@ -1,16 +1,16 @@
-/** GitHub, GitLab and Google as ways to sign in. The first two are also what repositories are cloned with. */
+/** Configures sign-in with GitHub, GitLab and Google. The tokens of GitHub and GitLab also clone repositories. */
 import type { GenericOAuthConfig } from 'better-auth/plugins/generic-oauth'
 import * as z from 'zod'
 
 export type SocialLogin = { clientId: string; clientSecret: string }
-/** What an operator has configured; a provider left out is off. */
+/** The providers that the operator has configured. A provider that is absent is disabled. */
 export type SocialLogins = {
   github?: SocialLogin & {
-    /** Of GitHub, or of an Enterprise server of one's own. */
+    /** Base URL of github.com or of a GitHub Enterprise Server. */
     url: string
   }
   gitlab?: SocialLogin & {
-    /** Of GitLab, or of a server of one's own. */
+    /** Base URL of gitlab.com or of a self-managed GitLab. */
     url: string
   }
   google?: SocialLogin
@@ -26,7 +26,7 @@ const readJson = async (url: string, accessToken: string | undefined): Promise<u
     redirect: 'error',
     signal: AbortSignal.timeout(10_000),
   })
-  if (!response.ok) throw new Error(`the provider answered ${response.status}`)
+  if (!response.ok) throw new Error(`sign-in provider responded with status ${response.status}`)
   return response.json()
 }
 
@@ -123,6 +123,7 @@ const google = ({ clientId, clientSecret }: SocialLogin): GenericOAuthConfig => 
   },
 })
 
+/** Returns better-auth's configuration for the configured providers. */
 export function socialProviders(logins: SocialLogins): GenericOAuthConfig[] {
   return [
     ...(logins.github ? [github(logins.github)] : []),

@@ -36,7 +36,7 @@ const cookiesOf = (response: Response): string =>
     .map((each) => each.split(';')[0])
     .join('; ')
 
-/** A browser's whole way through a provider; answers where it ends, and the cookies of the last answer. */
+/** Runs the OAuth flow as a browser would. Returns the final redirect and the cookies of the last response. */
 const through = async (name: string, way: 'sign-in/social' | 'link-social', cookie = '') => {
   const begun = await server.fetch(`/api/auth/${way}`, {
     method: 'POST',
@@ -64,7 +64,7 @@ const me = async (cookie: string) => {
 }
 const logins = () => server.database.db.selectFrom('login_accounts').selectAll().execute()
 
-it('signs a new person in with GitHub, keeps no token, and knows them the next time', async () => {
+it('signs a new user in with GitHub, stores no token, and recognizes them the next time', async () => {
   await start()
   const { cookie, location } = await through('github', 'sign-in/social')
   expect(location).toBe('/welcome')
@@ -83,7 +83,7 @@ it('signs a new person in with GitHub, keeps no token, and knows them the next t
   expect(await me((await through('github', 'sign-in/social')).cookie)).toEqual(first)
 })
 
-it('signs a new person in with Google at its own addresses', async () => {
+it('signs a new user in with Google through its fixed URLs', async () => {
   await start()
   const original = globalThis.fetch
   const asked: string[] = []
@@ -102,7 +102,7 @@ it('signs a new person in with Google at its own addresses', async () => {
 })
 
 it.each(['github', 'gitlab'] as const)(
-  'keeps what %s grants for a time, sealed and for its person, from the first sign-in, a later one, a link',
+  'seals an expiring token of %s for its user after the first sign-in, a later sign-in and a link',
   async (name) => {
     await start()
     provider.expiring = true
@@ -130,7 +130,7 @@ it.each(['github', 'gitlab'] as const)(
       expect(row).toMatchObject({ access_token: null, refresh_token: null, access_token_expires_at: null })
       expect(row.grant_sealed ?? '').not.toContain(provider.token)
     }
-    // Whoever is refused leaves nothing, and takes nothing.
+    // A refused link changes no stored grant.
     const before = await kept(ada)
     provider.person = { ...provider.person, id: 1 }
     expect((await through(name, 'link-social', cookie)).location).toContain('error=')
@@ -139,7 +139,7 @@ it.each(['github', 'gitlab'] as const)(
   },
 )
 
-it('opens nobody’s account because a provider vouches for the address', async () => {
+it('does not sign in to an existing account because the provider reports the same address', async () => {
   await start()
   provider.person = { ...provider.person, email: server.admin.email }
   const { location, cookie } = await through('github', 'sign-in/social')
@@ -148,7 +148,7 @@ it('opens nobody’s account because a provider vouches for the address', async 
   expect(await logins()).toHaveLength(1)
 })
 
-it('links a provider to who is signed in, whatever its address, but to nobody else', async () => {
+it('links a provider to the signed-in user with any address, and to one account only', async () => {
   await start({ DOCK_SIGNUP: 'open' })
   const { cookie } = await server.signIn()
   expect((await through('github', 'link-social', cookie)).location).toBe('/welcome')
@@ -168,7 +168,7 @@ it('links a provider to who is signed in, whatever its address, but to nobody el
 })
 
 describe('refuses', () => {
-  it('a code that comes back to another browser, or a second time', async () => {
+  it('a code that another browser returns, or that is used twice', async () => {
     await start()
     const { back, cookie } = await through('github', 'sign-in/social')
     const again = await server.fetch(back.pathname + back.search, { headers: { cookie }, redirect: 'manual' })
@@ -195,7 +195,7 @@ describe('refuses', () => {
     expect(await server.database.db.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 
-  it('a provider that is not configured, which the instance does not offer', async () => {
+  it('a provider that is not configured, and does not list it', async () => {
     await start({ GOOGLE_CLIENT_ID: '', GOOGLE_CLIENT_SECRET: '' })
     const config = await server.call('GET', '/v1/config', undefined, null)
     expect(config.body.data).toMatchObject({ authProviders: ['credential', 'github', 'gitlab'] })

@@ -1,10 +1,13 @@
 /**
- * The mailed link that verifies an address works only in a session of that account. Without it, whoever took an address
- * would be verified by a click of its owner, and keep their password.
+ * The mailed link that verifies an address works only in a session of the account that it verifies. Otherwise an
+ * attacker could sign up with somebody else's address, the owner's click would verify it, and the attacker would keep
+ * the password.
  */
 
-/** The address in the token of a mailed link. It is not trusted: the sign-in library checks the signature afterwards. */
-const addressIn = (token: string | null): string | undefined => {
+/**
+ * Returns the address in the token of a mailed link. Does not check the signature: better-auth does that afterwards.
+ */
+const readAddress = (token: string | null): string | undefined => {
   const payload = token?.split('.')[1]
   if (payload === undefined) return undefined
   try {
@@ -15,21 +18,24 @@ const addressIn = (token: string | null): string | undefined => {
   }
 }
 
-/** The response that asks for sign-in first: a page for a browser that followed the link. Undefined if none is needed. */
+/**
+ * Returns undefined if the session belongs to the address in the link. Otherwise returns the response that asks the
+ * visitor to sign in first: a redirect for a browser that followed the mailed link, a 401 for other clients.
+ */
 export function askForSignIn(
   search: string,
   sessionEmail: string | undefined,
   appUrl: string,
 ): Response | undefined {
   const query = new URLSearchParams(search)
-  const email = addressIn(query.get('token'))
-  // Without an address the token is broken, and the library says so.
+  const email = readAddress(query.get('token'))
+  // A token without an address is invalid. better-auth refuses it.
   if (email === undefined || email === sessionEmail?.toLowerCase()) return undefined
   const headers = { 'cache-control': 'no-store' }
   if (query.has('callbackURL')) {
     const next = new URLSearchParams({ next: `/api/auth/verify-email${search}` })
     return new Response(null, { status: 302, headers: { ...headers, location: `${appUrl}/sign-in?${next}` } })
   }
-  const message = 'Sign in to the account of this address first, then open the link again.'
+  const message = 'Sign in with this address first, then open the link again.'
   return Response.json({ code: 'SIGN_IN_FIRST', message }, { status: 401, headers })
 }

@@ -7,7 +7,10 @@ import { insertSshKey, listSshKeyRows } from '../ssh-key-store.ts'
 import { sshKeyView } from '../ssh-key-view.ts'
 import { parseSshPublicKey } from '../ssh-public-key.ts'
 
-/** Adds a public key that lets the caller in by SSH. Throws `ssh_key_exists`, `ssh_key_limit_reached`. */
+/**
+ * Adds a public key with which the caller can connect to Docks over SSH.
+ * Throws `validation_error`, `ssh_key_exists` and `ssh_key_limit_reached`.
+ */
 export async function addSshKey(
   context: KeysContext,
   caller: Caller,

@@ -4,7 +4,7 @@ import { deleteConnection, findConnection } from '../assistant-store.ts'
 import { connectionView, notConnected } from '../assistant-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 
-/** The caller's connection to the hosted assistant, or that there is none. */
+/** Returns the caller's connection to the hosted assistant. `connected` is false if there is none. */
 export async function readAssistantConnection(
   { db, clock }: Pick<KeysContext, 'db' | 'clock'>,
   caller: Caller,
@@ -12,7 +12,7 @@ export async function readAssistantConnection(
   return connectionView(await findConnection(db, caller.userId), clock.now())
 }
 
-/** Forgets the caller's tokens. Throws `chatgpt_not_connected`. */
+/** Deletes the caller's connection and its tokens. Throws `chatgpt_not_connected` if there is none. */
 export async function deleteAssistantConnection(
   { db }: Pick<KeysContext, 'db'>,
   caller: Caller,

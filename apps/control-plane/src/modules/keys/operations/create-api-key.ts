@@ -6,7 +6,10 @@ import { apiKeyView } from '../api-key-view.ts'
 import type { KeysContext } from '../keys-context.ts'
 import { lockKeyOwner } from '../lock-key-owner.ts'
 
-/** Makes a key that acts as the caller. The raw value is in this answer and nowhere else. */
+/**
+ * Creates a key that acts as the caller. Only this response contains the raw key.
+ * Throws `validation_error` for an expiry in the past, and `api_key_limit_reached`.
+ */
 export async function createApiKey(
   context: KeysContext,
   caller: Caller,

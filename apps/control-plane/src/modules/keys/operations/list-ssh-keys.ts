@@ -4,7 +4,7 @@ import type { Caller } from '../../accounts/index.ts'
 import { listSshKeyRows } from '../ssh-key-store.ts'
 import { sshKeyView } from '../ssh-key-view.ts'
 
-/** The caller's SSH keys, newest first. */
+/** Returns the caller's SSH keys, newest first. */
 export async function listSshKeys(db: Db, caller: Caller): Promise<SshKey[]> {
   return (await listSshKeyRows(db, caller.userId)).map(sshKeyView)
 }

@@ -18,13 +18,13 @@ import { connectionView } from '../assistant-view.ts'
 import type { ProviderTokens } from '../device-flow.ts'
 import { readIdToken } from '../id-token.ts'
 import type { KeysContext } from '../keys-context.ts'
-import { orUnavailable, requireDeviceFlow } from '../require-device-flow.ts'
+import { mapProviderErrors, requireDeviceFlow } from '../require-device-flow.ts'
 
-/** What RFC 8628 adds to the interval each time the provider asks for more patience. */
+/** RFC 8628, section 3.5: the interval grows by 5 seconds on each `slow_down`. */
 const slowDownSeconds = 5
 
-/** Stores the tokens if the sign-in is still the person's last; another one begun meanwhile wins. */
-const connect = async (
+/** Stores the tokens. Returns undefined and stores nothing if a newer sign-in has replaced this one. */
+const storeTokens = async (
   context: KeysContext,
   signIn: DeviceSignInRow,
   tokens: ProviderTokens,
@@ -55,8 +55,8 @@ const connect = async (
 }
 
 /**
- * Asks the provider whether the person has approved, at most once an interval however often this is called. Throws
- * `device_code_expired` when the sign-in must be begun anew, and `chatgpt_unavailable`, after which polling may go on.
+ * Asks the provider whether the user has approved the sign-in, at most once per interval. Throws `device_code_expired`
+ * if the user must start again, and `chatgpt_unavailable` if the provider failed, after which polling may continue.
  */
 export async function pollDeviceSignIn(context: KeysContext, caller: Caller): Promise<DeviceSignInProgress> {
   const { db, clock, sealer } = context
@@ -72,7 +72,7 @@ export async function pollDeviceSignIn(context: KeysContext, caller: Caller): Pr
   const owner = { kind: 'person', id: caller.userId } as const
   const place = placeIn(deviceCodeColumn, signIn.id)
   const deviceCode = await sealer.open(owner, place, signIn.sealed_device_code)
-  const answer = await orUnavailable(flow.poll(deviceCode))
+  const answer = await mapProviderErrors(flow.poll(deviceCode))
   switch (answer.state) {
     case 'pending':
       return { state: 'pending' }
@@ -82,7 +82,7 @@ export async function pollDeviceSignIn(context: KeysContext, caller: Caller): Pr
     case 'ended':
       return end()
     case 'approved': {
-      const connection = await connect(context, signIn, answer.tokens)
+      const connection = await storeTokens(context, signIn, answer.tokens)
       if (!connection) return { state: 'pending' }
       return { state: 'connected', ...connectionView(connection, clock.now()) }
     }

@@ -1,4 +1,4 @@
-/** The keys with which an organization's agents reach model providers: set, told about, revealed, deleted. */
+/** Lists, sets, reveals and deletes the keys that an organization's agents use to call model providers. */
 import { type KeyProvider, keyProviders, type ProviderKeyStatus, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Member } from '../../accounts/index.ts'
@@ -17,7 +17,7 @@ const statusOf = (provider: KeyProvider, updatedAt: Date | null): ProviderKeySta
   updatedAt: updatedAt?.toISOString() ?? null,
 })
 
-/** One entry for each provider, whether its key is set or not. */
+/** Returns one entry per provider, including providers without a key. */
 export async function listProviderKeys(
   { db }: Pick<KeysContext, 'db'>,
   caller: Member,
@@ -27,7 +27,7 @@ export async function listProviderKeys(
   return keyProviders.map((provider) => statusOf(provider, updatedAt.get(provider) ?? null))
 }
 
-/** Seals and stores a key, in place of the one before. */
+/** Seals and stores a key. It replaces the provider's previous key. */
 export async function setProviderKey(
   { db, clock, sealer }: Pick<KeysContext, 'db' | 'clock' | 'sealer'>,
   caller: Member,
@@ -47,7 +47,7 @@ export async function setProviderKey(
   return statusOf(body.provider, now)
 }
 
-/** The key itself. Throws `provider_keys_not_found` where none is set. */
+/** Returns the key in plain text. Throws `provider_keys_not_found` if none is set. */
 export async function revealProviderKey(
   { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
   caller: Member,
@@ -60,7 +60,7 @@ export async function revealProviderKey(
   return { provider, key: await sealer.open(owner, providerKeyPlace(row.id), row.sealed_key) }
 }
 
-/** Throws `provider_keys_not_found` where none is set. */
+/** Deletes a key. Throws `provider_keys_not_found` if none is set. */
 export async function deleteProviderKey(
   { db }: Pick<KeysContext, 'db'>,
   caller: Member,
@@ -71,7 +71,7 @@ export async function deleteProviderKey(
   return statusOf(provider, null)
 }
 
-/** Every key that the organization has set, opened: for Docks whose Environment passes them on. */
+/** Returns all keys of the organization in plain text, for Docks whose Environment passes them on. */
 export async function openProviderKeys(
   { db, sealer }: Pick<KeysContext, 'db' | 'sealer'>,
   organizationId: string,

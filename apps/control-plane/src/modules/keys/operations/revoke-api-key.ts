@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/index.ts'
 import { revokeApiKeyRow } from '../api-key-store.ts'
 import type { KeysContext } from '../keys-context.ts'
 
-/** Ends a key of the caller's; it stops working with the answer. Repeating it is harmless. */
+/** Revokes one of the caller's keys, effective before this returns. Idempotent. Throws `api_key_not_found`. */
 export async function revokeApiKey(
   context: Pick<KeysContext, 'db' | 'clock'>,
   caller: Caller,

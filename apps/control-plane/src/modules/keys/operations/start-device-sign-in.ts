@@ -3,15 +3,15 @@ import { newUuid } from '@dock/foundation'
 import type { Caller } from '../../accounts/index.ts'
 import { deviceCodeColumn, placeIn, putDeviceSignIn } from '../assistant-store.ts'
 import type { KeysContext } from '../keys-context.ts'
-import { orUnavailable, requireDeviceFlow } from '../require-device-flow.ts'
+import { mapProviderErrors, requireDeviceFlow } from '../require-device-flow.ts'
 
-/** Begins a sign-in with the hosted assistant's provider; one begun before is forgotten. */
+/** Starts a sign-in with the hosted assistant's provider. It replaces an unfinished sign-in of the caller. */
 export async function startDeviceSignIn(context: KeysContext, caller: Caller): Promise<DeviceSignIn> {
   const { db, clock, rateLimits, sealer } = context
   const flow = requireDeviceFlow(context)
   const { userId } = caller
   await rateLimits.take('deviceSignIns', userId)
-  const grant = await orUnavailable(flow.start())
+  const grant = await mapProviderErrors(flow.start())
   const [id, now] = [newUuid(), clock.now()]
   const expiresAt = new Date(now.getTime() + grant.expiresInSeconds * 1000)
   const owner = { kind: 'person', id: userId } as const
