@@ -11,7 +11,7 @@ import { type Db, withTransaction } from '../../database/database.ts'
 import { advisoryLocks } from '../../database/instance-lock.ts'
 import { createPerson } from '../accounts/index.ts'
 import { insertApiKey } from '../keys/index.ts'
-import { insertWholeOrganization } from '../organizations/index.ts'
+import { insertOrganizationWithDefaults } from '../organizations/index.ts'
 
 /** Content of `admin.json`. */
 export type AdminFile = {
@@ -48,7 +48,9 @@ export async function ensureFirstPerson(db: Db, options: FirstPersonOptions): Pr
       emailVerified: true,
       instanceAdmin: true,
     })
-    const { organization, workspaceId } = await insertWholeOrganization(tx, userId, { name: 'Default' })
+    const { organization, workspaceId } = await insertOrganizationWithDefaults(tx, userId, {
+      name: 'Default',
+    })
     const key = await insertApiKey(tx, {
       userId,
       name: 'first start',

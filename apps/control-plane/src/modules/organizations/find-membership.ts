@@ -1,4 +1,4 @@
-/** Whether a user is a member, by the organization's own id or by a workspace's: one query each. */
+/** Finds a user's membership by the id of an organization or of one of its workspaces. */
 import type { Db } from '../../database/database.ts'
 import type { Membership } from '../accounts/index.ts'
 

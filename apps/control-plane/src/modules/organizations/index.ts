@@ -1,17 +1,11 @@
-/** Public face of organizations: tenancy, roles, members, invitations and workspaces. */
+/** Public interface of the organizations module: tenancy, roles, members, invitations and workspaces. */
 export { findMembership, findWorkspaceMembership } from './find-membership.ts'
 export { forgetAddress, isInvitedAddress } from './invitation-store.ts'
-export {
-  acceptInvitation,
-  declineInvitation,
-  listOwnInvitations,
-  readInvitation,
-} from './operations/answer-invitation.ts'
 export { changeMemberRole } from './operations/change-member-role.ts'
 export {
+  type CreatedOrganization,
   createOrganization,
-  insertWholeOrganization,
-  type MadeOrganization,
+  insertOrganizationWithDefaults,
 } from './operations/create-organization.ts'
 export { createWorkspace } from './operations/create-workspace.ts'
 export { deleteOrganization } from './operations/delete-organization.ts'
@@ -23,6 +17,12 @@ export { listWorkspaces, readWorkspace } from './operations/list-workspaces.ts'
 export { listOrganizations, readOrganization } from './operations/read-organization.ts'
 export { removeMember } from './operations/remove-member.ts'
 export { resendInvitation } from './operations/resend-invitation.ts'
+export {
+  acceptInvitation,
+  declineInvitation,
+  listOwnInvitations,
+  readInvitation,
+} from './operations/respond-to-invitation.ts'
 export { revokeInvitation } from './operations/revoke-invitation.ts'
 export { updateOrganization } from './operations/update-organization.ts'
 export { updateWorkspace } from './operations/update-workspace.ts'

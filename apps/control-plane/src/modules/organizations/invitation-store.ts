@@ -1,4 +1,4 @@
-/** The only SQL for invitations. A row is an invitation that is open, expired or not. */
+/** All SQL for invitations. A row exists until the invitation is accepted, declined or revoked; it may have expired. */
 import type { Role } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Selectable } from 'kysely'
@@ -7,13 +7,13 @@ import { hashInvitationToken } from './invitation-token.ts'
 
 export type InvitationRow = Selectable<Database['invitations']>
 
-/** How an invited person names an invitation: by its id on their own list, or by the token of a mailed link. */
+/** Identifies an invitation by its id, as in the invited user's list, or by the token of the mailed link. */
 export type InvitationReference = { id: string } | { token: string }
 
-/** An invitation with the name of the organization that it leads into. */
+/** An invitation with the name of its organization, as the invited user sees it. */
 export type AddressedInvitation = InvitationRow & { organizationName: string }
 
-const addressedTo = (db: Db, email: string, now: Date) =>
+const selectAcceptable = (db: Db, email: string, now: Date) =>
   db
     .selectFrom('invitations')
     .innerJoin('organizations', 'organizations.id', 'invitations.organization_id')
@@ -23,28 +23,28 @@ const addressedTo = (db: Db, email: string, now: Date) =>
     .selectAll('invitations')
     .select('organizations.name as organizationName')
 
-/** What is open for an address, newest first. */
+/** Returns the invitations that an address can accept, newest first. */
 export function listAddressedInvitations(db: Db, email: string, now: Date): Promise<AddressedInvitation[]> {
-  return addressedTo(db, email, now)
+  return selectAcceptable(db, email, now)
     .orderBy('invitations.created_at', 'desc')
     .orderBy('invitations.id', 'desc')
     .execute()
 }
 
-/** An invitation that can be accepted at this address. */
+/** Returns the invitation if the address can accept it. */
 export function findAddressedInvitation(
   db: Db,
   email: string,
   reference: InvitationReference,
   now: Date,
 ): Promise<AddressedInvitation | undefined> {
-  const query = addressedTo(db, email, now)
+  const query = selectAcceptable(db, email, now)
   return 'id' in reference
     ? query.where('invitations.id', '=', reference.id).executeTakeFirst()
     : query.where('invitations.token_hash', '=', hashInvitationToken(reference.token)).executeTakeFirst()
 }
 
-/** Everything open in an organization, expired ones included, newest first. */
+/** Returns all invitations of an organization including expired ones, newest first. */
 export function listInvitationRows(db: Db, organizationId: string): Promise<InvitationRow[]> {
   return db
     .selectFrom('invitations')
@@ -91,7 +91,7 @@ export async function insertInvitation(
     .execute()
 }
 
-/** Gives an invitation another link, role and end: the link before it leads nowhere from then on. */
+/** Replaces the token, role and expiry of an invitation. The previous link stops working. */
 export function renewInvitation(
   tx: Tx,
   organizationId: string,
@@ -111,7 +111,7 @@ export function renewInvitation(
     .executeTakeFirstOrThrow()
 }
 
-/** Closes an invitation. Of many who try at once, one is answered true. */
+/** Deletes an invitation. Returns true for exactly one of several concurrent calls. */
 export async function deleteInvitation(db: Db, organizationId: string, id: string): Promise<boolean> {
   const result = await db
     .deleteFrom('invitations')
@@ -121,7 +121,10 @@ export async function deleteInvitation(db: Db, organizationId: string, id: strin
   return result.numDeletedRows > 0n
 }
 
-/** Whether somebody was invited at this address and can still accept; with a token, by the mail that carried it. */
+/**
+ * Returns true if the address has an invitation that it can accept. If `token` is not null, it must be the token of
+ * that invitation.
+ */
 export async function isInvitedAddress(
   db: Db,
   email: string,
@@ -130,12 +133,12 @@ export async function isInvitedAddress(
 ): Promise<boolean> {
   const found =
     token === null
-      ? await addressedTo(db, email, now).limit(1).executeTakeFirst()
+      ? await selectAcceptable(db, email, now).limit(1).executeTakeFirst()
       : await findAddressedInvitation(db, email, { token }, now)
   return found !== undefined
 }
 
-/** Closes everything that is open for an address whose owner is erased. */
+/** Deletes all invitations to an address. Used when its user is erased. */
 export async function forgetAddress(tx: Tx, email: string): Promise<void> {
   await tx.deleteFrom('invitations').where('email', '=', email.toLowerCase()).execute()
 }

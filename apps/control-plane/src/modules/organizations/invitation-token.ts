@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** A token for a mailed link: 256 random bits. */
+/** Generates the token of a mailed link: 256 random bits in base64url. */
 export function newInvitationToken(): string {
   return randomBytes(32).toString('base64url')
 }
 
-/** The only form in which a token is kept. */
+/** Returns the SHA-256 of a token. Only the hash is stored. */
 export function hashInvitationToken(token: string): Buffer {
   return createHash('sha256').update(token).digest()
 }

@@ -1,7 +1,7 @@
 import type { Invitation, InvitationPreview } from '@dock/contract'
 import type { AddressedInvitation, InvitationRow } from './invitation-store.ts'
 
-/** An invitation as the organization sees it: never its token. */
+/** Returns the API view of an invitation for its organization, without the token. */
 export function invitationView(row: InvitationRow): Invitation {
   return {
     id: row.id,
@@ -12,7 +12,7 @@ export function invitationView(row: InvitationRow): Invitation {
   }
 }
 
-/** An invitation as the invited person sees it. */
+/** Returns the API view of an invitation for the invited user. */
 export function invitationPreview(row: AddressedInvitation): InvitationPreview {
   return {
     id: row.id,

@@ -31,7 +31,7 @@ const answerOf = async (call: ReturnType<TestControlPlane['call']>) => {
 const expireAll = () =>
   sql`update invitations set expires_at = now() - interval '1 second'`.execute(server.database.db)
 
-/** Tokens in the mails to an address, in the order they were saved; waits until there are that many. */
+/** Waits for `count` mails to an address and returns their tokens, oldest mail first. */
 const tokensFor = (recipient: string, count: number): Promise<string[]> =>
   vi.waitFor(
     async () => {
@@ -56,7 +56,7 @@ const tokensFor = (recipient: string, count: number): Promise<string[]> =>
   )
 
 describe('an invitation', () => {
-  it('is mailed, listed, and makes whoever accepts it a member with its role', async () => {
+  it('is mailed and listed, and accepting it makes the user a member with its role', async () => {
     const answer = await invite({ role: 'admin' })
     expect([answer.status, answer.body.data]).toEqual([201, { status: 'accepted' }])
     const [listed] = await list()
@@ -86,7 +86,7 @@ describe('an invitation', () => {
     ).toBe('invitation_not_found')
   })
 
-  it('can be accepted or declined from the invited person’s own list', async () => {
+  it('can be accepted or declined from the invited user’s own list', async () => {
     await invite()
     const invited = await addPerson(server, { email: address })
     const own = async () =>
@@ -113,7 +113,7 @@ describe('an invitation', () => {
     expect(accepted.body.data).toEqual({ organizationId: organization.id, role: 'member' })
   })
 
-  it('shows itself to nobody but the verified owner of its address', async () => {
+  it('is visible only to the verified owner of its address', async () => {
     await invite()
     const [token] = await tokensFor(address, 1)
     const [{ id } = { id: '' }] = await list()
@@ -144,14 +144,14 @@ describe('an invitation', () => {
     )
   })
 
-  it('works for an address however it is written', async () => {
+  it('ignores the case of the address', async () => {
     await invite({ email: address.toUpperCase() })
     const invited = await addPerson(server, { email: address })
     const own = await server.call('GET', '/v1/me/invitations', undefined, invited.apiKey)
     expect(own.body.data).toHaveLength(1)
   })
 
-  it('sent again has a fresh link and end; the old link is dead', async () => {
+  it('gets a new link and expiry when it is resent, and the old link stops working', async () => {
     await invite()
     const [before] = await list()
     await expireAll()
@@ -167,7 +167,7 @@ describe('an invitation', () => {
     expect([await read(old), await read(fresh)]).toEqual(['invitation_not_found', 200])
   })
 
-  it('once revoked is gone, for its link too', async () => {
+  it('disappears when it is revoked, and its link stops working', async () => {
     await invite()
     const [{ id } = { id: '' }] = await list()
     const [token] = await tokensFor(address, 1)
@@ -187,7 +187,7 @@ describe('an invitation', () => {
     }
   })
 
-  it('tells nothing about an address: stranger, person, member or invited, the answer is one', async () => {
+  it('returns the same response for unknown, known, member and invited addresses', async () => {
     const person = await addPerson(server)
     const member = await addPerson(server, { role: 'member', organizationId: organization.id })
     await server.call('PATCH', path(), { seats: 50 })
@@ -198,7 +198,7 @@ describe('an invitation', () => {
     expect((await list()).map(({ email }) => email).sort()).toEqual([address, person.email].sort())
   })
 
-  it('of an owner is an owner’s to send, to send again and to replace', async () => {
+  it('with the role owner is sent, resent and replaced by owners only', async () => {
     const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
     expect(await answerOf(invite({ role: 'owner' }, admin.apiKey))).toBe('forbidden')
     expect(await answerOf(invite({ role: 'owner' }))).toBe(201)
@@ -211,7 +211,7 @@ describe('an invitation', () => {
     expect(await list()).toMatchObject([{ id, role: 'member' }])
   })
 
-  it('lets its address make an account while others may not, and until it is taken back', async () => {
+  it('lets only its address sign up, until it is revoked', async () => {
     const signUp = async (email: string, invitationToken: string): Promise<number> => {
       const response = await server.fetch('/api/auth/sign-up/email', {
         method: 'POST',
@@ -232,7 +232,7 @@ describe('an invitation', () => {
     expect(await signUp(address, token!)).toBe(200)
   })
 
-  it('is not sent by one person without end', async () => {
+  it('is rate limited per sender', async () => {
     const admin = await addPerson(server, { role: 'admin', organizationId: organization.id })
     const answers = []
     for (let n = 0; n < 101; n += 1) answers.push(await answerOf(invite({}, admin.apiKey)))
@@ -240,7 +240,7 @@ describe('an invitation', () => {
     expect(await answerOf(invite())).toBe(201)
   })
 
-  it('asks for exactly one of address and user, and for a user that there is', async () => {
+  it('requires exactly one of an address and an existing user', async () => {
     const codes = []
     for (const body of [
       { email: undefined },
@@ -254,7 +254,7 @@ describe('an invitation', () => {
 })
 
 describe('seats', () => {
-  it('are never exceeded by invitations that race', async () => {
+  it('are not exceeded by concurrent invitations', async () => {
     const racers = Array.from({ length: 12 }, (_, n) => answerOf(invite({ email: `${n}-${address}` })))
     const answers = await Promise.all(racers)
     expect(answers.filter((answer) => answer === 201)).toHaveLength(2)
@@ -262,7 +262,7 @@ describe('seats', () => {
     expect(await list()).toHaveLength(2)
   })
 
-  it('are free again when an invitation expires, and must be free to send it again', async () => {
+  it('are freed by an expired invitation, which needs a free seat to be resent', async () => {
     const other = (n: number) => answerOf(invite({ email: `${n}-${address}` }))
     expect([await other(1), await other(2), await other(3)]).toEqual([201, 201, 'seats_exceeded'])
     await expireAll()
@@ -276,7 +276,7 @@ describe('seats', () => {
     expect(await answerOf(server.call('POST', path(`/invitations/${pending?.id}/resend`)))).toBe(200)
   })
 
-  it('take one member for an invitation that a hundred accept at once', async () => {
+  it('are used once when an invitation is accepted a hundred times concurrently', async () => {
     await invite()
     const [token] = await tokensFor(address, 1)
     const invited = await addPerson(server, { email: address })

@@ -1,4 +1,7 @@
-/** A deleted organization leaves no row in any table that names organizations, whoever adds such a table. */
+/**
+ * A deleted organization leaves no row in any table that has a column `organization_id`. The test reads the list of
+ * tables from the database, so that it also covers tables added later.
+ */
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -10,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** Tables with a column `organization_id`, and how many rows of the organization each has. */
+/** Returns the number of the organization's rows in every table with a column `organization_id`. */
 const rowsOf = async (organizationId: string): Promise<Record<string, number>> => {
   const { db } = server.database
   const tables = await sql<{ name: string }>`select table_name as name from information_schema.columns
@@ -24,7 +27,7 @@ const rowsOf = async (organizationId: string): Promise<Record<string, number>> =
   return counts
 }
 
-it('leaves nothing behind after Docks, commands, Snapshots, Environments and limits', async () => {
+it('leaves no rows of an organization that had Docks, commands, Snapshots, Environments and limits', async () => {
   const owner = await addPerson(server)
   const ask = async <T>(method: string, path: string, body?: unknown): Promise<T> => {
     const { body: answer, status } = await server.call(method, path, body, owner.apiKey)

@@ -1,4 +1,4 @@
-/** The only SQL for memberships. */
+/** All SQL for memberships. */
 import type { Member as MemberEntry, Membership, Role } from '@dock/contract'
 import type { Selectable } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import type { MembershipsTable } from '../../database/tables/accounts.ts'
 
 export type MembershipRow = Selectable<MembershipsTable>
 
-/** Members with their addresses, who came first at the top. */
+/** Returns the API view of an organization's members, oldest membership first. */
 export async function listMemberEntries(db: Db, organizationId: string): Promise<MemberEntry[]> {
   const rows = await db
     .selectFrom('memberships')
@@ -26,7 +26,7 @@ export async function listMemberEntries(db: Db, organizationId: string): Promise
   }))
 }
 
-/** A membership as it is shown. */
+/** Returns the API view of a membership. */
 export function membershipView(row: MembershipRow): Membership {
   return {
     organizationId: row.organization_id,
@@ -50,7 +50,7 @@ export function findMemberRow(
     .executeTakeFirst()
 }
 
-/** Whether somebody with this address belongs to the organization. */
+/** Returns true if the address belongs to a member. */
 export async function isMemberAddress(tx: Tx, organizationId: string, email: string): Promise<boolean> {
   const row = await tx
     .selectFrom('memberships')
@@ -62,7 +62,7 @@ export async function isMemberAddress(tx: Tx, organizationId: string, email: str
   return row !== undefined
 }
 
-/** Whether there is an owner besides this one, with an open account. Asked with the organization locked. */
+/** Returns true if another owner with an open account exists. The caller holds the lock on the organization. */
 export async function hasOtherOwner(tx: Tx, organizationId: string, userId: string): Promise<boolean> {
   const row = await tx
     .selectFrom('memberships')
@@ -77,7 +77,7 @@ export async function hasOtherOwner(tx: Tx, organizationId: string, userId: stri
   return row !== undefined
 }
 
-/** Makes somebody a member; who is one already keeps their role. Answers the role that they have then. */
+/** Adds a member and returns their role. A user who is already a member keeps their role. */
 export async function insertMember(
   tx: Tx,
   member: { organizationId: string; userId: string; role: Role; now: Date },

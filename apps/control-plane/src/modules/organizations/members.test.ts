@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-/** An organization of its own for each test: the first person owns it. */
+/** A new organization for each test, owned by the first user. */
 let organization: Organization
 beforeEach(async () => {
   const made = await server.call('POST', '/v1/organizations', { name: 'Acme', seats: 10 })
@@ -53,7 +53,7 @@ describe('members', () => {
     expect([foreign.status, foreign.body]).toEqual([404, absent.body])
   })
 
-  it('get another role from an admin, and an owner’s from an owner only', async () => {
+  it('get another role from an admin, but the role owner only from an owner', async () => {
     const [admin, member] = [await join('admin'), await join('member')]
     const changed = await server.call(
       'PATCH',
@@ -75,7 +75,7 @@ describe('members', () => {
     expect(await codeOf('DELETE', at)).toBe(200)
   })
 
-  it('are not changed by a member, and not found when they are none', async () => {
+  it('cannot be changed by a member, and an outsider is not found', async () => {
     const member = await join('member')
     const at = `/members/${member.userId}`
     expect(await codeOf('PATCH', at, { role: 'admin' }, member.apiKey)).toBe('forbidden')
@@ -87,7 +87,7 @@ describe('members', () => {
     }
   })
 
-  it('lose everything of the organization with their membership', async () => {
+  it('lose access to the organization when they are removed', async () => {
     const member = await join('member')
     const read = () => server.call('GET', path(), undefined, member.apiKey)
     expect((await read()).status).toBe(200)
@@ -97,7 +97,7 @@ describe('members', () => {
     expect((await read()).status).toBe(404)
   })
 
-  it('always hold an owner', async () => {
+  it('always include an owner', async () => {
     const own = `/members/${await adminUserId()}`
     for (const role of ['member', 'admin'])
       expect(await codeOf('PATCH', own, { role })).toBe('cannot_remove_owner')
@@ -110,7 +110,7 @@ describe('members', () => {
     )
   })
 
-  it('hold an owner still when both of two step down at once', async () => {
+  it('still include an owner when the last two step down concurrently', async () => {
     const [first, second] = [await adminUserId(), await join('owner')]
     const answers = await whileLocked(
       server.database,
@@ -131,9 +131,9 @@ describe('members', () => {
     expect(answers.sort()).toEqual([200, 'cannot_remove_owner'])
   })
 
-  it('are judged by the role that they have when it counts', async () => {
+  it('are authorized by their role under the lock, not by their role when the request arrived', async () => {
     const [owner, member] = [await join('owner'), await join('member')]
-    // Both were let in as owners; who comes second is none any more.
+    // Both requests were authorized as owner. The first one removes the role of the second caller.
     const answers = await whileLocked(
       server.database,
       { lock: `select 1 from memberships where role = 'owner' for update`, waiting: 2 },
@@ -155,7 +155,7 @@ const waitingForLock = async (): Promise<number> => {
 }
 
 describe('an organization', () => {
-  it('changes name, slug and seats, and answers without a role', async () => {
+  it('changes name, slug and seats, and returns no role', async () => {
     const admin = await join('admin')
     const changed = await server.call(
       'PATCH',
@@ -179,13 +179,13 @@ describe('an organization', () => {
     const few = await server.call('PATCH', path(), { seats: 2 })
     expect([few.body.code, few.body.message]).toEqual([
       'validation_error',
-      'seats: must be at least 3, the members and pending invitations there are',
+      'seats: must be at least 3, the number of members and pending invitations',
     ])
     expect(await codeOf('PATCH', '', { seats: 3 })).toBe(200)
     expect(await codeOf('POST', '/members', { email: 'other@example.test' })).toBe('seats_exceeded')
   })
 
-  it('gets a slug that nobody else has, however many ask for the same at once', async () => {
+  it('gets a unique slug, even when many request the same one concurrently', async () => {
     const create = (body: object) => server.call('POST', '/v1/organizations', body)
     const derived = await Promise.all(Array.from({ length: 20 }, () => create({ name: 'Same name' })))
     const slugs = derived.map(({ body }) => (body.data as Organization).slug)

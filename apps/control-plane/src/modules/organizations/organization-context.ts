@@ -1,4 +1,4 @@
-/** What the operations of organizations work with; made once by the composition. */
+/** The dependencies of this module's operations. Created once when the server starts. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
@@ -7,12 +7,12 @@ export type OrganizationContext = {
   db: Db
   clock: Clock
   rateLimits: RateLimits
-  /** How many organizations one person may own or have made. */
+  /** Maximum number of organizations that a user may own or have created. */
   organizationsPerPerson: number
-  /** Where links in mails lead. */
+  /** Base URL of links in mails. */
   appUrl: string
-  /** A mail was saved. */
+  /** Called after a mail was saved to the outbox. */
   wakeMailer(): void
-  /** An organization was deleted: what it has can go. */
+  /** Called after an organization was deleted. Starts the removal of its resources. */
   wakeRemoval(): void
 }

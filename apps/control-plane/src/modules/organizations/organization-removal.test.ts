@@ -39,7 +39,7 @@ const removalOf = (things: readonly OrganizationThing[] = [docksThing], withSeal
 const markDeleted = () =>
   withTransaction(world.db, (tx) => markOrganizationDeleted(tx, world.organizationId, world.clock.now()))
 
-/** One round, and the operations that it began. */
+/** Runs one round and waits for the operations that it started. */
 const round = async (things?: readonly OrganizationThing[]): Promise<void> => {
   await removalOf(things).run()
   await world.modules.runner.settled()
@@ -55,7 +55,7 @@ const left = async () => {
 const nothing = { organizations: 0, docks: 0, snapshots: 0, keys: 0 }
 
 describe('a deleted organization', () => {
-  it('is gone for everybody at once, and its slug is free', async () => {
+  it('is hidden from all callers at once, and its slug is available again', async () => {
     const server = await testControlPlane()
     try {
       const made = await server.call('POST', '/v1/organizations', { name: 'Acme', slug: 'acme' })
@@ -66,7 +66,7 @@ describe('a deleted organization', () => {
       ]
       const workspaces = await server.call('GET', `/v1/organizations/${id}/workspaces`)
       const [workspace] = routes.listWorkspaces.response.parse(workspaces.body.data)
-      // What a deleted one is called inside cannot be taken beforehand.
+      // A similar slug does not collide with the internal slug `deleted.<id>`.
       const squatted = await server.call('POST', '/v1/organizations', { name: 'X', slug: `deleted-${id}` })
       expect(squatted.status).toBe(201)
       const invited = await addPerson(server)
@@ -93,7 +93,7 @@ describe('a deleted organization', () => {
     }
   })
 
-  it('loses its Docks and Snapshots by operations, then its row with its data key', async () => {
+  it('loses its Docks and Snapshots through operations, then its row together with its data key', async () => {
     const [running, archived] = [await world.create(), await world.create()]
     await stopDock(world.modules.context, world.caller, archived.id, { force: false })
     expect([world.host.sandboxes.size, world.host.captures.size]).toEqual([1, 1])
@@ -109,7 +109,7 @@ describe('a deleted organization', () => {
     expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
   })
 
-  it('waits for a silent host, with everything kept that tells what is left', async () => {
+  it('keeps its rows and its key until an offline host returns', async () => {
     await world.create()
     world.host.online = false
     await markDeleted()
@@ -123,7 +123,7 @@ describe('a deleted organization', () => {
     expect(await left()).toEqual(nothing)
   })
 
-  it('waits for an operation that holds a Dock, and takes the Dock afterwards', async () => {
+  it('waits for a running operation on a Dock and removes the Dock afterwards', async () => {
     const dock = await world.create()
     const gate = Promise.withResolvers<void>()
     world.host.gate.set('stop', gate.promise)
@@ -140,13 +140,13 @@ describe('a deleted organization', () => {
     expect(world.host.captures.size).toBe(0)
   })
 
-  it('takes a Dock along that was being created while it was deleted', async () => {
+  it('removes a Dock whose creation was running during the deletion', async () => {
     await markDeleted()
     const thing: OrganizationThing = {
-      name: 'docks, seen too early',
+      name: 'docks, counted too early',
       remove: async () => 0,
     }
-    // The caller was let in before: their membership is put back for the moment of the create.
+    // The request was authorized before the deletion. Restore the membership to simulate that.
     await sql`insert into memberships (organization_id, user_id, role)
       values (${world.organizationId}, ${world.caller.userId}, 'member')`.execute(world.db)
     await world.create()
@@ -157,7 +157,7 @@ describe('a deleted organization', () => {
     expect(await left()).toEqual(nothing)
   })
 
-  it('keeps its row and key together when the last step is interrupted', async () => {
+  it('keeps both its row and its key when the last step is interrupted', async () => {
     await markDeleted()
     const broken: Sealer = { ...sealer, destroyKey: () => Promise.reject(new Error('killed')) }
     await removalOf([docksThing], broken).run()
@@ -166,14 +166,14 @@ describe('a deleted organization', () => {
     expect(await left()).toEqual(nothing)
   })
 
-  it('keeps its row while one thing fails, and the others go all the same', async () => {
+  it('keeps its row while one resource cannot be removed, and removes the others', async () => {
     await world.create()
     await markDeleted()
     let fails = true
     const failing: OrganizationThing = {
       name: 'objects',
       remove: async () => {
-        if (fails) throw new Error('the store is away')
+        if (fails) throw new Error('the object store is unreachable')
         return 0
       },
     }
@@ -184,7 +184,7 @@ describe('a deleted organization', () => {
     expect(await left()).toEqual(nothing)
   })
 
-  it('does not take another organization with it', async () => {
+  it('leaves other organizations alone', async () => {
     const other = await createTestWorld(database.db)
     const kept = await other.create()
     await world.create()

@@ -1,7 +1,8 @@
 /**
- * Removes what a deleted organization owned. Modules that keep more than rows (disks, captures, objects) name it here as
- * a thing; the organization's row, and with it what a cascade may take, goes only when every thing says that nothing is
- * left, its data key in the same transaction. Each round reads the truth afresh, so a crash anywhere costs a round.
+ * Background reconciler that removes the resources of deleted organizations. Modules that own more than database rows
+ * (disks, captures, objects) register them as an {@link OrganizationThing}. Once all of them report that nothing is
+ * left, one transaction deletes the organization's row, with the rows that cascade from it, and its data key. Each
+ * round reads the current state, so a round that was interrupted by a crash is simply repeated.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
@@ -10,26 +11,27 @@ import { createTimers } from '../../engine/index.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import { deleteOrganizationRow, listDeletedOrganizations } from './organization-store.ts'
 
-/** Something an organization owns that a cascade in the database would leave behind. */
+/** A kind of resource that an organization owns and that a cascading delete in the database does not remove. */
 export type OrganizationThing = {
   name: string
-  /** Begins or goes on to remove what there is, and answers how many are left. Doing it twice is harmless. */
+  /** Starts or continues the removal and returns how many are left. Idempotent. */
   remove(organizationId: string): Promise<number>
 }
 
 export type OrganizationRemoval = {
-  /** One round over every deleted organization. */
+  /** Runs one round over all deleted organizations. Joins a round that is already running and repeats it. */
   run(): Promise<void>
-  /** Begins a round at once, without waiting for it. */
+  /** Starts a round without waiting for it. */
   wake(): void
   start(): void
-  /** Resolves when no round is under way. */
+  /** Stops the timer and resolves once no round is running. */
   stop(): Promise<void>
 }
 
 const everyMs = 5_000
 const batch = 50
 
+/** Creates the reconciler. */
 export function createOrganizationRemoval(options: {
   db: Db
   clock: Clock
@@ -39,64 +41,73 @@ export function createOrganizationRemoval(options: {
 }): OrganizationRemoval {
   const { db, logger, sealer, things } = options
 
-  /** Whether nothing is left. A thing that fails is left: the others go on. */
-  const isEmptied = async (organizationId: string): Promise<boolean> => {
+  /** Returns true if nothing is left. A resource whose removal fails counts as left and does not stop the others. */
+  const removeThings = async (organizationId: string): Promise<boolean> => {
     let left = 0
     for (const thing of things) {
       try {
         left += await thing.remove(organizationId)
       } catch (error) {
         left += 1
-        logger.warn({ err: error, organizationId, thing: thing.name }, 'a deleted organization keeps a thing')
+        logger.warn(
+          { err: error, organizationId, thing: thing.name },
+          'could not remove a resource of a deleted organization; the next round retries',
+        )
       }
     }
     return left === 0
   }
 
-  const finish = async (organizationId: string): Promise<void> => {
+  const deleteRowAndKey = async (organizationId: string): Promise<void> => {
     const owner = { kind: 'organization', id: organizationId } as const
     try {
       await withTransaction(db, async (tx) => {
         await deleteOrganizationRow(tx, organizationId)
         await sealer.destroyKey(owner, tx)
       })
-      logger.info({ organizationId }, 'deleted organization removed')
+      logger.info({ organizationId }, 'removed a deleted organization')
     } catch (error) {
       if (!isForeignKeyViolation(error)) throw error
-      // A create that was under way when it was deleted has put a Dock into it: the next round removes that one too.
-      logger.warn({ err: error, organizationId }, 'a deleted organization was given something more')
+      // A request that started before the deletion has created a Dock. The next round removes it.
+      logger.warn(
+        { err: error, organizationId },
+        'a deleted organization has a new Dock; the next round removes it',
+      )
     }
   }
 
   const removeOne = async (organizationId: string): Promise<void> => {
     try {
-      if (await isEmptied(organizationId)) await finish(organizationId)
+      if (await removeThings(organizationId)) await deleteRowAndKey(organizationId)
     } catch (error) {
-      logger.error({ err: error, organizationId }, 'deleted organization not removed')
+      logger.error(
+        { err: error, organizationId },
+        'could not remove a deleted organization; the next round retries',
+      )
     }
   }
 
-  const round = async (): Promise<void> => {
+  const runRound = async (): Promise<void> => {
     for (const organizationId of await listDeletedOrganizations(db, batch)) await removeOne(organizationId)
   }
 
-  let underWay: Promise<void> | undefined
-  let again = false
+  let running: Promise<void> | undefined
+  let isRepeatRequested = false
   const run = (): Promise<void> => {
-    if (underWay) {
-      again = true
-      return underWay
+    if (running) {
+      isRepeatRequested = true
+      return running
     }
-    const rounds = async (): Promise<void> => {
+    const runRounds = async (): Promise<void> => {
       do {
-        again = false
-        await round()
-      } while (again)
+        isRepeatRequested = false
+        await runRound()
+      } while (isRepeatRequested)
     }
-    underWay = rounds().finally(() => {
-      underWay = undefined
+    running = runRounds().finally(() => {
+      running = undefined
     })
-    return underWay
+    return running
   }
 
   const timers = createTimers({
@@ -107,11 +118,13 @@ export function createOrganizationRemoval(options: {
   return {
     run,
     wake: () =>
-      void run().catch((error: unknown) => logger.error({ err: error }, 'deleted organizations not read')),
+      void run().catch((error: unknown) =>
+        logger.error({ err: error }, 'could not list the deleted organizations'),
+      ),
     start: timers.start,
     stop: async () => {
       timers.stop()
-      await underWay?.catch(() => undefined)
+      await running?.catch(() => undefined)
     },
   }
 }

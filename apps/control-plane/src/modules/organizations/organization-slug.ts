@@ -3,7 +3,7 @@ import { randomBase32 } from '@dock/foundation'
 const lengthMax = 63
 const suffixLength = 6
 
-/** A slug made from a name: lower-case letters, digits and single hyphens, 3 to 63 characters. */
+/** Derives a slug from a name: lower-case letters, digits and single hyphens, 3 to 63 characters. */
 export function slugFromName(name: string, fallback = 'org'): string {
   const plain = name
     .normalize('NFKD')
@@ -15,11 +15,14 @@ export function slugFromName(name: string, fallback = 'org'): string {
   return plain.length >= 3 ? plain : withSuffix(plain || fallback)
 }
 
-/** The same slug with a random ending, for when it is taken. */
+/** Returns the slug with a random suffix. */
 const withSuffix = (slug: string): string =>
   `${slug.slice(0, lengthMax - suffixLength - 1).replace(/-+$/, '')}-${randomBase32(suffixLength)}`
 
-/** Slugs to try in turn: one that was asked for is taken or refused; one that we derive gives way to another. */
+/**
+ * Returns the slugs to try in order. A slug that the caller chose is the only candidate. A slug derived from the name
+ * has alternatives with random suffixes.
+ */
 export function slugCandidates(
   wanted: { name: string; slug?: string | undefined },
   fallback?: string,

@@ -1,6 +1,6 @@
 /**
- * The only SQL for organizations. Whatever depends on several rows of one (seats, owners, workspaces) is decided with
- * the organization's row locked, so that two decisions never pass each other.
+ * All SQL for organizations. A check across several rows of an organization (seats, owners, workspaces) locks the
+ * organization's row first, so that concurrent checks run one after the other.
  */
 import { ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
@@ -11,7 +11,7 @@ import { recordErasure } from '../lineage/index.ts'
 
 export type OrganizationRow = Selectable<OrganizationsTable>
 
-/** The organization, held against every other decision about it. Throws `organization_not_found` when deleted. */
+/** Locks and returns the organization. Throws `organization_not_found` if it does not exist or is deleted. */
 export async function lockOrganization(tx: Tx, id: string): Promise<OrganizationRow> {
   const row = await tx
     .selectFrom('organizations')
@@ -24,10 +24,10 @@ export async function lockOrganization(tx: Tx, id: string): Promise<Organization
   return row
 }
 
-/** Saves a new organization, unless its slug is taken. */
+/** Inserts an organization. Returns undefined if the slug is taken. */
 export function insertOrganizationRow(
   tx: Tx,
-  values: { name: string; slug: string; seats?: number | undefined; madeBy: string },
+  values: { name: string; slug: string; seats?: number | undefined; createdBy: string },
 ): Promise<OrganizationRow | undefined> {
   return tx
     .insertInto('organizations')
@@ -35,7 +35,7 @@ export function insertOrganizationRow(
       id: newUuid(),
       name: values.name,
       slug: values.slug,
-      made_by: values.madeBy,
+      made_by: values.createdBy,
       ...(values.seats === undefined ? {} : { seats: values.seats }),
     })
     .onConflict((conflict) => conflict.constraint('organizations_slug').doNothing())
@@ -57,7 +57,7 @@ export function updateOrganizationRow(
     .executeTakeFirstOrThrow()
 }
 
-/** Seats in use: members, and invitations that can still be accepted. Asked with the organization locked. */
+/** Returns the number of members and unexpired invitations. The caller holds the lock on the organization. */
 export async function countSeatsTaken(tx: Tx, organizationId: string, now: Date): Promise<number> {
   const result = await sql<{ taken: number }>`select
     (select count(*) from memberships where organization_id = ${organizationId})::int +
@@ -66,15 +66,16 @@ export async function countSeatsTaken(tx: Tx, organizationId: string, now: Date)
   return result.rows[0]!.taken
 }
 
-/** Throws `seats_exceeded` when the locked organization has no seat left. */
+/** Throws `seats_exceeded` if no seat is left. The caller holds the lock on the organization. */
 export async function requireSeat(tx: Tx, organization: OrganizationRow, now: Date): Promise<void> {
   if ((await countSeatsTaken(tx, organization.id, now)) >= organization.seats)
     throw new ServiceError('seats_exceeded')
 }
 
 /**
- * Takes an organization away from everybody in one transaction: without members no query of a caller finds it, and its
- * slug is free again, for one that nobody can ask for. What it owns is removed afterwards.
+ * Marks an organization as deleted. Its members and invitations are deleted at once, so no caller finds it any more.
+ * Its slug becomes available, because the row gets a slug that callers cannot request. The organization's resources are
+ * removed in the background afterwards.
  */
 export async function markOrganizationDeleted(tx: Tx, id: string, now: Date): Promise<void> {
   await tx
@@ -87,7 +88,7 @@ export async function markOrganizationDeleted(tx: Tx, id: string, now: Date): Pr
   await tx.deleteFrom('invitations').where('organization_id', '=', id).execute()
 }
 
-/** Organizations that were deleted and whose things are not all gone, oldest first. */
+/** Returns the ids of deleted organizations whose removal is not finished, oldest deletion first. */
 export async function listDeletedOrganizations(db: Db, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('organizations')
@@ -99,7 +100,7 @@ export async function listDeletedOrganizations(db: Db, limit: number): Promise<s
   return rows.map((row) => row.id)
 }
 
-/** The end of a deleted organization's row. Fails while a Dock is left in one of its workspaces. */
+/** Deletes the row of a deleted organization. Fails with a foreign key violation while it has Docks. */
 export async function deleteOrganizationRow(tx: Tx, id: string): Promise<void> {
   await tx.deleteFrom('organizations').where('id', '=', id).where('deleted_at', 'is not', null).execute()
 }

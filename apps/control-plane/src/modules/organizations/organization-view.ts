@@ -2,7 +2,7 @@ import type { Organization, OrganizationWithoutRole, Role, Workspace } from '@do
 import type { Selectable } from 'kysely'
 import type { OrganizationsTable, WorkspacesTable } from '../../database/tables/accounts.ts'
 
-/** An organization as it is shown, without the caller's role. */
+/** Returns the API view of an organization, without the caller's role. */
 export function organizationView(row: Selectable<OrganizationsTable>): OrganizationWithoutRole {
   return {
     id: row.id,
@@ -14,7 +14,7 @@ export function organizationView(row: Selectable<OrganizationsTable>): Organizat
   }
 }
 
-/** An organization with the caller's role in it. */
+/** Returns the API view of an organization with the caller's role. */
 export function organizationWithRole(row: Selectable<OrganizationsTable>, role: Role): Organization {
   return {
     ...organizationView(row),
@@ -22,7 +22,7 @@ export function organizationWithRole(row: Selectable<OrganizationsTable>, role: 
   }
 }
 
-/** A workspace as it is shown. */
+/** Returns the API view of a workspace. */
 export function workspaceView(row: Selectable<WorkspacesTable>): Workspace {
   return {
     id: row.id,

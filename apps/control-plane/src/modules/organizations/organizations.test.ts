@@ -14,7 +14,7 @@ afterAll(() => server.stop())
 const create = (body: object) => server.call('POST', '/v1/organizations', body)
 
 describe('an organization', () => {
-  it('begins with its owner, a workspace and an empty Environment, version 1', async () => {
+  it('starts with an owner, a workspace and an empty Environment at version 1', async () => {
     const answer = await create({ name: 'Acme & Söhne' })
     expect(answer.status).toBe(201)
     const organization: Organization = routes.createOrganization.response.parse(answer.body.data)
@@ -43,14 +43,14 @@ describe('an organization', () => {
     ])
   })
 
-  it('takes the slug asked for or refuses, and finds another where none was asked for', async () => {
+  it('refuses a requested slug that is taken, and adds a suffix to a derived one', async () => {
     expect((await create({ name: 'One', slug: 'taken' })).status).toBe(201)
     expect((await create({ name: 'Two', slug: 'taken' })).body.code).toBe('slug_taken')
     const derived = await create({ name: 'Taken' })
     expect((derived.body.data as Organization).slug).toMatch(/^taken-[a-z2-7]{6}$/)
   })
 
-  it('is invisible to who is no member', async () => {
+  it('is hidden from outsiders', async () => {
     const id = newUuid()
     await server.database.db
       .insertInto('organizations')
@@ -66,7 +66,7 @@ describe('an organization', () => {
     expect(JSON.stringify(listed.body.data)).not.toContain(id)
   })
 
-  it('knows its members, by its own id and by that of a workspace', async () => {
+  it('finds a membership by the id of the organization or of a workspace', async () => {
     const { db } = server.database
     const { organizationId, workspaceId } = server.admin
     const { id: userId } = (await server.call('GET', '/v1/me')).body.data as { id: string }
@@ -89,7 +89,7 @@ describe('slugFromName', () => {
     ['é', /^e-[a-z2-7]{6}$/],
     ['日本', /^org-[a-z2-7]{6}$/],
     ['x'.repeat(100), /^x{63}$/],
-  ])('of %s', (name, slug) => {
+  ])('derives a slug from %s', (name, slug) => {
     expect(slugFromName(name)).toMatch(slug)
   })
 })

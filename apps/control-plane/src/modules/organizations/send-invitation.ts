@@ -1,34 +1,34 @@
-/** The mail that carries an invitation's link, saved in the transaction that made the link. */
+/** Writes the invitation mail to the outbox, in the transaction that stores the invitation. */
 import { limits, type Role } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
 import { saveMail } from '../../mail/outbox.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
-/** When an invitation that is sent now expires. */
+/** Returns when an invitation sent now expires. */
 export function invitationExpiry(now: Date): Date {
   return new Date(now.getTime() + limits.invitationDays * 24 * 3_600_000)
 }
 
 const article = (role: Role): string => (role === 'member' ? 'a member' : `an ${role}`)
 
-/** Saves the mail. The token stands nowhere else. */
+/** Saves the mail. Only the mail contains the raw token. */
 export function sendInvitation(
   tx: Tx,
   appUrl: string,
   invitation: { organization: OrganizationRow; email: string; role: Role; token: string },
 ): Promise<void> {
-  // A name is whatever its owner typed: kept to one line, so that it cannot pass for more of the mail.
+  // The owner chooses the name. Keep it on one line, so that it cannot imitate other parts of the mail.
   const name = invitation.organization.name.replace(/\s+/g, ' ').trim()
   return saveMail(tx, {
     recipient: invitation.email,
     subject: `Join ${name} on Dock`,
     body: `You were invited to join the organization “${name}” on Dock as ${article(invitation.role)}.
 
-Open this link to accept or decline; sign in with this address (${invitation.email}):
+Open this link and sign in with this address (${invitation.email}) to accept or decline:
 
 ${appUrl}/invitations/${invitation.token}
 
-The link works for ${limits.invitationDays} days. If you did not expect it, do nothing.
+The link works for ${limits.invitationDays} days. If you did not expect this invitation, ignore this mail.
 `,
   })
 }

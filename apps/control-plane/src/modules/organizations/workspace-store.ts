@@ -1,4 +1,4 @@
-/** The only SQL for workspaces. */
+/** All SQL for workspaces. */
 import { newUuid } from '@dock/foundation'
 import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import type { WorkspacesTable } from '../../database/tables/accounts.ts'
 
 export type WorkspaceRow = Selectable<WorkspacesTable>
 
-/** Workspaces of an organization, oldest first. */
+/** Returns the workspaces of an organization, oldest first. */
 export function listWorkspaceRows(db: Db, organizationId: string): Promise<WorkspaceRow[]> {
   return db
     .selectFrom('workspaces')
@@ -30,7 +30,7 @@ export function findWorkspaceRow(
     .executeTakeFirst()
 }
 
-/** Saves a new workspace, unless its slug is taken in the organization. */
+/** Inserts a workspace. Returns undefined if its slug is taken in the organization. */
 export function insertWorkspaceRow(
   tx: Tx,
   values: { organizationId: string; name: string; slug: string; now: Date },
@@ -66,8 +66,8 @@ export function updateWorkspaceRow(
     .executeTakeFirst()
 }
 
-/** Whether a workspace holds Docks, of whatever state. */
-export async function holdsDocks(tx: Tx, organizationId: string, id: string): Promise<boolean> {
+/** Returns true if the workspace contains Docks in any state. */
+export async function hasDocks(tx: Tx, organizationId: string, id: string): Promise<boolean> {
   const result = await sql<{ held: boolean }>`select exists (
     select 1 from docks where workspace_id = ${id} and organization_id = ${organizationId}) as held`.execute(
     tx,

@@ -26,7 +26,7 @@ const codeOf = async (method: string, at: string, body?: object, key?: string) =
 const list = async (): Promise<Workspace[]> =>
   routes.listWorkspaces.response.parse((await server.call('GET', path())).body.data)
 
-it('are made, read, renamed and deleted', async () => {
+it('are created, read, renamed and deleted', async () => {
   const workspace = await made({ name: 'Daten & Mehr' })
   expect(workspace).toMatchObject({ organizationId: organization.id, slug: 'daten-mehr' })
   const at = `/v1/workspaces/${workspace.id}`
@@ -41,7 +41,7 @@ it('are made, read, renamed and deleted', async () => {
   expect(await codeOf('GET', at)).toBe('workspace_not_found')
 })
 
-it('have a slug of their own in the organization: asked for or refused, derived or varied', async () => {
+it('refuse a requested slug that is taken in the organization, and add a suffix to a derived one', async () => {
   expect((await create({ name: 'X', slug: 'default' })).body.code).toBe('slug_taken')
   expect((await made({ name: 'Default' })).slug).toMatch(/^default-[a-z2-7]{6}$/)
   const { id } = await made({ name: 'Mine' })
@@ -49,7 +49,7 @@ it('have a slug of their own in the organization: asked for or refused, derived 
   expect(await codeOf('PATCH', `/v1/workspaces/${id}`, {})).toBe(200)
 })
 
-it('are an admin’s to change and a member’s to read; nobody else finds them', async () => {
+it('are changed by admins, read by members, and hidden from outsiders', async () => {
   const workspace = await made()
   const at = `/v1/workspaces/${workspace.id}`
   const member = await addPerson(server, { role: 'member', organizationId: organization.id })
@@ -66,12 +66,12 @@ it('are an admin’s to change and a member’s to read; nobody else finds them'
   }
 })
 
-it('never run out: the last one stays, also when both of two are deleted at once', async () => {
+it('keep the last workspace, even when the last two are deleted concurrently', async () => {
   const [first] = await list()
   const refused = await server.call('DELETE', `/v1/workspaces/${first!.id}`)
   expect([refused.body.code, refused.body.message]).toEqual([
     'validation_error',
-    'The only workspace of an organization cannot be deleted; create another one first.',
+    'An organization needs at least one workspace. Create another workspace before you delete this one.',
   ])
   await made()
   const workspaces = await list()
@@ -84,7 +84,7 @@ it('never run out: the last one stays, also when both of two are deleted at once
   expect(await list()).toHaveLength(1)
 })
 
-it('stay while they hold a Dock, archived ones too', async () => {
+it('cannot be deleted while they contain a Dock, even an archived one', async () => {
   const { id } = await made()
   await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
       state, state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, created_by, created_at,

@@ -8,8 +8,8 @@ import { lockOrganization } from '../organization-store.ts'
 import { requireOwnerFor } from '../require-owner.ts'
 
 /**
- * Gives a member another role. Throws `member_not_found`, `cannot_remove_owner` for the last owner, and `conflict` for a
- * new owner who has as many organizations as one person may.
+ * Changes the role of a member. Throws `member_not_found`, `cannot_remove_owner` for the last owner, and `conflict` if
+ * a new owner would own too many organizations.
  */
 export function changeMemberRole(
   context: OrganizationContext,

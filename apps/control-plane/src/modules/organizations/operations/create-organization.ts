@@ -8,26 +8,30 @@ import { insertOrganizationRow, type OrganizationRow } from '../organization-sto
 import { organizationWithRole } from '../organization-view.ts'
 
 export type NewOrganization = { name: string; slug?: string | undefined; seats?: number | undefined }
-export type MadeOrganization = { organization: Organization; workspaceId: string; environmentId: string }
+export type CreatedOrganization = { organization: Organization; workspaceId: string; environmentId: string }
 
 const insertOrganization = async (
   tx: Tx,
-  madeBy: string,
+  createdBy: string,
   wanted: NewOrganization,
 ): Promise<OrganizationRow> => {
   for (const slug of slugCandidates(wanted)) {
-    const row = await insertOrganizationRow(tx, { ...wanted, slug, madeBy })
+    const row = await insertOrganizationRow(tx, { ...wanted, slug, createdBy })
     if (row) return row
   }
   throw new ServiceError('slug_taken')
 }
 
-/** Everything an organization begins with: its owner, a workspace, and the empty Environment `default`, version 1. */
-export async function insertWholeOrganization(
+/**
+ * Creates an organization with its owner, the workspace `default` and the Environment `default`, which is empty at
+ * version 1.
+ * Throws `slug_taken`.
+ */
+export async function insertOrganizationWithDefaults(
   tx: Tx,
   ownerId: string,
   wanted: NewOrganization,
-): Promise<MadeOrganization> {
+): Promise<CreatedOrganization> {
   const row = await insertOrganization(tx, ownerId, wanted)
   const [workspaceId, environmentId] = [newUuid(), newUuid()]
   await tx
@@ -49,15 +53,15 @@ export async function insertWholeOrganization(
   return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
 }
 
-/** Makes an organization that the caller owns. Throws `slug_taken`, and `conflict` for one more than a person may make. */
+/** Creates an organization that the caller owns. Throws `slug_taken`, and `conflict` if the caller has too many. */
 export async function createOrganization(
   { db, organizationsPerPerson }: Pick<OrganizationContext, 'db' | 'organizationsPerPerson'>,
   caller: { userId: string },
   wanted: NewOrganization,
 ): Promise<Organization> {
-  const made = await withTransaction(db, async (tx) => {
+  const created = await withTransaction(db, async (tx) => {
     await requireRoomForOrganization(tx, caller.userId, organizationsPerPerson)
-    return insertWholeOrganization(tx, caller.userId, wanted)
+    return insertOrganizationWithDefaults(tx, caller.userId, wanted)
   })
-  return made.organization
+  return created.organization
 }

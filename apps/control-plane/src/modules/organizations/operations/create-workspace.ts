@@ -7,7 +7,7 @@ import { lockOrganization } from '../organization-store.ts'
 import { workspaceView } from '../organization-view.ts'
 import { insertWorkspaceRow } from '../workspace-store.ts'
 
-/** Makes a workspace in the caller's organization. Throws `slug_taken`. */
+/** Creates a workspace in the caller's organization. Throws `slug_taken`. */
 export function createWorkspace(
   context: OrganizationContext,
   caller: Member,

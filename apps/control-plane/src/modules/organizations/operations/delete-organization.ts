@@ -3,7 +3,10 @@ import type { Member } from '../../accounts/index.ts'
 import type { OrganizationContext } from '../organization-context.ts'
 import { lockOrganization, markOrganizationDeleted } from '../organization-store.ts'
 
-/** Takes an organization away from everybody at once; its Docks, Snapshots and keys are removed afterwards. */
+/**
+ * Deletes an organization. It is gone for all callers when this returns; its Docks, Snapshots and keys are removed in
+ * the background.
+ */
 export async function deleteOrganization(
   context: OrganizationContext,
   caller: Member,

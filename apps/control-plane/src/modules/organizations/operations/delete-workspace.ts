@@ -4,9 +4,12 @@ import { isForeignKeyViolation } from '../../../database/violations.ts'
 import type { Member } from '../../accounts/index.ts'
 import type { OrganizationContext } from '../organization-context.ts'
 import { lockOrganization } from '../organization-store.ts'
-import { deleteWorkspaceRow, holdsDocks, listWorkspaceRows } from '../workspace-store.ts'
+import { deleteWorkspaceRow, hasDocks, listWorkspaceRows } from '../workspace-store.ts'
 
-/** Deletes a workspace that holds no Dock; never the organization's only one. */
+/**
+ * Deletes a workspace. Throws `workspace_not_empty` if it contains Docks in any state, and `validation_error` if it is
+ * the organization's only workspace.
+ */
 export async function deleteWorkspace(
   context: OrganizationContext,
   caller: Member,
@@ -20,13 +23,14 @@ export async function deleteWorkspace(
       if (!workspaces.some((workspace) => workspace.id === id)) throw new ServiceError('workspace_not_found')
       if (workspaces.length === 1)
         throw new ServiceError('validation_error', {
-          message: 'The only workspace of an organization cannot be deleted; create another one first.',
+          message:
+            'An organization needs at least one workspace. Create another workspace before you delete this one.',
         })
-      if (await holdsDocks(tx, organizationId, id)) throw new ServiceError('workspace_not_empty')
+      if (await hasDocks(tx, organizationId, id)) throw new ServiceError('workspace_not_empty')
       await deleteWorkspaceRow(tx, organizationId, id)
     })
   } catch (error) {
-    // A Dock was created in it since it was looked into.
+    // A concurrent request created a Dock in the workspace after the check.
     throw isForeignKeyViolation(error) ? new ServiceError('workspace_not_empty') : error
   }
   return { deleted: true }

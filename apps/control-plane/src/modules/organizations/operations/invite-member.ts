@@ -11,7 +11,7 @@ import { invitationExpiry, sendInvitation } from '../send-invitation.ts'
 
 export type InvitationRequest = { email?: string | undefined; userId?: string | undefined; role: Role }
 
-const addressOf = async (tx: Tx, { email, userId }: InvitationRequest): Promise<string> => {
+const resolveAddress = async (tx: Tx, { email, userId }: InvitationRequest): Promise<string> => {
   if (email !== undefined) return email.toLowerCase()
   const user = await tx
     .selectFrom('users')
@@ -25,8 +25,10 @@ const addressOf = async (tx: Tx, { email, userId }: InvitationRequest): Promise<
 }
 
 /**
- * Invites an address by mail; the answer is the same whoever it belongs to. One that is invited already gets a fresh
- * link with the new role, and a member's address neither mail nor seat.
+ * Invites an address by mail. An address that is already invited gets a new link with the new role. The address of a
+ * member gets no mail and takes no seat. The result is the same in all cases, so that it does not reveal who owns an
+ * address.
+ * Throws `user_not_found`, `forbidden` and `seats_exceeded`.
  */
 export async function inviteMember(
   context: OrganizationContext,
@@ -39,7 +41,7 @@ export async function inviteMember(
   await withTransaction(context.db, async (tx) => {
     const organization = await lockOrganization(tx, caller.organizationId)
     const organizationId = organization.id
-    const email = await addressOf(tx, request)
+    const email = await resolveAddress(tx, request)
     const before = await findInvitationRow(tx, organizationId, { email })
     await requireOwnerFor(tx, caller, before ? [role, before.role] : [role])
     if (await isMemberAddress(tx, organizationId, email)) return

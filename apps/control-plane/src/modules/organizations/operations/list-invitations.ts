@@ -4,7 +4,7 @@ import type { Member } from '../../accounts/index.ts'
 import { listInvitationRows } from '../invitation-store.ts'
 import { invitationView } from '../invitation-view.ts'
 
-/** Open invitations of the caller's organization, expired ones included, newest first. */
+/** Returns the invitations of the caller's organization including expired ones, newest first. */
 export async function listInvitations(db: Db, caller: Member): Promise<Invitation[]> {
   return (await listInvitationRows(db, caller.organizationId)).map(invitationView)
 }

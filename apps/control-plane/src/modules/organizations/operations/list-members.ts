@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts'
 import type { Member } from '../../accounts/index.ts'
 import { listMemberEntries } from '../member-store.ts'
 
-/** Members of the caller's organization, who came first at the top. */
+/** Returns the members of the caller's organization, oldest membership first. */
 export function listMembers(db: Db, caller: Member): Promise<MemberEntry[]> {
   return listMemberEntries(db, caller.organizationId)
 }

@@ -4,12 +4,12 @@ import type { Member } from '../../accounts/index.ts'
 import { workspaceView } from '../organization-view.ts'
 import { findWorkspaceRow, listWorkspaceRows } from '../workspace-store.ts'
 
-/** Workspaces of one of the caller's organizations, oldest first. */
+/** Returns the workspaces of the caller's organization, oldest first. */
 export async function listWorkspaces(db: Db, caller: Member): Promise<Workspace[]> {
   return (await listWorkspaceRows(db, caller.organizationId)).map(workspaceView)
 }
 
-/** One workspace of the caller's organization. */
+/** Returns a workspace of the caller's organization. Throws `workspace_not_found`. */
 export async function readWorkspace(db: Db, caller: Member, id: string): Promise<Workspace> {
   const row = await findWorkspaceRow(db, caller.organizationId, id)
   if (!row) throw new ServiceError('workspace_not_found')

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts'
 import type { Caller, Member } from '../../accounts/index.ts'
 import { organizationWithRole } from '../organization-view.ts'
 
-/** The caller's organizations, oldest first. */
+/** Returns the caller's organizations, oldest first. */
 export async function listOrganizations(db: Db, caller: Caller): Promise<Organization[]> {
   const rows = await db
     .selectFrom('organizations')
@@ -17,7 +17,7 @@ export async function listOrganizations(db: Db, caller: Caller): Promise<Organiz
   return rows.map((row) => organizationWithRole(row, row.role))
 }
 
-/** The organization that the caller is a member of. */
+/** Returns the organization of the member. */
 export async function readOrganization(db: Db, caller: Member): Promise<Organization> {
   const row = await db
     .selectFrom('organizations')

@@ -6,7 +6,7 @@ import type { OrganizationContext } from '../organization-context.ts'
 import { lockOrganization } from '../organization-store.ts'
 import { requireOwnerFor } from '../require-owner.ts'
 
-/** Removes a member, who may be the caller. Throws `member_not_found`, and `cannot_remove_owner` for the last owner. */
+/** Removes a member, possibly the caller. Throws `member_not_found`, and `cannot_remove_owner` for the last owner. */
 export function removeMember(
   context: OrganizationContext,
   caller: Member,

@@ -9,7 +9,10 @@ import { lockOrganization, requireSeat } from '../organization-store.ts'
 import { requireOwnerFor } from '../require-owner.ts'
 import { invitationExpiry, sendInvitation } from '../send-invitation.ts'
 
-/** Sends an invitation again with a fresh link; the old one is dead. One that had expired takes a seat again. */
+/**
+ * Sends an invitation again with a new link; the previous link stops working. An expired invitation takes a seat again.
+ * Throws `invitation_not_found`, `forbidden` and `seats_exceeded`.
+ */
 export async function resendInvitation(
   context: OrganizationContext,
   caller: Member,

@@ -12,7 +12,10 @@ export type OrganizationChanges = {
   seats?: number | undefined
 }
 
-/** Changes what was given and leaves the rest. Throws `slug_taken`, and `validation_error` for fewer seats than taken. */
+/**
+ * Changes only the fields that are present.
+ * Throws `slug_taken`, and `validation_error` if `seats` is less than the number of members and pending invitations.
+ */
 export async function updateOrganization(
   context: OrganizationContext,
   caller: Member,
@@ -27,7 +30,7 @@ export async function updateOrganization(
         const taken = await countSeatsTaken(tx, organization.id, now)
         if (changes.seats < taken)
           throw new ServiceError('validation_error', {
-            message: `seats: must be at least ${taken}, the members and pending invitations there are`,
+            message: `seats: must be at least ${taken}, the number of members and pending invitations`,
           })
       }
       return organizationView(await updateOrganizationRow(tx, organization.id, changes, now))

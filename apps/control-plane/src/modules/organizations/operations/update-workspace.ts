@@ -6,7 +6,7 @@ import { workspaceView } from '../organization-view.ts'
 import { updateWorkspaceRow } from '../workspace-store.ts'
 import { readWorkspace } from './list-workspaces.ts'
 
-/** Changes what was given and leaves the rest. Throws `slug_taken`. */
+/** Changes only the fields that are present. Throws `workspace_not_found` and `slug_taken`. */
 export async function updateWorkspace(
   context: OrganizationContext,
   caller: Member,

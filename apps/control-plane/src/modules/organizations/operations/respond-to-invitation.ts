@@ -1,6 +1,6 @@
 /**
- * The invited person's side: read, accept, decline. An invitation shows itself only to a caller with a verified address
- * that is the invited one, whether it is named by its id or by the token of the mailed link.
+ * Operations of the invited user: list, read, accept and decline. A caller finds an invitation, by id or by token, only
+ * if their address is verified and is the invited address.
  */
 import { type InvitationPreview, type Role, ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
@@ -18,7 +18,7 @@ import { insertMember } from '../member-store.ts'
 import type { OrganizationContext } from '../organization-context.ts'
 import { lockOrganization, requireSeat } from '../organization-store.ts'
 
-const requireAddressed = async (
+const requireOwnInvitation = async (
   { db, clock }: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
@@ -30,7 +30,7 @@ const requireAddressed = async (
   return found
 }
 
-/** What the caller can accept, newest first. */
+/** Returns the invitations that the caller can accept, newest first. */
 export async function listOwnInvitations(
   { db, clock }: OrganizationContext,
   caller: Caller,
@@ -39,31 +39,33 @@ export async function listOwnInvitations(
   return (await listAddressedInvitations(db, caller.email, clock.now())).map(invitationPreview)
 }
 
+/** Returns an invitation of the caller. Throws `invitation_not_found`. */
 export async function readInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
 ): Promise<InvitationPreview> {
-  return invitationPreview(await requireAddressed(context, caller, reference))
+  return invitationPreview(await requireOwnInvitation(context, caller, reference))
 }
 
 /**
- * Makes the caller a member. Of many who try at once, one succeeds; the others find no invitation. Throws `conflict` for an
- * owner who has as many organizations as one person may; the invitation stays.
+ * Makes the caller a member and deletes the invitation. Of several concurrent calls, one succeeds and the others throw
+ * `invitation_not_found`. Throws `seats_exceeded`, and throws `conflict` if the caller would own too many
+ * organizations; the invitation then stays.
  */
 export async function acceptInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
 ): Promise<{ organizationId: string; role: Role }> {
-  const { id, organization_id: organizationId } = await requireAddressed(context, caller, reference)
+  const { id, organization_id: organizationId } = await requireOwnInvitation(context, caller, reference)
   return withTransaction(context.db, async (tx) => {
     const now = context.clock.now()
     const organization = await lockOrganization(tx, organizationId).catch((error: unknown) => {
-      // Deleted since: its invitations are gone with it.
+      // The organization was deleted since, and its invitations with it.
       throw error instanceof ServiceError ? new ServiceError('invitation_not_found') : error
     })
-    // Read again: it may have been renewed with another role, or its link replaced.
+    // Read it again under the lock: its role or its token may have been replaced.
     const invitation = await findAddressedInvitation(tx, caller.email, reference, now)
     if (!invitation || !(await deleteInvitation(tx, organizationId, id)))
       throw new ServiceError('invitation_not_found')
@@ -80,13 +82,13 @@ export async function acceptInvitation(
   })
 }
 
-/** Turns an invitation down; its link leads nowhere any more. */
+/** Deletes an invitation of the caller. Throws `invitation_not_found`. */
 export async function declineInvitation(
   context: OrganizationContext,
   caller: Caller,
   reference: InvitationReference,
 ): Promise<{ declined: true }> {
-  const { id, organization_id: organizationId } = await requireAddressed(context, caller, reference)
+  const { id, organization_id: organizationId } = await requireOwnInvitation(context, caller, reference)
   if (!(await deleteInvitation(context.db, organizationId, id)))
     throw new ServiceError('invitation_not_found')
   return { declined: true }
