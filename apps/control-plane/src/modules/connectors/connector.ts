@@ -1,4 +1,4 @@
-/** What lets a Dock reach a repository: a token for this repository, which expires soon and never enters the Dock. */
+/** A connector issues short-lived tokens for single repositories. The tokens never enter the Dock. */
 import type { GitProvider } from '@dock/contract'
 import type { GitAccess } from './git-policy.ts'
 
@@ -9,21 +9,24 @@ export type ConnectedRepository = {
   addedBy: string | null
 }
 
-/** What is sent to the server, as name and password. */
+/** The user name and password for HTTP basic authentication at the Git server. */
 export type GitCredential = { username: string; password: string }
 
 export type Connector = {
-  /** A token for this one repository, or null where the organization has no way to it. */
+  /**
+   * Returns a credential for this repository, or null if the organization has no access to it. Throws
+   * {@link ProviderUnavailable}.
+   */
   tokenFor(
     organizationId: string,
     repository: ConnectedRepository,
     access: GitAccess,
   ): Promise<GitCredential | null>
-  /** The provider refused this credential: it is not given again. */
+  /** Discards a cached credential that the provider refused, so that it is not returned again. */
   forget(credential: GitCredential): void
 }
 
-/** The provider was not reached, or answered what cannot be used. */
+/** The provider could not be reached, or its response cannot be used. */
 export class ProviderUnavailable extends Error {
   override readonly name = 'ProviderUnavailable'
 }

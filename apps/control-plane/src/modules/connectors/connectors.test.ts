@@ -1,4 +1,4 @@
-/** What the door may add for a Dock: of whom, for which repository, and for what it has nothing. */
+/** Tests which credential the git gateway adds to a Dock's request, and for which requests it has none. */
 import type { Environment } from '@dock/contract'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
@@ -72,7 +72,7 @@ const add = (person: TestPerson, fullName: string, name: 'github' | 'gitlab' = '
   )
 const change = (body: object) => server.call('PATCH', `/v1/environments/${environment.id}`, body)
 
-/** The person has linked the provider; the token lives that long. */
+/** Links the provider to the user's account, with a token that expires in `minutes`. Returns the token. */
 const link = async (
   { userId }: TestPerson,
   name: 'github' | 'gitlab' = 'github',
@@ -91,7 +91,7 @@ const start = async (): Promise<string> => {
   const body = { workspaceId: server.admin.workspaceId, environment: environment.name }
   return (await made<{ id: string }>('/v1/docks', body)).id
 }
-/** What the door would add for a repository; null when nothing passes. */
+/** Returns the credential that the gateway would add for a repository, or null if it would refuse the request. */
 const ask = async (
   dockId: string,
   fullName: string,
@@ -108,7 +108,7 @@ const ask = async (
   }
 }
 
-it('a token of who added the repository, for this repository alone', async () => {
+it('narrows the token of the user who added the repository to this repository', async () => {
   const token = await link(admin)
   await add(admin, 'acme/app')
   const dock = await start()
@@ -122,7 +122,7 @@ it('a token of who added the repository, for this repository alone', async () =>
   })
 })
 
-it('GitLab’s token as it is', async () => {
+it('uses a GitLab token without narrowing it', async () => {
   const token = await link(admin, 'gitlab')
   await add(admin, 'acme/group/tool', 'gitlab')
   const dock = await start()
@@ -131,7 +131,7 @@ it('GitLab’s token as it is', async () => {
   expect(await ask(dock, 'lab/acme/group/tool', { provider: 'gitlab' })).toBeNull()
 })
 
-it('nothing for another repository, provider, host, boot or Dock', async () => {
+it('gives no credential for another repository, provider, host, boot or Dock', async () => {
   await link(admin)
   await add(admin, 'acme/app')
   const [dock, foreign] = [await start(), await server.addDock()]
@@ -145,7 +145,7 @@ it('nothing for another repository, provider, host, boot or Dock', async () => {
   expect(await ask(newUuid(), 'acme/app')).toBeNull()
 })
 
-it('nothing while the version that the Dock is pinned to passes no repositories on', async () => {
+it('gives no credential if the version that the Dock is pinned to passes no repositories', async () => {
   await link(admin)
   await add(admin, 'acme/app')
   const before = await start()
@@ -158,7 +158,7 @@ it('nothing while the version that the Dock is pinned to passes no repositories 
   expect(await ask(unpassed, 'acme/app')).toBeNull()
 })
 
-it('nothing of anybody else’s link, and nothing once who added it is no admin, has gone or unlinked', async () => {
+it('uses only the account of the user who added the repository, while they are an admin, open and linked', async () => {
   const other = await addPerson(server, { role: 'admin' })
   await link(other)
   await add(admin, 'acme/app')
@@ -178,7 +178,7 @@ it('nothing of anybody else’s link, and nothing once who added it is no admin,
   expect(await ask(dock, 'acme/app')).toBeNull()
 })
 
-it('a renewed token for one that runs out, renewed once for all who ask, and kept', async () => {
+it('refreshes a token that is about to expire once for concurrent requests, and stores it', async () => {
   provider.refreshTokens.add('first')
   await link(admin, 'gitlab', { minutes: 5, refreshToken: 'first' })
   await add(admin, 'acme/tool', 'gitlab')
@@ -198,7 +198,7 @@ it('a renewed token for one that runs out, renewed once for all who ask, and kep
   expect(provider.asked).toHaveLength(1)
 })
 
-it('nothing, and no further attempt, once the provider refuses to renew; but again after a moment’s failure', async () => {
+it('retries a refresh after a temporary failure, and never again after the provider refuses it', async () => {
   await link(admin, 'gitlab', { minutes: 5, refreshToken: 'withdrawn' })
   await add(admin, 'acme/tool', 'gitlab')
   const dock = await start()
@@ -210,7 +210,7 @@ it('nothing, and no further attempt, once the provider refuses to renew; but aga
   expect(provider.asked).toHaveLength(2)
 })
 
-it('a token that ran out is not given, and one that cannot be renewed is until then', async () => {
+it('uses a token that cannot be refreshed until it expires', async () => {
   await link(admin, 'gitlab', { minutes: 5 })
   await add(admin, 'acme/tool', 'gitlab')
   const dock = await start()
@@ -220,11 +220,11 @@ it('a token that ran out is not given, and one that cannot be renewed is until t
   expect(await ask(dock, 'acme/tool', { provider: 'gitlab' })).toBeNull()
 })
 
-it('no token stands in a log line, nor in the open in the database', async () => {
+it('writes no token to the log, and none unsealed to the database', async () => {
   await link(admin, 'github', { refreshToken: 'canary-refresh' })
   await add(admin, 'acme/app')
   await ask(await start(), 'acme/app')
-  expect(lines.join('\n')).toContain('reaches a repository')
+  expect(lines.join('\n')).toContain('has access to the repository')
   expect(lines.join('\n')).not.toContain('canary-')
   const { rows } = await sql<{ sealed: string }>`select grant_sealed as sealed from login_accounts
     where grant_sealed is not null`.execute(server.database.db)
@@ -232,7 +232,7 @@ it('no token stands in a log line, nor in the open in the database', async () =>
   for (const { sealed } of rows) expect(sealed).not.toContain('canary')
 })
 
-it('makes an Environment one with connectors for members only where a Dock reaches its repositories', async () => {
+it('restricts an Environment to admins only if its Docks can access its repositories', async () => {
   const member = await addPerson(server, { role: 'member' })
   const launch = async (): Promise<unknown> => {
     const body = { workspaceId: server.admin.workspaceId, environment: environment.name }
@@ -247,7 +247,8 @@ it('makes an Environment one with connectors for members only where a Dock reach
   const none = { github: { connected: false }, gitlab: { connected: false } }
   await change({ secretsAccess: 'members' })
   await add(admin, 'acme/app')
-  // Neither a member's link, nor another admin's, nor one to another provider, nor one without tokens reaches it.
+  // None of these gives access: a member's link, another admin's link, a link to another provider, a link without
+  // tokens.
   await link(member)
   await link(await addPerson(server, { role: 'admin' }))
   await link(admin, 'gitlab')
@@ -268,7 +269,7 @@ it('makes an Environment one with connectors for members only where a Dock reach
   expect(await launch()).toBe('connector_admin_only')
   await sql`update memberships set role = 'member' where user_id = ${admin.userId}`.execute(db)
   expect([await launch(), await connections()]).toEqual([201, none])
-  // Nor does it count that the person is an admin elsewhere.
+  // The user's role in another organization does not count.
   const elsewhere = newUuid()
   await sql`insert into organizations (id, name, slug) values (${elsewhere}, 'E', ${elsewhere})`.execute(db)
   await sql`insert into memberships (organization_id, user_id, role)
@@ -276,7 +277,7 @@ it('makes an Environment one with connectors for members only where a Dock reach
   expect([await launch(), await connections()]).toEqual([201, none])
 })
 
-it('one token narrowed for many requests, until it soon expires or the provider refuses it', async () => {
+it('reuses a narrowed token until it is about to expire or the provider refuses it', async () => {
   await link(admin)
   await add(admin, 'acme/app')
   const dock = await start()
@@ -294,7 +295,7 @@ it('one token narrowed for many requests, until it soon expires or the provider 
   expect(provider.asked).toHaveLength(4)
 })
 
-it('a token that only reads, where only reading may pass', async () => {
+it('requests a read-only token for read access', async () => {
   await link(admin)
   const repository = {
     ...{ provider: 'github' as const, repositoryId: '1', fullName: 'acme/app' },

@@ -1,4 +1,6 @@
-/** What git in one boot of a Dock is granted: a policy, and the credentials that the door adds outside the Dock. */
+/**
+ * The access of one boot of a Dock to Git: a policy, and the credentials that the git gateway adds outside the Dock.
+ */
 import type { Logger } from '@dock/foundation'
 import type { BootedDock } from '../docks/index.ts'
 import { type EnvironmentContext, passedRepositories } from '../environments/index.ts'
@@ -7,16 +9,16 @@ import type { GitPolicy, GitRule } from './git-policy.ts'
 
 export type GitGrant = {
   policy: GitPolicy
-  /** Null where nobody lends the Dock a way: what is public passes without. Throws ProviderUnavailable. */
+  /** Returns null if no account gives access; public repositories work without. Throws ProviderUnavailable. */
   credentialFor(rule: GitRule): Promise<GitCredential | null>
-  /** The provider refused this credential: it is not given again. */
+  /** Discards a cached credential that the provider refused, so that it is not returned again. */
   forget(credential: GitCredential): void
 }
 
-/** Null for a Dock that has no repositories in this boot, on this host. */
+/** Returns the grant of a Dock, or null if it has no repositories in this boot on this host. */
 export type GrantFor = (dock: BootedDock) => Promise<GitGrant | null>
 
-/** Grants what the version passes on that the Dock's Environment is pinned to: reading and writing, all branches. */
+/** Grants read and write access on all branches to the repositories that the Dock's pinned version passes on. */
 export function createEnvironmentGrants(
   context: Pick<EnvironmentContext, 'db' | 'sealer'> & { logger: Logger },
   connector: Connector,
@@ -41,7 +43,7 @@ export function createEnvironmentGrants(
         if (!credential)
           logger.info(
             { dockId: dock.dockId, repositoryId: repository.id },
-            'nobody’s linked sign-in reaches a repository',
+            'no linked account has access to the repository',
           )
         return credential
       },

@@ -1,6 +1,6 @@
 /**
- * What may pass a git door: repositories by provider, owner and name, each for reading or writing, and where it is
- * written, to which branches. A door knows nothing of Environments or Runs; whoever opens it to a Dock makes the policy.
+ * The policy of the git gateway (the git door): which repositories a Dock may read or write, and which branches it may
+ * push to. The gateway does not know Environments or Runs. Its caller derives the policy from them.
  */
 import type { GitProvider } from '@dock/contract'
 
@@ -8,12 +8,12 @@ export type GitAccess = 'read' | 'write'
 
 export type GitRule = {
   readonly provider: GitProvider
-  /** Owner and name, `acme/app`. */
+  /** Owner and name, for example `acme/app`. */
   readonly fullName: string
   readonly access: GitAccess
   /**
-   * Branches that may be created and moved, and nothing else: no tag, no deletion. `agent/*` stands for all branches that
-   * begin so. Null: whatever the provider allows.
+   * Branches that may be created and updated. Tags and deletions are refused. `agent/*` matches all branches that start
+   * with `agent/`. Null allows everything that the provider allows.
    */
   readonly branches: readonly string[] | null
 }
@@ -22,7 +22,7 @@ export type GitPolicy = readonly GitRule[]
 
 export type NamedRepository = Pick<GitRule, 'provider' | 'fullName'>
 
-/** The rule for exactly this repository. The providers' names have no case. */
+/** Returns the rule for this repository, or null. Names are compared without case, as the providers do. */
 export function ruleFor<Rule extends NamedRepository>(
   policy: readonly Rule[],
   { provider, fullName }: NamedRepository,
@@ -39,12 +39,12 @@ export type RefUpdate = { ref: string; isDelete: boolean }
 
 const branchPrefix = 'refs/heads/'
 
-const isNamed = (branch: string, patterns: readonly string[]): boolean =>
+const matchesAny = (branch: string, patterns: readonly string[]): boolean =>
   patterns.some((pattern) =>
     pattern.endsWith('*') ? branch.startsWith(pattern.slice(0, -1)) : branch === pattern,
   )
 
-/** Why this push may not pass, in a few words; null when it may. */
+/** Returns why a push may not update this ref, as a message for the user of git, or null if it may. */
 export function refusalOfUpdate(
   { access, branches }: Pick<GitRule, 'access' | 'branches'>,
   { ref, isDelete }: RefUpdate,
@@ -52,6 +52,6 @@ export function refusalOfUpdate(
   if (access !== 'write') return 'this Dock may only read the repository'
   if (branches === null) return null
   if (!ref.startsWith(branchPrefix)) return 'this Dock may push branches only'
-  if (!isNamed(ref.slice(branchPrefix.length), branches)) return 'this Dock may not push to this branch'
+  if (!matchesAny(ref.slice(branchPrefix.length), branches)) return 'this Dock may not push to this branch'
   return isDelete ? 'this Dock may not delete branches' : null
 }

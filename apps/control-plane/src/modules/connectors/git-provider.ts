@@ -1,4 +1,4 @@
-/** What the servers of GitHub and GitLab are asked: to renew a token, and to narrow one to a single repository. */
+/** Client for the APIs of GitHub and GitLab that refresh a token and narrow a token to one repository. */
 import type { GitProvider } from '@dock/contract'
 import * as z from 'zod'
 import type { ProviderGrant, SocialLogins } from '../accounts/index.ts'
@@ -6,9 +6,9 @@ import { type ConnectedRepository, type GitCredential, ProviderUnavailable } fro
 import type { GitAccess } from './git-policy.ts'
 
 export type GitProviderCalls = {
-  /** A fresh grant for one that runs out; null when the provider honours it no more. */
+  /** Exchanges a refresh token for a new grant. Returns null if the provider refuses the refresh token. */
   renew(refreshToken: string): Promise<ProviderGrant | null>
-  /** A credential for this repository; null when the token does not reach it. */
+  /** Returns a credential for this repository, or null if the token has no access to it. */
   narrow(
     grant: ProviderGrant,
     repository: ConnectedRepository,
@@ -18,7 +18,7 @@ export type GitProviderCalls = {
 
 export type NarrowedCredential = { credential: GitCredential; expiresAt: string }
 
-const patienceMs = 10_000
+const requestTimeoutMs = 10_000
 const token = z.string().min(1).max(16_384)
 const renewed = z.object({
   access_token: token,
@@ -30,7 +30,8 @@ const renewed = z.object({
 })
 const narrowed = z.object({ token, expires_at: z.iso.datetime({ offset: true }).nullish() })
 
-const ask = async (
+/** Sends a POST and returns the status and the parsed JSON, or null if the body is not JSON. */
+const postJson = async (
   url: string,
   body: object,
   headers: Record<string, string> = {},
@@ -46,20 +47,20 @@ const ask = async (
       },
       body: JSON.stringify(body),
       redirect: 'error',
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(requestTimeoutMs),
     })
     const answer: unknown = await response.json().catch(() => null)
     if (response.status < 500 && response.status !== 429) return { status: response.status, answer }
-    throw new Error(`it answered ${response.status}`)
+    throw new Error(`responded with status ${response.status}`)
   } catch (error) {
-    throw new ProviderUnavailable(`${new URL(url).host} could not be asked`, { cause: error })
+    throw new ProviderUnavailable(`the request to ${new URL(url).host} failed`, { cause: error })
   }
 }
 
 const renewAt =
   (url: string, client: { clientId: string; clientSecret: string }, now: () => Date) =>
   async (refreshToken: string): Promise<ProviderGrant | null> => {
-    const { status, answer } = await ask(url, {
+    const { status, answer } = await postJson(url, {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
       client_id: client.clientId,
@@ -67,16 +68,16 @@ const renewAt =
     })
     const read = renewed.safeParse(answer)
     if (!read.success) {
-      // GitHub says so with 200, GitLab with 400; both name the error.
+      // A refused refresh token: GitHub responds with status 200 and GitLab with 400. Both set `error`.
       if (status < 500 && z.object({ error: z.string() }).safeParse(answer).success) return null
-      throw new ProviderUnavailable(`${new URL(url).host} answered a renewal with what is no token`)
+      throw new ProviderUnavailable(`${new URL(url).host} returned no valid token for a refresh token`)
     }
     const { access_token: accessToken, refresh_token, expires_in } = read.data
     const expiresAt = new Date(now().getTime() + expires_in * 1000).toISOString()
     return { accessToken, refreshToken: refresh_token ?? null, expiresAt }
   }
 
-/** Of a GitHub App: a person's token can be exchanged for one that reaches a single repository. */
+/** GitHub App: a user's token can be exchanged for one that is limited to a single repository. */
 const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): GitProviderCalls => {
   const { url, clientId, clientSecret } = login
   const api = url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`
@@ -85,7 +86,7 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
     renew: renewAt(`${url}/login/oauth/access_token`, login, now),
     narrow: async ({ accessToken, expiresAt }, { fullName }, access) => {
       const [target = '', repository = ''] = fullName.split('/')
-      const { status, answer } = await ask(
+      const { status, answer } = await postJson(
         `${api}/applications/${encodeURIComponent(clientId)}/token/scoped`,
         {
           ...{ access_token: accessToken, target, repositories: [repository] },
@@ -103,7 +104,10 @@ const github = (login: NonNullable<SocialLogins['github']>, now: () => Date): Gi
   }
 }
 
-/** A token of GitLab reaches what its person does, through git alone (its scopes), for two hours. */
+/**
+ * GitLab tokens cannot be narrowed. The token accesses all repositories of its user for two hours, but its scopes limit
+ * it to git.
+ */
 const gitlab = (login: NonNullable<SocialLogins['gitlab']>, now: () => Date): GitProviderCalls => ({
   renew: renewAt(`${login.url}/oauth/token`, login, now),
   narrow: async ({ accessToken, expiresAt }) => ({
@@ -112,7 +116,7 @@ const gitlab = (login: NonNullable<SocialLogins['gitlab']>, now: () => Date): Gi
   }),
 })
 
-/** Of the providers that people can link. */
+/** Returns the clients of the configured providers. */
 export function gitProviderCalls(
   { github: ofGithub, gitlab: ofGitlab }: SocialLogins,
   now: () => Date,

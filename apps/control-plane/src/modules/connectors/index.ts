@@ -1,4 +1,7 @@
-/** Public face of connectors: how Docks reach the repositories of their Environments. */
+/**
+ * Public interface of the connectors module: credentials with which Docks access the repositories of their
+ * Environments.
+ */
 export {
   type ConnectedRepository,
   type Connector,

@@ -1,4 +1,7 @@
-/** Tokens narrowed to one repository, kept in memory until shortly before they expire: a clone asks several times. */
+/**
+ * In-memory cache of tokens that are narrowed to one repository. A clone needs its token several times. Tokens are kept
+ * until shortly before they expire.
+ */
 import { createHash } from 'node:crypto'
 import type { Clock } from '@dock/foundation'
 import type { ConnectedRepository, GitCredential } from './connector.ts'
@@ -12,16 +15,19 @@ type Kept = { narrowed: Promise<NarrowedCredential | null>; endsAt: number }
 export class NarrowedTokens {
   readonly #clock: Clock
   readonly #lifeLeftMs: number
-  /** Oldest first. */
+  /** Ordered by insertion, oldest first. */
   readonly #kept = new Map<string, Kept>()
 
-  /** `lifeLeftMs`: what a token must still live to be given. */
+  /** `lifeLeftMs` is the minimum remaining lifetime of a token that is returned. */
   constructor(clock: Clock, lifeLeftMs: number) {
     this.#clock = clock
     this.#lifeLeftMs = lifeLeftMs
   }
 
-  /** The kept credential made of this token for this repository, or a new one; calls at once share one `narrow`. */
+  /**
+   * Returns the cached credential for this token, repository and access, or calls `narrow`. Concurrent calls share one
+   * call of `narrow`. Returns null if `narrow` does.
+   */
   async get(
     accessToken: string,
     { provider, fullName }: ConnectedRepository,
@@ -43,12 +49,13 @@ export class NarrowedTokens {
     try {
       narrowed = await fresh.narrowed
     } finally {
-      // A failure and a refusal are not kept.
+      // Do not cache an error or a refusal.
       fresh.endsAt = narrowed ? Date.parse(narrowed.expiresAt) - this.#lifeLeftMs : 0
     }
     return narrowed?.credential ?? null
   }
 
+  /** Removes a credential from the cache. */
   async forget({ password }: GitCredential): Promise<void> {
     for (const [key, { narrowed }] of [...this.#kept])
       if ((await narrowed.catch(() => null))?.credential.password === password) this.#kept.delete(key)

@@ -1,4 +1,4 @@
-/** A bundle as it is stored: one sealed text for each version, under the organization's key. */
+/** Seals and opens bundles. Each version stores one sealed text under the organization's key. */
 import type { Sealer } from '../../sealing/index.ts'
 import { type Bundle, emptyBundle } from './bundle.ts'
 import { environmentSealedColumn } from './environment-store.ts'
@@ -12,7 +12,7 @@ const placeOf = (versionId: string) => ({
 })
 const ownerOf = (organizationId: string) => ({ kind: 'organization' as const, id: organizationId })
 
-/** The stored form; null of an empty bundle. */
+/** Returns the sealed bundle, or null if the bundle is empty. */
 export async function sealBundle(sealer: Sealer, place: Place, bundle: Bundle): Promise<string | null> {
   const isEmpty = [bundle.variables, bundle.files, bundle.repositories].every(
     (part) => Object.keys(part).length === 0,
@@ -21,7 +21,7 @@ export async function sealBundle(sealer: Sealer, place: Place, bundle: Bundle): 
   return sealer.seal(ownerOf(place.organizationId), placeOf(place.versionId), JSON.stringify(bundle))
 }
 
-/** The bundle of a version. */
+/** Returns the decrypted bundle of a version. */
 export async function openBundle(sealer: Sealer, place: Place, sealed: string | null): Promise<Bundle> {
   return sealed === null
     ? emptyBundle

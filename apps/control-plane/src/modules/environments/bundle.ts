@@ -1,4 +1,4 @@
-/** What a version of an Environment holds, in the open. Only sealed does it leave the process. */
+/** The decrypted contents of one version of an Environment. It is sealed before it is stored. */
 import {
   byteLength,
   type EnvironmentRepository,
@@ -10,61 +10,64 @@ import {
 
 export type Repository = Omit<EnvironmentRepository, 'hasSetupScript'> & {
   setupScript: string | null
-  /** Who added it, and so lets Docks reach it as them; null of one that was added before this was kept. */
+  /**
+   * Id of the user who added the repository. Docks access it with this user's linked account. Null for repositories
+   * that were added before this field existed.
+   */
   addedBy: string | null
 }
 
 export type Bundle = {
   readonly variables: Readonly<Record<string, string>>
-  /** Contents by path, relative to the work folder. */
+  /** File contents by path, relative to the working directory. */
   readonly files: Readonly<Record<string, string>>
   readonly repositories: readonly Repository[]
 }
 
 export const emptyBundle: Bundle = { variables: {}, files: {}, repositories: [] }
 
-const tooMuch = (message: string): never => {
+const refuse = (message: string): never => {
   throw new ServiceError('validation_error', { message })
 }
 
-/** Throws `validation_error` when the bundle is larger than an Environment may be. */
+/** Throws `validation_error` if the bundle exceeds a limit or uses a path as both a file and a folder. */
 export function checkBundle({ variables, files, repositories }: Bundle): void {
-  const most = limits.environment
+  const max = limits.environment
   const contents = Object.values(files)
-  if (Object.keys(variables).length > most.variablesMax)
-    tooMuch(`An Environment holds at most ${most.variablesMax} variables.`)
-  if (variablesBytes(variables) > most.variablesBytesMax)
-    tooMuch(`The variables of an Environment hold at most ${most.variablesBytesMax} bytes in all.`)
-  if (contents.length > most.filesMax) tooMuch(`An Environment holds at most ${most.filesMax} secret files.`)
-  if (contents.reduce((sum, text) => sum + byteLength(text), 0) > most.filesBytesMax)
-    tooMuch(`The secret files of an Environment hold at most ${most.filesBytesMax} bytes in all.`)
+  if (Object.keys(variables).length > max.variablesMax)
+    refuse(`An Environment may have at most ${max.variablesMax} variables.`)
+  if (variablesBytes(variables) > max.variablesBytesMax)
+    refuse(`The variables of an Environment may have at most ${max.variablesBytesMax} bytes in total.`)
+  if (contents.length > max.filesMax) refuse(`An Environment may have at most ${max.filesMax} secret files.`)
+  if (contents.reduce((sum, text) => sum + byteLength(text), 0) > max.filesBytesMax)
+    refuse(`The secret files of an Environment may have at most ${max.filesBytesMax} bytes in total.`)
   const scripts = repositories.reduce((sum, { setupScript }) => sum + byteLength(setupScript ?? ''), 0)
-  if (scripts > most.repositorySetupScriptsBytesMax)
-    tooMuch(
-      `The setup scripts of an Environment hold at most ${most.repositorySetupScriptsBytesMax} bytes in all.`,
+  if (scripts > max.repositorySetupScriptsBytesMax)
+    refuse(
+      `The setup scripts of an Environment may have at most ${max.repositorySetupScriptsBytesMax} bytes in total.`,
     )
   for (const path of Object.keys(files)) {
     const inside = Object.keys(files).find((other) => other.startsWith(`${path}/`))
-    if (inside) tooMuch(`files: ${path} cannot be a file and the folder of ${inside}.`)
+    if (inside) refuse(`files: ${path} cannot be both a file and the folder of ${inside}.`)
   }
 }
 
-/** The folder below the work folder that a repository is cloned into. */
+/** Returns the folder that a repository is cloned into, relative to the working directory. */
 export function folderOf(repository: Pick<Repository, 'fullName'>): string {
   return repository.fullName.slice(repository.fullName.lastIndexOf('/') + 1)
 }
 
-/** A person whose link to a provider lets Docks reach repositories that they added. */
+/** A user who added repositories of a provider. Docks access these with the user's linked account. */
 export type RepositoryAdder = { provider: GitProvider; userId: string }
 
-const addersOf = (repositories: readonly Repository[]): RepositoryAdder[] => {
+const listAdders = (repositories: readonly Repository[]): RepositoryAdder[] => {
   const adders = repositories.flatMap(({ provider, addedBy }) =>
     addedBy === null ? [] : [{ provider, userId: addedBy }],
   )
   return [...new Map(adders.map((adder) => [`${adder.provider} ${adder.userId}`, adder])).values()]
 }
 
-/** What may be known of a bundle without opening it. */
+/** Returns the parts of a bundle that are stored unsealed, so that reading them needs no decryption. */
 export function describeBundle(bundle: Bundle): {
   varNames: string[]
   files: { path: string; size: number }[]
@@ -80,6 +83,6 @@ export function describeBundle(bundle: Bundle): {
       ...known,
       hasSetupScript: setupScript !== null,
     })),
-    repositoryAdders: addersOf(bundle.repositories),
+    repositoryAdders: listAdders(bundle.repositories),
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { formatEnv, parseEnv } from './env-text.ts'
 
 describe('KEY=value lines', () => {
-  it('are read by the grammar', () => {
+  it('are parsed according to the grammar', () => {
     const text = `
 # a comment
 A=1
@@ -28,14 +28,14 @@ H="\\q"
     })
   })
 
-  it('are refused with the line and what is wrong, never with a value', () => {
+  it('are refused with the line number and the reason, but without a value', () => {
     for (const [text, line, says] of [
       ['A=1\nhunter2', 2, 'KEY=value'],
       ['PATH=hunter2', 1, 'reserved'],
       ['DOCK_X=hunter2', 1, 'reserved'],
       ['A-B=hunter2', 1, 'letters'],
       ['A="hunter2', 1, 'closing'],
-      ['X="a\nb"\nA="hunter2" hunter2', 3, 'behind'],
+      ['X="a\nb"\nA="hunter2" hunter2', 3, 'unexpected text'],
       ['A=\0', 1, 'NUL'],
     ] as const) {
       let message = ''
@@ -50,7 +50,7 @@ H="\\q"
     }
   })
 
-  it('come back as they were, whatever the values hold', () => {
+  it('are unchanged by formatting and parsing, for any values', () => {
     const name = fc
       .stringMatching(/^[A-Z_][A-Z0-9_]{0,10}$/)
       .filter(

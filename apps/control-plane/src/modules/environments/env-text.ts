@@ -1,15 +1,15 @@
 /**
- * KEY=value lines. The grammar, line by line:
+ * Parses and formats KEY=value lines. The grammar:
  *
  *   file    = { blank | comment | entry }
  *   comment = spaces "#" anything
  *   entry   = spaces [ "export " ] KEY spaces "=" spaces value
  *   value   = double | single | plain
- *   double  = '"' … '"'   \n \r \t \" \\ \$ are escapes, any other backslash stands for itself; line breaks belong to it
- *   single  = "'" … "'"   taken as it is; line breaks belong to it
- *   plain   = the rest of the line up to " #", without spaces at its ends
+ *   double  = '"' … '"'   escapes: \n \r \t \" \\ \$; any other backslash is literal; may contain line breaks
+ *   single  = "'" … "'"   no escapes; may contain line breaks
+ *   plain   = the rest of the line up to " #", with surrounding spaces removed
  *
- * What {@link formatEnv} writes, {@link parseEnv} reads back as it was.
+ * {@link parseEnv} returns exactly the variables that {@link formatEnv} was given.
  */
 import { isReservedVariableName, ServiceError, variableName } from '@dock/contract'
 
@@ -27,11 +27,11 @@ const refuse = (line: number, message: string): never => {
   throw new ServiceError('validation_error', { message: `envContents: line ${line}: ${message}` })
 }
 
-const unescaped = (text: string): string =>
+const unescapeValue = (text: string): string =>
   text.replace(/\\([nrt"\\$])/g, (_, letter: string) => escapes[letter] ?? letter)
 
-/** Position of the quote that ends a value which begins at `start`; -1 when none does. */
-const endOfQuoted = (text: string, start: number, quote: string): number => {
+/** Returns the index of the closing quote of a value that starts at `start`, or -1 if there is none. */
+const findClosingQuote = (text: string, start: number, quote: string): number => {
   for (let at = start; at < text.length; at++) {
     if (text[at] === quote) return at
     if (quote === '"' && text[at] === '\\') at++
@@ -39,14 +39,17 @@ const endOfQuoted = (text: string, start: number, quote: string): number => {
   return -1
 }
 
-const checkedName = (name: string, line: number): string => {
+const requireValidName = (name: string, line: number): string => {
   if (isReservedVariableName(name)) refuse(line, `${name} is reserved by the platform.`)
   if (!variableName.safeParse(name).success)
-    refuse(line, 'the name must start with a letter or _ and hold only letters, digits and _.')
+    refuse(line, 'the name must start with a letter or _ and contain only letters, digits and _.')
   return name
 }
 
-/** The variables of the text; a later entry of a name wins. Throws `validation_error` naming the line. */
+/**
+ * Returns the variables of the text. The last entry of a name wins. Throws `validation_error` with the line number. The
+ * message never contains a value, because values are secrets.
+ */
 export function parseEnv(given: string): Record<string, string> {
   const text = given.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n')
   const variables: Record<string, string> = {}
@@ -64,17 +67,17 @@ export function parseEnv(given: string): Record<string, string> {
       continue
     }
     const start = entryStart.exec(whole) ?? refuse(line, 'must be KEY=value.')
-    const name = checkedName(start[1] ?? '', line)
+    const name = requireValidName(start[1] ?? '', line)
     const valueAt = at + start[0].length
     const quote = text[valueAt]
     if (quote === '"' || quote === "'") {
-      const end = endOfQuoted(text, valueAt + 1, quote)
+      const end = findClosingQuote(text, valueAt + 1, quote)
       if (end === -1) refuse(line, `the value of ${name} has no closing ${quote}.`)
       const inner = text.slice(valueAt + 1, end)
       const restEnd = text.indexOf('\n', end) === -1 ? text.length : text.indexOf('\n', end)
       if (!/^[ \t]*(#.*)?$/.test(text.slice(end + 1, restEnd)))
-        refuse(line, `something stands behind the closing ${quote} of ${name}.`)
-      variables[name] = quote === '"' ? unescaped(inner) : inner
+        refuse(line, `unexpected text after the closing ${quote} of ${name}.`)
+      variables[name] = quote === '"' ? unescapeValue(inner) : inner
       advance(restEnd + 1)
     } else {
       variables[name] = whole
@@ -83,14 +86,15 @@ export function parseEnv(given: string): Record<string, string> {
         .trim()
       advance(lineEnd + 1)
     }
-    if (variables[name]?.includes('\0')) refuse(line, `the value of ${name} must not hold a NUL character.`)
+    if (variables[name]?.includes('\0'))
+      refuse(line, `the value of ${name} must not contain a NUL character.`)
   }
   return variables
 }
 
 const plain = /^[A-Za-z0-9_./:@%+,=-]*$/
 
-/** One line or more for each variable, sorted by name. */
+/** Returns the variables as text, sorted by name. A value with line breaks takes several lines. */
 export function formatEnv(variables: Readonly<Record<string, string>>): string {
   return Object.entries(variables)
     .sort(([a], [b]) => (a < b ? -1 : 1))

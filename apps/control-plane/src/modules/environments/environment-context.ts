@@ -1,4 +1,4 @@
-/** What the operations on Environments work with; made once by the composition. */
+/** The dependencies of this module's operations. Created once when the server starts. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
@@ -10,9 +10,9 @@ export type EnvironmentContext = {
   clock: Clock
   sealer: Sealer
   rateLimits: RateLimits
-  /** What an organization may have that has no limits of its own. */
+  /** Default limits, for organizations without their own limits. */
   limits: Limits
 }
 
-/** How a path names an Environment: by id, or by name beside the organization. */
+/** Identifies an Environment by id, or by name together with the organization. */
 export type EnvironmentReference = { ref: string; organizationId: string | undefined }

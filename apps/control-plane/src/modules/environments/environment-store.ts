@@ -1,4 +1,4 @@
-/** The only SQL for Environments and their versions; what a caller names is found through their memberships. */
+/** All SQL for Environments and their versions. Lookups for a caller join the caller's memberships. */
 import type { EnvironmentRepository, Role, SecretsAccess } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
@@ -16,6 +16,7 @@ export const environmentSealedColumn: SealedColumn = {
   ownerColumn: 'organization_id',
 }
 
+/** What a version passes on to Docks. */
 export type Posture = {
   safeForThirdParties: boolean
   passGithub: boolean
@@ -37,13 +38,13 @@ export type EnvironmentRow = Posture & {
   varNames: string[]
   files: { path: string; size: number }[]
   repositories: EnvironmentRepository[]
-  /** Providers whose repositories Docks reach through the admin who added them. */
+  /** Providers whose repositories Docks can access with the linked account of the admin who added them. */
   connected: string[]
   createdAt: Date
   updatedAt: Date
 }
 
-/** What a list needs: bundles of many Environments would be megabytes that nobody reads. */
+/** An Environment in a list. It omits the sealed bundle, because the bundles of many Environments are megabytes. */
 export type ListedEnvironment = Omit<EnvironmentRow, 'sealed'>
 
 export type VisibleEnvironment = EnvironmentRow & { role: Role }
@@ -61,12 +62,12 @@ const columns = sql`${listedColumns}, v.bundle_sealed as sealed`
 const current = sql`environments e
   join environment_versions v on v.environment_id = e.id and v.version = e.current_version`
 
-const named = ({ ref, organizationId }: EnvironmentReference): RawBuilder<boolean> =>
+const matchesReference = ({ ref, organizationId }: EnvironmentReference): RawBuilder<boolean> =>
   isUuid(ref)
     ? sql<boolean>`e.id = ${ref}`
     : sql<boolean>`(e.organization_id = ${organizationId ?? null}::uuid and e.name = ${ref})`
 
-/** The Environment that a member of its organization names, with their role; null where there is none. */
+/** Returns the Environment and the user's role. Returns null if it does not exist or the user is not a member. */
 export async function findEnvironment(
   db: Db,
   userId: string,
@@ -76,7 +77,7 @@ export async function findEnvironment(
     (
       await sql<VisibleEnvironment>`select ${columns}, m.role from ${current}
       join memberships m on m.organization_id = e.organization_id and m.user_id = ${userId}
-      where ${named(reference)}`.execute(db)
+      where ${matchesReference(reference)}`.execute(db)
     ).rows[0] ?? null
   )
 }
@@ -88,7 +89,7 @@ export async function readEnvironmentRow(db: Db, id: string): Promise<Environmen
   )
 }
 
-/** All of an organization's, by name. */
+/** Returns all Environments of an organization, ordered by name. */
 export async function listEnvironmentRows(db: Db, organizationId: string): Promise<ListedEnvironment[]> {
   return (
     await sql<ListedEnvironment>`select ${listedColumns} from ${current}
@@ -119,7 +120,7 @@ export async function insertVersion(tx: Db, version: NewVersion): Promise<void> 
       ${version.passAgentsCredentials}, ${version.now})`.execute(tx)
 }
 
-/** Takes the next version's number, if the Environment still has the one that was read. */
+/** Increments the current version. Returns false and changes nothing if it is no longer the version that was read. */
 export async function takeNextVersion(
   tx: Tx,
   environment: Pick<EnvironmentRow, 'id' | 'currentVersion'>,
@@ -140,12 +141,15 @@ export async function insertEnvironment(
   )
 }
 
-/** Holds the organization against every other change of which Environment is its default. */
+/** Locks the organization's row. Required before changing which Environment is the default. */
 export async function lockDefault(tx: Tx, organizationId: string): Promise<void> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
 }
 
-/** Changes what is no part of a version; false when the Environment is gone. For a default, after {@link lockDefault}. */
+/**
+ * Changes the fields that are not versioned. Returns false if the Environment no longer exists. The caller calls
+ * {@link lockDefault} first if `isDefault` is set.
+ */
 export async function updateEnvironmentRow(
   tx: Tx,
   id: string,
@@ -163,8 +167,9 @@ export async function updateEnvironmentRow(
 }
 
 /**
- * Deletes an Environment and, where it was the default, makes the oldest remaining one that. False when it is the last;
- * the organization's row is locked, so that two deletes never take the last two.
+ * Deletes an Environment. If it was the default, the oldest remaining Environment becomes the default. Returns false
+ * and deletes nothing if it is the organization's last one. Locks the organization's row, so that two concurrent
+ * deletes cannot remove the last two.
  */
 export async function deleteEnvironmentRow(
   tx: Tx,
@@ -187,7 +192,7 @@ export async function deleteEnvironmentRow(
 
 export type VersionRow = { version: number; createdAt: Date; dockCount: number }
 
-/** Versions newest first, with the Docks that are pinned to each. */
+/** Returns the versions, newest first, with the number of Docks pinned to each. */
 export async function listVersionRows(db: Db, environmentId: string): Promise<VersionRow[]> {
   return (
     await sql<VersionRow>`select v.version, v.created_at as "createdAt",
@@ -199,7 +204,7 @@ export async function listVersionRows(db: Db, environmentId: string): Promise<Ve
   ).rows
 }
 
-/** A rename follows to the Docks that start with the Environment. */
+/** Updates the name of the Environment that its Docks store. */
 export async function renameDocks(tx: Tx, environmentId: string, name: string): Promise<void> {
   await sql`update docks set environment = ${name} where environment_id = ${environmentId}`.execute(tx)
 }

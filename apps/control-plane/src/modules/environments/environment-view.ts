@@ -1,7 +1,7 @@
 import type { Environment } from '@dock/contract'
 import type { ListedEnvironment } from './environment-store.ts'
 
-/** An Environment as callers see it: values of variables and contents of files are never part of it. */
+/** Returns the API view of an Environment, without the values of variables and the contents of files. */
 export function viewEnvironment(row: ListedEnvironment): Environment {
   return {
     id: row.id,

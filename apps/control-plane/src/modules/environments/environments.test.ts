@@ -1,4 +1,4 @@
-/** Environments over HTTP, on a real database. */
+/** Tests the Environment routes over HTTP with a real database. */
 import type { Environment } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Answer, addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
@@ -55,13 +55,13 @@ describe('an Environment', () => {
     expect(await data(call('GET', path('?organizationId=nonsense')))).toEqual(environment)
     const listed = (await call('GET', `/v1/environments${query}`)).body.data as Environment[]
     expect(listed.map(({ name }) => name)).toContain('default')
-    // Bundles of many Environments would fill the memory of the process.
+    // The sealed bundles of many Environments would fill the memory of the process.
     const rows = await listEnvironmentRows(server.database.db, organizationId())
     expect(rows.length).toBeGreaterThan(0)
     for (const row of rows) expect(row).not.toHaveProperty('sealed')
   })
 
-  it('keeps its name to itself', async () => {
+  it('has a unique name, which is not a UUID', async () => {
     const again = { organizationId: organizationId(), name: environment.name }
     expect(await code(call('POST', '/v1/environments', again))).toBe('environment_name_taken')
     const other = await made()
@@ -80,7 +80,7 @@ describe('an Environment', () => {
 })
 
 describe('versions', () => {
-  it('are made by every change of bundle or posture, and by nothing else', async () => {
+  it('are created by every change of bundle or posture, and by nothing else', async () => {
     const steps: [string, string, unknown, number][] = [
       ['POST', '/vars', { key: 'A', value: canary }, 2],
       ['POST', '/vars', { key: 'A', value: canary }, 2],
@@ -111,7 +111,7 @@ describe('versions', () => {
     expect(await code(call('DELETE', path('/files/no/such/file')))).toBe('not_found')
   })
 
-  it('follow one by one under 20 writers, and no acknowledged write is lost', async () => {
+  it('are created one by one by 20 concurrent writers, without losing an acknowledged write', async () => {
     const write = async (each: number): Promise<boolean> => {
       const answer = await call('POST', path('/vars'), { key: `KEY_${each}`, value: 'x' })
       if (answer.status === 200) return true
@@ -127,7 +127,7 @@ describe('versions', () => {
 })
 
 describe('secrets', () => {
-  it('survive a reveal and a PUT of it, several lines and quotes and all', async () => {
+  it('are unchanged when a reveal is sent back with PUT, including quotes and line breaks', async () => {
     const values = { A: 'one', B: `two "quoted" lines\nwith $X and \\ and 'single'`, C: ' spaces # ' }
     for (const [key, value] of Object.entries(values)) await call('POST', path('/vars'), { key, value })
     await call('POST', path('/files'), { path: 'a/b.txt', contents: 'x\r\ny' })
@@ -147,7 +147,7 @@ describe('secrets', () => {
     expect(await code(call('PUT', path('/secrets'), { envContents: 'no entry' }))).toBe('validation_error')
   })
 
-  it('stand nowhere in the clear, and in no answer but the reveal', async () => {
+  it('are sealed in the database and returned by the reveal only', async () => {
     await call('POST', path('/vars'), { key: 'TOKEN', value: canary })
     await call('POST', path('/files'), { path: 'token', contents: canary })
     await call('POST', path('/repos'), {
@@ -186,7 +186,7 @@ describe('secrets', () => {
 })
 
 describe('repositories', () => {
-  it('are added once, each to a folder of its own, and removed', async () => {
+  it('are added once, each with its own folder, and removed', async () => {
     const body = { provider: 'github', repositoryId: '1', fullName: 'owner/name', baseBranch: 'main' }
     const after = await data(call('POST', path('/repos'), body))
     expect(after.repos).toMatchObject([{ fullName: 'owner/name', baseBranch: 'main', hasSetupScript: false }])
@@ -206,7 +206,7 @@ describe('repositories', () => {
 })
 
 describe('the default', () => {
-  it('moves when another is made it, falls to the oldest when deleted, and the last one stays', async () => {
+  it('can be moved, passes to the oldest when it is deleted, and the last Environment cannot be deleted', async () => {
     const isDefault = async (id: string) => (await data(call('GET', `/v1/environments/${id}`))).isDefault
     expect((await data(call('PATCH', path(), { isDefault: true }))).isDefault).toBe(true)
     expect(await code(call('PATCH', path(), { isDefault: false }))).toBe('validation_error')
@@ -227,7 +227,7 @@ describe('the default Environment', () => {
   const defaults = async () => (await listed()).filter((each) => each.isDefault).map(({ id }) => id)
   const makeDefault = (id: string) => call('PATCH', `/v1/environments/${id}`, { isDefault: true })
 
-  it('is one of those that are made it at once', async () => {
+  it('is exactly one when two are made the default concurrently', async () => {
     const [one, other] = [environment, await made()]
     const lock = 'select 1 from environments for update'
     const answers = await whileLocked(server.database, { lock, waiting: 2 }, () =>
@@ -237,7 +237,7 @@ describe('the default Environment', () => {
     expect([[one.id], [other.id]]).toContainEqual(await defaults())
   })
 
-  it('is there although the next one is deleted as it is made the default', async () => {
+  it('does not change when another Environment is deleted while it is made the default', async () => {
     const { id } = environment
     const former = await defaults()
     expect(former).toHaveLength(1)
@@ -252,20 +252,20 @@ describe('the default Environment', () => {
     expect(await defaults()).toEqual(former)
   })
 
-  /** Until the delete waits for its row: what comes then comes second. */
+  /** Waits until the delete waits for its row lock, so that the next request comes second. */
   const waitForOneLock = () =>
     vi.waitFor(
       async () => {
         const waiting = await sql`select 1 from pg_stat_activity
           where datname = current_database() and wait_event_type = 'Lock'`.execute(server.database.db)
-        if (waiting.rows.length === 0) throw new Error('nobody waits')
+        if (waiting.rows.length === 0) throw new Error('no query waits for a lock')
         return waiting
       },
       { timeout: 20_000, interval: 20 },
     )
 })
 
-it('takes the files of a folder by their path, and names with groups for GitLab alone', async () => {
+it('deletes a file in nested folders, and accepts repository names with groups for GitLab only', async () => {
   await call('POST', path('/files'), { path: 'deep/er/key.pem', contents: 'x' })
   const left = await data(call('DELETE', path('/files/deep/er/key.pem')))
   expect(left.files).toEqual([])

@@ -1,16 +1,17 @@
-/** Where repositories lie: the servers of the instance's providers, and the addresses by which git reaches repositories. */
+/** The Git servers of the instance's providers, and the URLs and paths of repositories. */
 import type { GitProvider } from '@dock/contract'
 
-/** Address of each provider's server, without a slash at its end. */
+/** Base URL of each provider's server, without a trailing slash. */
 export type GitServers = Readonly<Record<GitProvider, string>>
 
 type Named = { provider: GitProvider; fullName: string }
 
+/** Returns the URL of a repository on its provider's server. */
 export function cloneUrl(servers: GitServers, { provider, fullName }: Named): string {
   return `${servers[provider]}/${fullName}.git`
 }
 
-/** The path below a Dock's git door that stands for the repository. */
+/** Returns the path of the repository on the Dock's local git proxy (the git door). */
 export function doorPathOf({ provider, fullName }: Named): string {
   return `${provider}/${fullName}.git`
 }

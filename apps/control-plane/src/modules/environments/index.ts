@@ -1,4 +1,4 @@
-/** Public face of Environments: versioned bundles of variables, secret files and repositories. */
+/** Public interface of the environments module: versioned bundles of variables, secret files and repositories. */
 export { openBundle } from './bundle-sealing.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'

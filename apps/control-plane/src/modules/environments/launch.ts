@@ -1,6 +1,7 @@
 /**
- * What an Environment passes on to one Dock. Posture decides: `safeForThirdParties` withholds all of it; a Dock's own key
- * is new at each delivery. Earlier keys end whatever is passed: here for a boot, after the delivery for a running Dock.
+ * Determines the variables and files that an Environment passes to a Dock. The version's posture decides what is
+ * passed; `safeForThirdParties` withholds everything. Each delivery issues a new key to the Dock. The Dock's earlier
+ * keys are revoked in any case: here for a boot, and by the caller after the delivery for a running Dock.
  */
 import { sql } from 'kysely'
 import { endDockKeys, issueDockKey, openProviderKeys } from '../keys/index.ts'
@@ -8,21 +9,24 @@ import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { Posture } from './environment-store.ts'
 
+/**
+ * `liveVersion` is the version to deliver to a running Dock. It is undefined for a boot, which uses the pinned version.
+ */
 type Target = { organizationId: string; dockId: string; liveVersion?: number }
 export type Launched = { env: Record<string, string>; files?: { path: string; contents: string }[] }
 
 type Pinned = Posture & {
   versionId: string
   sealed: string | null
-  /** The bundle was cleared: nothing may start from the version any more. */
+  /** True if the bundle was cleared. Docks cannot start from this version any more. */
   isCleared: boolean
   createdBy: string
-  /** The disk may hold files of an Environment. */
+  /** True if the disk may contain files of an Environment. */
   isMarked: boolean
 }
 
-/** `endsKeys`: the Dock's keys of before end with the same statement, whatever the version passes. */
-const pinnedVersion = async (
+/** Reads the version to deliver. If `endsKeys` is true, the same statement deletes the Dock's earlier keys. */
+const findPinnedVersion = async (
   { db }: Pick<EnvironmentContext, 'db'>,
   { organizationId, dockId, liveVersion }: Target,
   endsKeys: boolean,
@@ -40,7 +44,7 @@ const pinnedVersion = async (
       where d.id = ${dockId} and d.organization_id = ${organizationId}`.execute(db)
   ).rows[0] ?? null
 
-/** The variables in which agents look for the keys of model providers. */
+/** The environment variables from which agents read the keys of model providers. */
 const agentVariables = {
   anthropic: 'ANTHROPIC_API_KEY',
   openai: 'OPENAI_API_KEY',
@@ -48,7 +52,7 @@ const agentVariables = {
   opencode: 'OPENCODE_API_KEY',
 } as const
 
-/** What the version passes on, but for the Dock's own key. */
+/** Decrypts the variables and files that the version passes on, except for the Dock's own key. */
 const openPassed = async (
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { organizationId }: Target,
@@ -61,20 +65,24 @@ const openPassed = async (
       env[agentVariables[provider]] = key
   if (!pinned.passSecrets) return { env, files: [] }
   const { versionId, sealed } = pinned
-  if (pinned.isCleared) throw new Error(`the bundle of version ${versionId} was cleared`)
+  if (pinned.isCleared)
+    throw new Error(`the bundle of Environment version ${versionId} was cleared; no Dock can start from it`)
   const bundle = await openBundle(sealer, { organizationId, versionId }, sealed)
   Object.assign(env, bundle.variables)
   return { env, files: Object.entries(bundle.files).map(([path, contents]) => ({ path, contents })) }
 }
 
-/** `files` is left out where the Dock neither gets any nor may have some of before. */
+/**
+ * Returns the variables and files to deliver, including a new key for the Dock if the version passes one. `files` is
+ * absent if there are none to write and the disk has none of an earlier delivery to remove.
+ */
 export async function launchEnvironment(
   context: Pick<EnvironmentContext, 'db' | 'clock' | 'sealer'>,
   target: Target,
 ): Promise<Launched> {
   const { db, clock } = context
   const { dockId } = target
-  const pinned = await pinnedVersion(context, target, target.liveVersion === undefined)
+  const pinned = await findPinnedVersion(context, target, target.liveVersion === undefined)
   if (!pinned) return { env: {} }
   const { env, files } = await openPassed(context, target, pinned)
   if (pinned.passDockCredentials && !pinned.safeForThirdParties) {
@@ -85,12 +93,12 @@ export async function launchEnvironment(
   return files.length > 0 || pinned.isMarked ? { env, files } : { env }
 }
 
-/** The values that a Dock was given by its Environment, for taking them out of what people will read. */
+/** Returns the secret values that the Environment passes to the Dock, so that they can be redacted from output. */
 export async function passedSecrets(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   target: Target,
 ): Promise<{ variables: string[]; files: string[] }> {
-  const pinned = await pinnedVersion(context, target, false)
+  const pinned = await findPinnedVersion(context, target, false)
   if (!pinned) return { variables: [], files: [] }
   const { env, files } = await openPassed(context, target, pinned)
   return { variables: Object.values(env), files: files.map(({ contents }) => contents) }

@@ -1,6 +1,6 @@
 /**
- * Every change of what an Environment holds or passes on makes its next version. Who was slower than another writer is
- * told so (`conflict`) and nothing of theirs is kept: an update is never lost.
+ * Creates the next version of an Environment. Every change of its contents or of what it passes on creates a version.
+ * Updates use optimistic concurrency: of two concurrent writers the second gets `conflict`, so no update is lost.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ServiceError } from '@dock/contract'
@@ -18,7 +18,7 @@ import {
   takeNextVersion,
 } from './environment-store.ts'
 
-const postureOf = (row: Posture): Posture => ({
+const toPosture = (row: Posture): Posture => ({
   safeForThirdParties: row.safeForThirdParties,
   passGithub: row.passGithub,
   passSecrets: row.passSecrets,
@@ -29,13 +29,16 @@ const postureOf = (row: Posture): Posture => ({
 export type VersionChange = {
   bundle?: (current: Bundle) => Bundle
   posture?: Partial<Posture>
-  /** Locks that the transaction takes before any row of the Environment's. */
-  first?: (tx: Tx) => Promise<void>
-  /** What changes beside the version, in the same transaction. */
-  also?: (tx: Tx) => Promise<void>
+  /** Called first in the transaction, to take locks that must precede the locks on the Environment's rows. */
+  acquireLocks?: (tx: Tx) => Promise<void>
+  /** Called last in the transaction, for changes outside the version. */
+  alsoChange?: (tx: Tx) => Promise<void>
 }
 
-/** The Environment after the change; as it was where nothing differs. Throws `conflict`, `rate_limited` and what the bundle is refused with. */
+/**
+ * Applies a change and returns the Environment. Creates no version if neither contents nor posture differ.
+ * Throws `conflict`, `rate_limited`, `environment_not_found`, and `validation_error` if the bundle exceeds a limit.
+ */
 export async function makeVersion(
   context: EnvironmentContext,
   environment: EnvironmentRow,
@@ -49,8 +52,8 @@ export async function makeVersion(
     environment.sealed,
   )
   const bundle = change.bundle?.(before) ?? before
-  const posture = { ...postureOf(environment), ...change.posture }
-  const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, postureOf(environment))
+  const posture = { ...toPosture(environment), ...change.posture }
+  const isSame = isDeepStrictEqual(bundle, before) && isDeepStrictEqual(posture, toPosture(environment))
   checkBundle(bundle)
   const moreRepositories = bundle.repositories.length > before.repositories.length
   if (!isSame) await context.rateLimits.take('environmentVersions', organizationId)
@@ -58,13 +61,13 @@ export async function makeVersion(
   const sealed = isSame ? null : await sealBundle(sealer, { organizationId, versionId }, bundle)
   const now = clock.now()
   await withTransaction(db, async (tx) => {
-    await change.first?.(tx)
+    await change.acquireLocks?.(tx)
     if (moreRepositories)
       await requireRoomForRepositories(tx, organizationId, context.limits, bundle.repositories.length)
     if (!isSame) {
       if (!(await takeNextVersion(tx, environment, now)))
         throw new ServiceError('conflict', {
-          message: 'The Environment was changed at the same moment. Read it and try again.',
+          message: 'Another request changed the Environment at the same time. Read it again and retry.',
         })
       await insertVersion(tx, {
         id: versionId,
@@ -77,7 +80,7 @@ export async function makeVersion(
         now,
       })
     }
-    await change.also?.(tx)
+    await change.alsoChange?.(tx)
   })
   const after = await readEnvironmentRow(db, environmentId)
   if (!after) throw new ServiceError('environment_not_found')

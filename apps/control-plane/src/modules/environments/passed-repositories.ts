@@ -1,4 +1,6 @@
-/** The repositories that a Dock has from its Environment: to be cloned into it, and to be reached from it. */
+/**
+ * The repositories that an Environment passes to a Dock. They are cloned into the Dock, and the Dock may access them.
+ */
 import { sql } from 'kysely'
 import type { BootedDock } from '../docks/index.ts'
 import { folderOf, type Repository } from './bundle.ts'
@@ -11,7 +13,10 @@ export type PassedRepositories = {
   repositories: readonly Repository[]
 }
 
-/** Null unless the Dock is in this very boot on this host, and the version that it is pinned to passes some on. */
+/**
+ * Returns the repositories of the version that the Dock is pinned to. Returns null if the version passes none, or if
+ * the Dock is no longer in this boot (generation) on this host.
+ */
 export async function passedRepositories(
   { db, sealer }: Pick<EnvironmentContext, 'db' | 'sealer'>,
   { dockId, hostId, generation }: BootedDock,
@@ -30,7 +35,7 @@ export async function passedRepositories(
   return { organizationId, repositories }
 }
 
-/** The same, as they are to be cloned. */
+/** Returns the same repositories in the form that the clone step needs. */
 export async function repositoriesToClone(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   servers: GitServers,

@@ -37,7 +37,7 @@ const listed = async (): Promise<number> =>
       where environment_id = ${environmentId}`.execute(world.db)
   ).rows[0]!.n
 
-it('clears what is neither current nor pinned, once creates that read it are over', async () => {
+it('clears bundles that are neither current nor pinned, after the grace period for running creations', async () => {
   await setVariable('two')
   await sql`update environments set secrets_access = 'members' where id = ${environmentId}`.execute(world.db)
   const dock = await world.create()
@@ -62,7 +62,7 @@ it('clears what is neither current nor pinned, once creates that read it are ove
   expect(await outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {}))).not.toBe('succeeded')
 })
 
-it('keeps a bundle that an operation may return a Dock to', async () => {
+it('keeps a bundle that an operation may roll a Dock back to', async () => {
   await setVariable('two')
   await setVariable('three')
   world.clock.advance(3_600_001)
@@ -80,7 +80,7 @@ it('keeps a bundle that an operation may return a Dock to', async () => {
   expect(await held()).toEqual([3])
 })
 
-it('lists the newest versions and those that Docks are pinned to', async () => {
+it('keeps the newest versions and those that Docks are pinned to', async () => {
   const dock = await world.create()
   expect(dock).toMatchObject({ environment: 'default' })
   await sql`insert into environment_versions (environment_id, organization_id, version, created_at)
@@ -94,7 +94,7 @@ it('lists the newest versions and those that Docks are pinned to', async () => {
   expect(await listed()).toBe(versionsKept + 1)
 })
 
-it('makes only so many versions an hour', async () => {
+it('limits the number of versions created per hour', async () => {
   const { context } = world.modules
   for (let made = 0; made < 240; made++)
     await context.rateLimits.take('environmentVersions', world.organizationId)

@@ -1,19 +1,22 @@
 /**
- * Old versions of Environments let go of what they hold. A version is needed while it is current, while a Dock is pinned
- * to it, and while an operation may return a Dock to it; its bundle is cleared a while after that. Of versions without
- * bundles the newest are kept for the list of versions.
+ * Clears the bundles of old versions and deletes the oldest versions. A version is needed while it is current, while a
+ * Dock is pinned to it, and while an operation may roll a Dock back to it. Its bundle is cleared some time after that.
+ * The newest versions stay in the list of versions without their bundles.
  */
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
-/** A create reads the current version before it pins its Dock: within this time it has. */
+/** The creation of a Dock reads the current version and pins the Dock to it later, but within this time. */
 const graceMs = 3_600_000
-/** Versions of one Environment that are listed, beside those that Docks are pinned to. */
+/** Number of versions kept per Environment, in addition to the versions that Docks are pinned to. */
 export const versionsKept = 100
 const batch = 500
 
-/** Of `v` and `e`: replaced before the time given, with nothing that may start from it. */
+/**
+ * SQL predicate on version `v` of Environment `e`: true if it was replaced before `before` and nothing may start from
+ * it.
+ */
 const isUnneeded = (before: Date): RawBuilder<boolean> => sql<boolean>`(v.version < e.current_version
   and exists (select 1 from environment_versions n where n.environment_id = v.environment_id
     and n.version > v.version and n.created_at <= ${before})
@@ -22,7 +25,7 @@ const isUnneeded = (before: Date): RawBuilder<boolean> => sql<boolean>`(v.versio
   and not exists (select 1 from operations o where o.organization_id = v.organization_id and o.status <> 'completed'
     and (o.target_id = v.environment_id or o.data -> 'before' ->> 'environmentId' = v.environment_id::text)))`
 
-/** One round, over every tenant; the next one goes on where it ends. */
+/** Prunes one batch over all organizations. The next call continues with the rest. */
 export async function pruneVersions({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const now = clock.now()
   const before = new Date(now.getTime() - graceMs)

@@ -1,11 +1,14 @@
-/** The Environment that a path names, once the caller's role in its organization reaches. */
+/** Resolves the Environment in a request path and checks the caller's role in its organization. */
 import { ServiceError } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from './environment-context.ts'
 import { findEnvironment, type VisibleEnvironment } from './environment-store.ts'
 
-/** Throws `environment_not_found`, `forbidden`, or `validation_error` for a name without its organization. */
+/**
+ * Returns the Environment. Throws `environment_not_found`, `forbidden`, and `validation_error` for a name without an
+ * organization.
+ */
 export async function requireEnvironment(
   { db }: Pick<EnvironmentContext, 'db'>,
   caller: Visitor,
@@ -13,7 +16,7 @@ export async function requireEnvironment(
 ): Promise<VisibleEnvironment> {
   if (!isUuid(reference.ref) && !isUuid(reference.organizationId ?? ''))
     throw new ServiceError('validation_error', {
-      message: 'organizationId: is required, as a uuid, where an Environment is given by its name.',
+      message: 'organizationId: must be a UUID if the Environment is identified by name.',
     })
   return caller.admit(await findEnvironment(db, caller.userId, reference))
 }

@@ -1,4 +1,4 @@
-/** The routes that change what an Environment holds: variables, secret files, repositories. */
+/** The operations that change an Environment's variables, secret files and repositories. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'
@@ -9,7 +9,7 @@ import { viewEnvironment } from '../environment-view.ts'
 import { makeVersion } from '../make-version.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
-const changed = async (
+const changeBundle = async (
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
@@ -19,7 +19,8 @@ const changed = async (
   return viewEnvironment(await makeVersion(context, environment, { bundle }))
 }
 
-const without = <Value>(
+/** Returns the record without the key. Throws `not_found` if the record does not have it. */
+const removeKey = <Value>(
   record: Readonly<Record<string, Value>>,
   key: string,
 ): Readonly<Record<string, Value>> => {
@@ -27,75 +28,80 @@ const without = <Value>(
   return Object.fromEntries(Object.entries(record).filter(([each]) => each !== key))
 }
 
-/** Replaces all variables and secret files; a part that is left out is dropped. */
+/** Replaces all variables and all secret files. A part that is missing in the body is cleared. */
 export function replaceSecrets(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['replaceEnvironmentSecrets']>,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
     variables: parseEnv(body.envContents ?? ''),
     files: Object.fromEntries((body.secretFiles ?? []).map(({ path, contents }) => [path, contents])),
   }))
 }
 
+/** Adds or replaces a variable. */
 export function setVariable(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   { key, value }: RouteBody<(typeof routes)['setEnvironmentVariable']>,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
     variables: { ...bundle.variables, [key]: value },
   }))
 }
 
-/** Throws `not_found` for a variable that is not there. */
+/** Removes a variable. Throws `not_found`. */
 export function removeVariable(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   key: string,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
-    variables: without(bundle.variables, key),
+    variables: removeKey(bundle.variables, key),
   }))
 }
 
+/** Adds or replaces a secret file. */
 export function setFile(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   { path, contents }: RouteBody<(typeof routes)['setEnvironmentFile']>,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => ({
+  return changeBundle(context, caller, reference, (bundle) => ({
     ...bundle,
     files: { ...bundle.files, [path]: contents },
   }))
 }
 
-/** Throws `not_found` for a file that is not there. */
+/** Removes a secret file. Throws `not_found`. */
 export function removeFile(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   path: string,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => ({ ...bundle, files: without(bundle.files, path) }))
+  return changeBundle(context, caller, reference, (bundle) => ({
+    ...bundle,
+    files: removeKey(bundle.files, path),
+  }))
 }
 
-/** Throws `conflict` for one that is there already, or that would be cloned into the folder of another. */
+/** Adds a repository. Throws `conflict` if it was already added or would be cloned into the folder of another one. */
 export function addRepository(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   body: RouteBody<(typeof routes)['addEnvironmentRepository']>,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => {
+  return changeBundle(context, caller, reference, (bundle) => {
     const { provider, repositoryId, fullName } = body
     const taken = bundle.repositories.find(
       (other) =>
@@ -104,7 +110,7 @@ export function addRepository(
     )
     if (taken)
       throw new ServiceError('conflict', {
-        message: `${taken.fullName} is there already, or would be cloned into the same folder.`,
+        message: `${taken.fullName} was already added, or is cloned into the same folder. Remove it first.`,
       })
     const repository = {
       id: newUuid(),
@@ -119,14 +125,14 @@ export function addRepository(
   })
 }
 
-/** Throws `not_found` for a repository that is not there. */
+/** Removes a repository. Throws `not_found`. */
 export function removeRepository(
   context: EnvironmentContext,
   caller: Visitor,
   reference: EnvironmentReference,
   id: string,
 ): Promise<Environment> {
-  return changed(context, caller, reference, (bundle) => {
+  return changeBundle(context, caller, reference, (bundle) => {
     const repositories = bundle.repositories.filter((repository) => repository.id !== id)
     if (repositories.length === bundle.repositories.length) throw new ServiceError('not_found')
     return { ...bundle, repositories }

@@ -1,4 +1,4 @@
-/** POST /v1/environments */
+/** POST /v1/environments. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { isUuid, newUuid } from '@dock/foundation'
 import { withTransaction } from '../../../database/database.ts'
@@ -10,18 +10,18 @@ import type { EnvironmentContext } from '../environment-context.ts'
 import { insertEnvironment, insertVersion, readEnvironmentRow } from '../environment-store.ts'
 import { viewEnvironment } from '../environment-view.ts'
 
-/** A name that is a uuid could not be told from an id. */
+/** Throws `validation_error` for a name that is a UUID, because it could not be distinguished from an id. */
 export function checkName(name: string | undefined): void {
   if (name !== undefined && isUuid(name))
-    throw new ServiceError('validation_error', { message: 'name: must not be a uuid.' })
+    throw new ServiceError('validation_error', { message: 'name: must not be a UUID.' })
 }
 
-/** What a broken constraint on Environments stands for. */
-export function environmentError(error: unknown): unknown {
+/** Maps a violation of the unique name to `environment_name_taken`. Returns other errors unchanged. */
+export function mapEnvironmentError(error: unknown): unknown {
   return isUniqueViolation(error, 'environments_name') ? new ServiceError('environment_name_taken') : error
 }
 
-/** Makes an Environment, empty at version 1. Throws `environment_name_taken`, and `conflict` for one more than there may be. */
+/** Creates an empty Environment at version 1. Throws `environment_name_taken`, and `conflict` at the limit. */
 export async function createEnvironment(
   { db, clock, limits }: EnvironmentContext,
   caller: Member,
@@ -51,7 +51,7 @@ export async function createEnvironment(
       })
     })
   } catch (error) {
-    throw environmentError(error)
+    throw mapEnvironmentError(error)
   }
   const row = await readEnvironmentRow(db, id)
   if (!row) throw new ServiceError('organization_not_found')

@@ -1,4 +1,4 @@
-/** DELETE /v1/environments/:ref */
+/** DELETE /v1/environments/:ref. */
 import { ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
 import type { Visitor } from '../../accounts/index.ts'
@@ -6,7 +6,10 @@ import type { EnvironmentContext, EnvironmentReference } from '../environment-co
 import { deleteEnvironmentRow } from '../environment-store.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
-/** Deletes an Environment, never the last one. Docks that started with it keep what they have until they boot again. */
+/**
+ * Deletes an Environment. Throws `validation_error` if it is the organization's last one. Docks that started with it
+ * keep its variables and files until their next boot.
+ */
 export async function deleteEnvironment(
   context: EnvironmentContext,
   caller: Visitor,
@@ -15,7 +18,7 @@ export async function deleteEnvironment(
   const environment = await requireEnvironment(context, caller, reference)
   if (!(await withTransaction(context.db, (tx) => deleteEnvironmentRow(tx, environment))))
     throw new ServiceError('validation_error', {
-      message: 'An organization keeps at least one Environment. Make another one first.',
+      message: 'An organization needs at least one Environment. Create another one first.',
     })
   return { deleted: true }
 }

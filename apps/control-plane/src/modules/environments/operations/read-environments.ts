@@ -1,4 +1,4 @@
-/** The routes that read Environments. */
+/** The operations that read Environments. */
 import type { Environment, EnvironmentRepository, EnvironmentVersion, RevealedSecrets } from '@dock/contract'
 import { byteLength } from '@dock/contract'
 import type { Member, Visitor } from '../../accounts/index.ts'
@@ -31,7 +31,7 @@ export async function listRepositories(
   return (await requireEnvironment(context, caller, reference)).repositories
 }
 
-/** Versions newest first, each with the number of Docks that are pinned to it. */
+/** Returns the versions, newest first, with the number of Docks pinned to each. */
 export async function listVersions(
   context: Reader,
   caller: Visitor,
@@ -46,7 +46,9 @@ export async function listVersions(
   }))
 }
 
-/** Variables, in a text that `PUT secrets` takes, and secret files of the current version. */
+/**
+ * Returns the secrets of the current version in plain text. `envContents` is in the format that `PUT secrets` accepts.
+ */
 export async function revealSecrets(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   caller: Visitor,

@@ -1,4 +1,4 @@
-/** PATCH /v1/environments/:ref */
+/** PATCH /v1/environments/:ref. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
@@ -6,14 +6,17 @@ import { lockDefault, type Posture, renameDocks, updateEnvironmentRow } from '..
 import { viewEnvironment } from '../environment-view.ts'
 import { makeVersion } from '../make-version.ts'
 import { requireEnvironment } from '../require-environment.ts'
-import { checkName, environmentError } from './create-environment.ts'
+import { checkName, mapEnvironmentError } from './create-environment.ts'
 
-const postureIn = (body: RouteBody<(typeof routes)['updateEnvironment']>): Partial<Posture> => {
+const readPosture = (body: RouteBody<(typeof routes)['updateEnvironment']>): Partial<Posture> => {
   const { name: _name, isDefault: _isDefault, secretsAccess: _secretsAccess, ...flags } = body
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined))
 }
 
-/** Renames it, makes it the default, changes who may launch with it or what it passes on (a new version). */
+/**
+ * Changes the name, the default, who may launch with the Environment, or what it passes on. Only the last one creates a
+ * version. Throws `environment_name_taken`, `validation_error` and `conflict`.
+ */
 export async function updateEnvironment(
   context: EnvironmentContext,
   caller: Visitor,
@@ -25,17 +28,17 @@ export async function updateEnvironment(
   const { name, secretsAccess } = body
   if (body.isDefault === false && environment.isDefault)
     throw new ServiceError('validation_error', {
-      message: 'isDefault: make another Environment the default instead.',
+      message: 'isDefault: cannot be unset. Make another Environment the default instead.',
     })
   const change = { name, secretsAccess, ...(body.isDefault ? { isDefault: true as const } : {}) }
   const now = context.clock.now()
   try {
     const after = await makeVersion(context, environment, {
-      posture: postureIn(body),
-      first: async (tx) => {
+      posture: readPosture(body),
+      acquireLocks: async (tx) => {
         if (change.isDefault) await lockDefault(tx, environment.organizationId)
       },
-      also: async (tx) => {
+      alsoChange: async (tx) => {
         if (Object.values(change).every((value) => value === undefined)) return
         if (!(await updateEnvironmentRow(tx, environment.id, change, now)))
           throw new ServiceError('environment_not_found')
@@ -44,6 +47,6 @@ export async function updateEnvironment(
     })
     return viewEnvironment(after)
   } catch (error) {
-    throw environmentError(error)
+    throw mapEnvironmentError(error)
   }
 }

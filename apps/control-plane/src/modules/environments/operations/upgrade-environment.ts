@@ -1,11 +1,11 @@
-/** POST /v1/environments/:ref/upgrade */
+/** POST /v1/environments/:ref/upgrade. */
 import type { Operation, RouteBody, routes } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { causedBy, type DockContext, upgradeDocks } from '../../docks/index.ts'
 import type { EnvironmentReference } from '../environment-context.ts'
 import { requireEnvironment } from '../require-environment.ts'
 
-/** Moves Docks of an older version to the current one: those that are named, or all. */
+/** Upgrades the given Docks, or all Docks on an older version, to the current version. Returns the operation. */
 export async function upgradeEnvironment(
   context: DockContext,
   caller: Visitor,
