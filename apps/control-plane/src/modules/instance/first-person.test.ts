@@ -31,7 +31,7 @@ const file = async (): Promise<AdminFile> =>
 const people = async (): Promise<number> =>
   Number((await sql<{ n: string }>`select count(*) as n from users`.execute(database.db)).rows[0]?.n)
 
-it('makes one person, once, and a file that only the owner reads', async () => {
+it('creates one user once, and a file that only its owner can read', async () => {
   expect(await ensure()).toBe(true)
   const first = await file()
   expect(first).toMatchObject({ email: 'admin@dock.localhost', image: 'debian-13' })
@@ -42,19 +42,19 @@ it('makes one person, once, and a file that only the owner reads', async () => {
   expect(await people()).toBe(1)
 })
 
-it('makes one person when two starts race', async () => {
+it('creates one user when two instances start concurrently', async () => {
   expect((await Promise.all([ensure(), ensure()])).sort()).toEqual([false, true])
   expect(await people()).toBe(1)
 })
 
-it('follows a new address and keeps the rest', async () => {
+it('updates a changed base URL and keeps the rest of the file', async () => {
   await ensure()
   const first = await file()
   await ensure('http://127.0.0.1:9000')
   expect(await file()).toEqual({ ...first, baseUrl: 'http://127.0.0.1:9000' })
 })
 
-it('leaves nobody behind when the file cannot be written', async () => {
+it('creates no user when the file cannot be written', async () => {
   await expect(ensure(undefined, join(controlDir, 'absent'))).rejects.toThrow()
   expect(await people()).toBe(0)
 })

@@ -1,6 +1,7 @@
 /**
- * The person the first start makes, so that somebody can get in. The file with the key is written before the
- * transaction commits: a crash leaves either no person, and the next start begins anew, or a person whose file is there.
+ * Creates the first user when the instance starts for the first time. `admin.json`, which contains the credentials, is
+ * written before the transaction commits. After a crash there is either no user, and the next start tries again, or a
+ * user with a file.
  */
 import { randomBytes } from 'node:crypto'
 import { access, readFile, rm } from 'node:fs/promises'
@@ -34,7 +35,10 @@ export type FirstPersonOptions = {
   now: Date
 }
 
-/** Makes the first person where there is nobody yet; answers whether it did. Later starts only renew the address. */
+/**
+ * Creates the first user if there are no users. Returns true if it did. Otherwise only updates the base URL and the
+ * image in `admin.json`.
+ */
 export async function ensureFirstPerson(db: Db, options: FirstPersonOptions): Promise<boolean> {
   const path = join(options.controlDir, 'admin.json')
   const made = await withTransaction(db, async (tx) => {
@@ -69,12 +73,15 @@ export async function ensureFirstPerson(db: Db, options: FirstPersonOptions): Pr
     await writeFileDurably(path, `${JSON.stringify(content, null, 2)}\n`)
     return true
   })
-  if (!made) await renewAddress(path, options)
+  if (!made) await updateAdminFile(path, options)
   return made
 }
 
-/** Port and default image may have changed since the first start. A file that somebody removed stays away. */
-const renewAddress = async (path: string, options: FirstPersonOptions): Promise<void> => {
+/**
+ * Updates the base URL and the default image, which may have changed since the first start. Does not create the file
+ * again if an operator has removed it.
+ */
+const updateAdminFile = async (path: string, options: FirstPersonOptions): Promise<void> => {
   const present = await access(path).then(
     () => true,
     () => false,
@@ -86,7 +93,7 @@ const renewAddress = async (path: string, options: FirstPersonOptions): Promise<
   await writeFileDurably(path, `${JSON.stringify(renewed, null, 2)}\n`)
 }
 
-/** Removes `admin.json` when it is this person's: they are erased. */
+/** Removes `admin.json` if it belongs to this user. Used when the user is erased. */
 export async function forgetFirstPerson(controlDir: string, email: string): Promise<void> {
   const path = join(controlDir, 'admin.json')
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {

@@ -6,11 +6,11 @@ export type ImageName = (typeof imageCatalog)[number]
 
 export type ImagesContext = {
   defaultImage: ImageName
-  /** Images that an online host serves. */
+  /** Names of the images that at least one online host serves. */
   servedImages(): Promise<readonly string[]>
 }
 
-/** The catalog, each image with whether a Dock can be started from it now. */
+/** Returns the catalog. `available` is true if a Dock can be started from the image now. */
 export async function listImages(context: ImagesContext): Promise<Image[]> {
   const served = await context.servedImages()
   return imageCatalog.map((name) => ({

@@ -1,4 +1,4 @@
-/** Public face of the instance: what it offers, its images, its first person. */
+/** Public interface of the instance module: public configuration, images, first user and contact form. */
 export { type AdminFile, ensureFirstPerson, forgetFirstPerson } from './first-person.ts'
 export { type ImageName, type ImagesContext, imageCatalog, listImages } from './images.ts'
 export { type InstanceFacts, readConfig } from './read-config.ts'

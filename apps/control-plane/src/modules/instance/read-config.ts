@@ -1,10 +1,10 @@
 import type { Config } from '@dock/contract'
 
-/** What every instance has; what it may have besides is off unless the composition says otherwise. */
+/** The required part of the configuration. Optional features are off unless they are set. */
 export type InstanceFacts = Pick<Config, 'apiUrl' | 'appUrl' | 'mailDelivery' | 'authProviders'> &
   Partial<Config>
 
-/** What this instance offers; anybody may read it. */
+/** Returns the public configuration of this instance. */
 export function readConfig(facts: InstanceFacts): Config {
   return {
     billingEnabled: false,

@@ -49,7 +49,7 @@ const message = {
 }
 const send = (body: object = message) => server.call('POST', '/v1/contact', body, null)
 
-it('reaches the people who run the instance, who can answer', async () => {
+it('is mailed to the operator, with the sender as the reply address', async () => {
   expect((await send()).body).toEqual({ ok: true, data: { sent: true } })
   expect(received).toHaveLength(1)
   expect(received[0]?.recipients).toEqual(['team@example.test'])
@@ -62,14 +62,14 @@ it('reaches the people who run the instance, who can answer', async () => {
   })
 })
 
-it('is told when it does not get away', async () => {
+it('reports that the mail could not be sent', async () => {
   refusal = new Error('mailbox full')
   const answer = await send()
   expect([answer.status, answer.body.code]).toEqual([503, 'mail_unavailable'])
   expect(JSON.stringify(answer.body)).not.toContain('mailbox full')
 })
 
-it('is taken so often from one address, and refused when it is not whole', async () => {
+it('is rate limited per client address, and refused when it is incomplete or invalid', async () => {
   const withHeader = { ...message, name: 'Ada\r\nBcc: all@example.test' }
   const noTopic = { ...message, topic: 'other' }
   for (const body of [withHeader, noTopic, { ...message, email: 'nobody' }, { topic: 'business' }])
@@ -79,7 +79,7 @@ it('is taken so often from one address, and refused when it is not whole', async
   expect(statuses).toEqual([200, 200, 200, 429])
 })
 
-it('is kept without a mail host for as long as other mails, and no longer', async () => {
+it('is deleted from the file outbox after the same time as other mails', async () => {
   await server.stop()
   server = await testControlPlane()
   const outbox = join(server.config.controlDir, 'outbox')

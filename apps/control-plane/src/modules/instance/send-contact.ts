@@ -1,4 +1,4 @@
-/** POST /v1/contact: a message to the people who run this instance, sent while its writer waits. */
+/** POST /v1/contact: mails a message to the operator of this instance before the request completes. */
 import { ServiceError } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
@@ -11,7 +11,7 @@ export type ContactContext = {
   clock: Clock
   transport: MailTransport
   rateLimits: RateLimits
-  /** Who reads it. */
+  /** Mail address of the operator. */
   recipient: string
 }
 
@@ -23,7 +23,7 @@ export type ContactMessage = {
   message: string
 }
 
-/** Throws `rate_limited` by client address, and `mail_unavailable` when it did not get away. */
+/** Throws `rate_limited` per client address, and `mail_unavailable` if the mail could not be sent. */
 export async function sendContact(
   context: ContactContext,
   message: ContactMessage,

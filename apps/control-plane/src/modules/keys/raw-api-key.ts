@@ -37,7 +37,7 @@ export function isRawApiKey(text: string): boolean {
   return text.slice(scheme.length + randomLength) === checksumOf(random)
 }
 
-/** Replaces every substring in the format of a key by `mask`, whether or not its checksum is correct. */
+/** Replaces every substring in the format of a key by `mask`. Does not verify the checksum. */
 export function maskApiKeys(text: string, mask: string): string {
   return text.replace(new RegExp(`${scheme}[0-9A-Za-z]{${randomLength + checksumLength}}`, 'g'), mask)
 }

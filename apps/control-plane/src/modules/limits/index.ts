@@ -1,4 +1,4 @@
-/** Public face of limits: what one organization, and one person, may use of the instance. */
+/** Public interface of the limits module: what an organization and a user may use of the instance. */
 export { forgetStorage } from './limit-store.ts'
 export { changeOrganizationLimits } from './operations/change-limits.ts'
 export { readOrganizationLimits } from './operations/read-limits.ts'

@@ -1,4 +1,4 @@
-/** The only SQL for the limits that are set for organizations, and for what is counted against them. */
+/** All SQL for the limits of organizations and for the usage that counts against them. */
 import type { OrganizationLimitsChange } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -17,7 +17,7 @@ const columnOf: Record<LimitName, string> = {
 }
 const names = Object.keys(columnOf) as LimitName[]
 
-/** The organization with this slug or id; null when there is none. */
+/** Returns the id of the organization with this slug or id, or null. */
 export async function findOrganizationId(db: Db, slugOrId: string): Promise<string | null> {
   return (
     (
@@ -27,7 +27,7 @@ export async function findOrganizationId(db: Db, slugOrId: string): Promise<stri
   )
 }
 
-/** What is set for the organization; null for each limit that is left to the instance's default. */
+/** Returns the organization's own limits. A limit is null if the instance's default applies. */
 export async function readOwnLimits(
   db: Db,
   organizationId: string,
@@ -38,13 +38,13 @@ export async function readOwnLimits(
   return result.rows[0] ?? (Object.fromEntries(names.map((name) => [name, null])) as Record<LimitName, null>)
 }
 
-/** The limits that hold. */
+/** Returns the effective limits: the organization's own limits, or the default. */
 export async function readLimits(db: Db, organizationId: string, defaults: Limits): Promise<Limits> {
   const own = await readOwnLimits(db, organizationId)
   return Object.fromEntries(names.map((name) => [name, own[name] ?? defaults[name]])) as Limits
 }
 
-/** Sets limits of an organization that exists; false when there is none. */
+/** Sets limits of an organization. Returns false if it does not exist. */
 export async function changeOwnLimits(
   db: Db,
   organizationId: string,
@@ -64,7 +64,7 @@ export async function changeOwnLimits(
   return true
 }
 
-/** What the organization uses; `repositories` is that of the Environment with the most. */
+/** Returns the organization's usage. `repositories` is the highest number in any of its Environments. */
 export async function readUsage(db: Db, organizationId: string): Promise<Limits> {
   const result = await sql<Limits>`
     select d.*, coalesce(s.stored_bytes, 0) / 1073741824::float8 as "storedGiB", coalesce(s.snapshots, 0) as snapshots,
@@ -83,15 +83,16 @@ export async function readUsage(db: Db, organizationId: string): Promise<Limits>
   return { ...usage, storedGiB: Math.round(usage.storedGiB * 1000) / 1000 }
 }
 
-/** Removes the counters of an organization that stores nothing any more; returns how many are left, which is none. */
+/** Deletes the storage counters of a removed organization. Returns 0, the number of counters left. */
 export async function forgetStorage(db: Db, organizationId: string): Promise<number> {
   await sql`delete from organization_storage where organization_id = ${organizationId}`.execute(db)
   return 0
 }
 
 /**
- * Organizations that the person owns or made, but for `besides`, counted with the person held against another count. Whose
- * organizations are locked too, these come first.
+ * Returns the number of organizations that the user owns or created, except for `besides`. Locks the user's row, so
+ * that concurrent counts run one after the other. Lock order: a transaction that also locks an organization locks it
+ * first.
  */
 export async function countOrganizationsOf(tx: Db, userId: string, besides: string | null): Promise<number> {
   await sql`select id from users where id = ${userId} for no key update`.execute(tx)
@@ -102,7 +103,9 @@ export async function countOrganizationsOf(tx: Db, userId: string, besides: stri
   return result.rows[0]!.n
 }
 
-/** Environments of the organization, counted with the organization held against another count. */
+/**
+ * Returns the number of Environments. Locks the organization's row, so that concurrent counts run one after the other.
+ */
 export async function countEnvironments(tx: Db, organizationId: string): Promise<number> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
   const result = await sql<{ n: number }>`select count(*)::int as n from environments

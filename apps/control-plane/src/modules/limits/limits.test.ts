@@ -25,7 +25,7 @@ const addMember = (person: TestPerson, organizationId: string) =>
 const environment = (name: string, organizationId = server.admin.organizationId) =>
   server.call('POST', '/v1/environments', { organizationId, name })
 
-it('shows members the limits and their use, and lets only instance admins set them', async () => {
+it('shows members the limits and the usage, and lets only instance admins set limits', async () => {
   const { organizationId } = server.admin
   const member = await addPerson(server, { role: 'owner', organizationId })
   const path = `/v1/organizations/${organizationId}/limits`
@@ -39,7 +39,7 @@ it('shows members the limits and their use, and lets only instance admins set th
   expect(routes.changeOrganizationLimits.response.parse(changed.body.data).limits.docks).toBe(9)
 })
 
-it('refuses one Environment more, with racers too, and lets an operator raise the limit', async () => {
+it('refuses an Environment above the limit, even for concurrent requests, and lets an operator raise it', async () => {
   const answers = await Promise.all(['one', 'two', 'three', 'four', 'five'].map((name) => environment(name)))
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 409, 409, 409])
   const [refused] = answers.filter(({ status }) => status === 409)
@@ -57,7 +57,7 @@ it('refuses one Environment more, with racers too, and lets an operator raise th
   await expect(setLimits(db, 'nobody', [])).rejects.toThrow('no organization')
 })
 
-it('refuses one repository more than an Environment may have', async () => {
+it('refuses a repository above the limit of an Environment', async () => {
   const { organizationId } = server.admin
   const add = (id: string) =>
     server.call('POST', `/v1/environments/default/repos?organizationId=${organizationId}`, {
@@ -72,7 +72,7 @@ it('refuses one repository more than an Environment may have', async () => {
   })
 })
 
-describe('one person', () => {
+describe('a user', () => {
   const makeOwn = (person: TestPerson, name: string) =>
     server.call('POST', '/v1/organizations', { name }, person.apiKey)
   const made = async (person: TestPerson, count: number): Promise<string[]> => {
@@ -84,7 +84,7 @@ describe('one person', () => {
   const setRole = (by: TestPerson, organizationId: string, { userId }: TestPerson, role: string) =>
     server.call('PATCH', `/v1/organizations/${organizationId}/members/${userId}`, { role }, by.apiKey)
 
-  it('owns only so many organizations, with racers too', async () => {
+  it('cannot own more organizations than the limit, even with concurrent requests', async () => {
     const person = await addPerson(server)
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => makeOwn(person, `Racer ${index}`)),
@@ -96,7 +96,7 @@ describe('one person', () => {
     })
   })
 
-  it('makes no others for having handed theirs over, but may take them back', async () => {
+  it('cannot create more organizations by handing some over, but may take those back', async () => {
     const [maker, heir] = [await addPerson(server), await addPerson(server)]
     const [first, second] = await made(maker, 4)
     for (const organizationId of [first!, second!]) {
@@ -106,7 +106,7 @@ describe('one person', () => {
     }
     expect((await makeOwn(maker, 'One more')).body.code).toBe('conflict')
     expect((await setRole(heir, first!, maker, 'owner')).status).toBe(200)
-    // What the heir owns counts as theirs too.
+    // Organizations that the heir took over count towards the heir's limit.
     await made(heir, 2)
     expect((await makeOwn(heir, 'One more')).body.code).toBe('conflict')
     expect(await server.call('DELETE', `/v1/organizations/${second}`, undefined, heir.apiKey)).toMatchObject({
@@ -115,14 +115,14 @@ describe('one person', () => {
     expect((await makeOwn(maker, 'One more')).status).toBe(201)
   })
 
-  it('becomes an owner of no more than so many, by a role and by an invitation', async () => {
+  it('cannot exceed the limit by a change of role or an invitation', async () => {
     const [full, friend] = [await addPerson(server), await addPerson(server)]
     await made(full, 4)
     const [organizationId] = await made(friend, 1)
     await addMember(full, organizationId!)
     expect((await setRole(friend, organizationId!, full, 'owner')).body).toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('owns or made 4 other organizations'),
+      message: expect.stringContaining('already owns or created 4 other organizations'),
     })
     expect((await setRole(friend, organizationId!, full, 'admin')).status).toBe(200)
 

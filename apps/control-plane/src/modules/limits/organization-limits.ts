@@ -1,14 +1,14 @@
-/** The limits of organizations: their defaults, and the sentences in which a limit refuses something. */
+/** The limits of organizations: their defaults, and the error messages for each limit. */
 import { type OrganizationLimits, organizationLimitNames, ServiceError } from '@dock/contract'
 
-/** What an organization may have of each thing. */
+/** The maximum of each resource that an organization may have. */
 export type Limits = OrganizationLimits['limits']
 export type LimitName = keyof Limits
 
-/** What the instance allows: defaults for each organization, and how many organizations one person may own or have made. */
+/** The default limits of each organization, and the number of organizations that a user may own or have created. */
 export type InstanceLimits = { organization: Limits; organizationsPerPerson: number }
 
-/** Defaults that an operator changes with `DOCK_LIMIT_…`. */
+/** The defaults. An operator changes them with `DOCK_LIMIT_…`. */
 export const usualLimits: InstanceLimits = {
   organization: {
     docks: 100,
@@ -24,7 +24,7 @@ export const usualLimits: InstanceLimits = {
   organizationsPerPerson: 20,
 }
 
-/** No limit that a test meets. */
+/** Limits that no test reaches. */
 export const generousLimits: InstanceLimits = {
   organization: Object.fromEntries(organizationLimitNames.map((name) => [name, 2_147_483_647])) as Limits,
   organizationsPerPerson: 2_147_483_647,
@@ -32,14 +32,14 @@ export const generousLimits: InstanceLimits = {
 
 const askOperator = "or ask the instance's operator to raise the limit"
 
-const sentences: Record<LimitName, (most: number, used: number) => string> = {
+const messages: Record<LimitName, (most: number, used: number) => string> = {
   docks: (most) => `The organization may have ${most} live Docks at once. Stop one, ${askOperator}.`,
   cpus: (most, used) =>
-    `The organization's live Docks may have ${most} cpus together and have ${used}. Stop a Dock, choose fewer cpus, ${askOperator}.`,
+    `The organization's live Docks may use ${most} cpus in total and already use ${used}. Stop a Dock, choose fewer cpus, ${askOperator}.`,
   memoryMiB: (most, used) =>
-    `The organization's live Docks may have ${most} memoryMiB together and have ${used}. Stop a Dock, choose less memory, ${askOperator}.`,
+    `The organization's live Docks may use ${most} memoryMiB in total and already use ${used}. Stop a Dock, choose less memory, ${askOperator}.`,
   diskGiB: (most, used) =>
-    `The organization's live Docks may have ${most} diskGiB together and have ${used}. Stop a Dock, choose a smaller disk, ${askOperator}.`,
+    `The organization's live Docks may use ${most} diskGiB in total and already use ${used}. Stop a Dock, choose a smaller disk, ${askOperator}.`,
   storedGiB: (most) =>
     `The organization may store ${most} GiB of Snapshots and Templates (storedGiB). Delete some, ${askOperator}.`,
   snapshots: (most) => `The organization may keep ${most} Snapshots. Delete some, ${askOperator}.`,
@@ -48,12 +48,12 @@ const sentences: Record<LimitName, (most: number, used: number) => string> = {
   templates: (most) => `The organization may keep ${most} Templates. Delete one, ${askOperator}.`,
 }
 
-/** Starting compute past a limit is `concurrency_exceeded`, defining one thing more is `conflict`. */
+/** Returns the error for a limit: `concurrency_exceeded` for starting compute, `conflict` for creating a resource. */
 export function limitRefusal(
   code: 'concurrency_exceeded' | 'conflict',
   name: LimitName,
   most: number,
   used: number,
 ): ServiceError {
-  return new ServiceError(code, { message: sentences[name](most, used) })
+  return new ServiceError(code, { message: messages[name](most, used) })
 }

@@ -28,7 +28,7 @@ const branch = (id: string) =>
   branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
 const resume = (id: string) => resumeDock(world.modules.context, world.caller, id, {})
 
-it('lets nobody start compute without a subscription that is active', async () => {
+it('refuses to start compute without an active subscription', async () => {
   expect(await outcomeOf(world.create({}, 'key'))).toBe('subscription_required')
   await plan({ active: false })
   expect(await outcomeOf(world.create({}, 'key'))).toBe('subscription_required')
@@ -41,7 +41,7 @@ it('lets nobody start compute without a subscription that is active', async () =
   expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
 })
 
-it('counts Docks that take room, under racers too', async () => {
+it('limits the number of live Docks, even for concurrent starts', async () => {
   await plan({ docksMax: 3 })
   const answers = await Promise.all(Array.from({ length: 8 }, () => outcomeOf(world.create())))
   expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(3)
@@ -60,7 +60,7 @@ it('starts nothing once the budget is spent', async () => {
   expect(await outcomeOf(world.create())).toBe('budget_exceeded')
 })
 
-it('is nobody’s concern where nothing is billed', async () => {
+it('is ignored if billing is disabled', async () => {
   world = await createTestWorld(world.db)
   await plan({ active: false, docksMax: 0 })
   expect(await outcomeOf(world.create())).toBe('succeeded')

@@ -29,7 +29,7 @@ const refusalOf = async (work: Promise<unknown>): Promise<{ code: ErrorCode; mes
   return { code: error.code, message: error.message }
 }
 
-it('never lets ten creates at once pass the limit', async () => {
+it('cannot be exceeded by ten concurrent creates', async () => {
   await limit({ docks: 4 })
   const outcomes = await Promise.all(Array.from({ length: 10 }, () => outcomeOf(world.create())))
   expect(outcomes.filter((outcome) => outcome === 'succeeded')).toHaveLength(4)
@@ -37,7 +37,7 @@ it('never lets ten creates at once pass the limit', async () => {
   expect(await world.reserved()).toMatchObject({ slots: 4, recounted: 4 })
 })
 
-it('refuses create, branch and resume with the name of the limit, its number and what to do', async () => {
+it('refuses create, branch and resume with a message that names the limit and what to do', async () => {
   const dock = await world.create()
   const archived = await world.create()
   await stop(archived.id)
@@ -68,7 +68,7 @@ it.each([
   expect(await outcomeOf(world.create({ ...first, memoryMiB: 1024 }))).toBe('succeeded')
 })
 
-it('starts nothing once as much is stored, or as many Snapshots are kept, as may be', async () => {
+it('refuses to start a Dock once the limit of stored bytes or of Snapshots is reached', async () => {
   const dock = await world.create()
   await sql`insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
     select ${world.organizationId}, n::text, n::text, 1073741824, now() from generate_series(1, 2) n`.execute(
@@ -86,7 +86,7 @@ it('starts nothing once as much is stored, or as many Snapshots are kept, as may
   expect((await read()).usage.snapshots).toBe(0)
 })
 
-it('refuses neither stop nor ttl nor a capture, whatever is over', async () => {
+it('allows stop, capture and a change of the TTL when all limits are exceeded', async () => {
   const dock = await world.create()
   await limit({ docks: 0, cpus: 0, memoryMiB: 0, diskGiB: 0, storedGiB: 0, snapshots: 0 })
   const { context } = world.modules
@@ -95,14 +95,14 @@ it('refuses neither stop nor ttl nor a capture, whatever is over', async () => {
   expect((await read()).usage).toMatchObject({ docks: 0, snapshots: 1 })
 })
 
-it('answers a repeated create with its Dock, though that one filled the limit', async () => {
+it('returns the Dock for a repeated create, even if that Dock reached the limit', async () => {
   await limit({ docks: 1 })
   const outcomes = await Promise.all(Array.from({ length: 5 }, () => outcomeOf(world.create({}, 'key'))))
   expect(outcomes).toContain('succeeded')
   expect(outcomes).not.toContain('concurrency_exceeded')
 })
 
-it('returns to the default with null, and knows no organization that there is not', async () => {
+it('resets a limit to the default with null, and refuses an unknown organization', async () => {
   await limit({ docks: 3, cpus: 4 })
   expect((await limit({})).limits).toMatchObject({ docks: 3, cpus: 4, snapshots: 2_147_483_647 })
   const back = await changeOrganizationLimits({ db: world.db, defaults }, world.organizationId, {

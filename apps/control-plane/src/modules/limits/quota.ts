@@ -1,6 +1,7 @@
 /**
- * The gate of everything that starts compute: the organization's plan where the deployment bills, and its limits. It is
- * a part of the statement that places the Dock, so it costs no query of its own, and it holds under racers.
+ * The quota check of every operation that starts compute: the organization's plan, if the deployment bills, and its
+ * limits. The check is a part of the statement that places the Dock. It needs no extra query, and concurrent starts
+ * cannot exceed the quota together.
  */
 import { ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
@@ -8,9 +9,9 @@ import { type LimitName, type Limits, limitRefusal } from './organization-limits
 
 export type Quota = {
   organizationId: string
-  /** Whether plans are looked at. */
+  /** True if plans are checked. */
   billing: boolean
-  /** Of each organization that has no limits of its own. */
+  /** Default limits, for organizations without their own limits. */
   defaults: Limits
 }
 
@@ -21,8 +22,9 @@ export type QuotaRefusal = {
 }
 
 /**
- * `quota as (…)`: no row when one more Dock of this size passes no limit. It is looked at when `after` is true, and takes
- * a lock on the organization's starts after the Dock's row and before the host's.
+ * Returns the CTE `quota as (…)`. It has no row if one more Dock of this size is within all limits, and otherwise the
+ * first refusal. It is evaluated only if `after` is true. Lock order: the Dock's row, the lock on the organization's
+ * starts that this takes, then the host's row.
  */
 export function quotaPart(
   { organizationId, billing, defaults }: Quota,
@@ -34,13 +36,13 @@ export function quotaPart(
     ${size.cpus}::bigint, ${size.memoryMiB}::bigint, ${size.diskGiB}::bigint) as q)`
 }
 
-/** The error that a row of {@link quotaPart} stands for. */
+/** Returns the error for a row of {@link quotaPart}. */
 export function quotaError({ refused, allowed, used }: QuotaRefusal): ServiceError {
   if (refused === 'subscription') return new ServiceError('subscription_required')
   if (refused === 'budget') return new ServiceError('budget_exceeded')
   if (refused === 'plan')
     return new ServiceError('concurrency_exceeded', {
-      message: `Your plan allows ${allowed} live Docks at once. Stop one first, or change the plan.`,
+      message: `Your plan allows ${allowed} live Docks at once. Stop one first, or upgrade the plan.`,
     })
   return limitRefusal('concurrency_exceeded', refused, allowed, used)
 }

@@ -1,10 +1,12 @@
-/** Refusals of one Environment, repository, Template or organization more. Each is judged inside the transaction that makes it. */
+/**
+ * Checks the limits on Environments, repositories, Templates and organizations, in the transaction that creates one.
+ */
 import { ServiceError } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
 import { countEnvironments, countOrganizationsOf, readLimits } from './limit-store.ts'
 import { type Limits, limitRefusal } from './organization-limits.ts'
 
-/** Throws `conflict` when the organization has as many Environments as it may. Holds the organization's row. */
+/** Throws `conflict` if the organization has reached its limit of Environments. Locks the organization's row. */
 export async function requireRoomForEnvironment(
   tx: Tx,
   organizationId: string,
@@ -15,7 +17,7 @@ export async function requireRoomForEnvironment(
   if (used >= environments) throw limitRefusal('conflict', 'environments', environments, used)
 }
 
-/** Throws `conflict` when an Environment would have more repositories than it may. */
+/** Throws `conflict` if `wanted` repositories exceed the limit of an Environment. */
 export async function requireRoomForRepositories(
   tx: Tx,
   organizationId: string,
@@ -26,7 +28,7 @@ export async function requireRoomForRepositories(
   if (wanted > repositories) throw limitRefusal('conflict', 'repositories', repositories, wanted - 1)
 }
 
-/** Throws `conflict` when the organization keeps `used` other Templates and may have no more. */
+/** Throws `conflict` if the organization, which has `used` other Templates, has reached its limit of Templates. */
 export async function requireRoomForTemplate(
   tx: Tx,
   organizationId: string,
@@ -39,15 +41,15 @@ export async function requireRoomForTemplate(
 
 const askForMore = "ask the instance's operator to raise the limit"
 
-/** Throws `conflict` when the person may make no other organization. Holds the person's row. */
+/** Throws `conflict` if the user owns or has created `most` organizations. Locks the user's row. */
 export async function requireRoomForOrganization(tx: Tx, userId: string, most: number): Promise<void> {
   if ((await countOrganizationsOf(tx, userId, null)) < most) return
   throw new ServiceError('conflict', {
-    message: `One person may own ${most} organizations, with those that they made and handed over. Delete one, or ${askForMore}.`,
+    message: `You may own ${most} organizations, including those that you created and handed over. Delete one, or ${askForMore}.`,
   })
 }
 
-/** Throws `conflict` when the person may not become an owner of this organization too. Holds the person's row. */
+/** Throws `conflict` if the user owns or has created `most` other organizations. Locks the user's row. */
 export async function requireRoomForOwner(
   tx: Tx,
   userId: string,
@@ -56,6 +58,6 @@ export async function requireRoomForOwner(
 ): Promise<void> {
   if ((await countOrganizationsOf(tx, userId, organizationId)) < most) return
   throw new ServiceError('conflict', {
-    message: `This person owns or made ${most} other organizations, as many as one may. Choose another owner, or ${askForMore}.`,
+    message: `This user already owns or created ${most} other organizations, which is the limit. Choose another owner, or ${askForMore}.`,
   })
 }

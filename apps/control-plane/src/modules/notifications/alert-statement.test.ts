@@ -52,7 +52,7 @@ const addMember = async (values: { email: string; verified?: boolean; closed?: b
   return id
 }
 
-it('is written with the change that it tells of, once for each member', async () => {
+it('is written with the change of the Dock, once for each member', async () => {
   const alert = alertOf('stop_refused')
   const change = (generation: number) =>
     commitDock(database.db, {
@@ -77,7 +77,7 @@ it('is written with the change that it tells of, once for each member', async ()
   })
 })
 
-it('mails verified, open members, and tells nobody twice of one event', async () => {
+it('mails members with a verified address and an open account, and is raised once per event', async () => {
   await addMember({ email: 'verified@example.test' })
   await addMember({ email: 'unverified@example.test', verified: false })
   await addMember({ email: 'closed@example.test', closed: true })
@@ -88,7 +88,7 @@ it('mails verified, open members, and tells nobody twice of one event', async ()
   expect(await mails()).toEqual(['verified@example.test'])
 })
 
-it('follows the settings of the organization and of each person', async () => {
+it('follows the settings of the organization and of each user', async () => {
   const wanting = await addMember({ email: 'wanting@example.test' })
   const tired = await addMember({ email: 'tired@example.test' })
   await sql`insert into personal_alert_settings values

@@ -1,6 +1,6 @@
 /**
- * An alert as a part of the statement that changes what it tells about: inbox rows for the members of the organization
- * and mails for those who want them are written with that change or not at all.
+ * SQL that raises an alert as a part of the statement that makes the change. The inbox rows of the organization's
+ * members and the mails to those who want them are written atomically with the change.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -9,9 +9,9 @@ import { type Alert, alertLinkPath, mailedByDefault } from './alert.ts'
 const changeMade = sql<boolean>`exists (select 1 from moved)`
 
 /**
- * `alerted as (…), alert_mails as (…)`: for the `also` of a Dock's change, whose `moved` part says whether it was made.
- * One alert a statement. An organization that has the type off is told nothing; closed accounts and addresses that
- * nobody verified get no mail.
+ * Returns the CTEs `alerted as (…), alert_mails as (…)`, to be passed as `also` of a Dock's change. By default the
+ * alert is raised if the CTE `moved` of that change has a row. A statement can contain one alert. An organization that
+ * has disabled the type gets no alert. Closed accounts and unverified addresses get no mail.
  */
 export function alertStatement(alert: Alert, when: RawBuilder<boolean> = changeMade): RawBuilder<unknown> {
   return sql`
@@ -34,7 +34,9 @@ export function alertStatement(alert: Alert, when: RawBuilder<boolean> = changeM
       and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean))`
 }
 
-/** Tells of something that changes no Dock (a disk that fills): a statement of its own. */
+/**
+ * Raises an alert in its own statement, for an event that does not change a Dock's row, such as a disk that fills up.
+ */
 export async function raiseAlert(db: Db, alert: Alert): Promise<void> {
   await sql`with ${alertStatement(alert, sql<boolean>`true`)} select 1`.execute(db)
 }

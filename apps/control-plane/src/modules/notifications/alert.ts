@@ -1,4 +1,4 @@
-/** What alerts there are to a person: whom they reach, and which of them are mailed unless somebody says otherwise. */
+/** Alerts to users: who receives them, and which are mailed by default. */
 import type { AlertType } from '@dock/contract'
 
 export type Alert = {
@@ -8,11 +8,11 @@ export type Alert = {
   title: string
   body: string
   at: Date
-  /** One for the occasion: telling of it again changes nothing. */
+  /** Identifies the event. Raising an alert again with the same id has no effect. */
   eventId: string
 }
 
-/** Mailed by default: what somebody must see to. The rest waits in the inbox. */
+/** Alerts that need action are mailed by default. The others only appear in the inbox. */
 export const mailedByDefault = {
   stopped_responding: true,
   stop_refused: true,
@@ -22,10 +22,10 @@ export const mailedByDefault = {
   held_after_loss: true,
 } as const satisfies Record<AlertType, boolean>
 
-/** Who is told: every member of the Dock's organization. */
+/** All members of the Dock's organization receive alerts. */
 export const alertAudience = 'members'
 
-/** The page of the app that an alert leads to. */
+/** Returns the path of the page in the app that an alert links to. */
 export function alertLinkPath(dockId: string): string {
   return `/docks/${dockId}`
 }

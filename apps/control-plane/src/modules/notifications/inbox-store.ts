@@ -1,4 +1,4 @@
-/** The SQL of inboxes. A person sees alerts of organizations that they are a member of now. */
+/** SQL for inboxes. A user sees only alerts of organizations that they are currently a member of. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
@@ -18,7 +18,7 @@ export type NotificationRow = {
 const visible = sql<boolean>`exists (select 1 from memberships m
   where m.organization_id = n.organization_id and m.user_id = n.user_id)`
 
-/** Newest first. */
+/** Returns a user's notifications after a page cursor, newest first. */
 export async function listInbox(
   db: Db,
   request: { userId: string; after: PagePlace | null; limit: number },
@@ -39,14 +39,14 @@ export async function countUnread(db: Db, userId: string): Promise<number> {
   return rows[0]?.unread ?? 0
 }
 
-/** Answers whether there is such a notification. */
+/** Marks a notification as read. Returns false if the user has no notification with this id. */
 export async function markRead(db: Db, userId: string, id: string, now: Date): Promise<boolean> {
   const { rows } = await sql`update notifications n set read_at = coalesce(n.read_at, ${now})
     where n.id = ${id} and n.user_id = ${userId} and ${visible} returning n.id`.execute(db)
   return rows.length > 0
 }
 
-/** Answers how many were unread. */
+/** Marks all notifications of a user as read. Returns how many were unread. */
 export async function markAllRead(db: Db, userId: string, now: Date): Promise<number> {
   const { numAffectedRows } = await sql`update notifications n set read_at = ${now}
     where n.user_id = ${userId} and n.read_at is null and ${visible}`.execute(db)

@@ -1,4 +1,4 @@
-/** Public face of notifications: alerts for people's inboxes, and who wants which. */
+/** Public interface of the notifications module: alerts in users' inboxes, and the preferences for them. */
 export type { Alert } from './alert.ts'
 export { alertStatement, raiseAlert } from './alert-statement.ts'
 export { listNotifications } from './operations/list-notifications.ts'

@@ -37,7 +37,7 @@ const setForOrganization = async (body: object, headers: Record<string, string>)
   return { status: response.status, body: (await response.json()) as { code?: string; data?: unknown } }
 }
 
-it('lists the inbox page by page, newest first, with the unread of all of it', async () => {
+it('lists the inbox page by page, newest first, with the number of unread notifications in all pages', async () => {
   for (const minute of [2, 1, 3]) await raise(minute)
   const first = await page('?limit=2')
   expect(titles(first)).toEqual(['alert 3', 'alert 2'])
@@ -54,7 +54,7 @@ it('lists the inbox page by page, newest first, with the unread of all of it', a
   expect([wrong.status, wrong.body.code]).toEqual([400, 'validation_error'])
 })
 
-it('marks one as read, and the rest at once', async () => {
+it('marks one notification as read, and then all others', async () => {
   for (const minute of [1, 2, 3]) await raise(minute)
   const id = (await page()).notifications[0]!.id
   for (const _ of ['once', 'again']) {
@@ -67,7 +67,7 @@ it('marks one as read, and the rest at once', async () => {
   expect(await page()).toMatchObject({ unreadCount: 0, notifications: [{ read: true }, {}, {}] })
 })
 
-it('shows nobody the alerts of another, nor of an organization that was left', async () => {
+it('hides the alerts of other users and of organizations that the user has left', async () => {
   await raise(1)
   const { db } = server.database
   const mine = (await page()).notifications[0]!.id
@@ -85,7 +85,7 @@ it('shows nobody the alerts of another, nor of an organization that was left', a
   expect((await server.call('POST', '/v1/notifications/read-all')).body.data).toEqual({ updated: 0 })
 })
 
-it('reads and sets preferences: the organization by an admin in a session, the mail by each', async () => {
+it('lets an admin with a session set the preferences of the organization, and each user their own', async () => {
   const read = async () => {
     const { body } = await server.call(
       'GET',

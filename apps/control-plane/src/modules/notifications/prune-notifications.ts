@@ -1,4 +1,4 @@
-/** Old alerts leave the inboxes, read or not. */
+/** Deletes old notifications, whether or not they were read. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
 
 export const notificationsKeptMs = 180 * 24 * 3_600_000
 
-/** One round, over every person. */
+/** Deletes the old notifications of all users, in batches. */
 export async function pruneNotifications({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - notificationsKeptMs)
   await deleteBatches(

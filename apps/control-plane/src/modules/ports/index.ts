@@ -1,4 +1,4 @@
-/** Public face of exposed ports: their routes, and where the bytes for an address go. */
+/** Public interface of the ports module: exposing ports of Docks, and routing requests to them. */
 export { exposePort } from './operations/expose-port.ts'
 export { listPorts } from './operations/list-ports.ts'
 export { unexposePort } from './operations/unexpose-port.ts'

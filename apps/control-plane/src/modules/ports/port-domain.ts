@@ -1,15 +1,15 @@
-/** Where hosted ports are found: `{scheme}://<port>-<label>.<domain>[:port]`. */
+/** The URLs of hosted ports: `{scheme}://<port>-<label>.<domain>[:port]`. */
 import { randomBase32 } from '@dock/foundation'
 
 export type PortsDomain = {
   scheme: 'http' | 'https'
   /** In lower case, without a port. */
   domain: string
-  /** The listening port that callers see; undefined for the scheme's own. */
+  /** The listening port in URLs. Undefined for the default port of the scheme. */
   port: number | undefined
 }
 
-/** Random characters in a label: what makes an address one that nobody guesses. */
+/** Number of random characters in a label: 100 bits, so that nobody can guess a URL. */
 const labelLength = 20
 const name = /^(\d{1,5})-([a-z2-7]{20})$/
 
@@ -25,12 +25,12 @@ export function portUrl(
   return `${scheme}://${port}-${label}.${domain}${listening === undefined ? '' : `:${listening}`}`
 }
 
-/** A host name below the domain: the port and label it names, or null when it names none. */
+/** The port and label in a host name below the domain, or null if the name is not well-formed. */
 export type HostedName = { port: number; label: string } | null
 
 /**
- * What a request's `Host` names: undefined when it lies outside the domain, so that the request is not for a Dock at
- * all. A port behind the name is the listener's business, not the name's.
+ * Parses a request's `Host` header. Returns undefined for a host outside the domain, which means that the request is
+ * not for a Dock. Ignores the port in the header.
  */
 export function readHost({ domain }: PortsDomain, host: string | undefined): HostedName | undefined {
   const hostname = host?.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '') ?? ''

@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-it('a route that was read before its port went, and comes after the notice of that, is not believed', async () => {
+it('reads a route again if its port was removed while the route was being read', async () => {
   const dockId = await server.addDock()
   const exposed = await server.call('POST', `/v1/docks/${dockId}/ports`, { port: 3000 })
   const label = /-([a-z2-7]{20})\./.exec((exposed.body.data as { url: string }).url)?.[1] ?? ''

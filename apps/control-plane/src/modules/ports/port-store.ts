@@ -1,4 +1,4 @@
-/** The only SQL for exposed ports. */
+/** All SQL for exposed ports. */
 import { type DockState, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
@@ -24,8 +24,8 @@ const findPortRow = async (db: Db, dock: DockOf, port: number): Promise<PortRow 
   ).rows[0]
 
 /**
- * Exposes a port; one that is exposed already is answered as it is. Throws `port_limit_reached`, also when several are
- * asked for at once: the Dock's row is locked while they are counted.
+ * Exposes a port, or returns the existing row if it is already exposed. Locks the Dock's row while it counts, so that
+ * concurrent requests cannot exceed the limit. Throws `dock_not_found` and `port_limit_reached`.
  */
 export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Date): Promise<PortRow> {
   return (
@@ -48,14 +48,14 @@ export async function exposePortRow(db: Db, dock: DockOf, port: number, now: Dat
   )
 }
 
-/** Answers whether the port was exposed. */
+/** Removes an exposed port. Returns false if it was not exposed. */
 export async function removePortRow(db: Db, dock: DockOf, port: number): Promise<boolean> {
   const result = await sql`delete from dock_ports
     where dock_id = ${dock.id} and organization_id = ${dock.organizationId} and port = ${port}`.execute(db)
   return result.numAffectedRows === 1n
 }
 
-/** Where the bytes for a label go. The label alone is the tenant's word: whoever has it may connect. */
+/** The destination of requests for a label. The label is a secret: anyone who knows it may connect. */
 export type PortRoute = {
   label: string
   port: number

@@ -2,7 +2,7 @@ import type { PortEntry } from '@dock/contract'
 import { type PortsDomain, portUrl } from './port-domain.ts'
 import type { PortRow } from './port-store.ts'
 
-/** An exposed port as callers see it; without a domain it has no address. */
+/** Returns the API view of an exposed port. `url` is null if hosted ports are off. */
 export function viewPort(domain: PortsDomain | null, { port, label, createdAt }: PortRow): PortEntry {
   return {
     port,

@@ -23,7 +23,7 @@ const remove = (port: number | string, key?: string) =>
   server.call('DELETE', path(`/${port}`), undefined, key)
 
 describe('ports of a Dock', () => {
-  it('have an address of their own, the same while exposed, another afterwards', async () => {
+  it('have a unique URL, which stays the same while exposed and changes when exposed again', async () => {
     const answer = await expose(3000)
     expect(answer.status).toBe(201)
     const first = answer.body.data as PortEntry
@@ -39,7 +39,7 @@ describe('ports of a Dock', () => {
     expect((await expose(port)).body.code).toBe('validation_error')
   })
 
-  it('are ten at most, also when more are asked for at once', async () => {
+  it('are limited to ten, even for concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 14 }, (_, index) => expose(8000 + index)))
     const codes = answers.map(({ status, body }) => body.code ?? status)
     expect(codes.filter((code) => code === 201)).toHaveLength(10)
@@ -48,7 +48,7 @@ describe('ports of a Dock', () => {
     expect((await expose(first?.port)).status).toBe(201)
   })
 
-  it('that are not exposed are not found', async () => {
+  it('are not found if they are not exposed or the caller is an outsider', async () => {
     for (const port of [3000, 70_000, 'x']) expect((await remove(port)).body.code).toBe('port_not_found')
     const stranger = await addPerson(server)
     await expose(3000)
@@ -56,7 +56,7 @@ describe('ports of a Dock', () => {
     expect((await remove(3000, stranger.apiKey)).body.code).toBe('dock_not_found')
   })
 
-  it("are in reach of the Dock's own key, and of no other Dock's", async () => {
+  it("can be exposed with the Dock's own key, but not on another Dock", async () => {
     const { db } = server.database
     const { userId } = await addPerson(server, {
       role: 'member',
@@ -73,14 +73,14 @@ describe('ports of a Dock', () => {
     expect(answer.body.code).toBe('dock_key_forbidden')
   })
 
-  it('stay through a stop', async () => {
+  it('stay exposed when the Dock stops', async () => {
     const before = await exposed(3000)
     await server.call('POST', `/v1/docks/${dockId}/stop`, {})
     expect(await list()).toEqual([before])
     expect((await expose(4000)).status).toBe(201)
   })
 
-  it('go with their Dock', async () => {
+  it('are deleted with their Dock', async () => {
     await exposed(3000)
     await server.database.db.deleteFrom('docks').where('id', '=', dockId).execute()
     const left = await server.database.db
@@ -92,8 +92,8 @@ describe('ports of a Dock', () => {
   })
 })
 
-describe('hosted ports that are off', () => {
-  it('are refused, shown without address, and can be taken away', async () => {
+describe('disabled hosted ports', () => {
+  it('cannot be exposed, but are listed without a URL and can be removed', async () => {
     const off = await controlPlaneWithHost({ environment: { PORTS_DOMAIN: 'off' } })
     try {
       const id = await off.addDock()
@@ -123,7 +123,7 @@ describe('hosted ports that are off', () => {
 describe('the domain of hosted ports', () => {
   const urls = (url: string) => ({ apiUrl: url, appUrl: url })
 
-  it('is docks.localhost where the service is on loopback, and none elsewhere', () => {
+  it('defaults to docks.localhost for a service on loopback, and to none otherwise', () => {
     const local = { scheme: 'http', domain: 'docks.localhost', port: 8080 }
     expect(readPortsDomain(undefined, urls('http://127.0.0.1:8080'))).toEqual(local)
     expect(readPortsDomain(undefined, urls('http://localhost:8080'))).toEqual(local)
@@ -131,7 +131,7 @@ describe('the domain of hosted ports', () => {
     expect(readPortsDomain('off', urls('http://127.0.0.1:8080'))).toBeNull()
   })
 
-  it('has the scheme of the service, and the port that is said or seen', () => {
+  it('has the scheme of the service, and the configured port or that of the service', () => {
     const domain = readPortsDomain('Ports.Example.net', urls('https://dock.example.com'))!
     expect(portUrl(domain, 80, 'abc')).toBe('https://80-abc.ports.example.net')
     const other = readPortsDomain('ports.example.net:8443', urls('https://dock.example.com'))!
@@ -139,20 +139,20 @@ describe('the domain of hosted ports', () => {
   })
 
   it.each(['example', 'http://ports.example.net', 'ports.example.net/', '10.0.0.1', 'a b.c'])(
-    'is not %s',
+    'cannot be %s, which is malformed',
     (setting) => {
       expect(() => readPortsDomain(setting, urls('https://dock.example.com'))).toThrow('PORTS_DOMAIN')
     },
   )
 
   it.each(['dock.example.com', 'ports.dock.example.com', 'example.com'])(
-    'is not %s, which shares cookies with the service',
+    'cannot be %s, which shares cookies with the service',
     (setting) => {
       expect(() => readPortsDomain(setting, urls('https://dock.example.com'))).toThrow('cookies')
     },
   )
 
-  it('takes every name below it, and only well-formed ones name a port', () => {
+  it('covers all its subdomains, of which only well-formed ones identify a port', () => {
     const domain = { scheme: 'http', domain: 'docks.localhost', port: 8080 } as const
     const label = 'abcdefghij234567abcd'
     expect(readHost(domain, `3000-${label}.docks.localhost:8080`)).toEqual({ port: 3000, label })

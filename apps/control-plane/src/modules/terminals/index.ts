@@ -1,4 +1,4 @@
-/** Public face of terminals: tickets, and what becomes of one. */
+/** Public interface of the terminals module: tickets, and the terminals that they open. */
 export { createOpenTerminals } from './open-terminals.ts'
 export { type ConnectedTerminal, connectTerminal } from './operations/connect-terminal.ts'
 export { openTerminal } from './operations/open-terminal.ts'

@@ -1,15 +1,16 @@
-/** How many terminals are open, by Dock and by user, in this process. The host counts a Dock's own once more. */
+/** Counts the open terminals of this process by Dock and by user. The host also enforces the limit per Dock. */
 import { limits, ServiceError } from '@dock/contract'
 
 const { openPerDockMax, openPerUserMax } = limits.terminal
 
 export type OpenTerminals = {
-  /** Throws `rate_limited` when one more is too many. */
+  /** Throws `rate_limited` if the Dock or the user has reached the limit. */
   check(dockId: string, userId: string): void
-  /** Counts one; the answer ends it. Throws as {@link OpenTerminals.check}. */
+  /** Adds a terminal and returns a function that removes it. Throws `rate_limited` at the limit. */
   add(dockId: string, userId: string): () => void
 }
 
+/** Creates the counter of one process. */
 export function createOpenTerminals(): OpenTerminals {
   const open = new Set<{ dockId: string; userId: string }>()
   const check = (dockId: string, userId: string): void => {
@@ -31,6 +32,7 @@ export function createOpenTerminals(): OpenTerminals {
   }
 }
 
+/** Returns the error for a Dock that has reached the limit of open terminals. */
 export function tooManyInDock(): ServiceError {
   return new ServiceError('rate_limited', {
     message: `${openPerDockMax} terminals are open in this Dock. Close one and try again.`,

@@ -5,7 +5,7 @@ import type { DockActivity } from '../docks/index.ts'
 import type { HostConnections } from '../hosts/index.ts'
 import type { OpenTerminals } from './open-terminals.ts'
 
-/** What the operations on terminals work with; made once by the composition. */
+/** The dependencies of this module's operations. Created once when the server starts. */
 export type TerminalContext = {
   db: Db
   clock: Clock

@@ -1,4 +1,4 @@
-/** The only SQL for terminal tickets. */
+/** All SQL for terminal tickets. */
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -7,7 +7,7 @@ export type Ticket = { dockId: string; organizationId: string; userId: string; c
 
 const hashOf = (raw: string): Buffer => createHash('sha256').update(raw).digest()
 
-/** Saves a ticket and answers what it is called; nobody else ever knows that. Old ones go by the way. */
+/** Stores a ticket and returns its raw value, of which only the hash is stored. Also deletes expired tickets. */
 export async function insertTicket(db: Db, ticket: Ticket, now: Date, expiresAt: Date): Promise<string> {
   const raw = randomBytes(32).toString('base64url')
   await sql`with expired as (delete from terminal_tickets where expires_at <= ${now})
@@ -17,7 +17,7 @@ export async function insertTicket(db: Db, ticket: Ticket, now: Date, expiresAt:
   return raw
 }
 
-/** Takes the ticket out of the world, once, for this Dock; null when there is none or it is too old. */
+/** Deletes and returns the ticket, so that it works only once. Returns null if it is not valid for this Dock. */
 export async function redeemTicket(db: Db, raw: string, dockId: string, now: Date): Promise<Ticket | null> {
   return (
     (

@@ -187,7 +187,7 @@ describe('refuses', () => {
     expect(await server.database.db.selectFrom('users').select('id').execute()).toHaveLength(1)
   })
 
-  it('a new person whose address the provider has not verified', async () => {
+  it('a new user whose address the provider has not verified', async () => {
     await start()
     provider.person = { ...provider.person, verified: false }
     const { location } = await through('github', 'sign-in/social')

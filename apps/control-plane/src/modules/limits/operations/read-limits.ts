@@ -1,10 +1,10 @@
-/** GET /v1/organizations/:id/limits */
+/** GET /v1/organizations/:id/limits. */
 import type { OrganizationLimits } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import { readLimits, readUsage } from '../limit-store.ts'
 import type { Limits } from '../organization-limits.ts'
 
-/** The organization's limits and what it uses of them. */
+/** Returns the organization's effective limits and its usage. */
 export async function readOrganizationLimits(
   context: { db: Db; defaults: Limits },
   organizationId: string,

@@ -1,4 +1,4 @@
-/** `script/limits`: shows or sets the limits of one organization for an operator. */
+/** `script/limits`: shows or sets the limits of an organization, for operators. */
 import { organizationLimitNames, organizationLimitsChange } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import { changeOwnLimits, findOrganizationId, readOwnLimits, readUsage } from '../limit-store.ts'
@@ -8,14 +8,14 @@ const readChange = (changes: readonly string[]) => {
     const [, name, value] = /^(\w+)=(\d+|default)$/.exec(change) ?? []
     if (name === undefined || !organizationLimitNames.some((known) => known === name))
       throw new Error(
-        `${change}: must be NAME=NUMBER or NAME=default, of ${organizationLimitNames.join(', ')}`,
+        `${change}: must be NAME=NUMBER or NAME=default, where NAME is one of ${organizationLimitNames.join(', ')}`,
       )
     return [name, value === 'default' ? null : Number(value)]
   })
   return organizationLimitsChange.parse(Object.fromEntries(entries))
 }
 
-/** Sets what `changes` name (`docks=20`, `cpus=default`) and returns a table of the limits and their use. */
+/** Applies changes such as `docks=20` or `cpus=default` and returns a table of the limits and the usage. */
 export async function setLimits(db: Db, organization: string, changes: readonly string[]): Promise<string> {
   const change = readChange(changes)
   const id = await findOrganizationId(db, organization)

@@ -17,7 +17,7 @@ const view = (row: NotificationRow): Notification => ({
   occurredAt: row.occurredAt.toISOString(),
 })
 
-/** A page of the caller's inbox, newest first, and how much of the whole inbox is unread. */
+/** Returns a page of the caller's inbox, newest first, and the number of unread notifications in the whole inbox. */
 export async function listNotifications(
   db: Db,
   caller: Caller,

@@ -6,7 +6,7 @@ import { markAllRead, markRead } from '../inbox-store.ts'
 
 export type InboxContext = { db: Db; clock: Clock }
 
-/** Marks one of the caller's notifications as read; once more is harmless. Throws `notification_not_found`. */
+/** Marks one of the caller's notifications as read. Idempotent. Throws `notification_not_found`. */
 export async function markNotificationRead(
   { db, clock }: InboxContext,
   caller: Caller,
@@ -16,7 +16,7 @@ export async function markNotificationRead(
   return { id, read: true }
 }
 
-/** Marks the caller's whole inbox as read and answers how many were unread. */
+/** Marks all of the caller's notifications as read. Returns how many were unread. */
 export async function markAllNotificationsRead(
   { db, clock }: InboxContext,
   caller: Caller,

@@ -1,9 +1,10 @@
-/** Which alerts an organization sends, and which of them each person gets by mail. */
+/** Preferences: which alerts an organization raises, and which of them each user gets by mail. */
 import { type AlertType, alertTypes, type NotificationPreference } from '@dock/contract'
 import type { Db } from '../../../database/database.ts'
 import type { Caller, Member } from '../../accounts/index.ts'
 import { alertAudience, mailedByDefault } from '../alert.ts'
 
+/** Returns the preferences of the organization and of the caller for each type of alert. */
 export async function readNotificationPreferences(
   db: Db,
   member: Member,

@@ -1,4 +1,4 @@
-/** POST /v1/docks/:id/ports */
+/** POST /v1/docks/:id/ports. */
 import { type PortEntry, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
@@ -6,7 +6,10 @@ import type { PortContext } from '../port-context.ts'
 import { exposePortRow } from '../port-store.ts'
 import { viewPort } from '../port-view.ts'
 
-/** Gives a port of the Dock a public address, in whatever state the Dock is; the same one while it stays exposed. */
+/**
+ * Gives a port of the Dock a public URL, in any state of the Dock. The URL stays the same while the port is exposed.
+ * Throws `ports_unavailable` and `port_limit_reached`.
+ */
 export async function exposePort(
   context: PortContext,
   caller: Visitor,

@@ -1,4 +1,4 @@
-/** GET /v1/docks/:id/ports */
+/** GET /v1/docks/:id/ports. */
 import type { PortEntry } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { requireDock, requireSecretsAccess } from '../../docks/index.ts'

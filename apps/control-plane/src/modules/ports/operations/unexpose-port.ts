@@ -1,11 +1,11 @@
-/** DELETE /v1/docks/:id/ports/:port */
+/** DELETE /v1/docks/:id/ports/:port. */
 import { ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
 import type { PortContext } from '../port-context.ts'
 import { removePortRow } from '../port-store.ts'
 
-/** Takes the port's address away, for good: exposed again, it gets another. */
+/** Removes the port's URL permanently. If the port is exposed again, it gets a new URL. Throws `port_not_found`. */
 export async function unexposePort(
   context: PortContext,
   caller: Visitor,

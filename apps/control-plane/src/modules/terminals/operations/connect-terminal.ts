@@ -1,4 +1,4 @@
-/** GET /v1/docks/:id/terminal, the part before the WebSocket: a ticket becomes a terminal, or nothing has happened. */
+/** GET /v1/docks/:id/terminal, before the WebSocket upgrade: exchanges a ticket for an open terminal. */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { findVisibleDock, requireSecretsAccess } from '../../docks/index.ts'
@@ -13,17 +13,20 @@ import type { TerminalContext } from '../terminal-context.ts'
 import { redeemTicket, type Ticket } from '../ticket-store.ts'
 
 export type ConnectedTerminal = TerminalConnection & {
-  /** Whose it is and through what. */
+  /** The redeemed ticket, which names the user and the credential. */
   holder: Ticket
   resize(size: TerminalSize): Promise<void>
-  /** To be called once it is over. */
+  /** The caller calls it once when the terminal has closed. */
   release(): void
 }
 
-/** What a terminal has until its client says another. */
-const firstSize: TerminalSize = { cols: 80, rows: 24 }
+/** The size of a terminal until its client sends another one. */
+const initialSize: TerminalSize = { cols: 80, rows: 24 }
 
-/** Redeems the ticket and opens the terminal. Throws `unauthorized` for a ticket that is not good for this Dock now. */
+/**
+ * Redeems the ticket and opens the terminal. Throws `unauthorized` if the ticket is not valid for this Dock,
+ * `dock_not_running`, `rate_limited` and `service_unavailable`.
+ */
 export async function connectTerminal(
   context: TerminalContext,
   id: string,
@@ -39,7 +42,7 @@ export async function connectTerminal(
   const close = context.open.add(dockId, holder.userId)
   try {
     const terminalId = newUuid()
-    const wanted = { terminalId, generation, ...firstSize }
+    const wanted = { terminalId, generation, ...initialSize }
     const connection = await context.hosts.openTerminal(hostId, dockId, wanted)
     const ended = context.activity.begin(dock)
     return {
@@ -53,19 +56,19 @@ export async function connectTerminal(
     }
   } catch (error) {
     close()
-    throw explained(error)
+    throw mapHostError(error)
   }
 }
 
 const badTicket = (): ServiceError =>
   new ServiceError('unauthorized', {
-    message: 'The ticket is unknown, used or older than 30 seconds. Ask for a new one.',
+    message: 'The ticket is unknown, already used or older than 30 seconds. Request a new one.',
   })
 
-const explained = (error: unknown): unknown => {
+const mapHostError = (error: unknown): unknown => {
   if (error instanceof HostUnreachable)
     return new ServiceError('service_unavailable', {
-      message: "The Dock's host cannot be reached now. Retry in a moment.",
+      message: "The Dock's host cannot be reached. Retry in a moment.",
       cause: error,
     })
   if (!(error instanceof HostRefused)) return error

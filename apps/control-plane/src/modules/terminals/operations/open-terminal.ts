@@ -1,11 +1,11 @@
-/** POST /v1/docks/:id/terminal */
+/** POST /v1/docks/:id/terminal. */
 import { isReadyDockState, limits, ServiceError, type TerminalTicket } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
 import { requireDock, requireSecretsAccess } from '../../docks/index.ts'
 import type { TerminalContext } from '../terminal-context.ts'
 import { insertTicket } from '../ticket-store.ts'
 
-/** A ticket for one terminal of a ready Dock. */
+/** Issues a single-use ticket for a terminal of a ready Dock. Throws `dock_not_running` and `rate_limited`. */
 export async function openTerminal(
   context: TerminalContext,
   caller: Visitor,
