@@ -1,7 +1,7 @@
 /** The SQL of restore drills: which copy is next, and what became of it. */
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
-import { captureKeeper, captureKeepers, namedWithout, saveCaptureOrders } from '../hosts/index.ts'
+import { anyCaptureKeeper, captureKeepers, hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
 
 export type DrilledCopy = Copy & {
@@ -60,8 +60,8 @@ export function recordDamage(
       where ${damagedCopies(copy, damage)} returning c.snapshot_id as "snapshotId"`.execute(tx)
     const ids = marked.rows.map(({ snapshotId }) => snapshotId)
     const again = await sql<{ id: string }>`
-      update snapshots s set copied_at = null, host_id = ${captureKeeper}
-      where s.id = any(${ids}::uuid[]) and ${captureKeeper} is not null returning s.id`.execute(tx)
+      update snapshots s set copied_at = null, host_id = ${anyCaptureKeeper}
+      where s.id = any(${ids}::uuid[]) and ${anyCaptureKeeper} is not null returning s.id`.execute(tx)
     const madeAgain = again.rows.map(({ id }) => id)
     await sql`delete from copies where snapshot_id = any(${madeAgain}::uuid[])`.execute(tx)
     await sql`delete from copy_chunks where organization_id = ${copy.organizationId}
@@ -78,7 +78,7 @@ export async function giveUpCapture(db: Db, copy: Copy, hostId: string, now: Dat
   await sql`with held as (select s.id from snapshots s
       where s.id = ${copy.snapshotId} and s.copied_at is not null and not exists (select 1 from snapshot_restores r
         where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'restoring') for update),
-    unnamed as (update snapshots s set host_id = ${namedWithout(hostId)} from held h
+    unnamed as (update snapshots s set host_id = ${hostIdWithout(hostId)} from held h
       where s.id = h.id and s.host_id = ${hostId} returning s.id),
     forgotten as (delete from snapshot_restores r using held h
       where r.snapshot_id = h.id and r.host_id = ${hostId} and r.state = 'kept' returning h.id)

@@ -4,7 +4,7 @@
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
-import { namedWithout, saveCaptureOrders } from '../hosts/index.ts'
+import { hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 /** Share of the pool above which captures are given up. */
@@ -56,7 +56,7 @@ const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string
             and (o.dock_id = s.dock_id or o.data::text like '%' || s.id::text || '%'))
         order by coalesce(s.used_at, s.created_at) limit ${Math.min(host.tooMany, excessAtOnceMax)}
         for update of s skip locked),
-      unnamed as (update snapshots s set host_id = ${namedWithout(host.id)}
+      unnamed as (update snapshots s set host_id = ${hostIdWithout(host.id)}
         from chosen c where s.id = c.id and s.host_id = ${host.id}),
       forgotten as (delete from snapshot_restores r using chosen c
         where r.snapshot_id = c.id and r.host_id = ${host.id}),

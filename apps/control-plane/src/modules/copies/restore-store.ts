@@ -1,7 +1,7 @@
 /** The only SQL that changes which hosts keep a Snapshot's capture because they restored it from the copy. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { captureKeepers, endHostOrder, namedWithout } from '../hosts/index.ts'
+import { captureKeepers, endHostOrder, hostIdWithout } from '../hosts/index.ts'
 
 export type CapturePlace = { snapshotId: string; hostId: string }
 
@@ -50,7 +50,7 @@ export async function finishRestore(db: Db, { snapshotId, hostId }: CapturePlace
  * has a copy.
  */
 export async function endRestore(db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> {
-  await sql`with unnamed as (update snapshots s set host_id = ${namedWithout(hostId)}
+  await sql`with unnamed as (update snapshots s set host_id = ${hostIdWithout(hostId)}
       where s.id = ${snapshotId} and s.host_id = ${hostId})
     delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}`.execute(db)
 }

@@ -1,19 +1,21 @@
-/** Gives what stands in quarantine up for good: its host gets an order, which it carries out after its next report. */
+/** Deletes a quarantined item for good. Its host receives the order after its next inventory. */
 import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { saveHostOrders } from './host-orders.ts'
 import { captureOf, decide, lockQuarantined } from './quarantine-store.ts'
 
-/** Throws a sentence that says what to do. */
+/** Throws an `Error` for the operator if there is no such item, or if it is not `held`. */
 export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> {
   return withTransaction(db, async (tx) => {
     const item = await lockQuarantined(tx, id)
     if (!item)
-      throw new Error(`Nothing stands in quarantine under ${id}: script/quarantine list shows what does.`)
+      throw new Error(`There is no quarantined item ${id}. List the items with script/quarantine list.`)
     if (item.state !== 'held')
-      throw new Error(`It is ${item.state}: only what its host has confirmed (held) can be deleted.`)
+      throw new Error(
+        `The item is ${item.state}. Only a held item, which its host has confirmed, can be deleted.`,
+      )
     const now = clock.now()
-    // Objects of the store go with the next search for strays.
+    // Objects in the object store need no order: the next sweep of stray objects removes them.
     if (item.hostId !== null) {
       const order = {
         hostId: item.hostId,

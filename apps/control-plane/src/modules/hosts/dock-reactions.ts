@@ -1,28 +1,29 @@
-/** The seam through which hosts tell the Docks' module what became of Docks. */
+/** The interface through which the hosts module reports events to the docks module. The docks module implements it. */
 import type { UsageSample } from '@dock/host-protocol'
 
-/** A runtime that is gone, and the host that says so: it is believed of the Docks that it has. */
+/** A runtime that is gone. A report from `hostId` counts only if the Dock is placed on that host. */
 export type LostRuntime = { hostId: string; dockId: string; generation: number }
 
-/** Processes of a Dock that were ended because it ran out of memory; `process` is null when its sandbox died. */
+/** Processes of a Dock were killed because it ran out of memory. `process` is null if the sandbox itself died. */
 export type MemoryShortage = { dockId: string; generation: number; process: string | null; count: number }
 
 export type DockReactions = {
-  /** Docks of hosts that are offline turn unreachable, unless an operation holds them. */
+  /** Marks the Docks of offline hosts `unreachable`, except those that an operation holds. */
   hostsSilent(): Promise<void>
+  /** Marks an `unreachable` Dock ready again. */
   hostBack(dockId: string): Promise<void>
-  /** Docks whose host has a later generation than the database, which was restored: their rows catch up. */
+  /** Updates Docks whose host runs a later generation than the database records, as happens after a restore. */
   hostAhead(
     hostId: string,
     docks: readonly { dockId: string; generation: number; ip: string | null }[],
   ): Promise<void>
-  /** Captures that a host had when the database was backed up, and has no more: their Snapshots have failed. */
+  /** Handles captures from before `before` that are not among `there`: a Snapshot without other data fails. */
   capturesGone(hostId: string, there: readonly string[], before: Date): Promise<void>
-  /** Boots it again from its own disk. `died`: unexpectedly, so it counts and alerts. */
+  /** Boots the Dock again from its own disk. `died`: it ended unexpectedly, so it is counted and raises an alert. */
   recover(lost: LostRuntime, died: boolean): Promise<void>
-  /** The same for those that an operation held when they were lost. */
+  /** Recovers Docks that an operation held when their runtime was lost. */
   recoverHeld(): Promise<void>
-  /** These captures are on the host: Snapshots that were lost with it are found again. */
+  /** Completes Snapshots again that were lost with the host and whose captures it lists. */
   capturesFound(hostId: string, captures: readonly string[]): Promise<void>
   ranOutOfMemory(hostId: string, shortage: MemoryShortage): Promise<void>
   sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>

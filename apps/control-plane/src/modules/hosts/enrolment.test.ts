@@ -1,4 +1,4 @@
-/** Which hosts may publish images, as their join tokens say; against a real database. */
+/** The builder mark of hosts, which join tokens and operators set. Uses a real database. */
 import { newUuid, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
@@ -19,20 +19,20 @@ const register = (joinToken: string, host: { hostId?: string; formerCredential?:
 const isBuilder = async (hostId: string): Promise<boolean | undefined> =>
   (await listBuilderMarks(database.db)).find(({ id }) => id === hostId)?.isBuilder
 
-it('makes a builder of a host that joins with a builder’s token, and of no other', async () => {
+it('marks a host as builder only if it joins with a builder token', async () => {
   const plain = await register(await enrolment.issueJoinToken())
   const builder = await register(await enrolment.issueJoinToken({ isForBuilder: true }))
   expect(await isBuilder(plain.hostId)).toBe(false)
   expect(await isBuilder(builder.hostId)).toBe(true)
 })
 
-it('keeps the mark when the host joins again with a plain token', async () => {
+it('keeps the builder mark when the host joins again with a plain token', async () => {
   const { hostId, credential } = await register(await enrolment.issueJoinToken({ isForBuilder: true }))
   await register(await enrolment.issueJoinToken(), { hostId, formerCredential: credential })
   expect(await isBuilder(hostId)).toBe(true)
 })
 
-it('is given and taken by an operator', async () => {
+it('lets an operator set and clear the builder mark', async () => {
   const { hostId } = await register(await enrolment.issueJoinToken())
   expect(await markBuilder(database.db, hostId, true)).toBe(true)
   expect(await isBuilder(hostId)).toBe(true)

@@ -1,4 +1,4 @@
-/** How a machine becomes a host: a join token, worth one registration within an hour, for a credential. */
+/** Enrolment of hosts. A machine exchanges a join token for a credential; a token is valid once, for one hour. */
 import { createHash, randomBytes } from 'node:crypto'
 import { ServiceError } from '@dock/contract'
 import { type Clock, isUuid, newUuid, toBase62 } from '@dock/foundation'
@@ -6,8 +6,8 @@ import type { RegisteredHost, RegisterHost } from '@dock/host-protocol'
 import { type Db, withTransaction } from '../../database/database.ts'
 import {
   findHostByCredential,
-  holdCredential,
   insertJoinToken,
+  recordCredentialUse,
   saveCredential,
   saveHost,
   spendJoinToken,
@@ -19,16 +19,17 @@ const hashOf = (secret: string): Buffer => createHash('sha256').update(secret).d
 const newSecret = (prefix: string): string => `${prefix}_${toBase62(randomBytes(32))}`
 
 export type Enrolment = {
-  /** A fresh join token; only its hash is kept. A host that registers with a builder's token may publish images. */
+  /** Creates a join token and stores its hash. A host that registers with a builder token may publish images. */
   issueJoinToken(options?: { isForBuilder?: boolean }): Promise<string>
   /**
-   * Spends a token. Throws `unauthorized` when it is unknown, used or over an hour old, or when the machine names a host
-   * that it cannot prove to have been: a token alone lets nobody take over another host with its Docks.
+   * Registers a host and uses up the token. Throws `unauthorized` if the token is unknown, used or expired. To register
+   * again under an existing id, the machine must send that host's credential: otherwise a token would be enough to take
+   * over another host and its Docks.
    */
   register(request: RegisterHost, address: string): Promise<RegisteredHost>
-  /** The host a credential belongs to, which links with it now from this address; null when it is not good. */
+  /** Authenticates a host that connects from `address`. Returns its id, or null if the credential is not valid. */
   admit(credential: string, address: string): Promise<string | null>
-  /** Whether the credential is still good. */
+  /** Returns true if the credential is still valid. */
   isGood(credential: string): Promise<boolean>
   /** Replaces a host's credential. Throws `host_not_found`. */
   resetCredential(hostId: string): Promise<RegisteredHost>
@@ -72,7 +73,7 @@ export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
       })
       return { hostId: id, credential }
     },
-    admit: (credential, address) => holdCredential(db, hashOf(credential), address),
+    admit: (credential, address) => recordCredentialUse(db, hashOf(credential), address),
     isGood: async (credential) => (await findHostByCredential(db, hashOf(credential))) !== null,
     resetCredential: async (hostId) => {
       const credential = newSecret('host')

@@ -1,6 +1,6 @@
 /**
- * Removes what deleted organizations have in quarantine. Nobody has to decide on it: of these the database itself knows that
- * nothing is to be kept. Hosts get orders for it, so that no silent host is waited for.
+ * Removes the quarantined items of deleted organizations. An operator does not have to decide on these, because nothing of
+ * a deleted organization is kept. Hosts receive orders, so that the removal does not wait for a silent host.
  */
 import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
@@ -8,23 +8,23 @@ import { type OrderForHost, saveHostOrders } from './host-orders.ts'
 import {
   captureOf,
   type DeletedOrganizations,
-  isOpen,
+  isUndecided,
   type Quarantined,
   takeQuarantined,
 } from './quarantine-store.ts'
 
 const batch = 1_000
 
-/** What the host is to remove: of a Dock that it has not confirmed, the Dock itself as well. */
+/** The orders that remove an item. For a Dock that its host has not confirmed, they remove the Dock too. */
 const ordersFor = (item: Quarantined): OrderForHost[] => {
   const { hostId, kind, thingId, generation, state } = item
-  // What was decided on has its order, or is a Snapshot of somebody's now.
-  if (hostId === null || !isOpen(item)) return []
+  // A deleted item already has its order, and an adopted one has become a Snapshot.
+  if (hostId === null || !isUndecided(item)) return []
   const capture = { hostId, kind: 'capture' as const, thingId: captureOf(item), generation: 0 }
   return kind === 'dock' && state === 'found' ? [{ hostId, kind, thingId, generation }, capture] : [capture]
 }
 
-/** Returns how many entries there were. Repeating it is harmless. */
+/** Removes the items and returns how many there were. Idempotent. */
 export async function eraseQuarantined(
   { db, clock }: { db: Db; clock: Clock },
   of: DeletedOrganizations,

@@ -1,40 +1,40 @@
-/** Consumes what agents report: heartbeats, inventories, deaths; and notices hosts that fell silent. */
+/** Handles the events that host agents send, such as heartbeats and inventories, and detects silent hosts. */
 import type { GitConnected, HostEvent } from '@dock/host-protocol'
 import { unblockHost } from '../../engine/index.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
 import { createInventoryTaker, type InventoryParts, unusedOf } from './take-inventory.ts'
 
-const silenceMs = 30_000
-/** Between two looks that succeeded; after more, this process itself stood still or had no database. */
-const deafMs = 10_000
+const offlineAfterMs = 30_000
+/** A longer gap between two successful checks means that this process was suspended or had no database. */
+const checkGapMaxMs = 10_000
 
 export type HostEvents = {
   handle(hostId: string, event: HostEvent): Promise<void>
   /**
-   * Hosts without a word for 30 s, while this process could hear them, turn offline and their Docks unreachable. Those
-   * without one for longer than the instance waits count as lost: what waited for them goes on.
+   * Marks hosts offline that sent no heartbeat for 30 s while this process was listening, and their Docks `unreachable`.
+   * Marks hosts lost that were silent for `lostAfterMs`, so that operations that wait for them continue.
    */
   noticeSilence(): Promise<void>
-  /** Docks that an operation held when their runtime was lost boot again once it is over. */
+  /** Recovers Docks that an operation held when their runtime was lost and that no operation holds now. */
   recoverHeld(): Promise<void>
-  /** Resolves when no host is being told what its inventory led to. */
+  /** Resolves when no commands that follow from an inventory are being sent. */
   settled(): Promise<void>
 }
 
 export function createHostEvents(
   parts: InventoryParts & {
-    /** Called when git in a Dock has connected to its door; begins to serve the connection. */
+    /** Called when git in a Dock connects to its git door. Starts to serve the connection. */
     gitConnected(hostId: string, event: GitConnected): void
-    /** Silence after which a host counts as lost. */
+    /** Milliseconds of silence after which a host counts as lost; at least 30 s. */
     lostAfterMs: number
-    /** Called when a host's full report is settled. */
+    /** Called after a host's inventory has been processed. */
     reported(): void
   },
 ): HostEvents {
   const { db, clock, logger, gateway, reactions, pools, lostAfterMs } = parts
   let listeningSince = clock.now()
-  let lookedAt = listeningSince
+  let checkedAt = listeningSince
   const inventories = createInventoryTaker(parts)
 
   return {
@@ -46,7 +46,7 @@ export function createHostEvents(
         case 'heartbeat': {
           const { pressure, running } = event
           if (await saveHeartbeat(db, { id: hostId, pressure, running, now: clock.now() })) return
-          // It was given up meanwhile; a new session begins with an inventory, which settles its Docks.
+          // The host was marked offline meanwhile. A new session starts with an inventory, which settles its Docks.
           return gateway.disconnect(hostId, 'silent for too long')
         }
         case 'dock.died':
@@ -68,21 +68,21 @@ export function createHostEvents(
     recoverHeld: () => reactions.recoverHeld(),
     noticeSilence: async () => {
       const now = clock.now()
-      if (now.getTime() - lookedAt.getTime() > deafMs) listeningSince = now
-      const before = new Date(now.getTime() - silenceMs)
+      if (now.getTime() - checkedAt.getTime() > checkGapMaxMs) listeningSince = now
+      const before = new Date(now.getTime() - offlineAfterMs)
       for (const hostId of await markSilentHosts(db, { before, listeningSince })) {
         logger.warn({ hostId }, 'host is silent')
-        // Its link may be half open: what is asked over it would wait for its deadline.
+        // The link may be half open, and a command sent over it would run into its timeout.
         gateway.disconnect(hostId, 'silent for too long')
       }
-      // Hosts may be offline still from before, and about to link again.
+      // Right after a start, hosts may still be marked offline from before and be about to reconnect.
       if (listeningSince < before) await reactions.hostsSilent()
-      const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, silenceMs))
+      const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, offlineAfterMs))
       for (const hostId of await markLostHosts(db, { before: lostBefore, listeningSince, now })) {
-        logger.error({ hostId }, 'host is lost: silent for too long')
+        logger.error({ hostId }, 'host was silent for too long and counts as lost')
         await unblockHost(db, hostId, now)
       }
-      lookedAt = now
+      checkedAt = now
     },
   }
 }

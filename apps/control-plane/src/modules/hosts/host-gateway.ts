@@ -1,4 +1,4 @@
-/** How the control plane speaks to the agents: one call for each command, by host id. The fleet gateway implements it. */
+/** The commands that the control plane sends to host agents. The fleet gateway implements this interface. */
 import type {
   AgentErrorCode,
   ByteRange,
@@ -28,78 +28,78 @@ import type {
 import type { HostConnections } from './host-connections.ts'
 
 export type HostGateway = HostConnections & {
-  /** Hosts with a live link in this process. */
+  /** Returns the ids of hosts that are connected to this process. */
   linked(): string[]
-  /** Those whose link for bytes lives. */
+  /** Returns the ids of hosts whose bulk link is connected. */
   linkedInBulk(): string[]
-  /** Resolves to true as soon as the host has a live link, to false when it has none within the time. */
+  /** Resolves to true as soon as the host is connected, or to false after `withinMs`. */
   whenLinked(hostId: string, withinMs: number): Promise<boolean>
-  /** Closes the host's session; a host whose credential is still good begins a new one at once. */
+  /** Closes the host's session. A host whose credential is still valid reconnects at once. */
   disconnect(hostId: string, reason: string): void
   start(hostId: string, dockId: string, body: StartDock): Promise<StartedDock>
   stop(hostId: string, dockId: string, body: StopDock): Promise<StoppedDock>
   capture(hostId: string, dockId: string, body: CaptureDock): Promise<Captured>
   destroy(hostId: string, dockId: string, body: DestroyDock): Promise<void>
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
-  /** What the host noted of a capture. Throws {@link HostRefused} `not_found` where it keeps none. */
+  /** Returns the host's note on a capture. Throws {@link HostRefused} `not_found` if it does not keep the capture. */
   captureNote(hostId: string, captureId: string): Promise<CaptureNote>
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
-  /** Gives a running Dock variables and secret files in place of those it has. */
+  /** Replaces the variables and secret files of a running Dock. */
   furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
-  /** Clones the repositories that are not there yet. */
+  /** Clones the repositories that the Dock does not have yet. */
   cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
-  /** Tells a host what to remember of the instance. */
+  /** Sends a host the watermark and the erasures that it remembers for the instance. */
   keepInstance(hostId: string, body: KeepInstance): Promise<void>
-  /** What the host remembers of the instance. */
+  /** Returns what the host remembers for the instance. */
   keptInstance(hostId: string): Promise<KeptInstance>
-  /** Tells a host what to keep ready in its warm pool. */
+  /** Sets which kind of Dock the host keeps ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
-  /** All captures that the host keeps, some at a time, in no order to rely on. An abort cancels the list, which then throws. */
+/** Lists all captures that the host keeps, in batches. The order is not defined. Throws once the signal aborts. */
   listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
-  /** Regular files of a capture, some at a time, in no order to rely on. */
+  /** Lists the regular files of a capture, in batches. The order is not defined. */
   tree(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
-  /** The bytes of one file of a capture, or those of a range of it, over the bulk link; `size` is the whole file's. */
+  /** Reads a file of a capture, or a range of it, over the bulk link. `size` is the size of the whole file in bytes. */
   file(
     hostId: string,
     captureId: string,
     path: string,
     range: ByteRange | null,
   ): Promise<{ size: number; body: ReadableStream<Uint8Array> }>
-  /** Size of the capture's disk and the names of its chunks. `keys`: the secret of the organization's copies. */
+  /** Returns the size of the capture's disk and the names of its chunks. `keys`: the organization's copy keys. */
   nameChunks(
     hostId: string,
     captureId: string,
     keys: string,
   ): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
-  /** The chunks at these positions, sealed, as frames of the copy format. */
+  /** Reads the chunks at these positions, sealed, as frames of the copy format. */
   sealChunks(
     hostId: string,
     captureId: string,
     keys: string,
     wanted: readonly number[],
   ): Promise<AsyncIterable<Uint8Array>>
-  /** As {@link HostGateway.nameChunks}, of the disk of an image that the host has. */
+  /** Like {@link HostGateway.nameChunks}, for the disk of an image that the host has. */
   nameImageChunks(
     hostId: string,
     image: string,
     keys: string,
   ): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
-  /** As {@link HostGateway.sealChunks}, of the disk of an image that the host has. */
+  /** Like {@link HostGateway.sealChunks}, for the disk of an image that the host has. */
   sealImageChunks(
     hostId: string,
     image: string,
     keys: string,
     wanted: readonly number[],
   ): Promise<AsyncIterable<Uint8Array>>
-  /** Gives the host a published version of an image, in place of the one that it has. */
+  /** Sends the host a published version of an image. It replaces the version that the host has. */
   sendImage(
     hostId: string,
     image: string,
     disk: ReceiveImage,
     frames: AsyncIterable<Uint8Array>,
   ): Promise<void>
-  /** Makes a capture from frames of the copy format. */
+  /** Creates a capture from frames of the copy format. */
   restoreCapture(
     hostId: string,
     captureId: string,
@@ -108,15 +108,15 @@ export type HostGateway = HostConnections & {
   ): Promise<Captured>
 }
 
-/** The link broke while the call was under way: whether the command was done is unknown. */
+/** The link broke during the call. The command may or may not have run. */
 export class HostUnreachable extends Error {
   override readonly name = 'HostUnreachable'
 }
 
-/** No link to the host: the command was never sent. */
+/** The host is not connected. The command was never sent. */
 export class HostNotLinked extends HostUnreachable {}
 
-/** The agent answered, and refused or failed the command. */
+/** The host agent refused the command, or the command failed. */
 export class HostRefused extends Error {
   override readonly name = 'HostRefused'
   readonly code: AgentErrorCode

@@ -1,7 +1,7 @@
 /**
- * Orders to destroy a Dock or a capture on a host that could not be told at once. An order is written in the transaction
- * that deletes the thing, and is removed when the host has carried it out. Giving or carrying out an order twice is
- * harmless. This is the only SQL for `host_orders`.
+ * Orders: durable commands to destroy a Dock or a capture on a host. An order is saved in the transaction that deletes the
+ * Dock or Snapshot, and removed once the host has carried it out. Saving and carrying out an order are idempotent. This is
+ * the only SQL for `host_orders`.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -9,13 +9,13 @@ import type { Db } from '../../database/database.ts'
 export type HostOrder = {
   kind: 'dock' | 'capture'
   thingId: string
-  /** Of a Dock: this generation and every older one go. 0 for a capture. */
+  /** For a Dock, the newest generation to destroy; older ones are destroyed too. 0 for a capture. */
   generation: number
 }
 
 export type OrderForHost = HostOrder & { hostId: string }
 
-/** Statement that saves these orders if the query `given` returns a row; usable as a part of a larger statement. */
+/** SQL statement that saves these orders if the query `given` returns a row. It can be part of a larger statement. */
 export function saveHostOrders(
   orders: readonly OrderForHost[],
   now: Date,
@@ -31,7 +31,7 @@ export function saveHostOrders(
     set generation = greatest(host_orders.generation, excluded.generation)`
 }
 
-/** Statement that orders captures removed; `captures` is a query or table of `id` and `host_id`. */
+/** SQL statement that orders the removal of captures. `captures` is a query or table of `id` and `host_id`. */
 export function saveCaptureOrders(captures: RawBuilder<unknown>, now: Date): RawBuilder<unknown> {
   return sql`
   insert into host_orders (host_id, kind, thing_id, created_at)
@@ -39,7 +39,7 @@ export function saveCaptureOrders(captures: RawBuilder<unknown>, now: Date): Raw
   on conflict do nothing`
 }
 
-/** Up to `limit` orders for the host, oldest first. */
+/** Returns up to `limit` orders for the host, oldest first. */
 export async function ordersForHost(db: Db, hostId: string, limit: number): Promise<HostOrder[]> {
   return (
     await sql<HostOrder>`
@@ -48,7 +48,7 @@ export async function ordersForHost(db: Db, hostId: string, limit: number): Prom
   ).rows
 }
 
-/** Those of the Docks that the host is ordered to destroy, each with the newest generation that goes. */
+/** Returns the Docks among `dockIds` that the host is ordered to destroy, each with the newest generation to destroy. */
 export async function orderedDocks(
   db: Db,
   hostId: string,
@@ -63,7 +63,7 @@ export async function orderedDocks(
   )
 }
 
-/** True if the order still stands: a restore to the same host takes the order for a capture back. */
+/** Returns true if the order still exists. A restore of the capture to the same host cancels its order. */
 export async function stillOrdered(db: Db, { hostId, kind, thingId }: OrderForHost): Promise<boolean> {
   return (
     (
@@ -73,7 +73,7 @@ export async function stillOrdered(db: Db, { hostId, kind, thingId }: OrderForHo
   )
 }
 
-/** Removes an order that was carried out or taken back; one that names a newer generation by now stays. */
+/** Removes an order that was carried out or cancelled, unless it now applies to a newer generation. */
 export async function endHostOrder(db: Db, order: OrderForHost): Promise<void> {
   const { hostId, kind, thingId, generation } = order
   await sql`delete from host_orders where host_id = ${hostId} and kind = ${kind} and thing_id = ${thingId}

@@ -1,4 +1,4 @@
-/** The only SQL for hosts and join tokens. Hosts belong to the instance, so no tenant is named here. */
+/** The only SQL for hosts and join tokens. Hosts belong to the instance, so these queries take no tenant. */
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -46,8 +46,8 @@ export async function findHostByCredential(db: Db, credentialHash: Buffer): Prom
   )
 }
 
-/** Notes that a host links with its credential from this address; answers its id, or null when it is not good. */
-export async function holdCredential(
+/** Records that a host connects with this credential from `address`. Returns its id, or null if it is not valid. */
+export async function recordCredentialUse(
   db: Db,
   credentialHash: Buffer,
   address: string,
@@ -68,7 +68,7 @@ export async function insertJoinToken(db: Db, token: JoinToken, now: Date): Prom
     values (${token.hash}, ${token.isForBuilder}, ${token.expiresAt}, ${now})`.execute(db)
 }
 
-/** Spends a token. Returns null when it is unknown, used or expired. */
+/** Marks a join token as used. Returns null if it is unknown, already used or expired. */
 export async function spendJoinToken(
   db: Db,
   hash: Buffer,
@@ -80,7 +80,7 @@ export async function spendJoinToken(
   return rows[0] ?? null
 }
 
-/** Marks a host as a builder, or takes the mark away. Returns whether the host exists. */
+/** Sets or clears a host's builder mark. Returns false if the host does not exist. */
 export async function markBuilder(db: Db, id: string, isBuilder: boolean): Promise<boolean> {
   const result = await sql`update hosts set is_builder = ${isBuilder} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
@@ -95,7 +95,7 @@ export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
   ).rows
 }
 
-/** A new host, or one that enrols again under its id, which `formerHash` proves; answers false when it does not. */
+/** Saves a new host, or one that enrols again. Returns false if the id is taken and `formerHash` does not prove it. */
 export async function saveHost(
   db: Db,
   input: {
@@ -104,7 +104,7 @@ export async function saveHost(
     credentialHash: Buffer
     formerHash: Buffer | null
     facts: HostFacts
-    /** It registers with a builder's token. A host that has the mark keeps it, whatever its next token is. */
+    /** The host registers with a builder token. A host that is a builder already stays one. */
     isBuilder: boolean
     now: Date
   },
@@ -127,7 +127,7 @@ export async function saveCredential(db: Db, id: string, credentialHash: Buffer)
   return result.numAffectedRows === 1n
 }
 
-/** Answers false when the host counts as offline: only an inventory says what became of its Docks meanwhile. */
+/** Saves a heartbeat. Returns false if the host is offline: only an inventory brings it online again. */
 export async function saveHeartbeat(
   db: Db,
   input: { id: string; pressure: Pressure; running: number; now: Date },
@@ -139,7 +139,7 @@ export async function saveHeartbeat(
   return result.numAffectedRows === 1n
 }
 
-/** Facts of an inventory. Answers whether the machine booted anew since the last one. */
+/** Saves the facts of an inventory and marks the host online. `rebooted`: the machine rebooted since the last one. */
 export async function saveInventory(
   db: Db,
   input: {
@@ -176,7 +176,7 @@ export async function saveOrphans(
   )
 }
 
-/** Hosts turn offline that were silent since `before` to one who listened all the while; answers their ids. */
+/** Marks hosts offline whose last heartbeat, or `listeningSince` if later, is before `before`. Returns their ids. */
 export async function markSilentHosts(
   db: Db,
   { before, listeningSince }: { before: Date; listeningSince: Date },
@@ -189,7 +189,7 @@ export async function markSilentHosts(
   return result.rows.map((row) => row.id)
 }
 
-/** What a host should have: its Docks with whether an operation holds them. */
+/** A Dock that a host should have. `busy`: an operation holds it. */
 export type ExpectedDock = {
   id: string
   organizationId: string
@@ -202,7 +202,7 @@ export type ExpectedDock = {
   recoveries: Date[]
 }
 
-/** Docks of a host, and Docks named in its report wherever they are recorded. */
+/** Returns the Docks of a host, and those in its report that are placed on other hosts. */
 export async function expectedDocks(
   db: Db,
   hostId: string,
@@ -217,7 +217,7 @@ export async function expectedDocks(
   ).rows
 }
 
-/** Those of the ids under which there is a Dock, or was one: a host must not offer them for a new Dock. */
+/** Returns the ids that a Dock has or had. A host must not offer these for new Docks. */
 export async function usedDockIds(db: Db, ids: readonly string[]): Promise<Set<string>> {
   return new Set(
     (
@@ -229,9 +229,10 @@ export async function usedDockIds(db: Db, ids: readonly string[]): Promise<Set<s
 }
 
 /**
- * Those of a host's captures that no Snapshot keeps there, no order names and that are not in quarantine. `isOver`: the
- * Snapshot is known to have failed on this very host, or to have a whole copy, so that the capture can go. One that
- * failed since its host was lost may come back with the machine under another name, and is the only one there is.
+ * Returns the captures on a host that no Snapshot keeps there, that no order removes and that are not in quarantine.
+ * `isOver`: the capture can be removed, because its Snapshot failed on this host or has an undamaged copy. A capture whose
+ * Snapshot failed because its host was lost is not over. If that machine comes back under another id, it holds the only
+ * data there is.
  */
 export async function unkeptCaptures(
   db: Db,

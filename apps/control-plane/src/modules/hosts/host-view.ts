@@ -1,4 +1,4 @@
-/** Host rows as instance admins see them: an explicit allowlist, never the credential. */
+/** Hosts as instance admins see them. The fields are listed one by one, so that credentials never appear. */
 import { type DockState, type HostDetail, type HostSummary, ServiceError } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
@@ -23,12 +23,12 @@ const summary = (host: HostRow): HostSummary => ({
   createdAt: host.createdAt.toISOString(),
 })
 
-/** All hosts, by id. */
+/** Returns all hosts, ordered by id. */
 export async function listHosts(db: Db): Promise<HostSummary[]> {
   return (await listHostRows(db)).map(summary)
 }
 
-/** One host with the Docks on it. Throws `host_not_found`. */
+/** Returns one host with its Docks. Throws `host_not_found`. */
 export async function readHost(db: Db, id: string): Promise<HostDetail> {
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
@@ -57,7 +57,7 @@ export async function readHost(db: Db, id: string): Promise<HostDetail> {
   }
 }
 
-/** Images that online hosts serve. */
+/** Returns the names of the images that online hosts have. */
 export async function servedImages(db: Db): Promise<string[]> {
   return [
     ...new Set(

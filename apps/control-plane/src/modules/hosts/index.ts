@@ -1,4 +1,4 @@
-/** Public face of hosts: enrolment, what they report, placement, and the gateway that reaches them. */
+/** Public interface of the hosts module: enrolment, host reports, placement, quarantine, and the gateway to hosts. */
 
 export type {
   ByteRange,
@@ -24,7 +24,7 @@ export {
   placeByteRange,
   setupOutcome,
 } from '@dock/host-protocol'
-export { captureKeeper, captureKeepers, namedWithout, otherKeeper } from './capture-keepers.ts'
+export { anyCaptureKeeper, captureKeepers, hostIdWithout, otherKeeper } from './capture-keepers.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'

@@ -31,17 +31,17 @@ const judge = (
   )
 
 describe('an inventory', () => {
-  it('says nothing of a Dock that runs as recorded', () => {
+  it('has no findings if every Dock runs as recorded', () => {
     expect(judge([dock], [runtime])).toEqual([])
   })
 
-  it('fences an old generation and what nobody recorded, but never the warm pool', () => {
+  it('fences runtimes of old generations and unknown runtimes, but never the warm pool', () => {
     expect(judge([dock], [{ ...runtime, generation: 2 }])).toContain('orphan')
     expect(judge([], [runtime])).toEqual(['orphan'])
     expect(judge([], [{ ...runtime, generation: 0 }])).toEqual([])
   })
 
-  it('never takes the only disk of a Dock away with an old runtime', () => {
+  it('never destroys the only disk of a Dock together with an old runtime', () => {
     const orphan = (docks: readonly (typeof dock)[], state: RuntimeReport['state']) =>
       judgeInventory({
         hostId,
@@ -59,7 +59,7 @@ describe('an inventory', () => {
     expect(orphan([{ ...dock, hostId: dockId }], 'stopped')).toMatchObject({ way: 'destroy' })
   })
 
-  it('destroys nothing that the database does not know, or knows in an older generation', () => {
+  it('destroys no runtime that the database does not know or knows only in an older generation', () => {
     const way = (docks: readonly (typeof dock)[], generation: number, ordered = 0) => {
       const [finding] = judgeInventory({
         hostId,
@@ -78,30 +78,30 @@ describe('an inventory', () => {
     expect(way([{ ...dock, state: 'archived' }], 4)).toBe('quarantine')
     expect(way([{ ...dock, state: 'error', hasDisk: false }], 4)).toBe('quarantine')
     expect(way([{ ...dock, hostId: dockId }], 3)).toBe('quarantine')
-    // Its own host is ahead: the Dock is there, newer than the database knows.
+    // The Dock's own host runs a later generation than the database records.
     expect(way([dock], 4)).toBe('ahead')
-    // A generation that was given out before a restore may be unknown to the database that counts on from there.
+    // A restored database may not know a generation that was assigned before the restore.
     expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 4)).toBe('quarantine')
     expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 1_000_000)).toBe('destroy')
   })
 
-  it('finds a lost Dock, and tells a death from an ordered end', () => {
+  it('finds a lost Dock, and distinguishes an unexpected end from a commanded one', () => {
     expect(judge([dock], [])).toEqual([['lost', false]])
     expect(judge([dock], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])
     expect(judge([dock], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])
     expect(judge([dock], [{ ...runtime, state: 'dead' }], true)).toEqual([['lost', false]])
   })
 
-  it('waits with a Dock that became ready a moment ago and is absent from the report', () => {
+  it('ignores that a Dock is missing if it became ready a moment ago', () => {
     expect(judge([{ ...dock, stateChangedAt: before(1_000) }], [])).toEqual([])
   })
 
-  it('believes a reported end of the current generation at once', () => {
+  it('accepts a reported end of the current generation at once', () => {
     const young = { ...dock, stateChangedAt: before(1_000) }
     expect(judge([young], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])
   })
 
-  it('leaves a Dock with an operation under way alone', () => {
+  it('ignores a Dock that an operation holds, unless its end is reported', () => {
     expect(judge([{ ...dock, busy: true }], [])).toEqual([])
     expect(judge([{ ...dock, busy: true }], [runtime])).toEqual([])
     expect(judge([{ ...dock, busy: true }], [{ ...runtime, state: 'dead' }])).toEqual([['lost', true]])

@@ -1,26 +1,29 @@
 /**
- * Compares what a host reports with what is recorded. A silent host is unknown, not empty: nothing here starts a Dock
- * elsewhere. A runtime that no current generation owns is fenced; a recorded one that is gone boots again from its own
- * disk on the same host. Only what the database knows to have ended is destroyed: what it does not know, or knows in an
- * older generation, is kept, since a restored database knows less than its hosts.
+ * Compares a host's inventory with the database. A runtime that does not belong to the current generation of a Dock is
+ * fenced. A Dock whose runtime is gone boots again from its own disk on the same host; nothing here starts it on another
+ * host. A runtime is destroyed only if the database has recorded the end of its generation. A runtime that the database
+ * does not know, or knows in an older generation, is kept, because a restored database knows less than its hosts.
  */
 import { type DockState, isReadyDockState } from '@dock/contract'
 import type { RuntimeReport } from '@dock/host-protocol'
 import { epochOf } from './generations.ts'
 import type { ExpectedDock } from './host-store.ts'
 
-/** A Dock that changed this recently may not be in a report that was on its way. */
+/** An inventory may have been sent before a Dock that changed less than this long ago. */
 const settleMs = 5_000
 
 /**
- * What becomes of a runtime that no Dock owns. `end`: the Dock's only disk is there, so that the runtime ends and the disk
- * stays. `destroy`: the database knows that this generation has ended. `ordered`: an order for the host names it.
+ * What to do with a runtime that no Dock owns.
+ * - `end`: stop the runtime and keep its disk, which is the only disk of the Dock.
+ * - `destroy`: destroy it; the database has recorded the end of this generation.
+ * - `ordered`: do nothing; an order for the host destroys it.
+ * - `quarantine`: keep it until an operator decides.
  */
 export type OrphanWay = 'end' | 'destroy' | 'ordered' | 'quarantine'
 
 export type InventoryFinding =
   | { kind: 'orphan'; dockId: string; generation: number; state: string; way: OrphanWay }
-  /** The host is ahead of the record: the Dock is its own, at a later generation. */
+  /** The Dock belongs to the host, which runs a later generation than the database records. */
   | { kind: 'ahead'; dock: ExpectedDock; generation: number; ip: string | null }
   | { kind: 'back'; dock: ExpectedDock }
   | { kind: 'lost'; dock: ExpectedDock; died: boolean }
@@ -30,7 +33,10 @@ type Expected = ExpectedDock & { hostId: string | null }
 const belongsTo = (dock: Expected, hostId: string): boolean =>
   dock.hostId === hostId && dock.state !== 'archived' && (dock.hasDisk || dock.state !== 'error')
 
-/** Whether the database itself has seen the end of this generation. One of an earlier epoch it may have forgotten. */
+/**
+ * Returns true if the database has recorded the end of this generation. Of generations from an earlier epoch it may have
+ * lost the record, so for those this returns false.
+ */
 const hasEnded = (dock: Expected, generation: number): boolean => {
   if (epochOf(dock.generation) !== epochOf(generation)) return false
   const isOver = dock.state === 'archived' || (dock.state === 'error' && !dock.hasDisk)
@@ -48,18 +54,18 @@ const judgeOrphan = (
   if (!dock) return { ...orphan, way: 'quarantine' }
   if (belongsTo(dock, hostId)) {
     if (dock.generation < generation) return { kind: 'ahead', dock, generation, ip }
-    // The disk of an older generation is the one that a recovery, which has not come through yet, boots from.
+    // A recovery that has not finished boots from the disk of the older generation.
     return state === 'stopped' || state === 'dead' ? null : { ...orphan, way: 'end' }
   }
   return { ...orphan, way: hasEnded(dock, generation) ? 'destroy' : 'quarantine' }
 }
 
-/** Pure: what an inventory means. `died` tells an unexpected death from an ordered end. */
+/** Returns the findings of an inventory. A pure function. `died`: the runtime ended unexpectedly, not by command. */
 export function judgeInventory(input: {
   hostId: string
   runtimes: readonly RuntimeReport[]
   expected: readonly Expected[]
-  /** Docks that the host is ordered to destroy, each with the newest generation that goes. */
+  /** Docks that the host is ordered to destroy, each with the newest generation to destroy. */
   ordered?: ReadonlyMap<string, number>
   rebooted: boolean
   now: Date
@@ -68,7 +74,7 @@ export function judgeInventory(input: {
   const reported = new Map(input.runtimes.map((runtime) => [runtime.dockId, runtime]))
   const findings: InventoryFinding[] = []
   for (const runtime of input.runtimes) {
-    // Generation 0 is the warm pool, the agent's own.
+    // Runtimes of the warm pool have generation 0 and belong to the agent.
     if (runtime.generation === 0) continue
     const dock = expected.get(runtime.dockId)
     if (dock?.busy) continue
@@ -79,7 +85,7 @@ export function judgeInventory(input: {
   for (const dock of input.expected) {
     if (dock.hostId !== input.hostId) continue
     const state = dock.state as DockState
-    // A stop may yet be refused.
+    // A Dock that is archiving still needs its runtime, since the host may refuse the stop.
     if (!isReadyDockState(state) && state !== 'unreachable' && state !== 'archiving') continue
     const runtime = reported.get(dock.id)
     const alive =
@@ -90,9 +96,9 @@ export function judgeInventory(input: {
       if (state === 'unreachable') findings.push({ kind: 'back', dock })
       continue
     }
-    // An end reported of this very generation is certain; an absence may be a report older than the Dock's start.
+    // A reported end of this generation is certain. If the Dock is missing, the report may be older than its start.
     const reportedEnd = runtime?.generation === dock.generation
-    // What holds it knows better what an absence means.
+    // The operation that holds the Dock decides what its absence means.
     if (dock.busy && !reportedEnd) continue
     const settling = input.now.getTime() - dock.stateChangedAt.getTime() < settleMs
     if (settling && !reportedEnd && !input.rebooted) continue

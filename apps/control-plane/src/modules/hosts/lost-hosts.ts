@@ -1,18 +1,19 @@
 /**
- * Hosts that count as lost: an instance admin declared it, or they were silent for longer than the instance waits. What
- * waited for such a host goes on without it. A host that reports again is lost no more. The only SQL for `lost_at`.
+ * Lost hosts. A host is lost once an instance admin declares it, or once it was silent for longer than the configured
+ * time. Operations that wait for a lost host continue without it. A host that reports again is no longer lost. This is the
+ * only SQL that sets `lost_at`; an inventory clears it.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
-/** True while the host counts as lost. */
+/** Returns true while the host counts as lost. */
 export async function isHostLost(db: Db, hostId: string): Promise<boolean> {
   return (
     (await sql`select 1 from hosts where id = ${hostId} and lost_at is not null`.execute(db)).rows.length > 0
   )
 }
 
-/** Marks hosts as lost that were silent since `before` to a process that listened all the while; returns their ids. */
+/** Marks offline hosts lost whose last heartbeat, or `listeningSince` if later, is before `before`. Returns their ids. */
 export async function markLostHosts(
   db: Db,
   { before, listeningSince, now }: { before: Date; listeningSince: Date; now: Date },
@@ -25,7 +26,7 @@ export async function markLostHosts(
   ).rows.map((row) => row.id)
 }
 
-/** Declares a silent host lost. Returns false if the host is online, null if there is none. */
+/** Declares an offline host lost. Returns false if the host is online, null if there is no such host. */
 export async function declareHostLost(db: Db, hostId: string, now: Date): Promise<boolean | null> {
   const result = await sql<{ declared: boolean }>`
     update hosts set

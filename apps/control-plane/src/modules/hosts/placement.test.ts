@@ -23,7 +23,7 @@ const policy: PlacementPolicy = { cpuOvercommit: 128, memoryOvercommit: 24 }
 const tenthOfMemory = Math.ceil(1.6 * gib)
 const small = { cpus: 1, memoryMiB: 1024, diskGiB: 10 }
 
-/** A host of 8 cores, 16 GiB and a pool of 100 GiB, with nothing on it. */
+/** Adds an empty host with 8 cores, 16 GiB of memory and a pool of 100 GiB. */
 const host = async (over: RawBuilder<unknown> = sql`state = 'online'`): Promise<string> => {
   const id = newUuid()
   await sql`insert into hosts (id, address, credential_hash, runtime, cpu_family, kernel, boot_id, vcpu_total,
@@ -34,7 +34,7 @@ const host = async (over: RawBuilder<unknown> = sql`state = 'online'`): Promise<
   return id
 }
 
-/** The id of the host that is chosen, or the code of the reason why none is. */
+/** Returns the id of the chosen host, or the error code if there is none. */
 const place = async (
   over: Partial<PlacementRequest> = {},
   limits: PlacementPolicy = policy,
@@ -51,32 +51,32 @@ const place = async (
 }
 
 describe('a place for a Dock', () => {
-  it('is on the host that has the fewest for its size', async () => {
+  it('is on the host that is least full for its size', async () => {
     await host(sql`reserved_slots = 30`)
     const emptier = await host(sql`reserved_slots = 50, max_docks = 400`)
     await host(sql`reserved_slots = 0, state = 'offline'`)
     expect(await place()).toBe(emptier)
   })
 
-  it('is on the one host that must be, and on the one that is preferred while that has room', async () => {
+  it('is only on the required host, and on the preferred host while that has room', async () => {
     const [full, other] = [await host(sql`reserved_slots = 200`), await host()]
     expect(await place({ prefer: full })).toBe(other)
     expect(await place({ only: full })).toBe('capacity_exhausted')
     expect(await place({ only: newUuid() })).toBe('no_host_capacity')
   })
 
-  it('is on the preferred host unless that is much fuller than others', async () => {
+  it('is on the preferred host unless it is much fuller than others', async () => {
     const [preferred, other] = [await host(sql`reserved_slots = 59`), await host()]
     expect(await place({ prefer: preferred })).toBe(preferred)
     await sql`update hosts set reserved_slots = 70 where id = ${preferred}`.execute(database.db)
     expect(await place({ prefer: preferred })).toBe(other)
   })
 
-  it('has at most half of a pool for a new disk, unless that is no larger than the default', async () => {
+  it('limits a new disk above the default size to half of a pool', async () => {
     await host()
     expect(await place({ diskGiB: 50 })).not.toBe('validation_error')
     expect(await place({ diskGiB: 51 })).toBe('validation_error')
-    // A disk that is there already, of a Snapshot or Template, goes where it fits.
+    // The disk of a Snapshot or Template exists already and only has to fit.
     expect(await place({ diskGiB: 51, image: null })).not.toBe('validation_error')
     await sql`update hosts set disk_total_bytes = ${30 * gib}, disk_free_bytes = ${30 * gib}`.execute(
       database.db,
@@ -85,15 +85,15 @@ describe('a place for a Dock', () => {
     expect(await place({ diskGiB: 21 })).toBe('validation_error')
   })
 
-  it('counts what each sandbox takes beyond its memory', async () => {
+  it('counts the memory that each sandbox takes beyond that of its Dock', async () => {
     await host(sql`reserved_slots = 9, reserved_memory_mib = ${9 * 1024}`)
     const guaranteed = { cpuOvercommit: 128, memoryOvercommit: 1 }
-    // 16 GiB, less ten times 128 MiB and the 9 GiB that are taken.
+    // 16 GiB less ten times 128 MiB and the 9 GiB that are reserved.
     expect(await place({ memoryMiB: 5888 }, guaranteed)).not.toBe('capacity_exhausted')
     expect(await place({ memoryMiB: 5889 }, guaranteed)).toBe('capacity_exhausted')
   })
 
-  it('is on any of those that are about equally empty, so that creates do not herd', async () => {
+  it('is on any of the hosts that are about equally empty, so that concurrent creates spread', async () => {
     const near = new Set([
       await host(sql`reserved_slots = 3`),
       await host(),
@@ -105,7 +105,7 @@ describe('a place for a Dock', () => {
     expect(chosen).toEqual(near)
   })
 
-  it('avoids a host where starts have failed, but takes it before refusing', async () => {
+  it('is on a host where starts failed only if no other host has room', async () => {
     const [bad, other] = [await host(), await host(sql`reserved_slots = 150`)]
     expect(await place({ avoid: [bad] })).toBe(other)
     expect(await place({ avoid: [bad], prefer: bad })).toBe(other)
@@ -113,7 +113,7 @@ describe('a place for a Dock', () => {
     expect(await place({ avoid: [bad] })).toBe(bad)
   })
 
-  it('counts sizes many times over, up to what the operator allows', async () => {
+  it('overcommits cores and memory up to the operator’s limits', async () => {
     const id = await host(sql`reserved_cpus = 8 * 128 - 1, reserved_memory_mib = 16 * 1024 * 24 - 1024 - 128`)
     expect(await place()).toBe(id)
     expect(await place({ cpus: 2 })).toBe('capacity_exhausted')
@@ -122,7 +122,7 @@ describe('a place for a Dock', () => {
     expect(await place({}, { cpuOvercommit: 128, memoryOvercommit: 1 })).toBe('capacity_exhausted')
   })
 
-  it('is not given while less than a tenth of memory or pool is left, nor beyond the number of Docks', async () => {
+  it('is never on a host with less than a tenth of memory or pool free, or with its maximum of Docks', async () => {
     const tenth = await host(sql`mem_available_bytes = ${tenthOfMemory}, disk_free_bytes = ${10 * gib}`)
     expect(await place()).toBe(tenth)
     await sql`update hosts set mem_available_bytes = ${tenthOfMemory - 1}`.execute(database.db)
@@ -135,20 +135,20 @@ describe('a place for a Dock', () => {
     expect(await place()).toBe('capacity_exhausted')
   })
 
-  it('is on a host with a live link only', async () => {
+  it('is only on a connected host', async () => {
     await host()
     expect(await place({ linked: [] })).toBe('no_host_capacity')
   })
 })
 
-describe('why there is none', () => {
-  it('no host online goes before image and size', async () => {
+describe('the error if there is no host', () => {
+  it('is no_host_capacity if no host is online, whatever the image and size', async () => {
     expect(await place({ image: 'nothing', cpus: 64 })).toBe('no_host_capacity')
     await host(sql`state = 'offline'`)
     expect(await place({ image: 'nothing', cpus: 64 })).toBe('no_host_capacity')
   })
 
-  it('tells an image that nobody knows from one that no online host serves', async () => {
+  it('distinguishes an unknown image from one that no online host has', async () => {
     await host()
     await host(sql`state = 'offline', images = '{special}'`)
     expect(await place({ image: 'nothing' })).toBe('image_unknown')
@@ -156,14 +156,14 @@ describe('why there is none', () => {
     expect(await place({ image: 'special' })).toBe('image_unavailable')
   })
 
-  it('a disk needs the runtime that it was made under, unless its one host is away', async () => {
+  it('is base_image_unavailable if no host has the disk’s runtime, unless the required host is away', async () => {
     const id = await host()
     expect(await place({ image: null, runtime: 'gvisor' })).toBe(id)
     expect(await place({ image: null, runtime: 'microvm' })).toBe('base_image_unavailable')
     expect(await place({ image: null, runtime: 'microvm', only: newUuid() })).toBe('no_host_capacity')
   })
 
-  it('tells a size that no online host has from one that has no room now', async () => {
+  it('distinguishes a size above every online host from one that has no room now', async () => {
     const id = await host()
     await host(sql`state = 'offline', vcpu_total = 64, mem_total_bytes = ${256 * gib}`)
     expect(await place({ cpus: 8, memoryMiB: 16 * 1024, diskGiB: 50 })).toBe(id)

@@ -1,4 +1,4 @@
-/** Where a Dock goes: the fragments that reserve room on a host inside a larger statement, and why there is none. */
+/** Placement of Docks: SQL fragments that choose a host and reserve its room, and the error if no host has room. */
 import { limits, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -9,34 +9,34 @@ export type PlacementRequest = {
   cpus: number
   memoryMiB: number
   diskGiB: number
-  /** Null where the disk does not come from an image: the host then needs none. */
+  /** The image that the host must have. Null if the disk does not come from an image. */
   image: string | null
-  /** The one host it may go to: where its capture is, as long as there is no copy of it. */
+  /** The only host that is allowed: the one with the capture, if there is no copy. Null allows every host. */
   only: string | null
-  /** The host that is taken unless it is much fuller than others: its capture is there. */
+  /** The host with the capture. It is chosen unless it is much fuller than others. */
   prefer?: string | null
-  /** The runtime that its disk was made under; any when absent. */
+  /** The runtime under which the disk was made. Any runtime if absent. */
   runtime?: string | null
-  /** Hosts with a live link. */
+  /** Ids of connected hosts. */
   linked: readonly string[]
-  /** Hosts that are taken only where no other has room: starts failed there a moment ago. */
+  /** Hosts on which starts failed recently. They are chosen only if no other host has room. */
   avoid?: readonly string[]
 }
 
 /**
- * Hosts count as equally full within a step of this share of their slots: one of them is chosen at random, so that creates
- * that see the same picture do not all go to one host.
+ * Hosts are compared in steps of this share of their slots. Among hosts in the same step one is chosen at random, so that
+ * concurrent creates, which see the same numbers, do not all choose the same host.
  */
 const equalShare = 0.05
-/** How many steps fuller than another the preferred host may be. */
+/** How many steps fuller than others the preferred host may be. */
 const preferredSteps = 6
 
 const gib = 1024 * 1024 * 1024
 const mib = 1024 * 1024
 
-/** What a host spends on a sandbox beyond its Dock's memory (decision 060). */
+/** Memory that a sandbox takes beyond that of its Dock (decision 060). */
 const headroomMiB = 128
-/** A new disk larger than the default takes at most this share of a pool: one Dock alone must not be able to fill it. */
+/** Largest share of a pool that a new disk above the default size may take, so that one Dock cannot fill the pool. */
 const poolShareMax = 0.5
 
 const poolBytesFor = ({ diskGiB, image }: PlacementRequest): number =>
@@ -51,14 +51,15 @@ const serves = (r: PlacementRequest): RawBuilder<boolean> =>
   sql<boolean>`(${r.image}::text is null or ${r.image}::text = any(h.images))`
 
 /**
- * `select` of one host with room, its row locked. Sizes are limits, so cores and memory are overcommitted; real
- * pressure (under 10 % of memory or pool left) keeps new Docks away. `after` is true, and awaits the locks that go first.
+ * SQL `select` of one host with room, which locks its row. Sizes are upper limits, so cores and memory are overcommitted.
+ * A host with less than 10 % of its memory or pool free takes no new Docks. `after`: a condition that is always true, and
+ * whose evaluation takes the locks that must be taken before the host's.
  */
 export function hostCandidate(
   r: PlacementRequest,
   policy: PlacementPolicy,
   after: RawBuilder<boolean>,
-  /** Whether a host that another change holds is passed over, for a caller that holds a host already. */
+  /** Skips hosts that are locked, for a caller that holds a host's lock already. */
   passesHeld = false,
 ): RawBuilder<unknown> {
   return sql`
@@ -75,7 +76,7 @@ export function hostCandidate(
   for no key update ${passesHeld ? sql`skip locked` : sql``}`
 }
 
-/** `set` list that counts a Dock on the host row `hosts`. */
+/** SQL `set` list that adds a Dock to the reservations of the row `hosts`. */
 export function reserveSize(
   r: Pick<PlacementRequest, 'cpus' | 'memoryMiB' | 'diskGiB'>,
 ): RawBuilder<unknown> {
@@ -83,7 +84,7 @@ export function reserveSize(
     reserved_disk_gib = hosts.reserved_disk_gib + ${r.diskGiB}, reserved_slots = hosts.reserved_slots + 1`
 }
 
-/** Throws the reason for which {@link hostCandidate} found no host. */
+/** Always throws: the `ServiceError` that says why {@link hostCandidate} found no host. */
 export async function explainNoPlacement(
   db: Db,
   r: PlacementRequest,
@@ -104,13 +105,14 @@ export async function explainNoPlacement(
     from hosts h`.execute(db)
   const { serving, fitting, known, ...hosts } = result.rows[0]!
   if (hosts.linked === 0) throw new ServiceError('no_host_capacity')
-  // A disk boots only under the runtime, and so with the kernel, that it was made under.
+  // A disk boots only under the runtime under which it was made, because that determines the kernel.
   if (hosts.online === 0) throw new ServiceError('base_image_unavailable')
   if (r.image !== null && !known && !catalog.includes(r.image)) throw new ServiceError('image_unknown')
   if (serving === 0) throw new ServiceError('image_unavailable')
   if (fitting === 0)
     throw new ServiceError('validation_error', {
-      message: 'cpus, memoryMiB or diskGiB: larger than every online host, or diskGiB than half of its pool.',
+      message:
+        'cpus, memoryMiB or diskGiB is larger than any online host allows. A new disk may take half of a pool.',
     })
   throw new ServiceError('capacity_exhausted')
 }

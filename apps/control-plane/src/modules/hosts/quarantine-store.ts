@@ -1,14 +1,14 @@
-/** The only SQL for the quarantine: what hosts and the object store keep and the database does not know. */
+/** The only SQL for the quarantine: data that hosts or the object store keep and that the database does not know. */
 import type { DockNote } from '@dock/host-protocol'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 
 export type Quarantined = {
   id: string
-  /** Null: the object store. */
+  /** Null if the data is in the object store. */
   hostId: string | null
   kind: 'dock' | 'capture' | 'objects'
-  /** The Dock, the capture, or the copy that stored the objects. */
+  /** Id of the Dock, of the capture, or of the copy that stored the objects. */
   thingId: string
   generation: number
   organizationId: string | null
@@ -24,7 +24,7 @@ const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId"
   q.organization_id as "organizationId", q.dock_id as "dockId", q.note, q.size_bytes as "sizeBytes", q.disk_bytes as "diskBytes", q.state,
   q.first_seen_at as "firstSeenAt"`
 
-/** True for a capture `c.id` that stands in the quarantine of the host already. */
+/** SQL predicate: true if the capture `c.id` is already in quarantine on the host. */
 export function inQuarantine(hostId: string): RawBuilder<boolean> {
   return sql`(exists (select 1 from quarantine q
     where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'capture' and q.thing_id = c.id)
@@ -34,7 +34,7 @@ export function inQuarantine(hostId: string): RawBuilder<boolean> {
 
 export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
 
-/** Notes what a host reported. What stands there already stays as it is. `newId` makes the ids. */
+/** Adds reported items to the quarantine as `found`. Items that are already there do not change. */
 export async function noteFound(
   db: Db,
   hostId: string,
@@ -51,7 +51,7 @@ export async function noteFound(
     on conflict do nothing`.execute(db)
 }
 
-/** Up to `limit` things of the host that it has not confirmed yet, oldest first. */
+/** Returns up to `limit` items that the host has not confirmed yet, oldest first. */
 export async function foundOnHost(db: Db, hostId: string, limit: number): Promise<Quarantined[]> {
   return (
     await sql<Quarantined>`select ${columns} from quarantine q where q.host_id = ${hostId} and q.state = 'found'
@@ -59,12 +59,12 @@ export async function foundOnHost(db: Db, hostId: string, limit: number): Promis
   ).rows
 }
 
-/** The capture that holds the data of a Dock or a capture. */
+/** Returns the id of the capture that holds the item's data. A quarantined Dock's capture has the id of the item. */
 export function captureOf({ kind, id, thingId }: Quarantined): string {
   return kind === 'dock' ? id : thingId
 }
 
-/** The host keeps it: it waits for a decision from now on. Returns false where that was known. */
+/** Marks an item `held`: its host keeps the capture, and an operator can decide. Returns false if it was not `found`. */
 export async function markHeld(
   db: Db,
   id: string,
@@ -80,12 +80,12 @@ export async function markHeld(
   return held.numAffectedRows === 1n
 }
 
-/** The host does not keep it after all: the report was older than its removal. */
+/** Removes a `found` item that the host no longer has: the report was older than the item's removal. */
 export async function forgetFound(db: Db, id: string): Promise<void> {
   await sql`delete from quarantine where id = ${id} and state = 'found'`.execute(db)
 }
 
-/** Docks of a host that stand in quarantine. */
+/** Returns the Docks of a host that are in quarantine. */
 export async function quarantinedDocks(db: Db, hostId: string): Promise<{ dockId: string }[]> {
   return (
     await sql<{ dockId: string }>`select thing_id as "dockId" from quarantine
@@ -95,7 +95,7 @@ export async function quarantinedDocks(db: Db, hostId: string): Promise<{ dockId
   ).rows
 }
 
-/** A page of what stands in quarantine, oldest first; `all` includes what was decided. */
+/** Returns up to `limit` items, oldest first. `all` includes items that were decided. */
 export async function listQuarantineRows(
   db: Db,
   { all, limit }: { all: boolean; limit: number },
@@ -106,7 +106,7 @@ export async function listQuarantineRows(
   ).rows
 }
 
-/** Locks what stands in quarantine under this id; null when nothing does. */
+/** Locks and returns an item, or returns null if there is none with this id. */
 export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined | null> {
   return (
     (await sql<Quarantined>`select ${columns} from quarantine q where q.id = ${id} for update`.execute(tx))
@@ -114,21 +114,22 @@ export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined |
   )
 }
 
+/** Records an operator's decision. */
 export async function decide(tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> {
   await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
 }
 
-/** True while nobody has decided on it. */
-export function isOpen({ state }: Quarantined): boolean {
+/** Returns true if no decision was made on the item. */
+export function isUndecided({ state }: Quarantined): boolean {
   return state === 'found' || state === 'held'
 }
 
-/** One organization that is being removed, or what a host has of those that were. */
+/** Selects items: those of one organization that is being removed, or those of all deleted organizations on one host. */
 export type DeletedOrganizations = { organizationId: string } | { onHost: string }
 
 /**
- * Takes up to `limit` entries out of quarantine, decided ones as well, and returns them. Of an organization that is being
- * removed the database knows the Docks too, whatever their hosts noted.
+ * Removes up to `limit` items from the quarantine, including decided ones, and returns them. The Docks of an organization
+ * that is being removed are found by the database's own record too, whatever organization their hosts noted.
  */
 export async function takeQuarantined(
   tx: Tx,
@@ -147,7 +148,7 @@ export async function takeQuarantined(
   return taken.rows
 }
 
-/** How many things wait for a decision. */
+/** Returns how many items wait for a decision. */
 export async function countQuarantined(db: Db): Promise<number> {
   return (
     (

@@ -1,7 +1,7 @@
 /**
- * Hosts on which a start failed a moment ago. A host with a broken runtime stays empty, so that placement would give it
- * every new Dock; it is avoided for some minutes, and taken only where no other has room. Kept in memory: each process
- * learns it from its own starts.
+ * Hosts on which a start failed recently. A host with a broken runtime stays empty, so placement would choose it for every
+ * new Dock. Placement therefore avoids it for five minutes unless no other host has room. This state is in memory: each
+ * process learns from its own starts.
  */
 import type { Clock } from '@dock/foundation'
 
@@ -9,9 +9,9 @@ const avoidForMs = 5 * 60_000
 
 export type StartFailures = {
   failed(hostId: string): void
-  /** A start came through: the host is as good as any. */
+  /** A start succeeded: the host is no longer avoided. */
   succeeded(hostId: string): void
-  /** Hosts to avoid now. */
+  /** Returns the hosts to avoid now. */
   recent(): string[]
 }
 

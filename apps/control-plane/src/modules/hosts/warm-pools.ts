@@ -1,24 +1,24 @@
 /**
- * The Docks that hosts hold ready, as they last reported them: in memory, for each report is whole. What makes a claim
- * safe is the key of the table of Docks: whoever inserts a row under such an id first has it, others take the next one.
- * A host names at most {@link poolSizeMax}, and none that another host has named.
+ * The warm pools of all hosts, as last reported. They are kept in memory, because each report is complete. A claim is safe
+ * because of the primary key of `docks`: the first process to insert a row with the pooled Dock's id owns the Dock, and
+ * others try the next one. A host may report at most {@link poolSizeMax} Docks, and none that another host has reported.
  */
 import { type KeepPool, type PoolReport, poolSizeMax } from '@dock/host-protocol'
 
-/** What a host holds ready: only a create that asks for exactly this finds its Dock there. */
+/** The image and size of a warm pool's Docks. Only a create that asks for exactly these can use the pool. */
 export type PoolKind = NonNullable<KeepPool['kind']>
 
-/** A Dock that waits on a host, booted under its final id and with this host name. */
+/** A ready Dock on a host. It was booted under its final id and with this host name. */
 export type WarmDock = { id: string; hostId: string; hostname: string; report: PoolReport }
 
 export type WarmPools = {
-  /** A host's whole pool. */
+  /** Replaces the pool of a host. */
   report(hostId: string, pool: readonly PoolReport[]): void
   add(hostId: string, dock: PoolReport): void
   remove(hostId: string, dockId: string): void
-  /** Takes one out, from the linked host that holds most of the kind; null when there is none. */
+  /** Takes a Dock from the connected host that has most of this kind; returns null if no host has any. */
   take(kind: PoolKind, linked: readonly string[]): WarmDock | null
-  /** Puts back what was not claimed after all. */
+  /** Puts back a Dock that was taken and not claimed. */
   giveBack(dock: WarmDock): void
 }
 
@@ -39,22 +39,22 @@ export function createWarmPools(): WarmPools {
     pools.set(hostId, pool)
     return pool
   }
-  const isAnothers = (hostId: string, dockId: string): boolean =>
+  const isOnOtherHost = (hostId: string, dockId: string): boolean =>
     [...pools].some(([id, { ready, taken }]) => id !== hostId && (ready.has(dockId) || taken.has(dockId)))
 
   return {
     report: (hostId, docks) => {
       const former = poolOf(hostId).taken
-      // A report may have been on its way while one of them was taken: that one stays taken as long as it is named.
+      // The report may be older than a take, so a Dock that was taken stays taken as long as it is reported.
       const taken = new Set(docks.map((dock) => dock.dockId).filter((id) => former.has(id)))
       const free = docks
-        .filter(({ dockId }) => !taken.has(dockId) && !isAnothers(hostId, dockId))
+        .filter(({ dockId }) => !taken.has(dockId) && !isOnOtherHost(hostId, dockId))
         .slice(0, poolSizeMax)
       pools.set(hostId, { ready: new Map(free.map((dock) => [dock.dockId, dock])), taken })
     },
     add: (hostId, dock) => {
       const { ready, taken } = poolOf(hostId)
-      if (ready.size >= poolSizeMax || taken.has(dock.dockId) || isAnothers(hostId, dock.dockId)) return
+      if (ready.size >= poolSizeMax || taken.has(dock.dockId) || isOnOtherHost(hostId, dock.dockId)) return
       ready.set(dock.dockId, dock)
     },
     remove: (hostId, dockId) => {

@@ -134,7 +134,7 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
       }
   }
 
-  let lookedAt = Number.NEGATIVE_INFINITY
+  let checkedAt = Number.NEGATIVE_INFINITY
   let endPlan: (() => void) | undefined
   let running: Promise<void> | undefined
   let isStopped = false
@@ -161,7 +161,7 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
   /** At once when the last look was long enough ago; otherwise when it will have been. */
   const look = (): void => {
     if (endPlan || isStopped) return
-    const waitMs = lookedAt + looksApartMs - clock.now().getTime()
+    const waitMs = checkedAt + looksApartMs - clock.now().getTime()
     if (waitMs > 0) {
       endPlan = clock.after(waitMs, () => {
         endPlan = undefined
@@ -169,7 +169,7 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
       })
       return
     }
-    lookedAt = clock.now().getTime()
+    checkedAt = clock.now().getTime()
     run().catch((error: unknown) => logger.error({ err: error }, 'images were not looked after'))
   }
 
