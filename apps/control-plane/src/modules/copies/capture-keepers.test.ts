@@ -1,4 +1,4 @@
-/** Snapshots whose capture is kept by two hosts: the one that the Snapshot names, and a second. */
+/** Snapshots whose capture two hosts keep: the host in `snapshots.host_id` and a second one. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ let context: CopyContext
 let first: string
 let second: string
 let snapshotId: string
-/** Hosts whose capture is not what it was. */
+/** Hosts whose capture is damaged. */
 let damaged: Set<string>
 let linked: string[]
 eachInAWorld(
@@ -86,14 +86,14 @@ const ordered = async () =>
     await sql<{ hostId: string }>`select host_id as "hostId" from host_orders
       where thing_id = ${snapshotId}`.execute(world.db)
   ).rows.map(({ hostId }) => hostId)
-/** The first host keeps the capture no longer, as after a restore of it that failed before there were other keepers. */
+/** Clears `host_id`, as happens if a restore to the first host failed before other hosts kept the capture. */
 const unnameFirst = () => sql`update snapshots set host_id = null where id = ${snapshotId}`.execute(world.db)
 const loseChunk = async () => {
   for await (const { key } of context.store.list(''))
     if (key.includes('/chunks/')) await context.store.delete(key)
 }
 
-it('a drill compares the captures of both hosts, and gives up the damaged one', async () => {
+it('a drill compares the captures of both hosts and removes the damaged one', async () => {
   damaged.add(second)
   world.clock.advance(drillAgainMs + 1)
   expect(await drillNext(context)).toBe('damaged capture')
@@ -101,7 +101,7 @@ it('a drill compares the captures of both hosts, and gives up the damaged one', 
   expect(await ordered()).toEqual([second])
 })
 
-it('of a Snapshot whose named host is given up in a drill, the other host is named', async () => {
+it('a drill that removes the capture in host_id sets host_id to the other host', async () => {
   damaged.add(first)
   world.clock.advance(drillAgainMs + 1)
   expect(await drillNext(context)).toBe('damaged capture')
@@ -109,7 +109,7 @@ it('of a Snapshot whose named host is given up in a drill, the other host is nam
   expect(await ordered()).toEqual([first])
 })
 
-it('a drill does not remove a capture from a host to which it is being restored', async () => {
+it('a drill does not remove a capture from a host while it is restored there', async () => {
   damaged.add(second)
   await beginRestore(world.db, { snapshotId, hostId: second }, world.clock.now())
   await sql`update snapshots set host_id = ${second} where id = ${snapshotId}`.execute(world.db)
@@ -118,7 +118,7 @@ it('a drill does not remove a capture from a host to which it is being restored'
   expect(await ordered()).toEqual([])
 })
 
-it('a damaged copy is made again from a host that no Snapshot names', async () => {
+it('a damaged copy is made again from a host that is not in host_id', async () => {
   await unnameFirst()
   await loseChunk()
   world.clock.advance(drillAgainMs + 1)
@@ -137,7 +137,7 @@ it('a copy is made from any host that keeps the capture', async () => {
   expect(await state()).toEqual({ status: 'completed', isCopied: true })
 })
 
-it('after a restore, a copy that lost objects fails no Snapshot that a host keeps', async () => {
+it('after a database restore, missing objects do not fail a Snapshot that a host keeps', async () => {
   await unnameFirst()
   await loseChunk()
   await sql`update instance_epoch set epoch = 1, begun_at = ${world.clock.now()}`.execute(world.db)
@@ -147,7 +147,7 @@ it('after a restore, a copy that lost objects fails no Snapshot that a host keep
   expect(await state()).toEqual({ status: 'completed', isCopied: true })
 })
 
-it('after a restore, a copy that lost objects fails no Snapshot that a host is being given', async () => {
+it('after a database restore, missing objects do not fail a Snapshot that is restored to a host', async () => {
   await unnameFirst()
   await beginRestore(world.db, { snapshotId, hostId: second }, world.clock.now())
   await loseChunk()
@@ -156,7 +156,7 @@ it('after a restore, a copy that lost objects fails no Snapshot that a host is b
   expect((await state()).status).toBe('completed')
 })
 
-it('a crowded host gives up what it was given, and what is named there passes to the other', async () => {
+it('eviction removes restored captures too, and moves host_id to the other host', async () => {
   const crowd = (hostId: string) =>
     sql`update hosts set disk_total_bytes = 100, disk_free_bytes = case when id = ${hostId} then 5 else 90 end`.execute(
       world.db,
@@ -172,7 +172,7 @@ it('a crowded host gives up what it was given, and what is named there passes to
   expect(await ordered()).toEqual([first])
 })
 
-it('a host that does not get its capture back is replaced by another that keeps it', async () => {
+it('a failed restore moves host_id to another host that keeps the capture', async () => {
   await endRestore(world.db, { snapshotId, hostId: first })
   expect((await kept()).named).toBe(second)
 })

@@ -1,6 +1,6 @@
 /**
- * After a restore the database may name objects that were removed since its backup. A copy that lacks one is made again
- * where a host keeps the capture; where none does, its Snapshot reads `failed`.
+ * Checks all copies after a restore of the database, which may refer to objects that were removed since the backup. A copy
+ * with missing objects is made again if a host keeps the capture. Otherwise its Snapshot fails.
  */
 import { sql } from 'kysely'
 import { type CopyContext, manifestKey } from './copy-context.ts'
@@ -22,7 +22,7 @@ const organizations = async ({ db }: CopyContext): Promise<string[]> =>
 
 type Chunk = { name: string; key: string }
 
-/** Chunks of the organization whose object is not among the keys. */
+/** Returns the organization's chunks whose object key is not in `keys`. */
 const missingChunks = async (
   { db }: CopyContext,
   organizationId: string,
@@ -63,11 +63,11 @@ const checkOrganization = async (context: CopyContext, organizationId: string): 
   for (const { id } of lost.rows)
     logger.error(
       { snapshotId: id, organizationId },
-      'a copy lost objects since the backup; its Snapshot has failed',
+      'objects of a copy were removed since the backup and no host keeps the capture; the Snapshot has failed',
     )
 }
 
-/** Compares all copies with the store, once in an epoch. Resolves at once where there is nothing to do. */
+/** Compares all copies with the object store, once per epoch. Does nothing if this epoch was checked. */
 export async function checkCopies(context: CopyContext): Promise<void> {
   const epoch = await isDue(context)
   if (epoch === null) return

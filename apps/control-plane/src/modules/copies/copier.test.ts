@@ -1,4 +1,4 @@
-/** What the copier does when the store has no room or copies fail; the disk is a real one of a few MiB. */
+/** The copier when the store is full or copies fail. The store is on a real disk of a few MiB. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -79,7 +79,7 @@ const uncopied = async (): Promise<number> =>
     )
   ).rows[0]!.n
 
-it('asks no host for bytes while the reserve is touched, says so, and goes on once there is room', async () => {
+it('asks no host for data while the store is full, logs that, and continues once there is room', async () => {
   await stopped()
   await stopped()
   world.clock.advance(usualCopySettings.ageMs)
@@ -91,7 +91,7 @@ it('asks no host for bytes while the reserve is touched, says so, and goes on on
   }
   expect(asked).toEqual([])
   expect(full).toEqual([true])
-  expect(loud.join('')).toContain('the object store is full; copies wait')
+  expect(loud.join('')).toContain('the object store is full; copies pause')
   await empty()
   world.clock.advance(60_000)
   await copier.run()
@@ -99,7 +99,7 @@ it('asks no host for bytes while the reserve is touched, says so, and goes on on
   expect(full.at(-1)).toBe(false)
 })
 
-it('pauses when the disk fills during a copy, and tries another Snapshot before that one', async () => {
+it('pauses when the disk fills during a copy, and then tries another Snapshot first', async () => {
   const [first, second] = [await stopped(), await stopped()]
   world.clock.advance(usualCopySettings.ageMs)
   const { nameChunks } = context.gateway
@@ -121,7 +121,7 @@ it('pauses when the disk fills during a copy, and tries another Snapshot before 
   expect(await uncopied()).toBe(0)
 })
 
-it('pauses all copies after three that failed, whatever the reason, instead of asking for each in turn', async () => {
+it('pauses all copies after three consecutive failures of any kind', async () => {
   for (let each = 0; each < 6; each++) await stopped()
   world.clock.advance(usualCopySettings.ageMs)
   context.gateway.nameChunks = async (_, id) => {

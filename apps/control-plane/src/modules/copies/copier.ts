@@ -1,28 +1,29 @@
 /**
- * Makes the copies of completed Snapshots, one at a time. Not at once: a Dock that is resumed or deleted right after its
- * stop would cost a copy for nothing, and what people wait for goes first. A failed one is tried again later and later.
- * When the store has no room, or one copy after the other fails, all of them pause; after the pause others are tried
- * before those that failed, since a small one may fit.
+ * Copies completed Snapshots to the object store, one at a time. A Snapshot is copied only once it has reached a minimum
+ * age: a Dock that is resumed or deleted right after its stop needs no copy, and user requests take precedence.
+ *
+ * A failed copy is retried with exponential backoff. If the store is full, or several copies in a row fail, all copies
+ * pause. After the pause, other Snapshots are tried before the failed ones, since a smaller one may fit.
  */
 import { StoreFull } from '../../object-store/index.ts'
 import type { CopyContext } from './copy-context.ts'
-import { CopyLost, copyBehindSince, type DueSnapshot, nextDueSnapshot } from './copy-store.ts'
+import { CopyLost, type DueSnapshot, nextDueSnapshot, oldestUncopiedAt } from './copy-store.ts'
 import { takeCopy } from './take-copy.ts'
 
-const lastRetryMs = 3_600_000
-/** The longest that all copies wait after failures one behind the other. */
-const lastPauseMs = 600_000
-/** So many failures one behind the other are no fault of single Snapshots. */
+const retryMaxMs = 3_600_000
+/** Longest pause of all copies after consecutive failures. */
+const pauseMaxMs = 600_000
+/** After this many consecutive failures the cause is unlikely to be a single Snapshot, so all copies pause. */
 const failuresBeforePause = 3
 
 export type Copier = {
-  /** Copies all that is due; resolves when nothing more is. A second call joins the first. */
+  /** Copies all Snapshots that are due. A concurrent call joins the one that runs. */
   run(): Promise<void>
-  /** Begins nothing more; resolves when nothing is under way. */
+  /** Starts no further copy. Resolves when the current one has ended. */
   stop(): Promise<void>
 }
 
-/** `onLost`: a copy was given up because its Snapshot is gone; what it has stored is for a sweep. */
+/** `onLost` is called if a copy is abandoned because its Snapshot is gone. A sweep then removes its objects. */
 export function createCopier(context: CopyContext, onLost: () => void = () => undefined): Copier {
   const { db, clock, gateway, logger, settings, metrics } = context
   const failures = new Map<string, { tries: number; until: number }>()
@@ -33,16 +34,19 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
 
   const failed = (snapshot: DueSnapshot, error: unknown): void => {
     const tries = (failures.get(snapshot.id)?.tries ?? 0) + 1
-    // One that found no room waits longer than all copies do: others are tried before it.
+    // A copy that did not fit waits longer than the pause of all copies, so that others are tried first.
     const doublings = error instanceof StoreFull ? tries : tries - 1
-    const waitMs = Math.min(settings.retryMs * 2 ** doublings, lastRetryMs)
+    const waitMs = Math.min(settings.retryMs * 2 ** doublings, retryMaxMs)
     failures.set(snapshot.id, { tries, until: clock.now().getTime() + waitMs })
     if (error instanceof CopyLost) {
-      logger.info({ snapshotId: snapshot.id }, 'copy given up')
+      logger.info(
+        { snapshotId: snapshot.id },
+        'copy abandoned: its Snapshot is gone or another process has the lease',
+      )
       onLost()
       return
     }
-    logger.error({ err: error, snapshotId: snapshot.id, tries }, 'copy failed; it is tried again')
+    logger.error({ err: error, snapshotId: snapshot.id, tries }, 'copy failed; retrying')
     pauseAfter(error)
   }
 
@@ -51,9 +55,9 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     const isFull = error instanceof StoreFull
     metrics?.storeFull(isFull)
     if (!isFull && inARow < failuresBeforePause) return
-    const waitMs = Math.min(settings.retryMs * 2 ** Math.min(inARow - 1, 20), lastPauseMs)
+    const waitMs = Math.min(settings.retryMs * 2 ** Math.min(inARow - 1, 20), pauseMaxMs)
     pausedUntil = clock.now().getTime() + waitMs
-    logger.error({ err: error, waitMs }, isFull ? 'the object store is full; copies wait' : 'copies wait')
+    logger.error({ err: error, waitMs }, isFull ? 'the object store is full; copies pause' : 'copies pause')
   }
 
   const succeeded = (snapshot: DueSnapshot): void => {
@@ -62,9 +66,9 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     metrics?.storeFull(false)
   }
 
-  /** Forgets failures of Snapshots that were not tried again for long: they are gone, or copied by another process. */
+  /** Drops old failures whose Snapshots were not retried: they were deleted, or another process copied them. */
   const forgetOld = (now: number): void => {
-    for (const [id, { until }] of failures) if (until < now - lastRetryMs) failures.delete(id)
+    for (const [id, { until }] of failures) if (until < now - retryMaxMs) failures.delete(id)
   }
 
   const copyOne = async (snapshot: DueSnapshot): Promise<void> => {
@@ -79,7 +83,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     }
   }
 
-  /** False, and all copies pause, while nothing can be stored: no host is asked for bytes then. */
+  /** Returns true if the store accepts objects. Otherwise pauses all copies, so that no host reads a disk in vain. */
   const hasRoom = async (): Promise<boolean> => {
     try {
       await context.store.requireRoom()
@@ -96,7 +100,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
       forgetOld(now.getTime())
       if (now.getTime() < pausedUntil) return
       const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
-      // One by one: of a list, some would be deleted while others are copied.
+      // Query one at a time: Snapshots later in a list could be deleted while earlier ones are copied.
       const snapshot = await nextDueSnapshot(db, {
         hosts: gateway.linkedInBulk(),
         now,
@@ -108,15 +112,15 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
     }
   }
 
-  const tellBehind = async (): Promise<void> => {
-    const since = await copyBehindSince(db)
+  const reportBehind = async (): Promise<void> => {
+    const since = await oldestUncopiedAt(db)
     metrics?.behind(since ? (clock.now().getTime() - since.getTime()) / 1000 : 0)
   }
 
   const run = (): Promise<void> => {
     if (stopped) return Promise.resolve()
     running ??= copyDue()
-      .then(tellBehind)
+      .then(reportBehind)
       .finally(() => {
         running = undefined
       })

@@ -1,4 +1,4 @@
-/** Copies against a real database and a folder store; the host is the fake one. */
+/** Copies with a real database, an object store in a folder, and a fake host. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ import { createCopies } from './keep-copies.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
 import { sweepStrayObjects } from './stray-objects.ts'
-import { sweepCopies, sweepRetained } from './sweep-copies.ts'
+import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 import { copyLeaseMs, takeCopy } from './take-copy.ts'
 
 const { ageMs: copyAgeMs, graceMs, drillAgainMs } = usualCopySettings
@@ -54,7 +54,7 @@ const objects = async (): Promise<string[]> => {
   return found.sort()
 }
 
-/** A stopped Dock and its Snapshot. */
+/** Creates a stopped Dock and returns it with its Snapshot. */
 const stopped = async (): Promise<{ dockId: string; snapshotId: string }> => {
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
@@ -77,7 +77,7 @@ const remove = async (dockId: string): Promise<void> => {
 }
 
 describe('a copy', () => {
-  it('is not begun of a Snapshot that was deleted while another was copied', async () => {
+  it('is not begun for a Snapshot that was deleted while another was copied', async () => {
     await createCopier(context).run()
     const [first, second] = [await stopped(), await stopped()]
     const asked: string[] = []
@@ -89,7 +89,7 @@ describe('a copy', () => {
     expect(asked).toEqual([first.snapshotId])
   })
 
-  it('is made of every completed Snapshot, stands sealed in the store, and brings the capture back', async () => {
+  it('is made of every completed Snapshot, is sealed in the store, and restores the capture', async () => {
     const { snapshotId } = await stopped()
     await createCopier(context).run()
     expect(await copiedAt(snapshotId)).not.toBeNull()
@@ -103,7 +103,7 @@ describe('a copy', () => {
     await ensureCapture(context, snapshotId, world.hostId)
   })
 
-  it('stores nothing that a host sends unasked, nor a list of files without an end', async () => {
+  it('fails if the host sends chunks that were not requested, or an endless list of files', async () => {
     const { snapshotId } = await stopped()
     const before = await objects()
     let sent = 0
@@ -113,7 +113,7 @@ describe('a copy', () => {
       const frames = await world.host.sealChunks(host, id, secret, wanted)
       return (async function* () {
         const whole = Buffer.concat(await Array.fromAsync(frames))
-        // All but the frame that ends the stream.
+        // Everything except the frame that ends the stream.
         yield whole.subarray(0, -72)
         for (; sent < 1000; sent++) {
           const content = Buffer.from(`unasked ${sent}`)
@@ -124,7 +124,7 @@ describe('a copy', () => {
     }
     const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
     const copying = takeCopy({ ...rest, gateway: { ...world.host, sealChunks: unasked } }, snapshot)
-    await expect(copying).rejects.toThrow(/nobody asked for/)
+    await expect(copying).rejects.toThrow(/was not requested/)
     expect(sent).toBeLessThan(10)
     let listed = 0
     const path = `/${'p'.repeat(4000)}`
@@ -156,7 +156,7 @@ describe('a copy', () => {
     expect(world.host.captures.has(snapshotId)).toBe(false)
   })
 
-  it('is not made of a Snapshot that has only just been taken', async () => {
+  it('is not made of a Snapshot below the minimum age', async () => {
     const dock = await world.create()
     await stopDock(world.modules.context, world.caller, dock.id, { force: false })
     await createCopier(context).run()
@@ -165,7 +165,7 @@ describe('a copy', () => {
     expect(row.rows[0]!.at).toBeNull()
   })
 
-  it('does not count while the store loses what it was given', async () => {
+  it('is not published if the store does not return what was stored', async () => {
     const { snapshotId } = await stopped()
     const store = { ...context.store, get: async () => Buffer.alloc(100) }
     await createCopier({ ...context, store }).run()
@@ -178,7 +178,7 @@ describe('a copy', () => {
     expect(await copiedAt(snapshotId)).not.toBeNull()
   })
 
-  it('waits for the link that its bytes go over, and comes with it', async () => {
+  it('waits until the host’s bulk link is connected', async () => {
     const { snapshotId } = await stopped()
     let linked: string[] = []
     const nameChunks: typeof world.host.nameChunks = async (...all) => {
@@ -195,7 +195,7 @@ describe('a copy', () => {
     expect(await copiedAt(snapshotId)).not.toBeNull()
   })
 
-  it('is tried again later when the host fails, and not by two at once', async () => {
+  it('is retried after the host failed, by one process at a time', async () => {
     const { snapshotId } = await stopped()
     const gateway = {
       ...world.host,
@@ -218,7 +218,7 @@ describe('a copy', () => {
     expect(asked).toBe(1)
   })
 
-  it('is begun anew soon after the process at it died, but not while that one only takes long', async () => {
+  it('is taken over once the lease of a dead process expires, but not from a slow process', async () => {
     const { snapshotId } = await stopped()
     const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
     let goOn = (): void => undefined
@@ -235,7 +235,7 @@ describe('a copy', () => {
         }>`select lease_until as at from copies where snapshot_id = ${snapshotId}`.execute(world.db)
       ).rows[0]?.at
     await expect.poll(leaseUntil).toBeDefined()
-    // Time goes on while it is waited: the next renewal is planned only when the one before has come back.
+    // Advance the clock while polling: the next renewal is scheduled only after the previous one has returned.
     const secondsLeft = async (): Promise<number> => {
       world.clock.advance(1_000)
       return ((await leaseUntil())!.getTime() - world.clock.now().getTime()) / 1000
@@ -258,7 +258,7 @@ describe('a copy', () => {
   })
 
   it.each(['its chunks are named', 'its manifest is stored'])(
-    'is begun anew at once by a process that starts alone; one that paused before %s completes nothing',
+    'is taken over at once by a new sole process; a process that paused before %s cannot publish',
     async (place) => {
       const { snapshotId } = await stopped()
       const snapshot = { id: snapshotId, organizationId: world.organizationId, hostId: world.hostId }
@@ -301,14 +301,14 @@ describe('a copy', () => {
 })
 
 describe('a sweep', () => {
-  it('removes what no Snapshot needs after the grace time, and nothing that one needs', async () => {
+  it('removes only what no Snapshot needs, chunks after the grace time', async () => {
     const kept = await stopped()
     const gone = await stopped()
     await createCopier(context).run()
     const before = await objects()
     await remove(gone.dockId)
     expect((await sweepCopies(context)).copies).toBeGreaterThanOrEqual(1)
-    // The chunks are young still.
+    // The chunks are still within the grace time.
     expect((await objects()).filter((key) => key.includes('/chunks/'))).toEqual(
       before.filter((key) => key.includes('/chunks/')),
     )
@@ -320,7 +320,7 @@ describe('a sweep', () => {
     expect(world.host.captures.has(kept.snapshotId)).toBe(true)
   })
 
-  it('leaves a chunk alone that a new copy has just said it needs', async () => {
+  it('keeps a chunk that a new copy has just begun to use', async () => {
     const { snapshotId, dockId } = await stopped()
     await createCopier(context).run()
     const name = (
@@ -334,7 +334,7 @@ describe('a sweep', () => {
     expect((await sweepCopies(context)).chunks).toBe(0)
   })
 
-  it('finds objects that no row names', async () => {
+  it('removes stray objects of ended copies', async () => {
     const { snapshotId } = await stopped()
     await createCopier(context).run()
     const needed = await objects()
@@ -350,7 +350,7 @@ describe('a sweep', () => {
     expect(await copiedAt(snapshotId)).not.toBeNull()
   })
 
-  it('keeps the objects of a copy that the database does not know, until they are deleted by an order', async () => {
+  it('quarantines objects of unknown copies and keeps them until an operator deletes them', async () => {
     const unknown = newUuid()
     const keys = [`chunks/aa/name-${unknown}`, `copies/${unknown}/manifest`].map(
       (key) => `${world.organizationId}/${key}`,
@@ -368,7 +368,7 @@ describe('a sweep', () => {
     expect(await objects()).toEqual(before.filter((key) => !keys.includes(key)))
   })
 
-  it('removes what is left of an organization that was deleted, whether the copy is known or not', async () => {
+  it('removes objects of deleted organizations, even of unknown copies', async () => {
     const gone = newUuid()
     await sql`insert into erasures (kind, id) values ('organization', ${gone})`.execute(world.db)
     const before = await objects()
@@ -381,7 +381,7 @@ describe('a sweep', () => {
   })
 })
 
-describe('after a restore', () => {
+describe('after a database restore', () => {
   const begin = (at: Date) =>
     sql`update instance_epoch set epoch = epoch + 1, begun_at = ${at}`.execute(world.db)
   afterEach(() =>
@@ -392,7 +392,7 @@ describe('after a restore', () => {
     (await sql<{ status: string }>`select status from snapshots where id = ${id}`.execute(world.db)).rows[0]
       ?.status
 
-  it('a copy whose object is gone is made again, or its Snapshot reads failed; others stay', async () => {
+  it('a Snapshot fails if its copy lacks objects and no host keeps it; others stay completed', async () => {
     const [gone, kept] = [await stopped(), await stopped()]
     await createCopier(context).run()
     const chunkOf = async (snapshotId: string) =>
@@ -416,7 +416,7 @@ describe('after a restore', () => {
     expect(await copiedAt(kept.snapshotId)).not.toBeNull()
   })
 
-  it('chunks from before it stay until every object was looked at', async () => {
+  it('chunks from before the restore stay until every object was checked', async () => {
     const { dockId } = await stopped()
     await createCopier(context).run()
     await remove(dockId)
@@ -432,7 +432,7 @@ describe('after a restore', () => {
 
 describe('without any grace time', () => {
   const hasty = () => ({ ...context, settings: { ...usualCopySettings, graceMs: 0 } })
-  /** Sweeps of both kinds at each step of a copy, by the clock of a store that is behind. */
+  /** Wraps a store so that both sweeps run at each step of a copy, with a clock that is a minute ahead of the store's. */
   const swept = (store: CopyContext['store']): CopyContext['store'] => {
     const sweepAll = async (): Promise<void> => {
       const later = { ...world.clock, now: () => new Date(Date.now() + 60_000) }
@@ -454,7 +454,7 @@ describe('without any grace time', () => {
     }
   }
 
-  it('sweeps take nothing of a copy that is being made, and all that one left which was given up', async () => {
+  it('sweeps remove nothing of a copy in progress and every object of an abandoned copy', async () => {
     const { snapshotId, dockId } = await stopped()
     await createCopier({ ...context, store: swept(context.store) }).run()
     expect(await copiedAt(snapshotId)).not.toBeNull()
@@ -478,7 +478,7 @@ describe('without any grace time', () => {
 })
 
 describe('a drill', () => {
-  /** Other tests' Snapshots would be drilled as well. */
+  /** Leaves a single copied Snapshot, since Snapshots of other tests would be drilled too. */
   const alone = async () => {
     for (const { id } of (await sql<{ id: string }>`select id from docks`.execute(world.db)).rows)
       await remove(id)
@@ -503,7 +503,7 @@ describe('a drill', () => {
       )
     ).rows[0]?.at
 
-  it('finds a copy whole, once a day', async () => {
+  it('verifies an undamaged copy once a day', async () => {
     await alone()
     expect(await drillNext(context)).toBe(null)
     due()
@@ -512,7 +512,7 @@ describe('a drill', () => {
   })
 
   it.each(['/chunks/', '/manifest', '/index-'])(
-    'finds a flipped byte in %s, and has it copied again',
+    'finds a flipped byte in %s, and the Snapshot is copied again',
     async (part) => {
       const { snapshotId } = await alone()
       await spoil(part)
@@ -526,7 +526,7 @@ describe('a drill', () => {
     },
   )
 
-  it('finds a missing chunk; a Snapshot whose capture is gone is said to be damaged and is not restored', async () => {
+  it('finds a missing chunk; without a capture the copy is marked as damaged and not restored', async () => {
     const { snapshotId } = await alone()
     await context.store.delete((await objects()).find((key) => key.includes('/chunks/'))!)
     await unname(snapshotId)
@@ -538,7 +538,7 @@ describe('a drill', () => {
     expect(world.host.captures.has(snapshotId)).toBe(false)
   })
 
-  it('gives up a capture that is not what its copy says, and keeps the copy', async () => {
+  it('removes a capture that differs from its copy, and keeps the copy', async () => {
     const { snapshotId } = await alone()
     due()
     const nameChunks = async () => ({ diskBytes: 36, chunks: [{ index: 0, name: 'a'.repeat(64) }] })
@@ -551,7 +551,7 @@ describe('a drill', () => {
     expect(world.host.captures.has(snapshotId)).toBe(true)
   })
 
-  it('blames nobody when the store cannot be reached, or the Snapshot was deleted meanwhile', async () => {
+  it('records no damage if the store is unreachable or the Snapshot is deleted meanwhile', async () => {
     const { snapshotId, dockId } = await alone()
     due()
     const away = { ...context.store, get: () => Promise.reject(new Error('no route to the store')) }
@@ -569,8 +569,8 @@ describe('a drill', () => {
   })
 })
 
-describe('an organization that keeps no data', () => {
-  it('loses the objects of a deleted Snapshot at once, and of a copy that was under way', async () => {
+describe('an organization with zero data retention', () => {
+  it('loses the objects of a deleted Snapshot at once, including those of a copy in progress', async () => {
     const { dockId } = await stopped()
     await createCopier(context).run()
     const { dockId: copied } = await stopped()
@@ -580,11 +580,11 @@ describe('an organization that keeps no data', () => {
     const put: CopyContext['store']['put'] = async (key, bytes) => {
       await context.store.put(key, bytes)
       await remove(copied)
-      await sweepRetained(context)
+      await sweepZeroRetention(context)
     }
     await createCopier({ ...context, store: { ...context.store, put } }, () => void 0).run()
     await remove(dockId)
-    await sweepRetained(context)
+    await sweepZeroRetention(context)
     const left = await sql<{ n: number }>`select count(*)::int as n from snapshots`.execute(world.db)
     const chunks = (await objects()).filter((key) => key.includes('/chunks/'))
     expect(chunks.length).toBe(left.rows[0]!.n)
@@ -595,7 +595,7 @@ describe('an organization that keeps no data', () => {
 })
 
 describe('a deleted organization', () => {
-  it('loses every object, once its Snapshots are gone', async () => {
+  it('loses every object once its Snapshots are deleted', async () => {
     const { dockId } = await stopped()
     await createCopier(context).run()
     const other = `${newUuid()}/chunks/aa/other`
@@ -610,7 +610,7 @@ describe('a deleted organization', () => {
 })
 
 describe('eviction', () => {
-  it('gives up copied captures of a crowded host only, and resume brings them back', async () => {
+  it('removes only copied captures of a crowded host, and they can be restored', async () => {
     const copied = await stopped()
     await createCopier(context).run()
     const uncopied = await stopped()

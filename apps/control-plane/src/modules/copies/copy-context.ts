@@ -1,4 +1,4 @@
-/** What the work on copies needs, and where its objects stand in the store. */
+/** Dependencies of this module, and the keys of its objects in the object store. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { ObjectStore } from '../../object-store/index.ts'
@@ -6,12 +6,12 @@ import type { SealedColumn, Sealer } from '../../sealing/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
 import type { CopySettings } from './copy-settings.ts'
 
-/** What operators see of copies. */
+/** Metrics of copies for operators. */
 export type CopyMetrics = {
   drilled(result: 'whole' | 'damaged copy' | 'damaged capture'): void
-  /** Age of the oldest completed Snapshot without a verified copy; 0 where each has one. */
+  /** Age of the oldest completed Snapshot that has no verified copy; 0 if all have one. */
   behind(seconds: number): void
-  /** Whether the last attempt found no room in the store. */
+  /** True if the last attempt failed because the store is full. */
   storeFull(isFull: boolean): void
 }
 
@@ -22,10 +22,10 @@ export type CopyContext = {
   gateway: HostGateway
   sealer: Sealer
   store: ObjectStore
-  /** Names this process on leases. */
+  /** Identifies this process on leases. */
   owner: string
   settings: CopySettings
-  /** Characters of a list of files that every copy may have, however small its disk. Default 1 Gi; tests set less. */
+  /** Minimum length limit for a copy's file index, in characters, however small the disk. Default 2^30; tests lower it. */
   indexLengthMin?: number
   metrics?: CopyMetrics
 }
@@ -38,7 +38,7 @@ export const copyKeysColumn: SealedColumn = {
   ownerColumn: 'organization_id',
 }
 
-/** Objects of an organization are below its id, so that all of them can be found when it goes. */
+/** Objects of an organization have its id as prefix, so that they can all be found when it is deleted. */
 export function chunksPrefix(organizationId: string): string {
   return `${organizationId}/chunks/`
 }

@@ -1,4 +1,4 @@
-/** The keys of an organization's copies: made at its first copy, kept sealed under the organization's data key. */
+/** The keys of an organization's copies. They are created for its first copy and sealed under its data key. */
 import { type CopyKeys, newCopyKeys, parseCopyKeys, serialiseCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
 import type { CopyContext } from './copy-context.ts'
@@ -27,11 +27,11 @@ const makeSecret = async (context: KeyContext, organizationId: string): Promise<
   )
   await sql`insert into copy_keys (organization_id, secret, created_at)
     values (${organizationId}, ${secret}, ${clock.now()}) on conflict do nothing`.execute(db)
-  // Another process may have been quicker: the row that stands is the one that counts.
+  // Another process may have inserted its keys first. The stored row counts.
   return (await readSecret(context, organizationId)) ?? secret
 }
 
-/** The organization's keys, made when it has none. */
+/** Returns the organization's copy keys, and creates them if it has none. */
 export async function copyKeys(context: KeyContext, organizationId: string): Promise<CopyKeys> {
   const secret = (await readSecret(context, organizationId)) ?? (await makeSecret(context, organizationId))
   return parseCopyKeys(await context.sealer.open(ownerOf(organizationId), placeOf(organizationId), secret))

@@ -8,12 +8,12 @@ export type DueSnapshot = { id: string; organizationId: string; hostId: string }
 export type Copy = { id: string; organizationId: string; snapshotId: string }
 export type StoredChunk = { name: string; objectKey: string; sizeBytes: number }
 
-/** Another process copies the Snapshot, or its copy is no longer wanted. */
+/** This process no longer has the lease of the copy: another process took over, or the copy or its Snapshot is gone. */
 export class CopyLost extends Error {
   override readonly name = 'CopyLost'
 }
 
-/** The oldest completed Snapshot whose capture one of these hosts keeps, that has no verified copy and that nobody copies just now. */
+/** Returns the oldest completed Snapshot on `hosts` that has no verified copy and that no process is copying. */
 export async function nextDueSnapshot(
   db: Db,
   input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
@@ -30,8 +30,8 @@ export async function nextDueSnapshot(
   ).rows[0]
 }
 
-/** Since when the oldest completed Snapshot waits for its copy. */
-export async function copyBehindSince(db: Db): Promise<Date | null> {
+/** Returns the creation time of the oldest completed Snapshot without a copy, or null. */
+export async function oldestUncopiedAt(db: Db): Promise<Date | null> {
   return (
     (
       await sql<{ since: Date | null }>`select min(created_at) as since from snapshots
@@ -40,7 +40,7 @@ export async function copyBehindSince(db: Db): Promise<Date | null> {
   )
 }
 
-/** Begins a copy; an earlier attempt that was never finished gives way. Null when somebody else is at it. */
+/** Begins a copy and replaces an attempt whose lease has expired. Returns null if another process holds the lease. */
 export async function beginCopy(
   db: Db,
   snapshot: DueSnapshot,
@@ -58,26 +58,26 @@ export async function beginCopy(
   })
 }
 
-/** Throws {@link CopyLost} when the copy is no longer this process's. */
+/** Renews the lease. Throws {@link CopyLost} if this process no longer holds it. */
 export async function renewCopy(db: Db, copy: Copy, lease: { owner: string; until: Date }): Promise<void> {
   const renewed = await sql`update copies set lease_until = ${lease.until}
     where id = ${copy.id} and lease_owner = ${lease.owner} and verified_at is null`.execute(db)
   if (renewed.numAffectedRows !== 1n) throw new CopyLost(copy.id)
 }
 
-/** Gives up an attempt: what it has stored is left to the sweep, the Snapshot to a later attempt. */
+/** Abandons an attempt. A sweep removes its objects, and a later attempt copies the Snapshot. */
 export async function abandonCopy(db: Db, copy: Copy): Promise<void> {
   await sql`delete from copies where id = ${copy.id} and verified_at is null`.execute(db)
 }
 
-/** Gives up the attempts of every other owner: the caller knows that none of them lives. */
-export async function endCopiesOfOthers(db: Db, owner: string): Promise<void> {
+/** Abandons the attempts of all other owners. The caller must know that none of them is running. */
+export async function abandonCopiesOfOtherOwners(db: Db, owner: string): Promise<void> {
   await sql`delete from copies where verified_at is null and lease_owner <> ${owner}`.execute(db)
 }
 
 /**
- * Says that the copy needs these chunks, and answers the names that are stored already. The stored ones are touched, so
- * that a sweep that looks at the same moment finds them young. Throws {@link CopyLost}.
+ * Records that the copy uses these chunks, and returns the names of those that are stored already. Updates `used_at` of the
+ * stored ones, so that a concurrent sweep does not remove them. Throws {@link CopyLost}.
  */
 export async function useChunks(
   db: Db,
@@ -101,7 +101,7 @@ export async function useChunks(
   })
 }
 
-/** Records a chunk that stands in the store. False when another copy has stored it meanwhile, or this one is lost. */
+/** Records a stored chunk. Returns false if another copy recorded it meanwhile, or if this copy is lost. */
 export async function recordChunk(db: Db, copy: Copy, chunk: StoredChunk, now: Date): Promise<boolean> {
   const recorded = await sql`
     insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
@@ -111,7 +111,7 @@ export async function recordChunk(db: Db, copy: Copy, chunk: StoredChunk, now: D
   return recorded.numAffectedRows === 1n
 }
 
-/** Publishes the copy: the Snapshot can be restored anywhere from now on. Throws {@link CopyLost}. */
+/** Publishes the copy, so that the Snapshot can be restored on any host. Throws {@link CopyLost}. */
 export async function publishCopy(
   db: Db,
   copy: Copy,
@@ -128,7 +128,7 @@ export async function publishCopy(
   })
 }
 
-/** Where the verified copy of a Snapshot stands, or null. */
+/** Returns the verified copy of a Snapshot, or null. */
 export async function verifiedCopy(db: Db, snapshotId: string): Promise<Copy | null> {
   return (
     (
@@ -140,7 +140,7 @@ export async function verifiedCopy(db: Db, snapshotId: string): Promise<Copy | n
 
 export type IndexedCopy = Copy & { indexParts: number }
 
-/** The verified copy of a Snapshot with the parts of its file index, or null. */
+/** Returns the verified copy of a Snapshot with the number of parts of its file index, or null. */
 export async function indexedCopy(db: Db, snapshotId: string): Promise<IndexedCopy | null> {
   return (
     (
@@ -151,7 +151,7 @@ export async function indexedCopy(db: Db, snapshotId: string): Promise<IndexedCo
   )
 }
 
-/** The objects of a copy's chunks, by name. */
+/** Returns the object keys of a copy's chunks, by chunk name. */
 export async function chunkObjects(db: Db, copy: Copy): Promise<Map<string, string>> {
   return new Map(
     (

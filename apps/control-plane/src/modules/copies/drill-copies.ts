@@ -1,7 +1,7 @@
 /**
- * The restore drill that goes on by itself: now and then one copy is read back as a restore would read it, every object
- * opened and every chunk proven by its name, and compared with the captures that hosts still keep. Damage is said, and
- * mended where the capture allows it; nothing is ever restored from it silently.
+ * The restore drill. A timer reads one copy back as a restore would, opens every object, verifies every chunk against its
+ * name, and compares the copy with the captures that hosts still keep. Damage is logged. A damaged copy is made again if a
+ * host keeps the capture, and a damaged capture is removed.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import {
@@ -20,13 +20,13 @@ import { copyKeys } from './copy-keys.ts'
 import { chunkObjects } from './copy-store.ts'
 import { type DrilledCopy, giveUpCapture, nextDrill, recordDamage, recordWhole } from './drill-store.ts'
 
-/** What a drill reads of the store: little, since nobody waits for it. */
+/** Read rate of a drill. It is low, since no user waits for a drill. */
 const bytesPerSecond = 16 * 2 ** 20
 
 export type DrillResult = 'whole' | 'damaged copy' | 'damaged capture'
 
-/** What `read` gives, or null where the object is missing or is not what it should be. */
-const proven = async <T>(read: () => Promise<T>): Promise<T | null> => {
+/** Returns the result of `read`, or null if the object is missing or damaged. */
+const nullIfDamaged = async <T>(read: () => Promise<T>): Promise<T | null> => {
   try {
     return await read()
   } catch (error) {
@@ -40,7 +40,7 @@ const readManifest = async (
   copy: DrilledCopy,
   keys: CopyKeys,
 ): Promise<Manifest | null> =>
-  proven(async () => {
+  nullIfDamaged(async () => {
     const key = manifestKey(copy.organizationId, copy.id)
     const manifest = await openManifest(keys, key, await store.get(key))
     for (let part = 0; part < manifest.indexParts; part++) {
@@ -50,7 +50,7 @@ const readManifest = async (
     return manifest
   })
 
-/** Names of the chunks that are missing or damaged, with their objects where they have one. */
+/** Returns the names of missing and damaged chunks, each with its object key if it has one. */
 const badChunks = async (
   context: CopyContext,
   copy: DrilledCopy,
@@ -61,7 +61,7 @@ const badChunks = async (
   const bad = new Map<string, string | undefined>()
   for (const name of new Set(manifest.chunks.map(([, each]) => each))) {
     const key = objects.get(name)
-    const size = key && (await proven(async () => readChunk(context, keys, name, key)))
+    const size = key && (await nullIfDamaged(async () => readChunk(context, keys, name, key)))
     if (size) await delay((size / bytesPerSecond) * 1000)
     else bad.set(name, key)
   }
@@ -79,8 +79,8 @@ const readChunk = async (
   return sealed.length
 }
 
-/** Whether the host's capture is what the copy says; null when the host cannot tell now. */
-const agrees = async (
+/** Returns true if the host's capture equals the copy, or null if the host cannot be asked now. */
+const captureMatchesCopy = async (
   { gateway }: CopyContext,
   { snapshotId }: DrilledCopy,
   hostId: string,
@@ -108,28 +108,31 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
     const chunkKeys = [...bad.values()].filter((key) => key !== undefined)
     const damage = { chunkKeys, chunkNames: [...bad.keys()] }
     const outcome = await recordDamage(db, copy, damage, clock.now())
-    // Deleted while it was read.
+    // The copy was deleted during the drill.
     if (!outcome) return null
     const what = { snapshotId, copyId: copy.id, manifest: manifest !== null, chunks: bad.size, ...outcome }
-    logger.error(what, 'a copy is damaged: what a host still keeps is copied again, the rest is lost')
+    logger.error(
+      what,
+      'a copy is damaged; Snapshots whose capture a host keeps are copied again, the others are lost',
+    )
     return 'damaged copy'
   }
   await recordWhole(db, copy, clock.now())
   const results: boolean[] = []
   for (const hostId of copy.hostIds) {
-    const same = await agrees(context, copy, hostId, keys, manifest)
+    const same = await captureMatchesCopy(context, copy, hostId, keys, manifest)
     if (same === null) continue
     results.push(same)
     if (same) continue
     await giveUpCapture(db, copy, hostId, clock.now())
-    logger.error({ snapshotId, hostId }, 'a capture is damaged: its copy takes its place')
+    logger.error({ snapshotId, hostId }, 'a capture is damaged; the copy replaces it')
   }
   if (results.includes(false)) return 'damaged capture'
-  logger.info({ snapshotId, chunks: manifest.chunks.length, compared: results.length }, 'copy proven')
+  logger.info({ snapshotId, chunks: manifest.chunks.length, compared: results.length }, 'copy verified')
   return 'whole'
 }
 
-/** Proves the copy that was proven the longest ago; null when none is due. */
+/** Drills the copy whose last drill is longest ago. Returns null if none is due. */
 export async function drillNext(context: CopyContext): Promise<DrillResult | null> {
   const before = new Date(context.clock.now().getTime() - context.settings.drillAgainMs)
   const copy = await nextDrill(context.db, before)

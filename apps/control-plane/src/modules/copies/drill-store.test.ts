@@ -14,7 +14,7 @@ eachInAWorld((fresh) => {
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
 const name = 'a'.repeat(64)
 
-/** Verified copies of both Snapshots, made of one chunk. */
+/** Inserts verified copies of the Snapshots, all made of one chunk. */
 const copied = async (snapshotIds: readonly string[]) => {
   const { db, organizationId } = world
   await sql`insert into copy_chunks (organization_id, name, object_key, size_bytes, used_at)
@@ -40,7 +40,7 @@ const count = async (table: string) =>
       where organization_id = ${world.organizationId}`.execute(world.db)
   ).rows[0]!.n
 
-/** A Dock with two Snapshots whose copies share a chunk, one of the copies, and the Snapshots' ids. */
+/** Creates a Dock with two Snapshots whose copies share a chunk. Returns one of the copies and the Snapshots' ids. */
 const dockWithCopies = async () => {
   const { id } = await world.create()
   await stop(id)
@@ -52,24 +52,24 @@ const dockWithCopies = async () => {
   const [copy] = await copied(snapshotIds)
   return { id, snapshotIds, copy: copy! }
 }
-/** Of the one chunk, whose object has the organization's id for a key. */
+/** Damage of the one chunk, whose object key is the organization's id. */
 const damage = () => ({ chunkKeys: [world.organizationId], chunkNames: [name] })
 
-it('has every copy of a damaged chunk made again, and the chunk stored again', async () => {
+it('removes a damaged chunk and every copy that uses it, so that they are made again', async () => {
   const { copy } = await dockWithCopies()
   expect(await recordDamage(world.db, copy, damage(), world.clock.now())).toEqual({ madeAgain: 2, lost: 0 })
   expect([await count('copies'), await count('copy_chunks')]).toEqual([0, 0])
 })
 
 it.each([0, 1])(
-  'waits for a delete of the Dock that has come to Snapshot %i, not in a circle',
+  'waits for a delete of the Dock that has locked Snapshot %i, without a deadlock',
   async (at) => {
     const { id, snapshotIds, copy } = await dockWithCopies()
     const { recording } = await world.db.transaction().execute(async (tx) => {
       await sql`select 1 from docks where id = ${id} for update`.execute(tx)
       await sql`select 1 from snapshots where id = ${snapshotIds[at]} for update`.execute(tx)
       const recording = recordDamage(world.db, copy, damage(), world.clock.now())
-      // Whoever is chosen to break off a circle is told of it here or there.
+      // In a deadlock, PostgreSQL may abort either transaction. This one must not be an unhandled rejection.
       recording.catch(() => undefined)
       await expect.poll(waiting, { timeout: 20_000 }).toBe(1)
       await sql`delete from docks where id = ${id}`.execute(tx)

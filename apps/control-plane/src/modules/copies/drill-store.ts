@@ -1,15 +1,15 @@
-/** The SQL of restore drills: which copy is next, and what became of it. */
+/** The SQL of restore drills. */
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { anyCaptureKeeper, captureKeepers, hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
 
 export type DrilledCopy = Copy & {
-  /** Those that keep the capture. */
+  /** Hosts that keep the capture. */
   hostIds: readonly string[]
 }
 
-/** The verified copy that was proven the longest ago, and before this time. */
+/** Returns the verified copy whose last drill is longest ago and before `before`, or null. */
 export async function nextDrill(db: Db, before: Date): Promise<DrilledCopy | null> {
   return (
     (
@@ -27,18 +27,19 @@ export async function recordWhole(db: Db, copy: Copy, now: Date): Promise<void> 
   await sql`update copies set drilled_at = ${now}, damaged_at = null where id = ${copy.id}`.execute(db)
 }
 
-/** What is wrong of a copy: objects of chunks, by key, or its own manifest or index. */
+/** The damaged or missing chunks of a copy. Both lists are empty if its manifest or index is damaged. */
 export type Damage = { chunkKeys: readonly string[]; chunkNames: readonly string[] }
 
-/** Verified copies `c` that are made of damaged chunks, this one among them. */
+/** SQL predicate: true for this copy and for every verified copy `c` that uses a damaged chunk. */
 const damagedCopies = (copy: Copy, { chunkNames }: Damage): RawBuilder<boolean> => sql`
   c.organization_id = ${copy.organizationId} and c.verified_at is not null
     and (c.id = ${copy.id} or exists (select 1 from copy_chunk_uses u
       where u.copy_id = c.id and u.name = any(${chunkNames}::text[])))`
 
 /**
- * Forgets the chunks that are damaged, so that the next copy that needs one stores it anew, and every copy that is made
- * of them: one whose capture a host still keeps is made again, any other is marked. Null when the copy went meanwhile.
+ * Removes the rows of the damaged chunks, so that the next copy that needs one stores it again. Every copy that uses them
+ * is made again if a host keeps its capture, and is marked as damaged otherwise. Returns null if the copy was deleted
+ * meanwhile.
  */
 export function recordDamage(
   db: Db,
@@ -47,7 +48,7 @@ export function recordDamage(
   now: Date,
 ): Promise<{ madeAgain: number; lost: number } | null> {
   return withTransaction(db, async (tx) => {
-    // In the order of those who delete: a Dock, its Snapshots, and the organization's counter, which chunks change, last.
+    // Lock in the order that deletes use, to avoid deadlocks: Dock, Snapshots, and last the organization's counter.
     await sql`select 1 from docks d where d.id in (select s.dock_id from copies c
         join snapshots s on s.id = c.snapshot_id where ${damagedCopies(copy, damage)})
       order by d.id for key share`.execute(tx)
@@ -71,8 +72,8 @@ export function recordDamage(
 }
 
 /**
- * A capture that is not what its proven copy says is no longer recorded, and the host is ordered to remove it, unless the
- * host is being given another.
+ * Removes the record of a capture that differs from its verified copy, and orders the host to remove the capture. Does
+ * nothing while a restore to the host is in progress.
  */
 export async function giveUpCapture(db: Db, copy: Copy, hostId: string, now: Date): Promise<void> {
   await sql`with held as (select s.id from snapshots s

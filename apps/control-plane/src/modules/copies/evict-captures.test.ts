@@ -18,7 +18,7 @@ beforeEach(async () => {
   await stopDock(world.modules.context, world.caller, dockId, { force: false })
 })
 
-/** Captures on the host of Snapshots made a day apart, the last of them today. */
+/** Adds captures of Snapshots to the host. The Snapshots were made a day apart, the last one today. */
 const keep = async (count: number, isCopied = true): Promise<void> => {
   const { rows } = await sql<{ id: string }>`
     insert into snapshots (id, dock_id, organization_id, status, size_bytes, runtime, host_id, disk_gib, created_at,
@@ -35,7 +35,7 @@ const oldestKept = async () =>
       where host_id = ${world.hostId} and copied_at is not null`.execute(world.db)
   ).rows[0]!.at
 
-it('gives up the captures beyond what a host may keep, the least used first', async () => {
+it('evicts the captures beyond the maximum of a host, least recently used first', async () => {
   await keep(copiedCapturesMax)
   expect(await evict()).toBe(0)
   await keep(130)
@@ -46,7 +46,7 @@ it('gives up the captures beyond what a host may keep, the least used first', as
   expect((await oldestKept()).getTime()).toBe(before.getTime() + 130 * 86_400_000)
 })
 
-it('counts captures that were restored there, and none that has no copy', async () => {
+it('counts restored captures, but no captures without a copy', async () => {
   await keep(copiedCapturesMax)
   await keep(50, false)
   expect(await evict()).toBe(0)
@@ -59,7 +59,7 @@ it('counts captures that were restored there, and none that has no copy', async 
   expect(await evict()).toBe(5)
 })
 
-it('leaves what a host that breaks off did not remove to orders', async () => {
+it('leaves captures to orders if the host disconnects', async () => {
   await keep(copiedCapturesMax + 3)
   const asked: string[] = []
   const gateway = {

@@ -1,21 +1,21 @@
 /**
- * Makes room on a host whose pool is filling, or that keeps very many captures: local ones go, the least used first, and
- * only those whose copy is verified and that no operation uses. What remains of them is the copy.
+ * Removes captures from hosts whose pool is nearly full or that keep very many captures. The least recently used captures
+ * go first. Only captures that have a verified copy and that no operation uses are removed; the copy remains.
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
 import { hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
-/** Share of the pool above which captures are given up. */
+/** Used share of the pool above which captures are evicted. */
 const fullShare = 0.8
-/** Captures given up at a time on a pool that is filling. */
+/** Captures that are evicted per round from a full pool. */
 const batch = 5
-/** Captures with a copy that a host keeps at most: its inventory names no more. */
+/** Most captures with a copy that a host may keep, so that its inventory can list them. */
 const copiedCapturesMax = 10_000
-/** Captures beyond that, given up at a time. */
+/** Most captures beyond that maximum that are evicted per round. */
 const excessAtOnceMax = 100
-/** Captures that operations are looked up for: those in use are seldom among the least used. */
+/** Most captures that are checked for operations. The least used captures are seldom in use, so this is enough. */
 const lookedAtMax = 500
 
 type Context = Pick<CopyContext, 'db' | 'clock' | 'gateway' | 'logger'>
@@ -35,8 +35,8 @@ const crowdedHosts = async ({ db, gateway }: Context): Promise<CrowdedHost[]> =>
   ).rows
 
 /**
- * Unnames captures of the host, so that nothing begins to use them, orders the host to remove them, and returns their
- * ids.
+ * Removes the records of captures on the host, so that no operation starts to use them. Orders the host to remove the
+ * captures and returns their ids.
  */
 const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string[]> =>
   (
@@ -64,7 +64,7 @@ const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string
       select id from chosen`.execute(db)
   ).rows.map(({ id }) => id)
 
-/** One round over the hosts that are crowded now; the next heartbeat tells whether more must go. */
+/** Runs one round over the crowded hosts and returns how many captures were evicted. A timer repeats it. */
 export async function evictCaptures(context: Context): Promise<number> {
   const { gateway, logger } = context
   let evicted = 0
@@ -74,8 +74,11 @@ export async function evictCaptures(context: Context): Promise<number> {
     try {
       for (const captureId of captures) await gateway.destroyCapture(host.id, captureId, newOperationId())
     } catch (error) {
-      // A host that hangs would hold up the others.
-      logger.warn({ hostId: host.id, err: error }, 'eviction is left to the orders after the next inventory')
+      // Do not try further captures on this host: a host that hangs would delay the others.
+      logger.warn(
+        { hostId: host.id, err: error },
+        'cannot evict captures now; retrying after the next inventory',
+      )
     }
   }
   return evicted

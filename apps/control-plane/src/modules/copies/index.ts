@@ -1,4 +1,4 @@
-/** Public face of durable copies: made in the background, proven, restored from when a host lacks a capture, swept. */
+/** Public interface of durable copies: background copies, restore drills, restores to a host, and sweeps. */
 export { type CopyContext, type CopyMetrics, copyKeysColumn } from './copy-context.ts'
 export {
   type CopySettings,

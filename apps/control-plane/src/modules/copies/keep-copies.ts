@@ -1,41 +1,41 @@
-/** The work on copies that goes on by itself: making them, proving them, giving up captures on crowded hosts, sweeping. */
+/** The background work on copies: making them, restore drills, eviction of captures and sweeps. */
 import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
 import type { CopyContext } from './copy-context.ts'
-import { endCopiesOfOthers } from './copy-store.ts'
+import { abandonCopiesOfOtherOwners } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
-import { forgetRestoresUnderWay } from './restore-store.ts'
+import { deleteUnfinishedRestores } from './restore-store.ts'
 import { sweepStrayObjects } from './stray-objects.ts'
-import { sweepCopies, sweepRetained } from './sweep-copies.ts'
+import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 
-/** For what no notice told of: a failure whose time has come. */
-const lookEveryMs = 30_000
+/** Poll interval for copies that no notice announces, such as retries. */
+const pollEveryMs = 30_000
 const evictEveryMs = 30_000
 
 export type Copies = {
-  /** Sees to it that the host keeps the Snapshot's capture. */
+  /** Ensures that the host keeps the Snapshot's capture. See `ensureCapture` in restore-copy.ts. */
   ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
-  /** A linked host that keeps the capture, made to where none does. Throws {@link NoCopy}. */
+  /** Returns a connected host that keeps the capture, after a restore if none does. Throws {@link NoCopy}. */
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
-  /** Regular files of a completed Snapshot, batch by batch. */
+  /** Lists the regular files of a completed Snapshot, in batches. */
   listFiles(snapshot: { id: string; hostId: string | null }): Promise<AsyncIterable<CaptureFile[]>>
-  /** Removes all objects of a deleted organization; answers how many Snapshots still stand in the way. */
+  /** Removes all objects of a deleted organization. Returns how many Snapshots must be deleted first; 0 if done. */
   removeAll(organizationId: string): Promise<number>
-  /** A Snapshot was completed: it is copied when it has reached its age. */
+  /** Call when a Snapshot was completed. It is copied once it reaches its minimum age. */
   noticeSnapshot(): void
-  /** A host's link for bytes is there: what is due of its Snapshots is copied. */
+  /** Call when a host's bulk link connects. Its Snapshots that are due are copied. */
   noticeHost(): void
-  /** Snapshots of an organization that keeps nothing are gone: so are their objects, at once. */
+  /** Call when Snapshots under zero data retention were deleted. Their objects are removed at once. */
   noticeWiped(): void
   /**
-   * This process is the only one on its database (the instance's lock), so what an earlier one was copying is due now,
-   * not when its leases run out.
+   * Starts the timers. The instance lock makes this the only process on its database, so copies and restores that an
+   * earlier process left unfinished are abandoned at once instead of when their leases expire.
    */
   start(): Promise<void>
   stop(): Promise<void>
@@ -44,11 +44,15 @@ export type Copies = {
 export function createCopies(context: CopyContext): Copies {
   const { clock, logger, settings } = context
   const wipe = (): void => {
-    sweepRetained(context).then(
+    sweepZeroRetention(context).then(
       (swept) => {
-        if (swept.copies + swept.chunks > 0) logger.info(swept, 'copies wiped')
+        if (swept.copies + swept.chunks > 0) logger.info(swept, 'removed copies under zero data retention')
       },
-      (error: unknown) => logger.error({ err: error }, 'copies to be wiped are left to the next sweep'),
+      (error: unknown) =>
+        logger.error(
+          { err: error },
+          'cannot remove copies under zero data retention now; retrying at the next sweep',
+        ),
     )
   }
   const copier = createCopier(context, wipe)
@@ -61,7 +65,7 @@ export function createCopies(context: CopyContext): Copies {
     tasks: [
       {
         name: 'copies',
-        everyMs: Math.min(lookEveryMs, settings.ageMs + 1_000, settings.retryMs + 100),
+        everyMs: Math.min(pollEveryMs, settings.ageMs + 1_000, settings.retryMs + 100),
         run: copier.run,
       },
       {
@@ -69,14 +73,14 @@ export function createCopies(context: CopyContext): Copies {
         everyMs: evictEveryMs,
         run: async () => {
           const evicted = await evictCaptures(context)
-          if (evicted > 0) logger.info({ evicted }, 'captures given up for room')
+          if (evicted > 0) logger.info({ evicted }, 'captures evicted')
         },
       },
       {
         name: 'sweep',
         everyMs: settings.sweepEveryMs,
         run: async () => {
-          await sweepRetained(context)
+          await sweepZeroRetention(context)
           const swept = await sweepCopies(context)
           logger[swept.copies + swept.chunks > 0 ? 'info' : 'debug'](swept, 'copies swept')
         },
@@ -86,10 +90,10 @@ export function createCopies(context: CopyContext): Copies {
         everyMs: settings.straysEveryMs,
         run: async () => {
           const removed = await sweepStrayObjects(context)
-          if (removed > 0) logger.warn({ removed }, 'objects of ended copies removed')
+          if (removed > 0) logger.warn({ removed }, 'removed stray objects of ended copies')
         },
       },
-      { name: 'copies after a restore', everyMs: lookEveryMs, run: () => checkCopies(context) },
+      { name: 'copies after a restore', everyMs: pollEveryMs, run: () => checkCopies(context) },
       {
         name: 'restore drill',
         everyMs: settings.drillEveryMs,
@@ -106,8 +110,8 @@ export function createCopies(context: CopyContext): Copies {
     noticeHost: copySoon,
     noticeWiped: wipe,
     start: async () => {
-      await endCopiesOfOthers(context.db, context.owner)
-      await forgetRestoresUnderWay(context.db)
+      await abandonCopiesOfOtherOwners(context.db, context.owner)
+      await deleteUnfinishedRestores(context.db)
       timers.start()
     },
     stop: async () => {

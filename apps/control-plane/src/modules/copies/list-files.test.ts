@@ -1,4 +1,4 @@
-/** Lists of very many files, from the host and from the index of a copy, as they are written to an answer. */
+/** Memory use while very long file lists are read, from a host and from the index of a copy, and sent in a response. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,7 @@ const filesAtOnce = 500
 const fileOf = (index: number): CaptureFile => ({ path: `${folder}${index}`, size: index, inode: index })
 const mebibyte = 2 ** 20
 setFlagsFromString('--expose-gc')
-/** Some times what one part of an index takes as text, as items and as JSON; all of the list takes {@link wholeMiB}. */
+/** A few times the memory of one index part as text, as objects and as JSON. The whole list takes {@link wholeMiB}. */
 const boundMiB = 24
 const wholeMiB = 3 * boundMiB
 const collectGarbage = runInNewContext('gc') as () => void
@@ -39,7 +39,7 @@ let objects: string
 let snapshot: { id: string; hostId: string | null }
 let peak = 0
 
-/** Twice: memory outside the heap is given back only after the collection that found it without an owner. */
+/** Collects twice: memory outside the heap is released only after the collection that found it unreachable. */
 const heldNow = async (): Promise<number> => {
   collectGarbage()
   await nextTurn()
@@ -48,7 +48,7 @@ const heldNow = async (): Promise<number> => {
   return heapUsed + external
 }
 
-/** Bytes that were held more than before at the worst moment of the work. */
+/** Returns by how many bytes memory use grew at the peak of the work. */
 const heldBy = async (work: () => Promise<void>): Promise<number> => {
   const before = await heldNow()
   peak = before
@@ -63,7 +63,7 @@ async function* manyFiles(): AsyncGenerator<CaptureFile[]> {
   }
 }
 
-/** Reads an answer to its end; answers its bytes and its last file. */
+/** Reads a response to its end. Returns its length in bytes and its last characters. */
 const readAll = async (files: AsyncIterable<CaptureFile[]>): Promise<{ bytes: number; end: string }> => {
   let [bytes, end, chunks] = [0, '', 0]
   for await (const chunk of streamedSuccess({ files }, 'files', 200).body!) {
@@ -97,7 +97,7 @@ afterAll(async () => {
 })
 
 it.each(['from the host, before there is a copy', 'from the copy alone'])(
-  'a list of 300,000 files is never held at once: %s',
+  'a list of 300,000 files is never in memory at once: %s',
   async (where) => {
     const isCopy = where.includes('alone')
     const held = await heldBy(async () => {
@@ -118,7 +118,7 @@ it.each(['from the host, before there is a copy', 'from the copy alone'])(
   },
 )
 
-it('what is held is seen: all of a list at once', async () => {
+it('the measurement detects a whole list in memory', async () => {
   const held = await heldBy(async () => {
     const all = await Array.fromAsync(await listFiles(context, snapshot))
     peak = await heldNow()
@@ -127,7 +127,7 @@ it('what is held is seen: all of a list at once', async () => {
   expect(held / mebibyte).toBeGreaterThan(wholeMiB)
 })
 
-it('a disk whose names are as long as can be, of what JSON writes longest, is copied and listed', async () => {
+it('a disk with the longest file names, of characters that JSON escapes, is copied and listed', async () => {
   const long = (index: number): CaptureFile => ({
     ...fileOf(index),
     path: `/${index}`.padEnd(4_096, '\u0001'),
@@ -147,7 +147,7 @@ it('a disk whose names are as long as can be, of what JSON writes longest, is co
   expect(files).toEqual(Array.from({ length: 3_000 }, (_, index) => long(index)))
 })
 
-it('a copy whose index is damaged leaves the list to the host', async () => {
+it('lists the files from the host if the index of the copy is damaged', async () => {
   const copy = (await indexedCopy(context.db, snapshot.id))!
   await context.store.delete(indexKey(copy.organizationId, copy.id, 0))
   async function* tree(): AsyncGenerator<CaptureFile[]> {

@@ -1,6 +1,6 @@
 /**
- * The files of a Snapshot, some thousand at a time, so that a million of them are never held at once: from the index of
- * its copy, without any disk; until there is a copy, from the host that keeps the capture.
+ * Lists the files of a Snapshot in batches, so that a long list is never in memory at once. The files come from the index
+ * of the copy, which needs no host. Until there is a copy, they come from a host that keeps the capture.
  */
 import { ChunkDamaged, openPart } from '@dock/copy-format'
 import { ObjectMissing } from '../../object-store/index.ts'
@@ -10,7 +10,7 @@ import { copyKeys } from './copy-keys.ts'
 import { type IndexedCopy, indexedCopy } from './copy-store.ts'
 import { captureHost } from './restore-copy.ts'
 
-async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
+async function* readIndex(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
   const keys = await copyKeys(context, copy.organizationId)
   for (let part = 0; part < copy.indexParts; part++) {
     const key = indexKey(copy.organizationId, copy.id, part)
@@ -19,12 +19,14 @@ async function* indexed(context: CopyContext, copy: IndexedCopy): AsyncGenerator
   }
 }
 
-/** The same, begun: what cannot be listed at all fails here and not in the middle of an answer. */
-const begun = async (list: AsyncIterable<CaptureFile[]>): Promise<AsyncIterable<CaptureFile[]>> => {
+/** Reads the first batch ahead, so that a list that cannot be read fails before the response begins. */
+const withFirstBatchRead = async (
+  list: AsyncIterable<CaptureFile[]>,
+): Promise<AsyncIterable<CaptureFile[]>> => {
   const batches = list[Symbol.asyncIterator]()
   const first = await batches.next()
   let isFirst = true
-  // Not a generator: whoever does not read it at all ends it all the same.
+  // Not a generator: `return` of a generator that was never started would not close `batches`.
   return {
     [Symbol.asyncIterator]: () => ({
       next: async () => {
@@ -40,18 +42,21 @@ const begun = async (list: AsyncIterable<CaptureFile[]>): Promise<AsyncIterable<
   }
 }
 
-/** Of a completed Snapshot, in no order to rely on. Throws what the host or the store failed with. */
+/** Lists the files of a completed Snapshot, in no defined order. Throws the errors of the host or the store. */
 export async function listFiles(
   context: CopyContext,
   snapshot: { id: string; hostId: string | null },
 ): Promise<AsyncIterable<CaptureFile[]>> {
   const copy = await indexedCopy(context.db, snapshot.id)
   try {
-    if (copy) return await begun(indexed(context, copy))
+    if (copy) return await withFirstBatchRead(readIndex(context, copy))
   } catch (error) {
     if (!(error instanceof ChunkDamaged || error instanceof ObjectMissing)) throw error
-    context.logger.error({ err: error, snapshotId: snapshot.id }, 'the index of a copy is damaged')
+    context.logger.error(
+      { err: error, snapshotId: snapshot.id },
+      'the index of a copy is damaged; listing the files from a host',
+    )
   }
   const hostId = await captureHost(context, snapshot)
-  return begun(context.gateway.tree(hostId, snapshot.id))
+  return withFirstBatchRead(context.gateway.tree(hostId, snapshot.id))
 }

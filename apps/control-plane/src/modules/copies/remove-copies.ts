@@ -1,8 +1,8 @@
-/** Removes every object of an organization that was deleted, its Snapshots being gone already. */
+/** Removes all copies and objects of a deleted organization. */
 import { sql } from 'kysely'
 import type { CopyContext } from './copy-context.ts'
 
-/** Answers how many Snapshots still stand in the way. Repeating it is harmless. */
+/** Returns how many Snapshots must be deleted first. Removes everything and returns 0 if there are none. Idempotent. */
 export async function removeCopies(context: CopyContext, organizationId: string): Promise<number> {
   const { db, store } = context
   const left = await sql<{ count: number }>`

@@ -1,4 +1,4 @@
-/** Brings a capture back to a host from its copy: the host proves every chunk before the capture is there. */
+/** Restores captures to hosts from their copies. The host verifies every chunk before it keeps the capture. */
 import { encodeChunk, encodeEnd, type Manifest, openManifest, serialiseCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
 import { type CopyContext, manifestKey } from './copy-context.ts'
@@ -8,15 +8,15 @@ import {
   beginRestore,
   type CapturePlace,
   endRestore,
+  findLinkedKeeper,
   finishRestore,
-  keeperOf,
-  useCapture,
+  recordCaptureUse,
 } from './restore-store.ts'
 
-/** Objects that are read ahead while the host writes. */
+/** Number of objects that are read ahead while the host writes. */
 const readAhead = 3
 
-/** A Snapshot has neither a capture on a host that can be reached nor a verified copy. */
+/** The Snapshot has neither a capture on a connected host nor a verified copy that can be restored. */
 export class NoCopy extends Error {
   override readonly name = 'NoCopy'
 }
@@ -29,7 +29,7 @@ async function* frames(
   const read = ([, name]: readonly [number, string]): Promise<Buffer> => {
     const key = objects.get(name)
     const reading = key ? context.store.get(key) : Promise.reject(new NoCopy(`chunk ${name} has no object`))
-    // Whoever comes to it hears of its failure; until then nobody does.
+    // The loop below awaits this later. Until then a failure must not count as an unhandled rejection.
     reading.catch(() => undefined)
     return reading
   }
@@ -43,7 +43,7 @@ async function* frames(
   yield encodeEnd()
 }
 
-/** What a host needs to make the disk of a copy: the keys, its size, its chunks in order. */
+/** Returns what a host needs to restore the disk of a copy: the serialised keys, the manifest, and the chunk frames. */
 export async function readCopy(
   context: CopyContext,
   copy: Copy,
@@ -56,7 +56,7 @@ export async function readCopy(
   return { keys: serialiseCopyKeys(keys), manifest, frames: frames(context, manifest.chunks, objects) }
 }
 
-/** Sends the copy to the host, which proves every chunk. Throws where anything of it is missing or damaged. */
+/** Sends the copy to the host, which verifies every chunk. Throws if anything is missing or damaged. */
 export async function restoreCopy(context: CopyContext, copy: Copy, hostId: string): Promise<void> {
   const { gateway, logger } = context
   const startedAt = performance.now()
@@ -66,7 +66,7 @@ export async function restoreCopy(context: CopyContext, copy: Copy, hostId: stri
   logger.info({ snapshotId: copy.snapshotId, hostId, chunks: manifest.chunks.length, ms }, 'copy restored')
 }
 
-/** Restores under way in this process, by Snapshot and host: whoever needs the same one waits for it. */
+/** Restores in progress in this process, by Snapshot and host. Concurrent callers share one restore. */
 const restoring = new WeakMap<CopyContext, Map<string, Promise<void>>>()
 
 const restoreOnce = (context: CopyContext, place: CapturePlace): Promise<void> => {
@@ -94,9 +94,9 @@ const restore = async (context: CopyContext, place: CapturePlace): Promise<void>
 }
 
 /**
- * Sees to it that the host keeps the Snapshot's capture, from the copy where it is not there. `isMissing`: the host said
- * that it has none, whatever is recorded. Repeating it is harmless. Throws {@link NoCopy}, or what the host or the store
- * failed with.
+ * Ensures that the host keeps the Snapshot's capture, and restores it from the copy if it does not. `isMissing`: the host
+ * reported that it has no capture, so the database's record is wrong. Idempotent. Throws {@link NoCopy}, or the errors of
+ * the host or the store.
  */
 export async function ensureCapture(
   context: CopyContext,
@@ -105,14 +105,14 @@ export async function ensureCapture(
   isMissing = false,
 ): Promise<void> {
   const place = { snapshotId, hostId }
-  const used = await useCapture(context.db, place, context.clock.now())
+  const used = await recordCaptureUse(context.db, place, context.clock.now())
   if (!used) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
   if (!used.isKept || isMissing) await restoreOnce(context, place)
 }
 
 /**
- * A linked host that keeps the capture of a completed Snapshot; where none does, the emptiest one of its runtime is made
- * to. Throws {@link NoCopy} when there is no copy yet, or no host.
+ * Returns a connected host that keeps the capture of a completed Snapshot. If none does, restores the capture to the host
+ * of its runtime with the most free disk. Throws {@link NoCopy} if there is no copy yet, or no such host.
  */
 export async function captureHost(
   context: CopyContext,
@@ -120,7 +120,7 @@ export async function captureHost(
 ): Promise<string> {
   const linked = context.gateway.linked()
   if (snapshot.hostId !== null && linked.includes(snapshot.hostId)) return snapshot.hostId
-  const keeper = await keeperOf(context.db, snapshot.id, linked)
+  const keeper = await findLinkedKeeper(context.db, snapshot.id, linked)
   if (keeper !== null) return keeper
   const found = await sql<{ id: string }>`
     select h.id from hosts h join snapshots s on s.runtime = h.runtime

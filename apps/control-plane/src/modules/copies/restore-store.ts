@@ -1,4 +1,4 @@
-/** The only SQL that changes which hosts keep a Snapshot's capture because they restored it from the copy. */
+/** The only SQL that records on which hosts a Snapshot's capture was restored from its copy. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { captureKeepers, endHostOrder, hostIdWithout } from '../hosts/index.ts'
@@ -6,10 +6,10 @@ import { captureKeepers, endHostOrder, hostIdWithout } from '../hosts/index.ts'
 export type CapturePlace = { snapshotId: string; hostId: string }
 
 /**
- * Notes that a completed Snapshot is used on a host, and returns whether the host is recorded to keep its capture. Null
- * where there is no such Snapshot.
+ * Updates the last use of a completed Snapshot. `isKept`: the host is recorded to keep its capture. Returns null if there
+ * is no such Snapshot.
  */
-export async function useCapture(
+export async function recordCaptureUse(
   db: Db,
   { snapshotId, hostId }: CapturePlace,
   now: Date,
@@ -24,7 +24,7 @@ export async function useCapture(
   )
 }
 
-/** Records that the host is about to get the capture, so that neither an inventory nor an order removes it. */
+/** Records that a restore to the host begins, so that neither an inventory nor an order removes the capture. */
 export async function beginRestore(db: Db, place: CapturePlace, now: Date): Promise<void> {
   const { snapshotId, hostId } = place
   await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
@@ -33,7 +33,7 @@ export async function beginRestore(db: Db, place: CapturePlace, now: Date): Prom
   await endHostOrder(db, { hostId, kind: 'capture', thingId: snapshotId, generation: 0 })
 }
 
-/** The host keeps the capture now. */
+/** Records that the host keeps the capture. */
 export async function finishRestore(db: Db, { snapshotId, hostId }: CapturePlace, now: Date): Promise<void> {
   await sql`with named as (update snapshots set host_id = ${hostId}
       where id = ${snapshotId} and (host_id is null or host_id = ${hostId}) returning id),
@@ -46,8 +46,8 @@ export async function finishRestore(db: Db, { snapshotId, hostId }: CapturePlace
 }
 
 /**
- * The host did not get the capture. One that it was recorded to keep is no longer recorded, if another host keeps it or it
- * has a copy.
+ * Records that a restore to the host failed. The host is no longer recorded to keep the capture if another host or a copy
+ * has it.
  */
 export async function endRestore(db: Db, { snapshotId, hostId }: CapturePlace): Promise<void> {
   await sql`with unnamed as (update snapshots s set host_id = ${hostIdWithout(hostId)}
@@ -55,13 +55,13 @@ export async function endRestore(db: Db, { snapshotId, hostId }: CapturePlace): 
     delete from snapshot_restores where snapshot_id = ${snapshotId} and host_id = ${hostId}`.execute(db)
 }
 
-/** Restores that an earlier process had under way. The caller is the only process on its database. */
-export async function forgetRestoresUnderWay(db: Db): Promise<void> {
+/** Deletes the records of restores that an earlier process left unfinished. The caller must be the only process. */
+export async function deleteUnfinishedRestores(db: Db): Promise<void> {
   await sql`delete from snapshot_restores where state = 'restoring'`.execute(db)
 }
 
-/** Of these linked hosts, one that keeps the Snapshot's capture; null where none does. */
-export async function keeperOf(
+/** Returns one of the `linked` hosts that keeps the Snapshot's capture, or null. */
+export async function findLinkedKeeper(
   db: Db,
   snapshotId: string,
   linked: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Objects of the store that no row names. Those of attempts which the database knows to have ended are removed; those of
- * copies that it never knew stand in quarantine, one entry a copy, and stay.
+ * Finds objects in the object store that no row refers to. Objects of copies that the database knows to have ended are
+ * removed. Objects of copies that the database does not know are kept and put into quarantine, one item per copy.
  */
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -8,25 +8,25 @@ import type { StoredObject } from '../../object-store/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 const batch = 500
-/** What an ended attempt left is found within hours; later it would be kept as unknown, not removed. */
+/** How long ended copies are remembered. Their objects are found within hours; found later, they would be quarantined. */
 const endedKeptMs = 90 * 24 * 3_600_000
-/** `<organization>/chunks/<xx>/<name>-<copy>` and `<organization>/copies/<copy>/<part>`. */
+/** Matches `<organization>/chunks/<xx>/<name>-<copy>` and `<organization>/copies/<copy>/<part>`. */
 const keyPattern =
   /^(?<organizationId>[0-9a-f-]{36})\/(?:chunks\/.*-(?<ofChunk>[0-9a-f-]{36})|copies\/(?<ofPart>[0-9a-f-]{36})\/.*)$/
 
 type Stray = { key: string; organizationId: string; copyId: string; sizeBytes: number }
 type Unknown = { copyId: string; organizationId: string; sizeBytes: number }
 
-/** Objects whose keys are none of ours are left alone. */
-const ours = (objects: readonly StoredObject[]): Stray[] =>
+/** Parses the keys of objects. Objects with other keys are ignored. */
+const parseKeys = (objects: readonly StoredObject[]): Stray[] =>
   objects.flatMap(({ key, sizeBytes }) => {
     const { organizationId, ofChunk, ofPart } = keyPattern.exec(key)?.groups ?? {}
     const copyId = ofChunk ?? ofPart
     return organizationId && copyId ? [{ key, organizationId, copyId, sizeBytes }] : []
   })
 
-/** Those that no row names, nor an attempt that goes on; `isOver` where the database says that they can go. */
-const straysAmong = async (
+/** Returns the objects that belong to no recorded chunk or running copy. `isOver`: the object can be removed. */
+const findStrays = async (
   { db }: CopyContext,
   objects: readonly Stray[],
 ): Promise<(Stray & { isOver: boolean })[]> =>
@@ -46,7 +46,7 @@ const straysAmong = async (
           and (c.verified_at is null or split_part(k.key, '/', 2) = 'copies'))`.execute(db)
   ).rows
 
-const holdUnknown = async (
+const quarantineUnknown = async (
   { db, clock, logger }: CopyContext,
   unknown: readonly Unknown[],
 ): Promise<void> => {
@@ -61,11 +61,11 @@ const holdUnknown = async (
   for (const { id, copyId, organizationId } of held.rows)
     logger.warn(
       { quarantineId: id, copyId, organizationId },
-      'objects of a copy that the database does not know, now in quarantine: script/quarantine decides',
+      'objects of a copy that the database does not know are now in quarantine; decide with script/quarantine',
     )
 }
 
-/** One look at the whole store. Returns how many objects were removed. */
+/** Lists the whole object store once. Returns how many objects were removed. */
 export async function sweepStrayObjects(context: CopyContext): Promise<number> {
   const { db, store, clock, settings } = context
   const before = clock.now().getTime() - settings.graceMs
@@ -73,7 +73,10 @@ export async function sweepStrayObjects(context: CopyContext): Promise<number> {
   let removed = 0
   let page: StoredObject[] = []
   const flush = async (): Promise<void> => {
-    for (const { key, isOver, copyId, organizationId, sizeBytes } of await straysAmong(context, ours(page))) {
+    for (const { key, isOver, copyId, organizationId, sizeBytes } of await findStrays(
+      context,
+      parseKeys(page),
+    )) {
       if (isOver) {
         await store.delete(key)
         removed += 1
@@ -89,11 +92,11 @@ export async function sweepStrayObjects(context: CopyContext): Promise<number> {
     if (page.push(object) >= batch) await flush()
   }
   if (page.length > 0) await flush()
-  if (unknown.size > 0) await holdUnknown(context, [...unknown.values()])
+  if (unknown.size > 0) await quarantineUnknown(context, [...unknown.values()])
   await sql`delete from ended_copies where begun_at < ${new Date(clock.now().getTime() - endedKeptMs)}`.execute(
     db,
   )
-  // Only now is it known which copies of the lost time may need chunks that no row of this database needs.
+  // Copies made between the backup and the restore are known only now. They may use chunks that no row refers to.
   await sql`update instance_epoch set objects_checked = epoch
     where begun_at is not null and begun_at <= ${new Date(before)}`.execute(db)
   return removed

@@ -1,7 +1,7 @@
 /**
- * Copies one capture to the object store. Chunks first, each read back and opened before its row is written; then the
- * file index; the manifest last; only then does the Snapshot count as copied. An attempt that ends early leaves objects
- * that a sweep removes, and nothing else.
+ * Copies one disk to the object store, in this order: chunks, file index, manifest. Each object is read back and opened
+ * after it was stored; a chunk's row is written only after that. The Snapshot counts as copied once the copy is published.
+ * A failed attempt leaves only objects, which a sweep removes.
  */
 import {
   type CopyKeys,
@@ -32,20 +32,20 @@ import {
   useChunks,
 } from './copy-store.ts'
 
-/** How soon another process goes on where one died; renewed meanwhile, whatever one step takes. */
+/** How soon another process can retry after one died. A timer renews the lease, however long a step takes. */
 export const copyLeaseMs = 30_000
 const renewEveryMs = 5_000
 const filesInPart = 5_000
-/** In characters. Names may be long: then a part holds fewer files. */
+/** In characters. A part with long file names holds fewer files. */
 const partLengthMax = 2 ** 21
-/** In characters, however small the disk. A longer list than the disk is large is no list of its files. */
+/** In characters. The index may be this long however small the disk; beyond that, at most as long as the disk is large. */
 const indexLengthMin = 2 ** 30
 
 export type CopyReport = { addedBytes: number; chunks: number; addedChunks: number }
 
 const leaseUntil = (context: CopyContext): Date => new Date(context.clock.now().getTime() + copyLeaseMs)
 
-/** Renews the lease until `end`. `require` throws {@link CopyLost} once it is another's. */
+/** Renews the lease until `end` is called. `require` throws {@link CopyLost} once the lease is lost. */
 const holdLease = (context: CopyContext, copy: Copy): { require(): void; end(): void } => {
   const { db, clock, logger, owner } = context
   let lost: CopyLost | undefined
@@ -53,7 +53,7 @@ const holdLease = (context: CopyContext, copy: Copy): { require(): void; end(): 
     try {
       await renewCopy(db, copy, { owner, until: leaseUntil(context) })
     } catch (error) {
-      // A database that is away for a moment takes no lease away.
+      // Any other error, such as a database that is briefly unavailable, does not end the lease.
       if (!(error instanceof CopyLost)) throw error
       lost = error
     }
@@ -69,7 +69,7 @@ const holdLease = (context: CopyContext, copy: Copy): { require(): void; end(): 
   }
 }
 
-/** Stores one chunk and proves it; answers the bytes that the store has grown by. */
+/** Stores one chunk and verifies it. Returns the bytes that were added to the store. */
 const storeChunk = async (
   context: CopyContext,
   copy: Copy,
@@ -77,7 +77,7 @@ const storeChunk = async (
   { name, bytes }: SealedChunk,
 ): Promise<number> => {
   const { db, store, clock } = context
-  // The attempt's own key: what a sweep removes is never what another copy stores, nor what this one still records.
+  // The key contains the copy's id, so a sweep never removes an object that another copy is storing.
   const objectKey = `${chunksPrefix(copy.organizationId)}${name.slice(0, 2)}/${name}-${copy.id}`
   await store.put(objectKey, bytes)
   await openChunk(keys, name, await store.get(objectKey))
@@ -87,7 +87,7 @@ const storeChunk = async (
   return 0
 }
 
-/** The disk that is copied, where it stands; without `files` the copy has no index. */
+/** Access to the disk that is copied. Without `files` the copy has no index. */
 export type DiskSource = {
   name(keys: string): Promise<{ diskBytes: number; chunks: NamedChunk[] }>
   seal(keys: string, wanted: readonly number[]): Promise<AsyncIterable<Uint8Array>>
@@ -100,7 +100,7 @@ const captureSource = ({ gateway }: CopyContext, { id, hostId }: DueSnapshot): D
   files: () => gateway.tree(hostId, id),
 })
 
-/** Stores the list of files in parts, so that a million of them are never held at once. Answers how many parts. */
+/** Stores the list of files in parts, so that a long list is never in memory at once. Returns the number of parts. */
 const storeIndex = async (
   context: CopyContext,
   copy: Copy,
@@ -117,7 +117,8 @@ const storeIndex = async (
     const key = indexKey(copy.organizationId, copy.id, parts)
     const text = lines.join('\n')
     await store.put(key, await sealPart(keys, key, text))
-    if ((await openPart(keys, key, await store.get(key))) !== text) throw new Error(`${key} was not kept`)
+    if ((await openPart(keys, key, await store.get(key))) !== text)
+      throw new Error(`the object store returned other content for ${key} than was stored`)
     parts += 1
     lines = []
     length = 0
@@ -128,7 +129,7 @@ const storeIndex = async (
       lines.push(line)
       length += line.length
       total += line.length
-      if (total > bytesMax) throw new Error('the list of files is longer than the disk is large')
+      if (total > bytesMax) throw new Error('the list of files is longer than the disk')
       if (lines.length >= filesInPart || length >= partLengthMax) await flush()
     }
   }
@@ -145,7 +146,8 @@ const storeManifest = async (
   const key = manifestKey(copy.organizationId, copy.id)
   await context.store.put(key, await sealManifest(keys, key, manifest))
   const kept = await openManifest(keys, key, await context.store.get(key))
-  if (JSON.stringify(kept) !== JSON.stringify(manifest)) throw new Error(`${key} was not kept`)
+  if (JSON.stringify(kept) !== JSON.stringify(manifest))
+    throw new Error(`the object store returned other content for ${key} than was stored`)
 }
 
 const copyDisk = async (
@@ -161,7 +163,7 @@ const copyDisk = async (
   requireLease()
   const names = [...new Set(chunks.map(({ name }) => name))]
   const stored = await useChunks(db, copy, names, clock.now())
-  // Equal chunks of one disk are sent once.
+  // A chunk that occurs several times on the disk is sent once.
   const missing = new Map(
     chunks.filter(({ name }) => !stored.has(name)).map((each) => [each.name, each.index]),
   )
@@ -169,15 +171,15 @@ const copyDisk = async (
   if (missing.size > 0) {
     const frames = await source.seal(secret, [...missing.values()])
     for await (const chunk of decodeChunks(frames)) {
-      // Each that is missing once, and nothing else: a hostile host could fill the store.
+      // Accept each missing chunk once and no other: a hostile host could fill the store.
       if (!missing.has(chunk.name))
-        throw new Error(`the host sent chunk ${chunk.name}, which nobody asked for`)
+        throw new Error(`the host sent chunk ${chunk.name}, which was not requested`)
       addedBytes += await storeChunk(context, copy, keys, chunk)
       missing.delete(chunk.name)
       requireLease()
     }
   }
-  if (missing.size > 0) throw new Error(`${missing.size} chunks were not sent`)
+  if (missing.size > 0) throw new Error(`the host did not send ${missing.size} chunks that were requested`)
   const indexParts = source.files
     ? await storeIndex(
         context,
@@ -195,8 +197,8 @@ const copyDisk = async (
 }
 
 /**
- * Makes the copy of a completed Snapshot, or of another disk under an id of its own; null when another process is at it.
- * Throws when it could not be made.
+ * Copies a completed Snapshot, or another disk under an id of its own. Returns null if another process holds the lease.
+ * Throws if the copy fails.
  */
 export async function takeCopy(
   context: CopyContext,

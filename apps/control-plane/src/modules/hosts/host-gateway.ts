@@ -55,7 +55,7 @@ export type HostGateway = HostConnections & {
   keptInstance(hostId: string): Promise<KeptInstance>
   /** Sets which kind of Dock the host keeps ready in its warm pool. */
   keepPool(hostId: string, body: KeepPool): Promise<void>
-/** Lists all captures that the host keeps, in batches. The order is not defined. Throws once the signal aborts. */
+  /** Lists all captures that the host keeps, in batches. The order is not defined. Throws once the signal aborts. */
   listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
   /** Lists the regular files of a capture, in batches. The order is not defined. */
   tree(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>

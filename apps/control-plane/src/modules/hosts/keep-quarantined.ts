@@ -37,7 +37,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
     if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },
-        'the database does not know this item; it is in quarantine. Decide on it with script/quarantine',
+        'unknown to the database and now in quarantine; decide on it with script/quarantine',
       )
   } catch (error) {
     if (isAbsent(error)) await forgetFound(db, id)
