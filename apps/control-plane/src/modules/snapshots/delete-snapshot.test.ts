@@ -24,7 +24,7 @@ const snapshotsOf = async (dockId: string): Promise<string[]> =>
   (await listSnapshots(context(), world.caller, { limit: 100 })).snapshots
     .filter((snapshot) => snapshot.dockId === dockId)
     .map((snapshot) => snapshot.id)
-/** A Dock stopped twice, and its Snapshots, the newest first. */
+/** Creates a Dock, stops it twice, and returns it with both Snapshots. */
 const stoppedTwice = async (): Promise<{ dockId: string; newest: string; oldest: string }> => {
   const { id: dockId } = await world.create()
   await stop(dockId)
@@ -36,7 +36,7 @@ const stoppedTwice = async (): Promise<{ dockId: string; newest: string; oldest:
   return { dockId, newest: newest!, oldest: oldest! }
 }
 
-it('removes row and capture, and the Dock goes back to the Snapshot before', async () => {
+it('removes row and capture, and the Dock resumes from the previous Snapshot', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   const { operation } = await remove(newest)
   expect(operation).toMatchObject({ targetType: 'snapshot', targetId: newest, status: 'completed' })
@@ -47,7 +47,7 @@ it('removes row and capture, and the Dock goes back to the Snapshot before', asy
   expect(started?.body).toMatchObject({ source: { captureId: oldest } })
 })
 
-it('tells when the latest one left was made, or that there is none', async () => {
+it('sets lastSnapshotAt to the latest remaining Snapshot, or to null', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   const lastAt = async () => (await readDock(context(), world.caller, dockId)).lastSnapshotAt
   const [, before] = (await listSnapshots(context(), world.caller, { limit: 100 })).snapshots
@@ -58,7 +58,7 @@ it('tells when the latest one left was made, or that there is none', async () =>
   expect(await outcomeOf(resumeDock(context(), world.caller, dockId, {}))).toBe('conflict')
 })
 
-it('asks for the exact confirmation and for an admin, and tells strangers nothing', async () => {
+it('requires the exact confirmation and an admin, and is a 404 for strangers', async () => {
   const { newest, oldest } = await stoppedTwice()
   const confirm = (confirmation: string | undefined, caller = admin) =>
     outcomeOf(deleteSnapshot(context(), caller, oldest, confirmation))
@@ -70,7 +70,7 @@ it('asks for the exact confirmation and for an admin, and tells strangers nothin
   expect(await confirm(oldest, outsider)).toBe('snapshot_not_found')
 })
 
-it('is in use while a branch starts from it, and while its Dock does', async () => {
+it('is refused while a branch or the Dock itself starts from the Snapshot', async () => {
   const { dockId, newest } = await stoppedTwice()
   const { promise, resolve } = Promise.withResolvers<void>()
   world.host.gate.set('start', promise)
@@ -87,7 +87,7 @@ it('is in use while a branch starts from it, and while its Dock does', async () 
   expect(await outcomeOf(remove(newest))).toBe('succeeded')
 })
 
-it('is in use while a Template boots from it', async () => {
+it('is refused while a Template uses the Snapshot', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
   await createTemplate(context(), gates, admin, { dockId, name: 'golden' })
@@ -95,7 +95,7 @@ it('is in use while a Template boots from it', async () => {
   expect(await outcomeOf(remove(oldest))).toBe('succeeded')
 })
 
-it('does not wait for a silent host, which removes the capture when it is back', async () => {
+it('does not wait for a silent host, which removes the capture when it reconnects', async () => {
   const { dockId, newest, oldest } = await stoppedTwice()
   world.host.failures.set('destroyCapture', ['lost'])
   const { operation } = await remove(newest)
@@ -107,7 +107,7 @@ it('does not wait for a silent host, which removes the capture when it is back',
   expect([...world.host.captures]).toEqual([oldest])
 })
 
-it('resumes from the Snapshot that was made last, whatever the clock says', async () => {
+it('resumes from the Snapshot with the highest number, whatever its time', async () => {
   const { dockId, newest } = await stoppedTwice()
   await sql`update snapshots set created_at = created_at - interval '1 day' where id = ${newest}`.execute(
     world.db,

@@ -1,4 +1,4 @@
-/** DELETE /v1/snapshots/:id: its row and its capture go; what the object store keeps of it is swept later. */
+/** DELETE /v1/snapshots/:id. Deletes the row and the captures. A sweep removes the copy from the object store later. */
 import { type Operation, ServiceError } from '@dock/contract'
 import { type Clock, newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -19,8 +19,8 @@ import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/in
 import {
   findActiveOperation,
   findSnapshotRow,
-  holdUnusedSnapshot,
   keepersOfSnapshot,
+  lockUnusedSnapshot,
   type SnapshotRow,
 } from './snapshot-store.ts'
 
@@ -28,7 +28,10 @@ type Context = Pick<DockContext, 'db' | 'clock' | 'runner'>
 
 const kind = 'snapshot-delete'
 
-/** Deletes a Snapshot that nothing needs, for an admin. Asked again while blocked, it is taken up anew. */
+/**
+ * Deletes a Snapshot that is not in use, for an admin. A request for a deletion that is blocked retries it. Throws
+ * `confirm_required` and `snapshot_in_use`.
+ */
 export async function deleteSnapshot(
   context: Context,
   caller: Visitor,
@@ -62,8 +65,8 @@ export async function deleteSnapshot(
 }
 
 /**
- * Saves the operation, unless something needs the Snapshot or another operation holds its Dock, and may be about to. In
- * a transaction, so that the question is asked after the Dock's row was waited for.
+ * Saves the operation. Returns false if the Snapshot is in use, or if another operation holds its Dock and might use it.
+ * The transaction locks the Dock's row first, so that the check sees operations that were saved meanwhile.
  */
 const claim = async (
   { db, clock, runner }: Context,
@@ -73,7 +76,7 @@ const claim = async (
   try {
     return await withTransaction(db, async (tx) => {
       await sql`select id from docks where id = ${row.dockId} for update`.execute(tx)
-      if (!(await holdUnusedSnapshot(tx, row.organizationId, row.id))) return false
+      if (!(await lockUnusedSnapshot(tx, row.organizationId, row.id))) return false
       await saveOperation({ db: tx, clock, runner }, operation)
       return true
     })

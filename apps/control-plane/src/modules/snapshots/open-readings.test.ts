@@ -1,18 +1,18 @@
-/** How many readings of Snapshots there are at once, and how each of them ends. */
+/** Limits of concurrent reads of Snapshots, and how reads end. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { limits } from '@dock/contract'
 import { serve } from '@hono/node-server'
 import { expect, it, vi } from 'vitest'
-import { createOpenReadings, type OpenReadings, untilRead } from './open-readings.ts'
+import { createOpenReadings, limitSlowReader, type OpenReadings } from './open-readings.ts'
 
 const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
 const text = new TextEncoder()
 const byLength = { bytesOf: (piece: Uint8Array) => piece.length }
 const refusal = expect.objectContaining({ code: 'rate_limited' })
 
-/** A stream without end of which every piece is made when it is asked for. */
+/** Creates an endless stream that produces each piece on demand. */
 const endless = () => {
   const cancelled = vi.fn()
   const source = new ReadableStream<Uint8Array>(
@@ -27,7 +27,7 @@ it.each([
   ['an organization on a host', openPerHostAndOrganizationMax, ({ ofHost }, key) => ofHost('host', key)],
   ['a host', openPerHostMax, ({ ofHost }, key, turn) => ofHost(key, `organization ${turn % 3}`)],
 ] as [string, number, (readings: OpenReadings, key: string, turn: number) => () => void][])(
-  'refuses %s one more than it allows, and each counts once and for itself',
+  'refuses %s more reads than the limit; each key is counted separately and each read once',
   (_, max, count) => {
     const readings = createOpenReadings()
     const ends = Array.from({ length: max }, (_, turn) => count(readings, 'one', turn))
@@ -41,7 +41,7 @@ it.each([
   },
 )
 
-it('counts nothing of an organization whose host is full', () => {
+it('does not count a refused read for the organization if the host is at its limit', () => {
   const readings = createOpenReadings()
   const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
     readings.ofHost('host', `full ${turn % 2}`),
@@ -51,19 +51,21 @@ it('counts nothing of an organization whose host is full', () => {
   for (let count = 0; count < openPerHostAndOrganizationMax; count++) readings.ofHost('host', 'late')
 })
 
-it('ends a reading at the end of its bytes, at a failure of the source and when the reader gives up', async () => {
+it('ends a read at the end of the stream, on an error of the source and on cancel', async () => {
   const end = vi.fn()
-  expect(await new Response(untilRead(new Blob(['dock']).stream(), end, byLength)).text()).toBe('dock')
+  expect(await new Response(limitSlowReader(new Blob(['dock']).stream(), end, byLength)).text()).toBe('dock')
   expect(end).toHaveBeenCalledOnce()
 
   const failing = new ReadableStream({ pull: () => Promise.reject(new Error('the link broke')) })
   const failed = vi.fn()
-  await expect(untilRead(failing, failed, byLength).getReader().read()).rejects.toThrow('the link broke')
+  await expect(limitSlowReader(failing, failed, byLength).getReader().read()).rejects.toThrow(
+    'the link broke',
+  )
   expect(failed).toHaveBeenCalledOnce()
 
   const { source, cancelled } = endless()
   const givenUp = vi.fn()
-  const reader = untilRead(source, givenUp, byLength).getReader()
+  const reader = limitSlowReader(source, givenUp, byLength).getReader()
   await reader.read()
   expect(givenUp).not.toHaveBeenCalled()
   await reader.cancel()
@@ -71,19 +73,19 @@ it('ends a reading at the end of its bytes, at a failure of the source and when 
   expect(cancelled).toHaveBeenCalledOnce()
 })
 
-it('cuts a reader off who asks for nothing more, or for nothing at all', async () => {
+it('cuts off a reader who stops reading or never reads', async () => {
   for (const reads of [0, 2]) {
     const { source, cancelled } = endless()
     const ended = Promise.withResolvers<void>()
-    const reader = untilRead(source, ended.resolve, { ...byLength, stallMs: 20 }).getReader()
+    const reader = limitSlowReader(source, ended.resolve, { ...byLength, stallMs: 20 }).getReader()
     for (let count = 0; count < reads; count++) await reader.read()
     await ended.promise
-    await expect(reader.read()).rejects.toThrow('takes nothing any more')
+    await expect(reader.read()).rejects.toThrow('stopped reading')
     expect(cancelled).toHaveBeenCalledOnce()
   }
 })
 
-/** For how many seconds a reading goes on, of at most so many pieces. Before each the reader waits. */
+/** Returns how many seconds a read of `pieces` pieces lasts if the reader waits before each piece. */
 const secondsRead = async (pieces: number, waitSeconds: (piece: number) => number): Promise<number> => {
   vi.useFakeTimers()
   try {
@@ -97,7 +99,7 @@ const secondsRead = async (pieces: number, waitSeconds: (piece: number) => numbe
     const end = () => {
       ended ??= performance.now()
     }
-    const reader = untilRead(source, end, pace).getReader()
+    const reader = limitSlowReader(source, end, pace).getReader()
     for (let piece = 0; piece < pieces && ended === undefined; piece++) {
       await vi.advanceTimersByTimeAsync(waitSeconds(piece) * 1000)
       if (ended === undefined) await reader.read()
@@ -108,17 +110,17 @@ const secondsRead = async (pieces: number, waitSeconds: (piece: number) => numbe
   }
 }
 
-it('cuts a reader off who takes a little now and then, and lets one who keeps the pace take as long as it is', async () => {
-  // A piece of 1000 bytes is worth 10 seconds.
+it('cuts off a reader below the minimum rate, and lets one who keeps the rate read to the end', async () => {
+  // A piece of 1000 bytes adds 10 seconds to the budget.
   expect(await secondsRead(1000, () => 55)).toBe(70)
   expect(await secondsRead(1000, () => 11)).toBeLessThan(700)
   expect(await secondsRead(1000, () => 9)).toBe(9000)
-  // A pause is made good by haste, and haste gives no more than one pause.
+  // Reading fast makes up for a pause, but the budget never exceeds the length of one pause.
   expect(await secondsRead(1000, (piece) => (piece % 10 === 9 ? 55 : 1))).toBe(100 * 64)
   expect(await secondsRead(1000, (piece) => (piece === 100 ? 61 : 0))).toBe(60)
 })
 
-it('waits for a slow source, whose time is not the reader’s', async () => {
+it('does not cut off a reader because the source is slow', async () => {
   const slow = Promise.withResolvers<void>()
   const source = new ReadableStream<Uint8Array>({
     pull: async (controller) => {
@@ -127,7 +129,7 @@ it('waits for a slow source, whose time is not the reader’s', async () => {
     },
   })
   const ended = vi.fn()
-  const read = untilRead(source, ended, { ...byLength, stallMs: 1 })
+  const read = limitSlowReader(source, ended, { ...byLength, stallMs: 1 })
     .getReader()
     .read()
   const { promise: later, resolve } = Promise.withResolvers<void>()
@@ -138,7 +140,7 @@ it('waits for a slow source, whose time is not the reader’s', async () => {
   expect(await read).toMatchObject({ done: true })
 })
 
-it('breaks the connection of a reader who has stopped to read', async () => {
+it('closes the connection of a reader who stops reading', async () => {
   const { source, cancelled } = endless()
   const big = source.pipeThrough(
     new TransformStream<Uint8Array, Uint8Array>({
@@ -147,7 +149,7 @@ it('breaks the connection of a reader who has stopped to read', async () => {
   )
   const end = vi.fn()
   const server = serve({
-    fetch: () => new Response(untilRead(big, end, { ...byLength, stallMs: 300 })),
+    fetch: () => new Response(limitSlowReader(big, end, { ...byLength, stallMs: 300 })),
     port: 0,
     hostname: '127.0.0.1',
     createServer,

@@ -1,6 +1,6 @@
 /**
- * What is being read of Snapshots, by person and by host, in this process. Each reading is a process on the host until
- * its reader is done, so that one person, or slow ones together, must not take all that a host has.
+ * Limits of concurrent reads of Snapshots in this process, by person, organization and host. Each read keeps a process on
+ * the host until the reader is done, so one person, or several slow readers, must not use up a host's capacity.
  */
 import { limits, ServiceError } from '@dock/contract'
 
@@ -8,9 +8,9 @@ const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax, stallSeco
   limits.snapshotReadings
 
 export type OpenReadings = {
-  /** Counts one of the person's, until the returned function is called. Throws `rate_limited` when it is one too many. */
+  /** Counts a read of the person until the returned function is called. Throws `rate_limited` above the limit. */
   ofUser(userId: string): () => void
-  /** The same of a host's, and of what one organization reads from it. */
+  /** Counts a read from the host, and of the organization from that host, in the same way. */
   ofHost(hostId: string, organizationId: string): () => void
 }
 
@@ -34,16 +34,16 @@ const createCounts = (max: number, refusal: string): ((key: string) => () => voi
 export function createOpenReadings(): OpenReadings {
   const ofHost = createCounts(
     openPerHostMax,
-    'Many files are being read from the host of this Snapshot. Wait a moment and try again.',
+    'Too many files are being read from the host of this Snapshot. Wait a moment and try again.',
   )
   const ofOrganization = createCounts(
     openPerHostAndOrganizationMax,
-    `The organization reads ${openPerHostAndOrganizationMax} files or lists from the host of this Snapshot at once. Wait until one ends and try again.`,
+    `Your organization is reading ${openPerHostAndOrganizationMax} files or lists from the host of this Snapshot, which is the limit. Wait until one read ends and try again.`,
   )
   return {
     ofUser: createCounts(
       openPerUserMax,
-      `You read ${openPerUserMax} files or lists of Snapshots at once. Wait until one ends and try again.`,
+      `You are reading ${openPerUserMax} files or lists of Snapshots, which is the limit. Wait until one read ends and try again.`,
     ),
     ofHost: (hostId, organizationId) => {
       const endOfOrganization = ofOrganization(`${hostId}/${organizationId}`)
@@ -63,18 +63,21 @@ export function createOpenReadings(): OpenReadings {
 
 export type ReaderPace<T> = {
   bytesOf(piece: NoInfer<T>): number
-  /** The reader is cut off who asks for nothing more for so long… */
+  /** Longest time without a read, in milliseconds, after which the reader is cut off. */
   stallMs?: number
-  /** …or who takes fewer bytes a second on the whole. */
+  /** Minimum average rate in bytes per second, below which the reader is cut off. */
   bytesPerSecond?: number
 }
 
 /**
- * The same stream, which calls `end` once it was read, failed or was given up. A reader has time, at most `stallMs`: what
- * they take adds to it, by its size, and what they let pass takes from it. Without any left they are cut off. The time
- * that the source takes does not count.
+ * Returns the same stream, which errors if its reader is too slow. `end` is called once the stream was read, failed, was
+ * cancelled or was cut off.
+ *
+ * The reader has a time budget of at most `stallMs`. Waiting for the reader uses it up, and each piece that is read adds
+ * the time that it takes at `bytesPerSecond`. The reader is cut off when the budget is used up. Time spent waiting for the
+ * source does not count.
  */
-export function untilRead<T>(
+export function limitSlowReader<T>(
   source: ReadableStream<T>,
   end: () => void,
   { bytesOf, stallMs = stallSecondsMax * 1000, bytesPerSecond = bytesPerSecondMin }: ReaderPace<T>,
@@ -90,7 +93,7 @@ export function untilRead<T>(
   const awaitReader = (controller: ReadableStreamDefaultController<T>): void => {
     waitingSince = performance.now()
     late = setTimeout(() => {
-      const error = new Error('the reader takes nothing any more, or too little')
+      const error = new Error('the reader stopped reading or is too slow')
       settle()
       controller.error(error)
       reader.cancel(error).catch(() => undefined)
@@ -123,7 +126,7 @@ export function untilRead<T>(
         return reader.cancel(reason)
       },
     },
-    // Only what the reader asks for: a buffer would hide for how long nobody has.
+    // No buffer: it would hide how long the reader has not asked for data.
     { highWaterMark: 0 },
   )
 }

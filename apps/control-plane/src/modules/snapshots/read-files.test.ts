@@ -1,4 +1,4 @@
-/** Reading one file, against a real database and the fake host, whose every file holds `dock` and a line break. */
+/** Reads of files, with a real database and the fake host. Every file there contains `dock` and a line break. */
 import { limits, rateLimits, ServiceError } from '@dock/contract'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
@@ -41,7 +41,7 @@ const read = async (range?: string, snapshotFileBytesMax = 2 ** 20) => {
   }
 }
 
-it('answers the whole, one range, or that there is nothing of it', async () => {
+it('returns the whole file, one range, or an unsatisfiable range', async () => {
   const part = (start: number, end: number) => ({ size: 5, part: { start, end } })
   expect(await read()).toEqual({ text: 'dock\n', range: undefined })
   expect(await read('bytes=1-2')).toEqual({ text: 'oc', range: part(1, 3) })
@@ -51,13 +51,13 @@ it('answers the whole, one range, or that there is nothing of it', async () => {
     expect(await read(whole), whole).toEqual({ text: 'dock\n', range: undefined })
 })
 
-it('is refused above the setting, by what is asked for', async () => {
+it('is refused if the requested bytes exceed the setting', async () => {
   expect(await read(undefined, 4)).toBe('file_too_large')
   expect(await read('bytes=1-', 3)).toBe('file_too_large')
   expect(await read('bytes=1-3', 3)).toMatchObject({ text: 'ock' })
 })
 
-it('is linked to from the list of downloads', async () => {
+it('has a link in the list of downloads', async () => {
   const answer = await readSnapshotDownload(
     { ...world.modules.context, readings: createOpenReadings() },
     member,
@@ -68,7 +68,7 @@ it('is linked to from the list of downloads', async () => {
   expect([url.pathname, url.searchParams.get('path')]).toEqual([`/v1/snapshots/${id}/files`, files[0]!.path])
 })
 
-/** A context of its own, so that nothing counted elsewhere counts here. */
+/** Creates a context with its own counters. */
 const counting = () => ({
   ...world.modules.context,
   readings: createOpenReadings(),
@@ -81,11 +81,11 @@ const codeOf = (work: Promise<unknown>) =>
   )
 const { openPerUserMax, openPerHostMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
 
-it('is refused to a person who reads as much as one may, until a reading ends', async () => {
+it('is refused to a person at the limit of concurrent reads, until a read ends', async () => {
   const context = counting()
   const path = '/etc/hostname'
   const file = (range?: string) => readSnapshotFile(context, member, { id, path, range })
-  // Others of another host, since one organization may not read as much from one.
+  // Count these without a host, since one organization's limit per host is lower.
   for (let count = 0; count < openPerUserMax - 2; count++) context.readings.ofUser(member.userId)
   const open = [await file()]
   const tree = await readSnapshotTree(context, member, id)
@@ -98,7 +98,7 @@ it('is refused to a person who reads as much as one may, until a reading ends', 
   expect(await codeOf(file())).toBe('rate_limited')
   await open[0]!.body.cancel()
   expect(await new Response((await file()).body).text()).toBe('dock\n')
-  // Neither a refusal nor a file that is too large leaves anything counted.
+  // A refused read and a file that is too large do not stay counted.
   expect(
     await codeOf(
       readSnapshotFile({ ...context, snapshotFileBytesMax: 1 }, member, { id, path, range: undefined }),
@@ -107,7 +107,7 @@ it('is refused to a person who reads as much as one may, until a reading ends', 
   expect(await codeOf(file())).toBe('done')
 })
 
-it('is refused while as many read from the host as it takes, whoever they are', async () => {
+it('is refused while the host is at its limit, whoever reads', async () => {
   const context = counting()
   const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
     context.readings.ofHost(world.hostId, `another ${turn % 3}`),
@@ -119,7 +119,7 @@ it('is refused while as many read from the host as it takes, whoever they are', 
   expect(await codeOf(file())).toBe('done')
 })
 
-it('is refused while the organization reads as much from the host as one may', async () => {
+it('is refused while the organization is at its limit for the host', async () => {
   expect(openPerHostAndOrganizationMax).toBeLessThan(openPerUserMax)
   const context = counting()
   const file = () => readSnapshotFile(context, member, { id, path: '/etc/hostname', range: undefined })
@@ -130,7 +130,7 @@ it('is refused while the organization reads as much from the host as one may', a
   expect(await codeOf(file())).toBe('done')
 })
 
-it('is counted by the minute', async () => {
+it('is rate limited per minute', async () => {
   const context = counting()
   const list = async () => {
     for await (const _ of (await readSnapshotTree(context, member, id)).files);

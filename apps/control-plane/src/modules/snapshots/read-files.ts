@@ -1,4 +1,4 @@
-/** GET /v1/snapshots/:id/tree, …/files, …/download. Lists come batch by batch, as long as they may be. */
+/** GET /v1/snapshots/:id/tree, …/files, …/download. Lists are streamed in batches. */
 import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/contract'
 import { mapAsync } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
@@ -11,7 +11,7 @@ import {
   parseByteRange,
   placeByteRange,
 } from '../hosts/index.ts'
-import { type OpenReadings, untilRead } from './open-readings.ts'
+import { limitSlowReader, type OpenReadings } from './open-readings.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
 type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits'> & {
@@ -25,11 +25,12 @@ const requireCompleted = async (context: Reader, caller: Visitor, id: string): P
   return row
 }
 
-/** The host that keeps the capture; where none does, one to which its copy is brought first. */
+/** Returns a host that keeps the capture, after a restore from the copy if none does. */
 const hostOf = (context: Reader, row: SnapshotRow): Promise<string> =>
-  asked(context.captureHost(row), 'service_unavailable')
+  mapHostErrors(context.captureHost(row), 'service_unavailable')
 
-const asked = async <T>(
+/** Maps errors of hosts to errors for the caller. `invalid` is the code if the host refuses the request as invalid. */
+const mapHostErrors = async <T>(
   work: Promise<T>,
   invalid: 'not_a_regular_file' | 'service_unavailable',
 ): Promise<T> => {
@@ -46,8 +47,8 @@ const asked = async <T>(
 
 type Listed<List extends { files: unknown[] }> = Omit<List, 'files'> & { files: AsyncIterable<List['files']> }
 
-/** What `begin` returns, with a way to end each reading that it counts; a failure ends them at once. */
-const counted = async <T>(
+/** Runs `begin`, which counts reads. Returns its result and a function that ends all counts. An error ends them. */
+const countReadsWhile = async <T>(
   begin: (count: (end: () => void) => void) => Promise<T>,
 ): Promise<{ begun: T; end: () => void }> => {
   const ends: (() => void)[] = []
@@ -62,11 +63,11 @@ const counted = async <T>(
   }
 }
 
-/** About what a part of a list is long, as it is sent. */
+/** Returns the approximate length in bytes of a batch as it is sent. */
 const listedBytes = (batch: readonly { path: string }[]): number =>
   batch.reduce((sum, { path }) => sum + path.length + 24, 0)
 
-/** The files of a completed Snapshot with their sizes in bytes. */
+/** Lists the files of a completed Snapshot with their sizes in bytes. Throws `snapshot_not_found` and `rate_limited`. */
 export async function readSnapshotTree(
   context: Reader,
   caller: Visitor,
@@ -75,13 +76,13 @@ export async function readSnapshotTree(
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotLists', caller.userId)
   const row = await requireCompleted(context, caller, id)
-  const { begun, end } = await counted(async (count) => {
+  const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
-    // A list that comes from its copy instead asks nothing of the host, and is soon done.
+    // If no host keeps the capture, the list comes from the index of the copy, which uses no host.
     if (row.hostId !== null) count(readings.ofHost(row.hostId, row.organizationId))
-    return asked(context.listFiles(row), 'service_unavailable')
+    return mapHostErrors(context.listFiles(row), 'service_unavailable')
   })
-  const batches = untilRead(ReadableStream.from(begun), end, { bytesOf: listedBytes })
+  const batches = limitSlowReader(ReadableStream.from(begun), end, { bytesOf: listedBytes })
   const files = mapAsync(batches, (batch) => batch.map(({ path, size }) => ({ path, size })))
   return { snapshotId: id, files }
 }
@@ -93,13 +94,13 @@ type FileAnswer = {
   range?: { size: number; part: { start: number; end: number } | null }
 }
 
-/** What a `range` header asks for; null where it asks for nothing that we answer in part. */
+/** Parses a `range` header. Returns null if there is none, or if it is not a single byte range (RFC 9110). */
 const rangeFrom = (header: string | undefined): ByteRange | null => {
   const bytes = /^bytes=(.*)$/i.exec(header?.trim() ?? '')?.[1]
   return bytes === undefined ? null : parseByteRange(bytes)
 }
 
-/** The bytes of one file, or of a range of it, as they come from the host. Throws `file_too_large` before the first. */
+/** Streams a file, or a range of it, from the host. Throws `file_too_large` before the first byte. */
 export async function readSnapshotFile(
   context: Reader & Pick<DockContext, 'snapshotFileBytesMax'>,
   caller: Visitor,
@@ -109,14 +110,14 @@ export async function readSnapshotFile(
   await rateLimits.take('snapshotFiles', caller.userId)
   const row = await requireCompleted(context, caller, wanted.id)
   const range = rangeFrom(wanted.range)
-  const { begun, end } = await counted(async (count) => {
+  const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
     count(readings.ofHost(hostId, row.organizationId))
-    return asked(context.gateway.file(hostId, wanted.id, wanted.path, range), 'not_a_regular_file')
+    return mapHostErrors(context.gateway.file(hostId, wanted.id, wanted.path, range), 'not_a_regular_file')
   })
   const { size } = begun
-  const body = untilRead(begun.body, end, { bytesOf: (chunk) => chunk.length })
+  const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length })
   const part = range ? placeByteRange(range, size) : { start: 0, end: size }
   const contentLength = part ? part.end - part.start : 0
   if (contentLength > context.snapshotFileBytesMax) {
@@ -130,7 +131,7 @@ export async function readSnapshotFile(
   return range ? { ...answer, range: { size, part } } : answer
 }
 
-/** A relative link to each file of a completed Snapshot. */
+/** Lists the files of a completed Snapshot, each with a relative link. */
 export async function readSnapshotDownload(
   context: Reader,
   caller: Visitor,

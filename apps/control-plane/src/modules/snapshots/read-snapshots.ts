@@ -34,7 +34,7 @@ const page = async (
   }
 }
 
-/** Snapshots of all the caller's Docks, newest first. */
+/** Returns a page of the Snapshots of all the caller's Docks, newest first. */
 export function listSnapshots(
   context: Pick<DockContext, 'db'>,
   caller: Caller,
@@ -43,7 +43,7 @@ export function listSnapshots(
   return page(context, caller, null, query)
 }
 
-/** Snapshots of one Dock, newest first. Throws `dock_not_found`. */
+/** Returns a page of the Snapshots of one Dock, newest first. Throws `dock_not_found`. */
 export async function listDockSnapshots(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
@@ -54,7 +54,7 @@ export async function listDockSnapshots(
   return page(context, caller, dockId, query)
 }
 
-/** The latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
+/** Returns the latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
 export async function readLatestSnapshot(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,

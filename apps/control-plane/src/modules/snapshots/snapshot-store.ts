@@ -1,4 +1,4 @@
-/** The SQL for Snapshots as callers see them; what is read for a caller joins the caller's memberships. */
+/** The SQL for Snapshots as callers see them. Queries for a caller join the caller's memberships. */
 import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -12,7 +12,7 @@ export type SnapshotRow = {
   status: 'saving' | 'completed' | 'failed'
   sizeBytes: number
   runtime: 'gvisor' | 'microvm' | null
-  /** Null when no host keeps the capture and only the copy is left. */
+  /** Null if no host keeps the capture and only the copy is left. */
   hostId: string | null
   createdAt: Date
 }
@@ -23,14 +23,15 @@ const columns = sql`s.id, s.dock_id as "dockId", s.organization_id as "organizat
 export type SnapshotPageRequest = {
   userId: string
   dockId: string | null
-  /** Where the page before ended. */
+  /** Where the previous page ended. */
   after: PagePlace | null
   limit: number
 }
 
 /**
- * Newest first. The times are compared to the millisecond, as the cursor carries them. Of all Docks each organization's
- * page is read along its index, so that no page costs more the more Snapshots there are.
+ * Returns a page of Snapshots, newest first. Times are compared to the millisecond, which is the precision of the cursor.
+ * Without a Dock, the lateral join reads one page per organization along the index, so that the cost of a page does not
+ * grow with the number of Snapshots.
  */
 export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Promise<SnapshotRow[]> {
   const { after, dockId } = request
@@ -47,7 +48,7 @@ export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Pr
   return result.rows
 }
 
-/** With what decides who may read its files. */
+/** A Snapshot with the fields that decide who may read its files. */
 export type VisibleSnapshot = SnapshotRow & { role: Role; barsMembers: boolean }
 
 export async function findSnapshotRow(db: Db, userId: string, id: string): Promise<VisibleSnapshot | null> {
@@ -73,11 +74,10 @@ export async function latestSnapshotRow(db: Db, userId: string, dockId: string):
 }
 
 /**
- * Locks the Snapshot of an organization and answers whether it can go: no Template boots from it, it is not being made,
- * restored or started from.
- * Copies hang on no other Snapshot's.
+ * Locks the Snapshot of an organization and returns true if it can be deleted: no Template uses it, and it is not being
+ * saved, restored or booted. Copies do not depend on those of other Snapshots.
  */
-export async function holdUnusedSnapshot(tx: Db, organizationId: string, id: string): Promise<boolean> {
+export async function lockUnusedSnapshot(tx: Db, organizationId: string, id: string): Promise<boolean> {
   const result = await sql<{ id: string }>`
     select s.id from snapshots s
     where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving'
@@ -88,7 +88,7 @@ export async function holdUnusedSnapshot(tx: Db, organizationId: string, id: str
   return result.rows.length === 1
 }
 
-/** The hosts that keep the Snapshot's capture. */
+/** Returns the hosts that keep the Snapshot's capture or to which it is being restored. */
 export async function keepersOfSnapshot(db: Db, organizationId: string, id: string): Promise<string[]> {
   return (
     await sql<{ hostId: string }>`
@@ -99,7 +99,7 @@ export async function keepersOfSnapshot(db: Db, organizationId: string, id: stri
   ).rows.map(({ hostId }) => hostId)
 }
 
-/** The operation of this kind that is under way or blocked for a Snapshot. */
+/** Returns the operation of this kind for a Snapshot that is not completed, or null. */
 export async function findActiveOperation(
   db: Db,
   organizationId: string,
