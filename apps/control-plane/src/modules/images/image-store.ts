@@ -1,4 +1,4 @@
-/** The only SQL for versions of images, and for which host has which. No tenant owns them. */
+/** The only SQL for image versions and for the versions that each host has. Images belong to no tenant. */
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -6,7 +6,7 @@ import type { Db } from '../../database/database.ts'
 export type ImageVersion = { id: string; name: string; builtAs: string; digest: string | null }
 export type HostImages = { id: string; isBuilder: boolean; versions: Readonly<Record<string, string>> }
 
-/** Of these hosts those that are online, each with the versions of its images by name. */
+/** Returns the online hosts among `hosts`, each with the versions of its images by name. */
 export async function hostImages(db: Db, hosts: readonly string[]): Promise<HostImages[]> {
   return (
     await sql<HostImages>`select id, is_builder as "isBuilder", image_versions as versions
@@ -15,7 +15,7 @@ export async function hostImages(db: Db, hosts: readonly string[]): Promise<Host
   ).rows
 }
 
-/** Every version, the newest first. */
+/** Returns all versions, newest first. */
 export async function listVersions(db: Db): Promise<ImageVersion[]> {
   return (
     await sql<ImageVersion>`select id, name, built_as as "builtAs", digest from image_versions
@@ -23,7 +23,7 @@ export async function listVersions(db: Db): Promise<ImageVersion[]> {
   ).rows
 }
 
-/** The row of a build, made when there is none. */
+/** Returns the id of a build's version. Inserts its row if there is none. */
 export async function beginVersion(
   db: Db,
   build: { name: string; builtAs: string; now: Date },
@@ -35,12 +35,12 @@ export async function beginVersion(
   ).rows[0]!.id
 }
 
-/** Publishes the version: it is its name's current one unless a newer is. */
+/** Publishes the version. It becomes the current version of its image unless a newer one is published. */
 export async function saveDigest(db: Db, id: string, digest: string): Promise<void> {
   await sql`update image_versions set digest = ${digest} where id = ${id} and digest is null`.execute(db)
 }
 
-/** Notes what a host was given, so that Docks go there before its next report. */
+/** Records that a host received an image, so that Docks can be placed there before its next inventory. */
 export async function noteDelivery(
   db: Db,
   hostId: string,
@@ -52,8 +52,8 @@ export async function noteDelivery(
 }
 
 /**
- * Drops versions that are no more current and that no Dock goes back to (Snapshots and Templates stay with their Dock),
- * nor any host has; a sweep of copies then removes their objects. Answers their names.
+ * Deletes versions from before `before` that are not current, that no Dock was created from and that no host has. Snapshots
+ * and Templates need no check, because they belong to a Dock. A sweep of copies removes the objects. Returns the names.
  */
 export async function dropUnneededVersions(db: Db, before: Date): Promise<string[]> {
   return (

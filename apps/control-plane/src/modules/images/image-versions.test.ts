@@ -1,4 +1,4 @@
-/** Versions of images: published once, delivered, kept while needed; against a real database, a folder and the fake host. */
+/** Publishing, delivery and cleanup of image versions, with a real database, a folder as object store, and a fake host. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,7 +58,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }))
 const builtAs = (version: string) =>
   sql`update hosts set image_versions = ${JSON.stringify({ 'debian-13': version })}::jsonb
     where id = ${builder}`.execute(world.db)
-/** A host that has no image of its own. */
+/** Adds a host that has no image. */
 const addSecond = () =>
   sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${second}::text,
     'credential_hash', '\\x01', 'images', '{}'::text[], 'image_versions', '{}'::jsonb, 'is_builder', false))).*
@@ -88,12 +88,12 @@ const rebuild = async (): Promise<void> => {
 const chunkFiles = async (): Promise<string[]> =>
   (await readdir(folder, { recursive: true })).filter((path) => /chunks\/..\/./.test(path))
 
-it('is not published while the host that built it is the only one', async () => {
+it('is not published while the host that built it is the only host', async () => {
   await images.run()
   expect(await versions()).toEqual([])
 })
 
-it('is published once with a digest, and another host is given just that disk', async () => {
+it('is published once with a digest, and delivered to another host', async () => {
   await addSecond()
   await images.run()
   const [version, ...others] = await versions()
@@ -103,14 +103,14 @@ it('is published once with a digest, and another host is given just that disk', 
     digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
   })
   expect(await onSecond()).toEqual({ disk: 'disk one', version: version?.digest, names: ['debian-13'] })
-  // Nothing is left to do: a second look sends nothing, and a host that built the same recipe again publishes nothing.
+  // A second pass delivers and publishes nothing.
   world.host.images.set(second, new Map())
   await images.run()
   expect((await onSecond()).disk).toBeUndefined()
   expect(await versions()).toHaveLength(1)
 })
 
-it('goes to hosts in place of an older one when its recipe was built anew', async () => {
+it('replaces an older version on hosts after a rebuild', async () => {
   await addSecond()
   await images.run()
   const before = (await onSecond()).version
@@ -121,7 +121,7 @@ it('goes to hosts in place of an older one when its recipe was built anew', asyn
   expect(after.version).not.toBe(before)
 })
 
-it('is never taken from a copy that was changed', async () => {
+it('is never delivered from a damaged copy', async () => {
   await addSecond()
   await images.run()
   await sql`update hosts set image_versions = '{}' where id = ${second}`.execute(world.db)
@@ -137,17 +137,17 @@ it('is never taken from a copy that was changed', async () => {
   })
 })
 
-it('cannot be had before it is published, and brings a start to its end once it is', async () => {
+it('is unavailable before it is published, and a start that needs it fails', async () => {
   await expect(images.ensureImage('debian-13', second)).rejects.toMatchObject({
     code: 'base_image_unavailable',
   })
-  // The host says that it has the image, and does not when the start comes.
+  // The host reported the image but does not have it when the Dock starts.
   world.host.images.set(builder, new Map())
   const refused = world.create()
   await expect(refused).rejects.toMatchObject({ code: 'base_image_unavailable' })
 })
 
-it('stays while a Dock goes back to it or a host has it, and goes with its objects after that', async () => {
+it('is kept while a Dock or a host uses it, and is then deleted with its objects', async () => {
   const dock = await world.create()
   const row = await sql<{ version: string }>`select image_version as version from docks
     where id = ${dock.id}`.execute(world.db)
@@ -173,11 +173,11 @@ it('stays while a Dock goes back to it or a host has it, and goes with its objec
   expect(await chunkFiles()).toHaveLength(1)
 })
 
-it('is published by nobody but a builder', async () => {
+it('is published only by builders', async () => {
   await addSecond()
   await images.run()
   const published = await onSecond()
-  // The second host says that it built a newer one.
+  // The second host claims to have built a newer version.
   world.host.images.set(second, new Map([['debian-13', 'evil disk']]))
   await sql`update hosts set image_versions = '{"debian-13": "built:evil"}' where id = ${second}`.execute(
     world.db,
@@ -190,7 +190,7 @@ it('is published by nobody but a builder', async () => {
   await images.run()
   expect(await versions()).toHaveLength(1)
   expect(world.host.images.get(third)?.get('debian-13')).toBe('disk one')
-  // The positive control: as a builder its image would be everybody's.
+  // Positive control: once the host is a builder, its image is delivered to others.
   await markBuilder(world.db, second, true)
   world.clock.advance(1000)
   await images.run()
@@ -198,7 +198,7 @@ it('is published by nobody but a builder', async () => {
   expect(published.disk).toBe('disk one')
 })
 
-it('is published under names of the catalog only', async () => {
+it('is published only if its name is in the catalog', async () => {
   await addSecond()
   world.host.images.get(builder)!.set('evil', 'evil disk')
   await sql`update hosts set image_versions = '{"evil": "built:evil"}' where id = ${builder}`.execute(
@@ -209,7 +209,7 @@ it('is published under names of the catalog only', async () => {
   expect(world.host.images.get(second)).toBeUndefined()
 })
 
-it('keeps the digest that it was published with', async () => {
+it('keeps the digest with which it was published', async () => {
   await addSecond()
   await images.run()
   const [first] = await versions()
@@ -221,7 +221,7 @@ it('keeps the digest that it was published with', async () => {
   expect((await onSecond()).disk).toBe('disk one')
 })
 
-it('looks once for the reports of many hosts, and once more for those that came after', async () => {
+it('runs one pass for the reports of many hosts, and one more for later reports', async () => {
   let looks = 0
   const counted = createImageVersions(
     {

@@ -1,9 +1,10 @@
 /**
- * An image is built on one host and published from there, as soon as another host needs it: its disk is copied as a
- * Snapshot's is, under keys of the instance, and known by its digest, which a version keeps. Hosts that did not build it
- * are given the current version. Only hosts that an operator marked as builders publish, and only images of the catalog:
- * any other host could put a disk of its own in the place of everybody's. Everything is read afresh each time; doing it
- * twice is harmless.
+ * Distributes images. An image is built on one host and published from there once another host needs it. Its disk is copied
+ * to the object store like that of a Snapshot, under keys of the instance, and its version is identified by a digest. Hosts
+ * that did not build the image receive the current version.
+ *
+ * Only hosts that an operator marked as builders publish, and only images of the catalog. Otherwise any host could replace
+ * the disk from which everybody's Docks start. Each pass reads the state again and is idempotent.
  */
 
 import { ServiceError } from '@dock/contract'
@@ -22,23 +23,23 @@ import {
   saveDigest,
 } from './image-store.ts'
 
-const lookEveryMs = 60_000
-/** Many hosts report every second: one look after a while sees what all of them said. */
+const pollEveryMs = 60_000
+/** Minimum time between passes that reports start. Many hosts report every second, and one pass covers all of them. */
 export const looksApartMs = 2_000
 const sweepEveryMs = 600_000
-/** How long a version stays after it was made, whoever needs it. */
+/** How long a version is kept at least, even if nothing needs it. */
 export const versionGraceMs = 3_600_000
-/** Stands where copies have their organization: images belong to the instance. */
+/** Organization id of image copies, which belong to the instance. */
 const instanceId = '00000000-0000-0000-0000-000000000000'
 
 export type ImageVersions = {
-  /** A host has reported: what is missing somewhere is published and delivered, in the background. */
+  /** Call when a host has reported. Starts a pass in the background, at most one per `looksApartMs`. */
   look(): void
-  /** Publishes and delivers all that is missing; resolves when nothing more is. */
+  /** Publishes and delivers every missing image. A concurrent call joins the run and causes one more pass. */
   run(): Promise<void>
-  /** Gives a host an image that it lacks. Throws `base_image_unavailable` when it cannot be had. */
+  /** Delivers an image to a host that lacks it. Throws `base_image_unavailable` if that is not possible. */
   ensureImage(name: string, hostId: string): Promise<void>
-  /** Drops versions that nothing needs. */
+  /** Deletes versions that nothing needs. */
   sweep(): Promise<void>
   start(): void
   stop(): Promise<void>
@@ -46,13 +47,13 @@ export type ImageVersions = {
 
 const isBuild = (version: string | undefined): version is string => version?.startsWith('built:') ?? false
 
-/** `catalog`: the images that this service knows. */
+/** `catalog`: names of the images that may be published. */
 export function createImageVersions(context: CopyContext, catalog: readonly string[]): ImageVersions {
   const { db, clock, gateway, logger } = context
-  /** Builds of other hosts that were warned about. */
+  /** Builds of hosts that are not builders, for which a warning was logged. */
   const warned = new Set<string>()
 
-  /** The version that hosts are given, or undefined while none is published. */
+  /** Returns the version that hosts receive, or undefined while none is published. */
   const currentOf = (versions: readonly ImageVersion[], name: string): ImageVersion | undefined =>
     versions.find((version) => version.name === name && version.digest !== null)
 
@@ -65,7 +66,7 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
       seal: (keys, wanted) => gateway.sealImageChunks(hostId, name, keys, wanted),
     })
     const copy = await verifiedCopy(db, id)
-    // Another process is at it.
+    // Another process is publishing this version.
     if (!copy) return
     const { manifest } = await readCopy(context, copy)
     const digest = diskDigest(manifest.diskBytes, manifest.chunks)
@@ -76,28 +77,28 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
 
   const deliver = async (hostId: string, { id, name, digest }: ImageVersion): Promise<void> => {
     const copy = await verifiedCopy(db, id)
-    if (!copy || digest === null) throw new Error(`version ${digest} of ${name} has no copy`)
+    if (!copy || digest === null) throw new Error(`version ${digest} of image ${name} has no copy`)
     const startedAt = performance.now()
     const { keys, manifest, frames } = await readCopy(context, copy)
     if (diskDigest(manifest.diskBytes, manifest.chunks) !== digest)
-      throw new Error(`the copy of ${name} is not version ${digest}`)
+      throw new Error(`the copy of image ${name} does not have the digest ${digest}`)
     await gateway.sendImage(hostId, name, { keys, diskBytes: manifest.diskBytes, digest }, frames)
     await noteDelivery(db, hostId, { name, digest })
     const ms = Math.round(performance.now() - startedAt)
     logger.info({ image: name, digest, hostId, ms }, 'image delivered')
   }
 
-  /** Told once each: the operator may want that host to be a builder, or to know what it says. */
-  const warnOf = (hostId: string, name: string): void => {
+  /** Warns once per host and image: the operator may want to mark the host as builder, or may distrust it. */
+  const warnOnce = (hostId: string, name: string): void => {
     if (warned.has(`${hostId} ${name}`)) return
     warned.add(`${hostId} ${name}`)
     logger.warn(
       { hostId, image: name },
-      'a host that is no builder has an image that others lack; it is not published (script/builders)',
+      'an image is not published, because the host that built it is not a builder. Mark builders with script/builders',
     )
   }
 
-  /** Builds that no version is of, and that some host lacks. */
+  /** Returns builds that are not published and that another host lacks. */
   const unpublished = (hosts: readonly HostImages[], versions: readonly ImageVersion[]) => {
     const found = new Map<string, { hostId: string; name: string; builtAs: string }>()
     for (const { id, isBuilder, versions: had } of hosts)
@@ -110,14 +111,14 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
         const isNeeded = hosts.some((host) => !isBuild(host.versions[name]))
         if (isKnown || !isNeeded) continue
         if (isBuilder) found.set(`${name} ${builtAs}`, { hostId: id, name, builtAs })
-        else if (!currentOf(versions, name)) warnOf(id, name)
+        else if (!currentOf(versions, name)) warnOnce(id, name)
       }
     return [...found.values()]
   }
 
   const attempt = async (work: Promise<void>, what: Record<string, string>): Promise<void> => {
     await work.catch((error: unknown) =>
-      logger.error({ err: error, ...what }, 'an image is not where it is needed; it is tried again'),
+      logger.error({ err: error, ...what }, 'an image could not be published or delivered; retrying'),
     )
   }
 
@@ -155,10 +156,10 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
 
   const sweep = async (): Promise<void> => {
     const dropped = await dropUnneededVersions(db, new Date(clock.now().getTime() - versionGraceMs))
-    if (dropped.length > 0) logger.info({ dropped }, 'versions of images dropped')
+    if (dropped.length > 0) logger.info({ dropped }, 'image versions deleted')
   }
 
-  /** At once when the last look was long enough ago; otherwise when it will have been. */
+  /** Starts a pass now if the last one was long enough ago, and schedules one otherwise. */
   const look = (): void => {
     if (endPlan || isStopped) return
     const waitMs = checkedAt + looksApartMs - clock.now().getTime()
@@ -170,14 +171,14 @@ export function createImageVersions(context: CopyContext, catalog: readonly stri
       return
     }
     checkedAt = clock.now().getTime()
-    run().catch((error: unknown) => logger.error({ err: error }, 'images were not looked after'))
+    run().catch((error: unknown) => logger.error({ err: error }, 'distribution of images failed'))
   }
 
   const timers = createTimers({
     clock,
     logger,
     tasks: [
-      { name: 'images', everyMs: lookEveryMs, run },
+      { name: 'images', everyMs: pollEveryMs, run },
       { name: 'versions of images', everyMs: sweepEveryMs, run: sweep },
     ],
   })

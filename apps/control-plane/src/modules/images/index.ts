@@ -1,2 +1,2 @@
-/** Public face of the versions of images: published from the host that built one, given to the others, kept while needed. */
+/** Public interface of image versions: publishing from builders, delivery to other hosts, and cleanup. */
 export { createImageVersions, type ImageVersions } from './image-versions.ts'

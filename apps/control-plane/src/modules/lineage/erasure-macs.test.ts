@@ -6,7 +6,7 @@ const [old, fresh] = [newRingEntry(), newRingEntry()]
 const macsOf = (...entries: string[]) => createErasureMacs(parseKeyRing(entries.join(',')))
 const ada = { kind: 'person', id: 'ada' } as const
 
-it('knows what it signed again, and nothing else', () => {
+it('accepts only erasures that it signed', () => {
   const macs = macsOf(old)
   const { mac } = macs.signed(ada)
   expect(macs.isOurs({ ...ada, mac })).toBe(true)
@@ -16,7 +16,7 @@ it('knows what it signed again, and nothing else', () => {
     expect(macs.isOurs({ ...ada, mac: other })).toBe(false)
 })
 
-it('knows what a key signed that is no longer the first, until the ring drops it', () => {
+it('accepts MACs of an older key until that key is removed from the ring', () => {
   const signed = macsOf(old).signed(ada)
   expect(macsOf(fresh, old).isOurs(signed)).toBe(true)
   expect(macsOf(fresh).isOurs(signed)).toBe(false)

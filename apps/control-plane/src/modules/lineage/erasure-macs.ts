@@ -1,6 +1,6 @@
 /**
- * MACs of erasures that hosts keep. After a restore they come back from hosts, which may be hostile: only what the instance
- * itself has said counts. An old MAC does no harm, since what was erased stays erased.
+ * MACs of the erasures that hosts keep. After a restore the instance reads erasures back from hosts, which may be hostile,
+ * and accepts only those that it signed itself. Replaying an old MAC is harmless, because an erasure is permanent.
  */
 import type { KeyRing } from '../../sealing/index.ts'
 import type { Erased } from './erasures.ts'

@@ -1,4 +1,4 @@
-/** The only SQL for `erasures`: ids of erased people and deleted organizations, which outlive a restore of the database. */
+/** The only SQL for `erasures`: ids of erased people and deleted organizations. Hosts and the object store keep copies. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 
@@ -10,7 +10,7 @@ export async function recordErasure(tx: Tx, { kind, id }: Erased, now: Date): Pr
     on conflict do nothing`.execute(tx)
 }
 
-/** Up to `limit` erasures after the first `offset`, oldest first. */
+/** Returns up to `limit` erasures after the first `offset`, oldest first. */
 export async function listErasures(
   db: Db,
   { offset, limit }: { offset: number; limit: number },
@@ -21,13 +21,13 @@ export async function listErasures(
   ).rows
 }
 
-/** How many there are. */
+/** Returns the number of erasures. */
 export async function countErasures(db: Db): Promise<number> {
   return (await sql<{ count: number }>`select count(*)::int as count from erasures`.execute(db)).rows[0]!
     .count
 }
 
-/** Those of what somebody outside remembers that this database does not know. */
+/** Returns the remembered erasures that this database does not know. */
 export async function unknownErasures(db: Db, erased: readonly Erased[]): Promise<Erased[]> {
   return (
     await sql<Erased>`select e.kind, e.id
@@ -36,7 +36,7 @@ export async function unknownErasures(db: Db, erased: readonly Erased[]): Promis
   ).rows
 }
 
-/** Records what somebody outside remembers. */
+/** Records erasures that a host or the object store remembers. Known ones do not change. */
 export async function takeErasures(db: Db, erased: readonly Erased[], now: Date): Promise<void> {
   await sql`insert into erasures (kind, id, erased_at)
       select e.kind, e.id, ${now}::timestamptz

@@ -1,4 +1,4 @@
-/** Public face of the instance's lineage: which database this is, and what was erased for good. */
+/** Public interface of the lineage module: detection of a restored database, and permanent erasures. */
 
 export { createErasureMacs, type ErasureMacs } from './erasure-macs.ts'
 export { type Erased, listErasures, recordErasure, takeErasures } from './erasures.ts'

@@ -23,14 +23,14 @@ const saved = async () =>
       database.db,
     )
   ).rows
-/** Puts the database back to what it was. */
+/** Restores the saved rows. */
 const restore = async (rows: Awaited<ReturnType<typeof saved>>) => {
   await sql`delete from instance_starts`.execute(database.db)
   for (const { id, mark, started_at } of rows)
     await sql`insert into instance_starts values (${id}, ${mark}, ${started_at})`.execute(database.db)
 }
 
-it('a start that follows the one that is remembered is the same database', async () => {
+it('begins no new epoch if the database knows the remembered start', async () => {
   const first = await started()
   await first.advance()
   const remembered = await first.advance()
@@ -40,7 +40,7 @@ it('a start that follows the one that is remembered is the same database', async
   expect(second.epoch()).toBe(0)
 })
 
-it('a database without the start that is remembered was restored: one new epoch begins', async () => {
+it('begins one new epoch if the database does not know the remembered start', async () => {
   const before = await saved()
   const remembered = await (await started()).advance()
   await restore(before)
@@ -54,7 +54,7 @@ it('a database without the start that is remembered was restored: one new epoch 
   expect((await started()).epoch()).toBe(1)
 })
 
-it('a backup of the running database is told apart by the mark', async () => {
+it('detects by the mark that a backup was taken while the instance ran', async () => {
   const first = await started()
   const early = await first.advance()
   const before = await saved()
@@ -65,10 +65,10 @@ it('a backup of the running database is told apart by the mark', async () => {
   expect(await second.look(late, 'a host')).toBe(true)
 })
 
-it('an epoch that is remembered and unknown is passed', async () => {
+it('begins an epoch above every remembered one', async () => {
   const lineage = await started()
   expect(await lineage.look({ epoch: 4, startId: newUuid(), mark: 1 }, 'a host')).toBe(true)
   expect(lineage.epoch()).toBe(5)
-  // Of an epoch that is over everything is told apart already.
+  // A watermark of an earlier epoch begins no new one.
   expect(await lineage.look({ epoch: 4, startId: newUuid(), mark: 9 }, 'another')).toBe(false)
 })

@@ -1,37 +1,38 @@
 /**
- * Notices a restored database. Each start of the control plane has a row, with a mark that grows while it works; hosts and
- * the object store remember the last that they were told. What they remember and the database does not know was done in
- * a time that the database has lost: then a new epoch begins, and what was ordered before is told apart from what is
- * ordered now.
+ * Detects that the database was restored from a backup. Each start of the control plane has a row with a mark, which grows
+ * while the process runs. Hosts and the object store remember the latest watermark (epoch, start and mark) that they
+ * received. A remembered watermark that the database does not know means that the database was restored. A new epoch then
+ * begins. "Lost time" is the time between the backup and the restore, which the database does not know.
  */
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
 
-/** Generations carry the epoch, and have no number for a later one: a hostile host must not use them up. */
+/** Generations encode the epoch and have no room for higher ones. The limit keeps a hostile host from using them up. */
 const epochMax = 2_000
 
-/** The last that somebody outside of the database has heard of the instance. */
+/** The latest watermark of the instance that a host or the object store remembers. */
 export type Remembered = { epoch: number; startId: string; mark: number }
 
 export type Lineage = {
-  /** The epoch that works now; 0 until the database was read. */
+  /** Returns the current epoch; 0 until `begin` has read the database. */
   epoch(): number
-  /** Reads the epoch and notes this start; the first call does it. */
+  /** Reads the epoch and records this start. Later calls return the result of the first. */
   begin(): Promise<void>
-  /** What is to be remembered from now on; saved before it is returned. */
+  /** Increments the mark, saves it, and returns the new watermark. */
   advance(): Promise<Remembered>
-  /** The last that {@link Lineage.advance} returned. */
+  /** Returns the watermark that {@link Lineage.advance} returned last. */
   current(): Promise<Remembered>
-  /** Compares; begins a new epoch and returns true when the database is older than what is remembered. */
+  /** Compares a watermark that `by` remembers. If the database is older, begins a new epoch and returns true. */
   look(remembered: Remembered | null, by: string): Promise<boolean>
-  /** When the present epoch began; null for the first, which no restore began. */
+  /** Returns when the current epoch began. Null for the first epoch, which did not begin with a restore. */
   begunAt(): Date | null
-  /** Whether an earlier process began the operation: what its host knows of it may be newer than the database. */
+  /** Returns true if an earlier process began the operation. Its host may then know more of it than the database. */
   isInherited(operationId: string): Promise<boolean>
   /**
-   * Whether the operation may have been carried out in a time that the database has lost, so that its host has gone on
-   * from there: it began before the present epoch, or is inherited and its host, which alone could tell, is lost.
+   * Returns true if the operation may have run during the lost time, so that its host's state may be newer. That is so if
+   * it began before the current epoch. It is also assumed if an earlier process began it and its host is lost, because only
+   * that host could tell.
    */
   isOfLostTime(operationId: string): Promise<boolean>
 }
@@ -61,7 +62,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
   }
 
   const isUnknown = async ({ epoch, startId: id, mark: seen }: Remembered): Promise<boolean> => {
-    // What was done in an epoch that is over is told apart already.
+    // The epoch of generations and orders distinguishes everything from an earlier epoch already.
     if (epoch < state.epoch) return false
     if (state.epoch >= epochMax) return false
     if (epoch > state.epoch) return true
@@ -78,7 +79,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
       state = { epoch: next, begunAt: now }
     })
 
-  /** One after the other: two hosts that both know more begin one epoch. */
+  /** Comparisons run one at a time, so that two hosts with newer watermarks begin one epoch and not two. */
   let looking: Promise<unknown> = Promise.resolve()
   const lookNow = async (remembered: Remembered, by: string): Promise<boolean> => {
     await begin()
@@ -86,7 +87,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
     await beginEpoch(remembered)
     logger.error(
       { by, remembered, epoch: state.epoch },
-      'the database is older than what was seen of it: it was restored, and a new epoch begins; script/quarantine list shows what it does not know',
+      'the database was restored from a backup; a new epoch begins. Run script/quarantine list to see what the database does not know',
     )
     return true
   }

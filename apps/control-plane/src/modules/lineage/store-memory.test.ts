@@ -46,12 +46,12 @@ const erased = (): Erased[] => [
 ]
 const erase = (what: Erased[]) => takeErasures(database.db, what, systemClock.now())
 const known = () => listErasures(database.db, { offset: 0, limit: 100 })
-/** Puts the database back to before the instance ever started. */
+/** Restores the database to before the first start of the instance. */
 const restore = async (): Promise<void> => {
   await sql`delete from instance_starts`.execute(database.db)
   await sql`delete from erasures`.execute(database.db)
 }
-/** Remembers all writes. */
+/** Wraps the store and records the keys of all writes. */
 const watched = (): { store: ObjectStore; written: string[] } => {
   const written: string[] = []
   const put: ObjectStore['put'] = (key, bytes) => {
@@ -61,7 +61,7 @@ const watched = (): { store: ObjectStore; written: string[] } => {
   return { store: { ...store, put }, written }
 }
 
-it('a start after the one that the store remembers is the same database', async () => {
+it('begins no new epoch if the database knows the start that the store remembers', async () => {
   await works(await started())
   const next = await started()
   await next.memory.look()
@@ -69,7 +69,7 @@ it('a start after the one that the store remembers is the same database', async 
   expect(next.lineage.epoch()).toBe(0)
 })
 
-it('a restored database is noticed by the store alone, and erases again what it has forgotten', async () => {
+it('detects a restored database by the store alone, and applies forgotten erasures again', async () => {
   const first = await started()
   const gone = erased()
   await erase(gone)
@@ -89,7 +89,7 @@ it('a restored database is noticed by the store alone, and erases again what it 
   expect([third.lineage.epoch(), third.erasedAgain]).toEqual([1, []])
 })
 
-it('writes what changed and nothing else', async () => {
+it('writes only objects that changed', async () => {
   const { store: on, written } = watched()
   const instance = await started(on)
   await works(instance)
@@ -101,7 +101,7 @@ it('writes what changed and nothing else', async () => {
   expect(written).toEqual(['instance/mark', 'instance/erasures', 'instance/mark'])
 })
 
-it('a store that cannot be read keeps nobody waiting, is not written, and is compared once it is back', async () => {
+it('does not wait for an unavailable store, does not write to it, and compares once it is back', async () => {
   await works(await started())
   await restore()
   let isAway = true
@@ -116,14 +116,14 @@ it('a store that cannot be read keeps nobody waiting, is not written, and is com
   expect([second.lineage.epoch(), written]).toEqual([1, ['instance/mark']])
 })
 
-it('an object that cannot be understood does not pass for one that was never written', async () => {
+it('throws if an object cannot be parsed, and does not overwrite it', async () => {
   await store.put('instance/mark', Buffer.from('{}'))
   const { store: on, written } = watched()
   await expect(works(await started(on))).rejects.toThrow()
   expect(written).toEqual([])
 })
 
-it('an erasure that failed is tried again at the next start', async () => {
+it('retries a failed erasure at the next start', async () => {
   const gone = erased()
   await erase(gone)
   await works(await started())

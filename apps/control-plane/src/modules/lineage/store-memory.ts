@@ -1,6 +1,6 @@
 /**
- * What the object store remembers of the instance, as hosts do: an instance whose hosts are all new notices a restored
- * database by it. Two objects, because the mark changes every few seconds and the erasures seldom.
+ * Keeps the instance's watermark and erasures in the object store, as hosts do. An instance whose hosts are all new can so
+ * detect a restored database. They are two objects, because the watermark changes every few seconds and erasures seldom.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import * as z from 'zod'
@@ -11,10 +11,10 @@ import type { Lineage, Remembered } from './lineage.ts'
 
 const markKey = 'instance/mark'
 const erasuresKey = 'instance/erasures'
-/** Of erasures the newest are kept, as on hosts. */
+/** The newest erasures are kept, as on hosts. */
 const erasuresMax = 100_000
-/** A start waits so long for the store: one that is away must not keep the instance away. */
-const patienceMs = 15_000
+/** Longest time that a start waits for the object store, so that an unavailable store does not prevent the start. */
+const readTimeoutMs = 15_000
 
 const markObject: z.ZodType<Remembered> = z.object({
   epoch: z.int().min(0),
@@ -26,9 +26,12 @@ const erasuresObject: z.ZodType<Erased[]> = z
   .max(erasuresMax)
 
 export type StoreMemory = {
-  /** Compares, before orders are given. When the store cannot be read in time, {@link StoreMemory.keep} does it later. */
+  /**
+   * Compares the database with the object store. Call it at the start, before hosts receive orders. If the store cannot be
+   * read in time, {@link StoreMemory.keep} compares later.
+   */
   look(): Promise<void>
-  /** Writes what changed since. A store that was not compared is compared first: what it knows is never overwritten. */
+  /** Writes changes to the store. Compares first if no comparison has succeeded yet, so that no record is overwritten. */
   keep(): Promise<void>
   /** Resolves when nothing is being written. */
   settled(): Promise<void>
@@ -45,7 +48,7 @@ export function createStoreMemory(parts: {
 }): StoreMemory {
   const { db, clock, logger, store, lineage } = parts
 
-  /** The object, or null where none was ever written. One that cannot be understood throws. */
+  /** Returns the parsed object, or null if there is none. Throws if it cannot be parsed. */
   const read = async <T>(key: string, type: z.ZodType<T>): Promise<T | null> => {
     try {
       return type.parse(JSON.parse((await store.get(key)).toString('utf8')))
@@ -60,7 +63,7 @@ export function createStoreMemory(parts: {
     const erased = await read(erasuresKey, erasuresObject)
     await lineage.look(mark, 'the object store')
     const forgotten = await unknownErasures(db, erased ?? [])
-    // Recorded last: what fails is found again at the next attempt.
+    // Record the erasures last, so that a failed attempt is repeated.
     await parts.eraseAgain(forgotten)
     await takeErasures(db, forgotten, clock.now())
   }
@@ -99,12 +102,12 @@ export function createStoreMemory(parts: {
   return {
     look: async () => {
       const late = Promise.withResolvers<never>()
-      const cancel = clock.after(patienceMs, () => late.reject(new Error('the object store is too slow')))
+      const cancel = clock.after(readTimeoutMs, () => late.reject(new Error('the object store is too slow')))
       await Promise.race([compared(), late.promise])
         .catch((error: unknown) =>
           logger.error(
             { err: error },
-            'the object store was not asked whether the database was restored; it is asked again until it is',
+            'cannot read from the object store whether the database was restored; retrying until it can be read',
           ),
         )
         .finally(cancel)
