@@ -1,4 +1,4 @@
-/** For tests: an instance with a fake host, people with sessions, and the ways to call as them. */
+/** For tests: an instance with a fake host, and people with sessions who call its API. */
 
 import { hashPassword } from '@dock/control-plane/src/modules/accounts/create-person.ts'
 import { newUuid } from '@dock/foundation'
@@ -15,10 +15,10 @@ export type ClosureWorld = {
   clock: DrivenClock
   host: FakeHost
   hostId: string
-  /** The first person. */
+  /** The first person, an instance admin. */
   admin: Person
   call(session: Session, method: string, path: string, body?: object): Promise<Reply>
-  /** Somebody verified, with a session. */
+  /** Adds a verified person with a session. */
   addPerson(email: string): Promise<Person>
   join(person: Person, organizationId: string, role: 'member' | 'admin' | 'owner'): Promise<void>
   createOrganization(person: Person): Promise<{ organizationId: string; workspaceId: string }>
@@ -38,7 +38,7 @@ export async function createClosureWorld(): Promise<ClosureWorld> {
   const joinToken = await docks.enrolment.issueJoinToken()
   await docks.enrolment.register({ joinToken, hostId, facts: hostFacts() }, '127.0.0.1')
   await docks.hostEvents.handle(hostId, inventoryOf())
-  // However far a test turns the clock, the host is not silent.
+  // Keeps the host online however far a test advances the clock.
   await db
     .updateTable('hosts')
     .set({ last_heartbeat_at: new Date('2100-01-01') })
@@ -92,7 +92,7 @@ export async function createClosureWorld(): Promise<ClosureWorld> {
     createDock: async (person, workspaceId) => {
       const size = { cpus: 1, memoryMiB: 512, diskGiB: 1 }
       const made = await call(person.session, 'POST', '/v1/docks', { workspaceId, ...size })
-      if (made.status !== 201) throw new Error(`create answered ${made.status} ${made.code}`)
+      if (made.status !== 201) throw new Error(`creating a Dock failed: ${made.status} ${made.code}`)
       return (made.data as { id: string }).id
     },
     stateOf: async (dockId) =>

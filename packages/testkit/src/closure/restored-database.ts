@@ -1,11 +1,11 @@
-/** For tests: a backup of a whole database, which can be put back while the instance is connected to it. */
+/** For tests: a backup of a whole database that can be restored while the instance is connected. */
 
 import { type Db, withTransaction } from '@dock/control-plane/src/database/database.ts'
 import { sql } from 'kysely'
 
 type Table = { name: string; columns: string[] }
 
-/** Tables with the columns that can be written. */
+/** Returns all tables with their writable columns. */
 const tablesOf = async (db: Db): Promise<Table[]> =>
   (
     await sql<Table>`select c.table_name as name, array_agg(c.column_name::text) as columns
@@ -14,7 +14,7 @@ const tablesOf = async (db: Db): Promise<Table[]> =>
       group by c.table_name`.execute(db)
   ).rows
 
-/** Takes the backup, and returns what puts it back. */
+/** Takes a backup. Returns a function that restores it. */
 export async function backUpDatabase(db: Db): Promise<() => Promise<void>> {
   const tables = await tablesOf(db)
   await withTransaction(db, async (tx) => {
@@ -26,7 +26,7 @@ export async function backUpDatabase(db: Db): Promise<() => Promise<void>> {
   })
   return () =>
     withTransaction(db, async (tx) => {
-      // No trigger nor foreign key sees the restore, as none sees that of a real backup.
+      // Disable triggers and foreign keys, as a restore of a real backup does.
       await sql`set local session_replication_role = replica`.execute(tx)
       await sql`truncate ${sql.join(tables.map(({ name }) => sql.table(name)))}`.execute(tx)
       for (const { name, columns } of tables) {

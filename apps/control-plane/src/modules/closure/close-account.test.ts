@@ -19,7 +19,7 @@ const password = 'a long password'
 const close = (person = ada) => world.call(person.session, 'POST', '/v1/account/close')
 const me = (session = ada.session) => world.call(session, 'GET', '/v1/me')
 const patience = { timeout: 60_000, interval: 250 }
-/** Turns the clock by `ms` before each look: a timer that is busy at one turn plans its next for a later one. */
+/** Advances the clock by `ms` before each attempt, since a timer that was busy schedules its next run later. */
 const turning = (ms: number, look: () => Promise<void>): Promise<void> =>
   vi.waitFor(() => {
     if (ms > 0) world.clock.advance(ms)
@@ -28,7 +28,7 @@ const turning = (ms: number, look: () => Promise<void>): Promise<void> =>
 const eventually = (dockId: string, state: string, ms = 0) =>
   turning(ms, async () => expect(await world.stateOf(dockId)).toBe(state))
 const orders = () => world.server.database.db.selectFrom('ordered_stops').selectAll().execute()
-/** Another operation has the Dock until it is released. */
+/** Lets another operation hold the Dock until `release` is called. */
 const hold = async (dockId: string): Promise<void> => {
   await sql`insert into operations (id, organization_id, kind, target_type, target_id, dock_id, generation, status,
       data, cause, created_at, updated_at)
@@ -39,7 +39,7 @@ const release = (dockId: string) =>
   world.server.database.db.deleteFrom('operations').where('id', '=', dockId).execute()
 
 describe('closing', () => {
-  it('ends keys and sessions at once and says when the data goes', async () => {
+  it('ends keys and sessions at once and returns when the data will be erased', async () => {
     const made = await world.call(ada.session, 'POST', '/v1/api-keys', { name: 'k' })
     const { apiKey } = made.data as { apiKey: string }
     expect((await world.server.call('GET', '/v1/me', undefined, apiKey)).status).toBe(200)
@@ -60,7 +60,7 @@ describe('closing', () => {
     expect(await world.server.database.db.selectFrom('ssh_keys').select('id').execute()).toEqual([])
   })
 
-  it('lets the person sign in again, to reopen or erase and for nothing else', async () => {
+  it('lets the person sign in again only to reopen or erase the account', async () => {
     await close()
     const session = await world.server.signIn(ada.email, password)
     for (const [method, path] of [
@@ -77,7 +77,7 @@ describe('closing', () => {
     expect((await me(session)).status).toBe(200)
   })
 
-  it('leaves no shared organization without an owner who is there', async () => {
+  it('leaves no shared organization without an owner whose account is open', async () => {
     const { organizationId } = await world.createOrganization(ada)
     const bob = await world.addPerson('bob@example.test')
     await world.join(bob, organizationId, 'admin')
@@ -91,7 +91,7 @@ describe('closing', () => {
     }
     const { db } = world.server.database
     await db.updateTable('memberships').set({ role: 'owner' }).where('user_id', '=', bob.id).execute()
-    // Both at once: one of the two must stay, and the one who has closed counts for nothing any more.
+    // Both owners close at once. One must stay, and the closed account does not count as an owner.
     const answers = await Promise.all([close(ada), close(bob)])
     expect(answers.map(({ status }) => status).sort()).toEqual([202, 409])
     const left = answers[0]?.status === 202 ? bob : ada
@@ -102,7 +102,7 @@ describe('closing', () => {
 })
 
 describe('running Docks', () => {
-  it('of the caller, and all where nobody else belongs, are stopped with a Snapshot; others run on', async () => {
+  it('of the caller, and all in organizations without other members, are stopped with a Snapshot', async () => {
     const shared = {
       organizationId: world.server.admin.organizationId,
       workspaceId: world.server.admin.workspaceId,
@@ -135,7 +135,7 @@ describe('running Docks', () => {
     await turning(61_000, async () => expect(await orders()).toEqual([]))
   })
 
-  it('that are busy are stopped when they are free, and one whose capture fails is tried again', async () => {
+  it('that are busy are stopped once they are free, and a stop whose capture fails is retried', async () => {
     const { workspaceId } = await world.createOrganization(ada)
     const [busy, refused] = [
       await world.createDock(ada, workspaceId),
@@ -157,7 +157,7 @@ describe('running Docks', () => {
     ).toHaveLength(2)
   })
 
-  it('that were booted anew by another member, or whose owner is back, run on', async () => {
+  it('that another member booted again, or whose owner reopened the account, keep running', async () => {
     const { organizationId, workspaceId } = await world.createOrganization(ada)
     await world.join(world.admin, organizationId, 'owner')
     const [anew, back] = [await world.createDock(ada, workspaceId), await world.createDock(ada, workspaceId)]
@@ -179,13 +179,13 @@ describe('running Docks', () => {
     expect(await world.stateOf(back)).toBe('ready')
   })
 
-  it('that were still being made as the account closed are stopped too', async () => {
+  it('that were being created while the account closed are stopped too', async () => {
     const { workspaceId } = await world.createOrganization(ada)
     const old = await world.createDock(ada, workspaceId)
     world.clock.advance(3_600_000)
     await close()
     await eventually(old, 'archived')
-    // As if its row had come a moment after the closing.
+    // Simulate a row that was inserted just after the account closed.
     const { db } = world.server.database
     const late = await db
       .updateTable('docks')

@@ -1,4 +1,4 @@
-/** What closing, reopening and erasing work with; made once by the composition. */
+/** Dependencies of closing, reopening and erasing accounts. The composition creates them once. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { Sealer } from '../../sealing/index.ts'
@@ -8,10 +8,10 @@ export type ClosureContext = {
   clock: Clock
   logger: Logger
   sealer: Sealer
-  /** Stops were ordered. */
+  /** Call after stops of Docks were ordered. */
   wakeStops(): void
-  /** Organizations were deleted. */
+  /** Call after organizations were marked as deleted. */
   wakeRemoval(): void
-  /** Destroys what files hold of a person: mails with these ids, and what the first start wrote. */
+  /** Deletes files with data of a person: the mails with these ids, and `admin.json` of the first start if it is theirs. */
   forgetFiles(person: { email: string; mailIds: readonly string[] }): Promise<void>
 }

@@ -1,11 +1,11 @@
-/** SQL on a person and their organizations as an account closes or ends. */
+/** SQL that closes and erases accounts, on a person and their organizations. */
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 
 export type ClosingPerson = { id: string; email: string; closedAt: Date | null }
 
-/** The person, held against every other decision about the account. Throws `account_closed` (410) when erased. */
+/** Locks and returns the person, so that only one operation changes the account. Throws `account_closed` (410) if erased. */
 export async function lockPerson(tx: Tx, userId: string): Promise<ClosingPerson> {
   const row = await tx
     .selectFrom('users')
@@ -19,13 +19,13 @@ export async function lockPerson(tx: Tx, userId: string): Promise<ClosingPerson>
 
 export type OwnOrganization = {
   id: string
-  /** Members besides the person. */
+  /** Number of other members. */
   others: number
-  /** Whether the person is an owner and no other owner has an open account. */
+  /** True if the person is an owner and no other owner has an open account. */
   soleOwner: boolean
 }
 
-/** The person's organizations, each held against changes of its members. */
+/** Locks and returns the person's organizations. The locks prevent changes of their members. */
 export async function lockOwnOrganizations(tx: Tx, userId: string): Promise<OwnOrganization[]> {
   await sql`select 1 from organizations o join memberships m on m.organization_id = o.id and m.user_id = ${userId}
     where o.deleted_at is null order by o.id for no key update of o`.execute(tx)
@@ -41,14 +41,19 @@ export async function lockOwnOrganizations(tx: Tx, userId: string): Promise<OwnO
   return rows
 }
 
-/** Throws `sole_owner_of_shared_org` when others would be left without an owner. */
+/** Throws `sole_owner_of_shared_org` if other members would be left without an owner. */
 export function requireNoSoleOwner(organizations: readonly OwnOrganization[]): void {
   if (organizations.some(({ others, soleOwner }) => others > 0 && soleOwner))
     throw new ServiceError('sole_owner_of_shared_org')
 }
 
-/** Makes the member who comes next an owner: an open account before a closed one, an admin first, then by age. */
-export async function handOver(tx: Tx, organizationId: string, userId: string, now: Date): Promise<void> {
+/** Makes another member an owner: first by open account, then by role, then by oldest membership. */
+export async function promoteNextOwner(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  now: Date,
+): Promise<void> {
   await sql`update memberships set role = 'owner', updated_at = ${now}
     where organization_id = ${organizationId} and user_id = (
       select m.user_id from memberships m join users u on u.id = m.user_id
@@ -57,11 +62,12 @@ export async function handOver(tx: Tx, organizationId: string, userId: string, n
         m.created_at, m.user_id limit 1)`.execute(tx)
 }
 
+/** Marks the account as closed. */
 export async function markClosed(tx: Tx, userId: string, now: Date): Promise<void> {
   await tx.updateTable('users').set({ closed_at: now, updated_at: now }).where('id', '=', userId).execute()
 }
 
-/** Answers whether the account was closed. */
+/** Marks the account as open. Returns false if it was not closed. */
 export async function markReopened(tx: Tx, userId: string, now: Date): Promise<boolean> {
   const result = await tx
     .updateTable('users')
@@ -73,7 +79,7 @@ export async function markReopened(tx: Tx, userId: string, now: Date): Promise<b
   return result.numUpdatedRows > 0n
 }
 
-/** People whose accounts were closed before `before` and are not erased. */
+/** Returns up to `limit` ids of people whose accounts were closed at `before` or earlier and are not erased. */
 export async function listOverdue(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db
     .selectFrom('users')

@@ -9,7 +9,7 @@ import {
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFileTransport } from '../../mail/mail-transport.ts'
-import { purgeAccounts } from './purge.ts'
+import { purgeAccounts } from './purge-accounts.ts'
 
 let world: ClosureWorld
 let ada: Person
@@ -22,7 +22,7 @@ afterEach(() => world.server.stop())
 const confirmation = 'erase my account data'
 const erase = (body: object = { confirmation }) => world.call(ada.session, 'POST', '/v1/account/erase', body)
 
-/** Every row of every table as text: nothing can hide in a column that a test does not know. */
+/** Returns every row of every table as text, so that columns that this test does not know are included. */
 const everything = async (): Promise<string> => {
   const { db } = world.server.database
   const tables = await sql<{ name: string }>`select table_name as name from information_schema.tables
@@ -35,7 +35,7 @@ const everything = async (): Promise<string> => {
   return texts.join('\n')
 }
 
-/** Something in every place that keeps what belongs to a person. */
+/** Creates data of Ada in every table that keeps personal data. */
 const leaveTraces = async (): Promise<{ dockId: string; organizationId: string }> => {
   const { db } = world.server.database
   const { organizationId, workspaceId } = await world.createOrganization(ada)
@@ -107,7 +107,7 @@ const leaveTraces = async (): Promise<{ dockId: string; organizationId: string }
   return { dockId, organizationId }
 }
 
-it('asks for the exact phrase, by a session', async () => {
+it('requires the exact phrase and a session', async () => {
   for (const body of [{}, { confirmation: 'erase' }, { confirmation: `${confirmation} ` }]) {
     const refused = await erase(body)
     expect([refused.status, refused.code]).toEqual([400, 'confirm_required'])
@@ -116,7 +116,7 @@ it('asks for the exact phrase, by a session', async () => {
   expect([byKey.status, byKey.body.code]).toEqual([403, 'session_required'])
 })
 
-it('leaves nothing of the person in any table, nor any mail, and takes organizations that were theirs alone', async () => {
+it('leaves no data of the person in tables and mails, and deletes organizations without other members', async () => {
   const { dockId, organizationId } = await leaveTraces()
   const { db } = world.server.database
   const folder = join(world.server.config.controlDir, 'outbox')
@@ -154,7 +154,7 @@ it('leaves nothing of the person in any table, nor any mail, and takes organizat
   expect(await readFile(join(folder, mails[0]!), 'utf8')).toContain('For Bob')
 })
 
-it('takes the file of the first start with the first person, and with nobody else', async () => {
+it('deletes admin.json only together with the first person', async () => {
   const path = join(world.server.config.controlDir, 'admin.json')
   await erase()
   expect(await readFile(path, 'utf8')).toContain(world.admin.email)
@@ -163,7 +163,7 @@ it('takes the file of the first start with the first person, and with nobody els
   await expect(readFile(path)).rejects.toThrow('ENOENT')
 })
 
-it('answers 410 in the session that asked, until that ends; the address is free at once', async () => {
+it('makes the requesting session receive 410 until it ends, and frees the address at once', async () => {
   await erase()
   for (const [method, path, body] of [
     ['GET', '/v1/me', undefined],
@@ -196,7 +196,7 @@ it('answers 410 in the session that asked, until that ends; the address is free 
   )
 })
 
-it('comes by itself 30 days after closing, not before, and hands over what others share', async () => {
+it('runs 30 days after closing, not earlier, and gives shared organizations a new owner', async () => {
   const { organizationId } = await world.createOrganization(ada)
   const [bob, carol] = [
     await world.addPerson('bob@example.test'),
@@ -205,7 +205,7 @@ it('comes by itself 30 days after closing, not before, and hands over what other
   await world.join(bob, organizationId, 'owner')
   expect((await world.call(ada.session, 'POST', '/v1/account/close')).status).toBe(202)
   const { db } = world.server.database
-  // The other owner has gone since, in a way that asked nobody.
+  // The other owner is no longer one, without a check for a sole owner.
   await db.deleteFrom('memberships').where('user_id', '=', bob.id).execute()
   await world.join(bob, organizationId, 'member')
   await world.join(carol, organizationId, 'admin')

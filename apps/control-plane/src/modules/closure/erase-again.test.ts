@@ -35,7 +35,7 @@ const standing = async (id: string): Promise<boolean> =>
     .where('deleted_at', 'is', null)
     .executeTakeFirst()) !== undefined
 
-/** The host reports, with what it remembers, and what follows is over. */
+/** Sends an inventory with what the host remembers, and waits until it is processed. */
 const report = async (): Promise<void> => {
   const { hostEvents } = world.server.controlPlane.docks
   await hostEvents.handle(
@@ -45,7 +45,7 @@ const report = async (): Promise<void> => {
   await hostEvents.settled()
 }
 
-/** Ada erases her account, and Bob deletes an organization: the host is told of both. */
+/** Ada erases her account and Bob deletes an organization. Returns once the host knows of both. */
 const eraseAndTell = async (deleted: string): Promise<void> => {
   const erased = await world.call(ada.session, 'POST', '/v1/account/erase', {
     confirmation: 'erase my account data',
@@ -69,7 +69,7 @@ const eraseAndTell = async (deleted: string): Promise<void> => {
   )
 }
 
-it('a database restored to before an erasure: accounts and organizations are erased again, others stay', async () => {
+it('erases accounts and organizations again after a database restore, and no others', async () => {
   const alone = await world.createOrganization(ada)
   const shared = await world.createOrganization(ada)
   await world.join(bob, shared.organizationId, 'member')
@@ -77,7 +77,7 @@ it('a database restored to before an erasure: accounts and organizations are era
   const kept = await world.createOrganization(bob)
   const dockId = await world.createDock(ada, alone.workspaceId)
   const restore = await backUpDatabase(db())
-  // In the time that is to be lost, Ada hands over what she shares: else she could not leave.
+  // After the backup, Ada makes Bob an owner, because a sole owner cannot erase her account.
   await db()
     .updateTable('memberships')
     .set({ role: 'owner' })
@@ -113,7 +113,7 @@ it('a database restored to before an erasure: accounts and organizations are era
   )
 })
 
-it('a host that was told nothing erases nobody', async () => {
+it('erases nothing if the host remembers no erasures', async () => {
   const { organizationId } = await world.createOrganization(bob)
   await report()
   world.host.instance = {
@@ -125,7 +125,7 @@ it('a host that was told nothing erases nobody', async () => {
   expect(await standing(organizationId)).toBe(true)
 })
 
-it('a host that names erasures which the instance never told it of erases nobody', async () => {
+it('ignores erasures from a host without a valid MAC of the instance', async () => {
   const { organizationId } = await world.createOrganization(bob)
   const { organizationId: deleted } = await world.createOrganization(bob)
   await report()

@@ -1,9 +1,9 @@
-/** Applies erasures again that a restored database has forgotten. */
+/** Applies erasures again after a restore of the database, which has undone them. */
 import { withTransaction } from '../../database/database.ts'
 import type { Erased } from '../lineage/index.ts'
 import { markOrganizationDeleted } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
-import { handOver, lockOwnOrganizations, lockPerson } from './closure-store.ts'
+import { lockOwnOrganizations, lockPerson, promoteNextOwner } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
 import { afterErasure } from './operations/erase-account.ts'
 
@@ -39,19 +39,19 @@ const erasePersonAgain = async (context: ClosureContext, id: string): Promise<bo
     const person = await lockPerson(tx, id)
     const organizations = await lockOwnOrganizations(tx, id)
     for (const { id: organizationId, others, soleOwner } of organizations)
-      if (others > 0 && soleOwner) await handOver(tx, organizationId, id, clock.now())
+      if (others > 0 && soleOwner) await promoteNextOwner(tx, organizationId, id, clock.now())
     return erasePerson(context, tx, person, organizations, null)
   })
   if (erased) await afterErasure(context, erased)
   return erased !== null
 }
 
-/** Erases each that is there again. Repeating it is harmless. */
+/** Erases each person and organization that exists again. Idempotent. */
 export async function eraseAgain(context: ClosureContext, erased: readonly Erased[]): Promise<void> {
   for (const { kind, id } of erased) {
     const isErased = await (kind === 'organization'
       ? eraseOrganization(context, id)
       : erasePersonAgain(context, id))
-    if (isErased) context.logger.warn({ kind, id }, 'erased again after a restore')
+    if (isErased) context.logger.warn({ kind, id }, 'erased again after a database restore')
   }
 }

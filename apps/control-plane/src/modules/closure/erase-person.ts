@@ -1,6 +1,6 @@
 /**
- * The end of a person's data. Whatever hangs on the person's row goes by cascade, so that no table can be forgotten; a
- * row without anything personal takes its place while the session that asked for it lives, and answers that it is gone.
+ * Erases a person's data. Deleting the person's row deletes dependent rows by cascade, so that no table is missed. While
+ * the session that requested the erasure lives, a row without personal data replaces it. That session then receives 410.
  */
 import { sql } from 'kysely'
 import type { Tx } from '../../database/database.ts'
@@ -10,10 +10,10 @@ import { forgetAddress, markOrganizationDeleted } from '../organizations/index.t
 import type { ClosureContext } from './closure-context.ts'
 import type { ClosingPerson, OwnOrganization } from './closure-store.ts'
 
-/** The session that is told of the erasure until it ends; none where nobody asked. */
+/** Id of the session that requested the erasure, which receives 410 until it ends. Null if no session did. */
 export type LastSession = string | null
 
-/** Deletes mails to the address, sent or not, and answers their ids. */
+/** Deletes all mails to the address, sent or not. Returns their ids. */
 const deleteMails = async (tx: Tx, email: string): Promise<string[]> => {
   const rows = await tx
     .deleteFrom('outbox_mails')
@@ -23,7 +23,7 @@ const deleteMails = async (tx: Tx, email: string): Promise<string[]> => {
   return rows.map((row) => row.id)
 }
 
-/** Links of resets and half-finished sign-ins name the person in their values. */
+/** Deletes password reset links and unfinished sign-ins, which contain the person's id or address. */
 const deleteVerifications = async (tx: Tx, person: ClosingPerson): Promise<void> => {
   await sql`delete from verifications
     where position(${person.id} in value) > 0 or position(lower(${person.email}) in lower(value)) > 0
@@ -60,10 +60,10 @@ const replaceRow = async (tx: Tx, person: ClosingPerson, last: LastSession, now:
     .execute()
 }
 
-/** What is left to do outside of the database. */
+/** What `afterErasure` needs to erase data outside the database. */
 export type ErasedPerson = { id: string; email: string; mailIds: readonly string[] }
 
-/** Erases a locked person in the caller's transaction, and answers what is to be forgotten after it. */
+/** Erases a locked person in the caller's transaction. Call `afterErasure` with the result after the commit. */
 export async function erasePerson(
   context: Pick<ClosureContext, 'clock' | 'sealer'>,
   tx: Tx,
@@ -73,7 +73,7 @@ export async function erasePerson(
 ): Promise<ErasedPerson> {
   const now = context.clock.now()
   for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
-  // One that was closed before has ordered them then.
+  // Closing the account has ordered these stops already.
   if (!person.closedAt) await orderStops(tx, person.id, now)
   const mailIds = await deleteMails(tx, person.email)
   await deleteVerifications(tx, person)

@@ -1,4 +1,4 @@
-/** The only SQL for Templates; every query takes the tenant. */
+/** The only SQL for Templates. Queries for callers take the tenant. */
 import { limits, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -21,7 +21,7 @@ const columns = sql`t.id, t.organization_id as "organizationId", t.name, t.sourc
   t.snapshot_id as "snapshotId", t.status, t.size_bytes as "sizeBytes", t.created_at as "createdAt",
   t.updated_at as "updatedAt"`
 
-/** All Templates of the organizations that the person belongs to, newest first. */
+/** Returns all Templates of the person's organizations, newest first. */
 export async function listTemplateRows(db: Db, userId: string): Promise<TemplateRow[]> {
   return (
     await sql<TemplateRow>`select ${columns} from templates t
@@ -53,7 +53,7 @@ export async function findTemplate(db: Db, organizationId: string, id: string): 
   )
 }
 
-/** Removes every Template of an organization; answers how many are being saved just now. */
+/** Deletes the Templates of an organization, except those being saved. Returns how many are left. */
 export async function removeTemplates(db: Db, organizationId: string): Promise<number> {
   await sql`delete from templates where organization_id = ${organizationId} and status <> 'saving'`.execute(
     db,
@@ -63,13 +63,13 @@ export async function removeTemplates(db: Db, organizationId: string): Promise<n
   return left.rows[0]?.count ?? 0
 }
 
-/** Removes the Templates of organizations that keep no data at rest. */
+/** Deletes the Templates of all organizations with zero data retention, except those being saved. */
 export async function wipeTemplates(db: Db): Promise<void> {
   await sql`delete from templates t using organizations o
     where o.id = t.organization_id and o.retention_enabled and t.status <> 'saving'`.execute(db)
 }
 
-/** Whether the Environment that a Dock started with gives it repositories that it can reach. */
+/** Returns true if the Environment that a Dock started with gives it connectors. */
 export async function dockHasConnectors(db: Db, dockId: string): Promise<boolean> {
   return (
     (
@@ -81,10 +81,10 @@ export async function dockHasConnectors(db: Db, dockId: string): Promise<boolean
   )
 }
 
-/** What a new Dock needs to know of the Template that it starts from. */
+/** The fields of a Template that a new Dock needs to start from it. */
 export type TemplateSource = {
   name: string
-  /** Null when the Snapshot no longer exists. */
+  /** Null if the Snapshot no longer exists. */
   snapshotId: string | null
   hostId: string | null
   copied: boolean
@@ -93,12 +93,12 @@ export type TemplateSource = {
   runtime: 'gvisor' | 'microvm'
   connectors: boolean
   sourceDockId: string | null
-  /** Environments whose files the disk may hold. */
+  /** Ids of Environments whose files may be on the disk. */
   marks: string[]
   barsMembers: boolean
 }
 
-/** The ready Template of that name in the organization, with the Snapshot that it boots from; or null. */
+/** Returns the ready Template of that name in the organization, with its Snapshot, or null. */
 export async function templateForCreate(
   db: Db,
   organizationId: string,
@@ -118,10 +118,10 @@ export async function templateForCreate(
 }
 
 /**
- * Why a name cannot be saved now, judged under a lock on the organization; null when it can. Throws `conflict` with its
- * own sentence at a limit of the organization.
+ * Returns the error code if a Template of this name cannot be saved now, or null. Locks the organization, so that
+ * concurrent saves are counted. Throws `conflict` with its own message at a limit that is set for the organization.
  */
-export async function savingRefusal(
+export async function findSavingRefusal(
   tx: Tx,
   organizationId: string,
   name: string,
@@ -152,7 +152,7 @@ export type NewTemplate = {
   now: Date
 }
 
-/** `name as (…)` that saves the row, given that `moved` (the claim of its Dock) holds. */
+/** SQL `name as (…)` that inserts the row if `moved`, the claim of its Dock, returned a row. */
 export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
   return sql`template as (
   insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib, runtime,
@@ -162,7 +162,7 @@ export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
     ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from moved)`
 }
 
-/** `name as (…)`, two of them: the Template takes the name from the one that has it. */
+/** Two SQL `name as (…)`: delete the Template that has the name, then make this one ready. */
 export function publishTemplate(
   template: { id: string; organizationId: string; name: string },
   now: Date,
@@ -176,7 +176,7 @@ export function publishTemplate(
   ]
 }
 
-/** `name as (…)` that marks a save as failed. */
+/** SQL `name as (…)` that marks a Template as failed. */
 export function failTemplate(id: string, now: Date): RawBuilder<unknown> {
   return sql`failed as (update templates set status = 'failed', updated_at = ${now}
     where id = ${id} and exists (select 1 from gate))`

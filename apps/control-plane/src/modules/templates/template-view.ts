@@ -1,7 +1,7 @@
 import type { Template } from '@dock/contract'
 import type { TemplateRow } from './template-store.ts'
 
-/** A Template as callers see it. */
+/** Returns a Template as callers see it. */
 export function viewTemplate(row: TemplateRow): Template {
   return {
     id: row.id,

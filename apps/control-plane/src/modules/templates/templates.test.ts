@@ -1,4 +1,4 @@
-/** Templates against a real database; the host is the fake one. */
+/** Templates with a real database and a fake host. */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
@@ -43,7 +43,7 @@ const archived = async (): Promise<string> => {
 }
 
 describe('saving', () => {
-  it('captures a running Dock, which goes on, and answers the ready Template', async () => {
+  it('captures a running Dock, which keeps running, and returns the ready Template', async () => {
     const dock = await world.create()
     const template = await save(dock.id)
     expect(template).toMatchObject({
@@ -58,7 +58,7 @@ describe('saving', () => {
     expect(row.rows[0]!.state).toBe('ready')
   })
 
-  it('taken up after a restore, is made from the capture of the lost time', async () => {
+  it('resumed after a database restore, uses the capture that was made in the lost time', async () => {
     const dock = await world.create()
     await cutOff(world, 'capture', () => save(dock.id))
     const { rows } = await sql<{ id: string }>`
@@ -70,7 +70,7 @@ describe('saving', () => {
     expect(world.host.captures.has(rows[0]!.id)).toBe(true)
   })
 
-  it('fails on a silent host and holds the Dock no longer; the host removes what it captured when it is back', async () => {
+  it('fails on a silent host and releases the Dock; the host removes the capture when it reconnects', async () => {
     const dock = await world.create()
     const before = world.host.captures.size
     world.host.failures.set('capture', ['lost-after'])
@@ -84,14 +84,14 @@ describe('saving', () => {
     await deleteDock(world.modules.context, world.caller, dock.id, dock.id)
   })
 
-  it('takes the latest Snapshot of an archived Dock as it is', async () => {
+  it('uses the latest Snapshot of an archived Dock', async () => {
     const id = await archived()
     const captures = world.host.captures.size
     expect((await save(id)).status).toBe('ready')
     expect(world.host.captures.size).toBe(captures)
   })
 
-  it('is a conflict where the Snapshot that it would take is deleted at that very moment', async () => {
+  it('is a conflict if the Snapshot of the archived Dock is deleted meanwhile', async () => {
     const dockId = await archived()
     const deleting = async () => {
       await sql`delete from snapshots where dock_id = ${dockId}`.execute(world.db)
@@ -101,7 +101,7 @@ describe('saving', () => {
     expect(await listTemplates(world.db, admin)).toEqual([])
   })
 
-  it('replaces a Template of the name at once, and leaves it where the save fails', async () => {
+  it('replaces the Template of that name, but keeps it if the save fails', async () => {
     const first = await world.create()
     const old = await save(first.id)
     const second = await world.create()
@@ -117,7 +117,7 @@ describe('saving', () => {
     expect(await listTemplates(world.db, admin)).toHaveLength(1)
   })
 
-  it('keeps 10 of an organization, counted under a race, and replacing one is always allowed', async () => {
+  it('is limited to 10 names per organization, even under a race; replacing one is always allowed', async () => {
     const id = await archived()
     for (let each = 0; each < 9; each++) await save(id, `template-${each}`)
     const others = await Promise.all([archived(), archived(), archived()])
@@ -127,7 +127,7 @@ describe('saving', () => {
     expect((await save(id, 'template-3')).status).toBe('ready')
   })
 
-  it('lets one of two that save the same name through', async () => {
+  it('leaves one ready Template if two saves of a name run concurrently', async () => {
     const [one, two] = [await world.create(), await world.create()]
     const codes = await Promise.all([outcomeOf(save(one.id)), outcomeOf(save(two.id))])
     expect(codes).toContain('succeeded')
@@ -136,7 +136,7 @@ describe('saving', () => {
     expect(ready).toHaveLength(1)
   })
 
-  it('is refused with the reason', async () => {
+  it('is refused with the code of the reason', async () => {
     const dock = await world.create()
     expect(await outcomeOf(save(dock.id, 'golden', { retentionEnabled: async () => true }))).toBe(
       'zdr_blocks_templates',
@@ -153,14 +153,14 @@ describe('saving', () => {
 })
 
 describe('a new Dock', () => {
-  it('starts from the Template, whose image and disk it takes', async () => {
+  it('starts from the Template, with its image and disk size', async () => {
     const dock = await world.create({ diskGiB: 3 })
     await save(dock.id)
     const made = await world.create({ from: 'golden' })
     expect(made).toMatchObject({ state: 'ready', fromTemplate: 'golden', image: dock.image, diskGiB: 3 })
   })
 
-  it('is refused where the Template, or its Snapshot, is not there, or the image is another', async () => {
+  it('is refused if the Template or its Snapshot is missing, or if another image is requested', async () => {
     expect(await outcomeOf(world.create({ from: 'nowhere' }))).toBe('template_not_found')
     const dock = await world.create()
     await save(dock.id)
@@ -169,7 +169,7 @@ describe('a new Dock', () => {
     expect(await outcomeOf(world.create({ from: 'golden' }))).toBe('template_source_missing')
   })
 
-  it('is not for members where the Template comes from a Dock with connectors', async () => {
+  it('is refused to members if the Template comes from a Dock with connectors', async () => {
     const dock = await world.create()
     await save(dock.id, 'golden', { hasConnectors: async () => true })
     expect((await world.create({ from: 'golden' })).state).toBe('ready')
@@ -184,7 +184,7 @@ describe('a new Dock', () => {
 })
 
 describe('deleting', () => {
-  it('frees the name by an operation, and lets the Dock go', async () => {
+  it('frees the name, and the source Dock can be deleted', async () => {
     const id = await archived()
     await save(id)
     const remove = () => deleteDock(world.modules.context, world.caller, id, id)
@@ -198,7 +198,7 @@ describe('deleting', () => {
     expect((await remove()).operation.status).toBe('completed')
   })
 
-  it('leaves Docks that started from it as they are', async () => {
+  it('does not affect Docks that started from it', async () => {
     const id = await archived()
     await save(id)
     const made = await world.create({ from: 'golden' })

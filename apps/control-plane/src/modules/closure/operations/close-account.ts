@@ -6,11 +6,12 @@ import { dropKeys } from '../../keys/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
 import { lockOwnOrganizations, lockPerson, markClosed, requireNoSoleOwner } from '../closure-store.ts'
 
+/** Time between closing an account and its erasure, in milliseconds. */
 export const graceMs = limits.accountGraceDays * 24 * 3_600_000
 
 /**
- * Closes the caller's account: keys and sessions end at once, running Docks are stopped afterwards, and everything is
- * kept until `purgeAt`. Throws `sole_owner_of_shared_org`.
+ * Closes the caller's account. Keys and sessions end at once, and running Docks are stopped afterwards. All data is kept
+ * until `purgeAt`. Idempotent. Throws `sole_owner_of_shared_org`.
  */
 export async function closeAccount(
   context: ClosureContext,

@@ -6,8 +6,8 @@ import { lockOwnOrganizations, lockPerson, requireNoSoleOwner } from '../closure
 import { type ErasedPerson, erasePerson } from '../erase-person.ts'
 
 /**
- * Erases the caller's data for good, closed before or not; organizations that are theirs alone are deleted with it.
- * Throws `confirm_required` and `sole_owner_of_shared_org`.
+ * Erases the caller's data permanently, whether or not the account is closed. Organizations without other members are
+ * deleted too. Throws `confirm_required` and `sole_owner_of_shared_org`.
  */
 export async function eraseAccount(
   context: ClosureContext,
@@ -29,12 +29,14 @@ export async function eraseAccount(
   return { erased: true }
 }
 
-/** What follows the commit: nothing of it may fail the erasure, which is done. */
+/** Runs after the commit of an erasure. It must not throw, because the erasure is done. */
 export async function afterErasure(context: ClosureContext, erased: ErasedPerson): Promise<void> {
   context.sealer.forget({ kind: 'person', id: erased.id })
   context.wakeStops()
   context.wakeRemoval()
   await context
     .forgetFiles(erased)
-    .catch((error: unknown) => context.logger.error({ err: error }, 'files of an erased person left'))
+    .catch((error: unknown) =>
+      context.logger.error({ err: error }, 'cannot delete the files of an erased person'),
+    )
 }

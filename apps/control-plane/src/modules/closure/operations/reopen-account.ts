@@ -4,7 +4,10 @@ import { forgetOrderedStops } from '../../docks/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
 import { lockPerson, markReopened } from '../closure-store.ts'
 
-/** Opens a closed account again. Keys that it had stay revoked; Docks that were not stopped yet run on. */
+/**
+ * Opens a closed account again. Its keys stay revoked. Docks that were not stopped yet keep running. Returns `reopened:
+ * false` if the account was not closed.
+ */
 export function reopenAccount(context: ClosureContext, caller: Caller): Promise<{ reopened: boolean }> {
   return withTransaction(context.db, async (tx) => {
     await lockPerson(tx, caller.userId)

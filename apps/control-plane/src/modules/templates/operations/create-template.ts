@@ -12,24 +12,24 @@ import {
   newDockOperation,
   requireDock,
 } from '../../docks/index.ts'
-import { newSaveData } from '../save-template.ts'
-import { findTemplate, insertTemplate, savingRefusal } from '../template-store.ts'
+import { newSaveData } from '../template-saga.ts'
+import { findSavingRefusal, findTemplate, insertTemplate } from '../template-store.ts'
 import { viewTemplate } from '../template-view.ts'
 
 export type TemplateGates = {
-  /** Whether zero data retention is on in the organization. */
+  /** Returns true if zero data retention is on in the organization. */
   retentionEnabled(organizationId: string): Promise<boolean>
-  /** Whether the Dock's Environment gives it connectors. */
+  /** Returns true if the Dock's Environment gives it connectors. */
   hasConnectors(dockId: string): Promise<boolean>
 }
 
-/** The Snapshot that was to be taken as it is was deleted since it was found. */
+/** Returns true if the insert failed because the archived Dock's Snapshot was deleted since it was read. */
 const isSnapshotGone = (error: unknown): boolean =>
   (error as { constraint?: string }).constraint === 'templates_snapshot_id_fkey'
 
 /**
- * Freezes a Dock: a running one is captured, of an archived one the latest Snapshot is taken as it is. Answers when the
- * Template is ready; until then the one that has the name goes on working.
+ * Creates a Template of a Dock. A running Dock is captured; for an archived Dock the latest Snapshot is used. Returns once
+ * the Template is ready. Until then an existing Template of that name remains in use.
  */
 export async function createTemplate(
   context: DockContext,
@@ -70,12 +70,12 @@ export async function createTemplate(
     connectors: await gates.hasConnectors(dock.id),
     now,
   })
-  // Its row is there before the Template's refers to it: one statement checks references at its end.
+  // The Template refers to this Snapshot in the same statement. PostgreSQL checks foreign keys at the end of a statement.
   const saving = sql`snap as (insert into snapshots
       (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
     select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib, ${now}::timestamptz from moved)`
   const claimed = await withTransaction(db, async (tx) => {
-    const refusal = await savingRefusal(tx, organizationId, body.name, context.limits)
+    const refusal = await findSavingRefusal(tx, organizationId, body.name, context.limits)
     if (refusal) throw new ServiceError(refusal)
     return claimDock(tx, {
       dock,

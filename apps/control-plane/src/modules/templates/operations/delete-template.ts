@@ -6,7 +6,7 @@ import type { Member } from '../../accounts/index.ts'
 import { causedBy, type DockContext, saveOperation } from '../../docks/index.ts'
 import { findReadyTemplate } from '../template-store.ts'
 
-/** Deletes a Template; Docks that started from it go on, and its Snapshot stays with its Dock. */
+/** Deletes a Template. Docks that started from it and its Snapshot are not affected. Throws `template_not_found`. */
 export async function deleteTemplate(
   context: DockContext,
   member: Member,

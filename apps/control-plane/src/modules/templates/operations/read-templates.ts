@@ -5,12 +5,12 @@ import type { Caller, Member } from '../../accounts/index.ts'
 import { findReadyTemplate, listTemplateRows } from '../template-store.ts'
 import { viewTemplate } from '../template-view.ts'
 
-/** Templates of all the caller's organizations, newest first, whatever their status. */
+/** Returns the Templates of all the caller's organizations, in every status, newest first. */
 export async function listTemplates(db: Db, caller: Caller): Promise<Template[]> {
   return (await listTemplateRows(db, caller.userId)).map(viewTemplate)
 }
 
-/** One ready Template. Throws `template_not_found`. */
+/** Returns one ready Template. Throws `template_not_found`. */
 export async function readTemplate(db: Db, member: Member, name: string): Promise<Template> {
   const row = await findReadyTemplate(db, member.organizationId, name)
   if (!row) throw new ServiceError('template_not_found')

@@ -1,4 +1,4 @@
-/** Saving a Template (a running Dock is captured first) and deleting one, as sagas. */
+/** The sagas that save and delete a Template. To save a Template of a running Dock, the saga captures the Dock first. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -19,7 +19,7 @@ type SaveData = {
   templateId: string
   name: string
   snapshotId: string
-  /** The Dock runs, and is captured first. */
+  /** True if the Dock runs, so that it must be captured. */
   live: boolean
   sizeBytes?: number
 }
@@ -34,7 +34,7 @@ type Options = {
 
 const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
 
-/** What the operation of a save keeps in its row. */
+/** Returns the data that the operation of a save keeps in its row. */
 export function newSaveData(data: Omit<SaveData, 'sizeBytes'>): SaveData {
   return data
 }
@@ -51,7 +51,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
           if (!data.live || operation.hostId === null) return
           const { id: operationId, generation, dockId, hostId } = operation
           const command = { operationId, generation, captureId: data.snapshotId }
-          // A host that stays silent fails the save: waiting for it would hold the Dock.
+          // If the host stays silent, fail the save instead of waiting for the host: the operation holds the Dock.
           const capture = () => gateway.capture(hostId, dockId ?? '', command)
           const captured = await whileHostReturns(gateway, hostId, capture).catch(async (error: unknown) => {
             await waitWhereInherited({ db, origins }, operation, hostId, error)
@@ -83,7 +83,8 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
       const data = saveData(operation)
       const now = clock.now()
       const ofLostTime = await origins.isOfLostTime(operation.id)
-      // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
+      // A capture may exist even though it failed, so order its removal. A capture from the lost time goes to quarantine
+      // instead, which requires that the Snapshot has no host.
       const leftovers: OrderForHost[] =
         data.live && operation.hostId !== null && !ofLostTime
           ? [{ hostId: operation.hostId, kind: 'capture', thingId: data.snapshotId, generation: 0 }]

@@ -1,22 +1,22 @@
-/** Erases accounts whose grace is over, and lets go of what is left of erased ones when their last session ends. */
+/** Erases closed accounts after the grace period. Deletes the rows of erased accounts once their last session ends. */
 import { withTransaction } from '../../database/database.ts'
 import type { ClosureContext } from './closure-context.ts'
-import { handOver, listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
+import { listOverdue, lockOwnOrganizations, lockPerson, promoteNextOwner } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
 import { graceMs } from './operations/close-account.ts'
 import { afterErasure } from './operations/erase-account.ts'
 
 const batch = 20
 
-/** Nobody is there to be asked: organizations that others share get the next of them as owner. */
+/** Erases one account. A shared organization without another owner gets one, because the person cannot be asked. */
 const purgeOne = async (context: ClosureContext, userId: string, before: Date): Promise<void> => {
   const erased = await withTransaction(context.db, async (tx) => {
     const person = await lockPerson(tx, userId)
-    // Reopened, perhaps closed again, since the list was read.
+    // The account was reopened, and maybe closed again, since the list was read.
     if (!person.closedAt || person.closedAt > before) return null
     const organizations = await lockOwnOrganizations(tx, userId)
     for (const { id, others, soleOwner } of organizations)
-      if (others > 0 && soleOwner) await handOver(tx, id, userId, context.clock.now())
+      if (others > 0 && soleOwner) await promoteNextOwner(tx, id, userId, context.clock.now())
     return erasePerson(context, tx, person, organizations, null)
   })
   if (erased) await afterErasure(context, erased)
@@ -40,14 +40,17 @@ const dropErased = async ({ db, clock }: ClosureContext): Promise<void> => {
     .execute()
 }
 
-/** One round; an account that cannot be erased keeps no other waiting. */
+/** Runs one round. An account that cannot be erased does not stop the others. */
 export async function purgeAccounts(context: ClosureContext): Promise<void> {
   const before = new Date(context.clock.now().getTime() - graceMs)
   for (const userId of await listOverdue(context.db, before, batch)) {
     try {
       await purgeOne(context, userId, before)
     } catch (error) {
-      context.logger.error({ err: error, userId }, 'closed account not erased')
+      context.logger.error(
+        { err: error, userId },
+        'cannot erase a closed account; retrying in the next round',
+      )
     }
   }
   await dropErased(context)
