@@ -30,6 +30,7 @@ export type CopyContext = {
   metrics?: CopyMetrics
 }
 
+/** The sealed column that holds the copy keys. */
 export const copyKeysColumn: SealedColumn = {
   table: 'copy_keys',
   column: 'secret',

@@ -23,6 +23,7 @@ export async function nextDrill(db: Db, before: Date): Promise<DrilledCopy | nul
   )
 }
 
+/** Records that a drill found the copy undamaged. */
 export async function recordWhole(db: Db, copy: Copy, now: Date): Promise<void> {
   await sql`update copies set drilled_at = ${now}, damaged_at = null where id = ${copy.id}`.execute(db)
 }

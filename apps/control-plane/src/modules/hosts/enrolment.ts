@@ -55,7 +55,9 @@ export function createEnrolment(options: { db: Db; clock: Clock }): Enrolment {
       await withTransaction(db, async (tx) => {
         const token = await spendJoinToken(tx, hashOf(request.joinToken), now)
         if (!token)
-          throw new ServiceError('unauthorized', { message: 'Join token unknown, used or expired.' })
+          throw new ServiceError('unauthorized', {
+            message: 'The join token is unknown, used or expired. Create one with script/host-token.',
+          })
         const former = request.formerCredential
         const saved = await saveHost(tx, {
           id,

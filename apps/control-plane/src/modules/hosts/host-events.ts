@@ -71,7 +71,7 @@ export function createHostEvents(
       if (now.getTime() - checkedAt.getTime() > checkGapMaxMs) listeningSince = now
       const before = new Date(now.getTime() - offlineAfterMs)
       for (const hostId of await markSilentHosts(db, { before, listeningSince })) {
-        logger.warn({ hostId }, 'host is silent')
+        logger.warn({ hostId }, 'host is offline: it sent no heartbeat')
         // The link may be half open, and a command sent over it would run into its timeout.
         gateway.disconnect(hostId, 'silent for too long')
       }

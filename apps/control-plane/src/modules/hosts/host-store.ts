@@ -31,6 +31,7 @@ const columns = sql`h.id, h.address, h.runtime, h.cpu_family as "cpuFamily", h.k
   h.running_docks as "runningDocks", h.state, h.boot_id as "bootId", h.images, h.orphans,
   h.last_heartbeat_at as "lastHeartbeatAt", h.created_at as "createdAt"`
 
+/** Returns all hosts, ordered by id. */
 export async function listHostRows(db: Db): Promise<HostRow[]> {
   return (await sql<HostRow>`select ${columns} from hosts h order by h.id`.execute(db)).rows
 }
@@ -62,6 +63,7 @@ export async function recordCredentialUse(
 
 export type JoinToken = { hash: Buffer; isForBuilder: boolean; expiresAt: Date }
 
+/** Saves a join token and deletes expired ones. */
 export async function insertJoinToken(db: Db, token: JoinToken, now: Date): Promise<void> {
   await sql`delete from join_tokens where expires_at < ${now}`.execute(db)
   await sql`insert into join_tokens (hash, for_builder, expires_at, created_at)
@@ -88,6 +90,7 @@ export async function markBuilder(db: Db, id: string, isBuilder: boolean): Promi
 
 export type BuilderMark = { id: string; address: string; state: string; isBuilder: boolean }
 
+/** Returns all hosts with their builder marks, oldest first. */
 export async function listBuilderMarks(db: Db): Promise<BuilderMark[]> {
   return (
     await sql<BuilderMark>`select id, address, state, is_builder as "isBuilder" from hosts
@@ -122,6 +125,7 @@ export async function saveHost(
   return result.numAffectedRows === 1n
 }
 
+/** Replaces a host's credential. Returns false if the host does not exist. */
 export async function saveCredential(db: Db, id: string, credentialHash: Buffer): Promise<boolean> {
   const result = await sql`update hosts set credential_hash = ${credentialHash} where id = ${id}`.execute(db)
   return result.numAffectedRows === 1n
@@ -165,6 +169,7 @@ export async function saveInventory(
   return { rebooted: result.rows[0]?.rebooted ?? false }
 }
 
+/** Saves the runtimes without an owner that the host reported, for instance admins. */
 export async function saveOrphans(
   db: Db,
   id: string,
@@ -269,6 +274,7 @@ export type HostDockRow = {
   organizationName: string
 }
 
+/** Returns the Docks on a host, except archived ones, oldest first. */
 export async function listHostDocks(db: Db, hostId: string): Promise<HostDockRow[]> {
   return (
     await sql<HostDockRow>`

@@ -43,7 +43,7 @@ export function createStoreMemory(parts: {
   logger: Logger
   store: ObjectStore
   lineage: Lineage
-  /** Erases again what a restore brought back. */
+  /** Applies erasures again that a restore of the database has undone. */
   eraseAgain(erased: readonly Erased[]): Promise<void>
 }): StoreMemory {
   const { db, clock, logger, store, lineage } = parts
@@ -102,7 +102,9 @@ export function createStoreMemory(parts: {
   return {
     look: async () => {
       const late = Promise.withResolvers<never>()
-      const cancel = clock.after(readTimeoutMs, () => late.reject(new Error('the object store is too slow')))
+      const cancel = clock.after(readTimeoutMs, () =>
+        late.reject(new Error('the object store did not respond in time')),
+      )
       await Promise.race([compared(), late.promise])
         .catch((error: unknown) =>
           logger.error(

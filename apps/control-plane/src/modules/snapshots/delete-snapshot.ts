@@ -86,6 +86,7 @@ const claim = async (
   }
 }
 
+/** Removes the captures from their hosts, or orders silent hosts to do so, then deletes the row. */
 export function createSnapshotDeleteSaga(options: {
   db: Db
   clock: Clock

@@ -51,6 +51,7 @@ export async function listSnapshotRows(db: Db, request: SnapshotPageRequest): Pr
 /** A Snapshot with the fields that decide who may read its files. */
 export type VisibleSnapshot = SnapshotRow & { role: Role; barsMembers: boolean }
 
+/** Returns a Snapshot of one of the person's organizations, or null. */
 export async function findSnapshotRow(db: Db, userId: string, id: string): Promise<VisibleSnapshot | null> {
   return (
     (
@@ -62,6 +63,7 @@ export async function findSnapshotRow(db: Db, userId: string, id: string): Promi
   )
 }
 
+/** Returns the latest completed Snapshot of a Dock in one of the person's organizations, or null. */
 export async function latestSnapshotRow(db: Db, userId: string, dockId: string): Promise<SnapshotRow | null> {
   return (
     (

@@ -39,6 +39,7 @@ export function newSaveData(data: Omit<SaveData, 'sizeBytes'>): SaveData {
   return data
 }
 
+/** Captures a running Dock and publishes the Template, which replaces the one of that name. */
 export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: Options): Saga {
   return {
     kind: 'save-template',
@@ -102,6 +103,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
   }
 }
 
+/** Deletes the Template's row. Its Snapshot stays with its Dock. */
 export function createDeleteTemplateSaga({ db, clock, owner }: Omit<Options, 'gateway' | 'origins'>): Saga {
   return {
     kind: 'delete-template',
