@@ -6,7 +6,7 @@ import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 import type { NetworkLimits } from './network/filter-rules.ts'
 
-/** Left for control plane, agent and PostgreSQL: an eighth of the machine, from 768 MiB to 8 GiB. */
+/** Memory reserved for the control plane, the agent and PostgreSQL: 1/8 of the machine, between 768 MiB and 8 GiB. */
 const defaultPlatformMiB = (totalBytes: number): number =>
   Math.round(Math.min(8192, Math.max(768, totalBytes / 8 / 2 ** 20)))
 
@@ -26,7 +26,7 @@ const environment = z.object({
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
 })
 
-/** Whether what is sent to the address stays on this machine. */
+/** True if the address refers to this machine, so that traffic to it never reaches a network. */
 const isLoopback = ({ hostname }: URL): boolean =>
   hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
 
@@ -34,33 +34,33 @@ const requireSafeAddress = (address: string, isPlainAllowed: boolean): void => {
   const url = new URL(address)
   if (url.protocol !== 'http:' || isLoopback(url) || isPlainAllowed) return
   throw new Error(
-    `DOCK_CONTROL_URL is ${url.origin}: over plain http whoever is on the way can command this host as root. Give Dock an https address, or set DOCK_PLAIN_HTTP=on where nobody else is on the network.`,
+    `DOCK_CONTROL_URL is ${url.origin}: over plain http anyone on the network path can run commands on this host as root. Use an https address, or set DOCK_PLAIN_HTTP=on if you trust everyone on this network.`,
   )
 }
 
 export type AgentSettings = {
-  /** An http or https address, or `unix:/path/of/socket` of the control plane on this machine. */
+  /** An http or https address, or `unix:/path/of/socket` for a control plane on this machine. */
   controlUrl: string
-  /** Absolute; everything the agent keeps is below it. */
+  /** Absolute path. The agent keeps all its files below this folder. */
   hostFolder: string
-  /** Where an operator puts a join token. */
+  /** File in which an operator puts a join token. */
   joinTokenFile: string
   runscPath: string
-  /** For what need not outlive the machine's boot. */
+  /** Folder for files that may be lost when the machine reboots. */
   runFolder: string
-  /** Whether commands may go over the sentries' control sockets, where that proves itself. */
+  /** True if commands may use the sentries' control sockets, on machines where a self-test of them succeeds. */
   controlSocket: boolean
-  /** Sandboxes that are kept ready at most. */
+  /** Maximum number of sandboxes in the warm pool. */
   warmPoolSize: number
-  /** What all Docks together may use of this machine's memory. */
+  /** Memory limit for all Docks of this machine together. */
   docksMemoryBytes: number
-  /** What one Dock may use of the host's network. */
+  /** Network limits of each Dock. */
   networkLimits: NetworkLimits
-  /** What durable copies may read of this host's disks. */
+  /** How fast durable copies may read this host's disks. */
   copyPace: CopyPace
 }
 
-/** Throws, naming the variable, when one is not understood. */
+/** Reads and checks the settings. Throws an error that names the variable if a value is invalid. */
 export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
   const parsed = environment.safeParse(variables)
   if (!parsed.success) throw new Error(z.prettifyError(parsed.error))

@@ -1,4 +1,4 @@
-/** The agent's life: what is there is taken up first, only then does the control plane hear of this host. */
+/** Assembles the agent. At startup it recovers existing Docks first and connects to the control plane afterwards. */
 import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Logger, Precedence } from '@dock/foundation'
@@ -29,19 +29,19 @@ export type AgentParts = Omit<
   handlesFolder: string
   logger: Logger
   copyPace?: CopyPace
-  /** Instead of real listeners: tests only. */
+  /** Replaces the real listeners in tests. */
   openDoor?: OpenDoor
-  /** Sandboxes that are kept ready at most. */
+  /** Maximum number of sandboxes in the warm pool. Default 0. */
   warmPoolSize?: number
 }
 
-/** Sandboxes that boot at once: more are slower for all. */
+/** Number of sandboxes that boot at the same time. More would make every boot slower. */
 const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
-/** A copy of a host that is never at rest still goes on: by 2 MiB a second for each processor, as far as its pace. */
+/** Longest pause of a copy before each chunk. A copy thus progresses at 2 MiB/s per processor even on a busy host. */
 export const copyWaitsAtMostMs = 2_000 / availableParallelism()
 
-/** The agent without its link: its Docks and its paths. */
+/** Creates the agent without its link to the control plane. */
 export function createAgent(agentParts: AgentParts) {
   const { driver, disks, networks, bootId, logger } = agentParts
   const events: DockEvents = new Emitter()
@@ -70,13 +70,13 @@ export function createAgent(agentParts: AgentParts) {
   driver.watchMemory?.(tellOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
-  /** For Docks that run on; which of them have repositories only the control plane knows. */
+  /** Opens a git door for every running Dock: only the control plane knows which of them have repositories. */
   const openDoors = async (): Promise<void> => {
     for (const { dockId } of docks.running()) {
       const network = networks.find(dockId)
       if (!network) continue
       await gitDoors.open(dockId, network.gateway).catch((error: unknown) => {
-        logger.warn({ err: error, dockId }, 'a Dock has no git door')
+        logger.warn({ err: error, dockId }, 'could not open the git door of a Dock')
       })
     }
   }
@@ -106,17 +106,17 @@ export function createAgent(agentParts: AgentParts) {
     events: parts.events,
     warmPool: watches.warmPool,
     facts,
-    /** Makes the machine ready, adopts what runs and clears what nobody owns. */
+    /** Prepares the machine, adopts running sandboxes, and removes sandboxes, networks and disks without an owner. */
     recover: async (): Promise<void> => {
       await Promise.all([disks.recover(), networks.setUp()])
-      // Before any Dock is let go on: with a full pool it would lose what it writes.
+      // Check the pool before any Dock is thawed: on a full pool a Dock would lose its writes.
       await watches.poolRoom.look()
       await docks.recover()
       await openDoors()
     },
-    /** Begins what goes on beside the commands; the answer ends it. */
+    /** Starts the background watches. Returns a function that stops them. */
     watch: watches.start,
-    /** Ends every sandbox in order; their disks stay. */
+    /** Shuts down every sandbox gracefully. Disks are kept. */
     shutdown: async (): Promise<void> => {
       await docks.shutdown()
       await networks.tearDown()

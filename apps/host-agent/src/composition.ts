@@ -1,4 +1,4 @@
-/** The only place that knows which runtime, disks and networks this host has. */
+/** Composition root: the only module that chooses the runtime, disk pool and networks of this host. */
 import { join } from 'node:path'
 import { type Logger, systemClock } from '@dock/foundation'
 import { createGvisorDriver } from '@dock/runtime-gvisor'
@@ -38,7 +38,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
   }
 }
 
-/** Builds the agent. Throws, with what to do, when the runtime does not work on this machine. */
+/** Builds the agent. Throws an error that says what to do if the runtime does not work on this machine. */
 export async function composeAgent(settings: AgentSettings, logger: Logger): Promise<Agent> {
   const parts = machineParts(settings, logger)
   logger.info(await parts.driver.fingerprint(), 'runtime')

@@ -1,6 +1,6 @@
 /**
- * For crash tests alone: every step by which this agent changes its machine or its records becomes a place where it
- * can be stopped, before and after. Without `DOCK_FAULTS` the parts are what they were.
+ * Fault points for crash tests: before and after every step that changes the machine or the agent's records, a test can
+ * make the process stop or the call fail. Without `DOCK_FAULTS` these functions return their argument unchanged.
  */
 import { faultPoint, faultsArmed } from '@dock/foundation'
 import type { DiskSystem } from './disks/disk-system.ts'
@@ -9,7 +9,7 @@ import type { DockParts } from './docks/dock-state.ts'
 
 type Method = (...args: never[]) => Promise<unknown>
 
-/** The part with a place before and after each of the methods, under the name that `nameOf` gives the call. */
+/** Wraps `part` so that each of `methods` has a fault point before and after the call. `nameOf` names the point. */
 const stepped = <Part extends object>(
   part: Part,
   methods: readonly (keyof Part & string)[],
@@ -31,7 +31,7 @@ const stepped = <Part extends object>(
     },
   })
 
-/** The machine's parts, each change of them a place to stop at. */
+/** Adds fault points to the runtime driver, the disk pool and the networks. */
 export function withFaultSteps<Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
   parts: Parts,
 ): Parts {
@@ -49,7 +49,7 @@ export function withFaultSteps<Parts extends Pick<DockParts, 'driver' | 'disks' 
     : parts
 }
 
-/** The records, each write a place to stop at, named by the phase that is written. */
+/** Adds fault points to record writes, named after the phase that is written. */
 export function withRecordSteps(records: DockRecords): DockRecords {
   return faultsArmed
     ? stepped(
@@ -60,7 +60,7 @@ export function withRecordSteps(records: DockRecords): DockRecords {
     : records
 }
 
-/** The kernel's part in disks, each call a place to stop or to fail at. */
+/** Adds fault points to the system calls on disks. */
 export function withDiskSteps(system: DiskSystem): DiskSystem {
   return faultsArmed
     ? stepped(

@@ -1,4 +1,4 @@
-/** What this machine is and has, as the control plane is told. */
+/** Facts about this machine that the agent reports to the control plane. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { cpus, release, totalmem, type } from 'node:os'
@@ -6,10 +6,10 @@ import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { RuntimeDriver } from '@dock/runtime'
 import type { DiskPool } from './docks/seams.ts'
 
-/** Docks that a host takes at most. */
+/** Maximum number of Docks on one host. */
 const maxDocks = 200
 
-/** The id of the machine's present boot; another one after a reboot. */
+/** Returns the kernel's boot id, which changes with every reboot. */
 export async function readBootId(): Promise<string> {
   return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
 }
@@ -17,14 +17,14 @@ export async function readBootId(): Promise<string> {
 const field = (text: string, name: string): string =>
   new RegExp(`^${name}\\s*:\\s*(.+)$`, 'm').exec(text)?.[1]?.trim() ?? ''
 
-/** Vendor, family and model: hosts of one family run each other's binaries alike. */
+/** Returns vendor, family and model: hosts with the same value can run each other's binaries. */
 const readCpuFamily = async (): Promise<string> => {
   const text = await readFile('/proc/cpuinfo', 'utf8')
   const parts = [field(text, 'vendor_id'), field(text, 'cpu family'), field(text, 'model')]
   return parts.filter((part) => part !== '').join('-') || process.arch
 }
 
-/** Gathers the facts anew; images and pool size can change while the agent runs. */
+/** Reads the facts again on each call: images and the pool's size can change while the agent runs. */
 export async function readHostFacts(
   driver: RuntimeDriver,
   disks: DiskPool,
@@ -46,14 +46,14 @@ export async function readHostFacts(
   }
 }
 
-/** The machine's memory at this moment. */
+/** Returns the machine's available and total memory. */
 export function readMemory(): { availableBytes: number; totalBytes: number } {
   const text = readFileSync('/proc/meminfo', 'utf8')
   const bytes = (name: string) => Number.parseInt(field(text, name), 10) * 1024
   return { availableBytes: bytes('MemAvailable'), totalBytes: bytes('MemTotal') }
 }
 
-/** How much memory and pool are left at this moment. */
+/** Returns how much memory and pool space are available. */
 export function readPressure(disks: DiskPool): Pressure {
   return {
     memAvailableBytes: readMemory().availableBytes,

@@ -1,6 +1,6 @@
 /**
- * The host agent. SIGTERM ends it and leaves the sandboxes running for the next agent to adopt; SIGUSR2 and SIGINT end
- * the sandboxes in order first. Exit codes: 0 ended by order, 78 configuration or machine at fault, 1 anything else.
+ * The host agent. SIGTERM ends the agent and leaves the sandboxes running for the next agent to adopt. SIGUSR2 and SIGINT
+ * shut the sandboxes down first. Exit codes: 0 ended by a signal, 78 invalid settings or unsuitable machine, 1 other errors.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const logger = createLogger('host-agent')
 
 type Order = 'leave' | 'shutdown'
 
-/** The first order; a shutdown overrules a leave that came before it only while nothing has been done yet. */
+/** Resolves with the first order. Later signals are ignored. */
 const awaitOrder = (): Promise<Order> =>
   new Promise((resolve) => {
     process.on('SIGTERM', () => resolve('leave'))
@@ -28,14 +28,14 @@ const compose = async () => {
     const settings = readAgentSettings(process.env)
     return { settings, agent: await composeAgent(settings, logger) }
   } catch (error) {
-    logger.fatal({ err: error }, 'the agent cannot work here')
+    logger.fatal({ err: error }, 'the agent cannot run on this machine')
     process.exit(unusableExitCode)
   }
 }
 
 const run = async (): Promise<void> => {
   const ordered = awaitOrder()
-  // When memory runs out, a tenant's process is the one to go.
+  // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()
   await agent.recover()
@@ -53,7 +53,7 @@ const run = async (): Promise<void> => {
   })
   logger.info({ hostFolder: settings.hostFolder }, 'host agent ready')
   const order = await Promise.race([ordered, link.then(() => 'leave' as const)])
-  logger.info({ order }, 'host agent ends')
+  logger.info({ order }, 'host agent is stopping')
   ended.abort()
   await link.catch(() => undefined)
   if (order === 'shutdown') await agent.shutdown()

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** Says of the folder which program is to be run in the new namespace, from a namespace that one processor made on another. */
+/** Pins a namespace that was made on one processor from another, and prints `pinned` if that worked. */
 const pinned = (made: number, pinning: number, program: string) => {
   const script = `. "$PIN"; taskset -cp ${pinning} $$ >/dev/null; code=0; pin_namespace ${program} || code=$?
     is_pinned && echo pinned; remove_pin; exit $code`
@@ -26,13 +26,13 @@ const pinned = (made: number, pinning: number, program: string) => {
 const processors = [0, availableParallelism() - 1]
 const pairs = processors.flatMap((made) => processors.map((pinning) => [made, pinning] as const))
 test.each(pairs)(
-  'is pinned from a namespace made on processor %i, on processor %i',
+  'pins a namespace made on processor %i from processor %i',
   async (made, pinning) => {
     expect((await pinned(made, pinning, 'touch "$DOCK_HOST_DIR/prepared"')).stdout).toBe('pinned\n')
   },
 )
 
-test('is not, when its preparation fails, which is said once', async () => {
+test('does not pin the namespace when its preparation fails, and prints the error once', async () => {
   const { code, stdout, stderr } = await pinned(0, 0, 'cat /nowhere').catch((error) => error)
   expect(code).toBe(1)
   expect(stdout).toBe('')
@@ -40,7 +40,7 @@ test('is not, when its preparation fails, which is said once', async () => {
 })
 
 test('a new namespace holds no disk of a Dock of another host folder', async () => {
-  // In a namespace of its own, so that no other test copies the mount. The copy is made by the inner unshare.
+  // Use a separate namespace so that no other test copies the mount. The inner unshare makes the copy.
   const script = `cd "$DOCK_HOST_DIR"; truncate -s 16M disk.raw; mkfs.ext4 -q -F disk.raw; mkdir mine other
     mount -o loop disk.raw other; device=$(findmnt -no SOURCE other); name=\${device#/dev/}
     export DOCK_HOST_DIR=$DOCK_HOST_DIR/mine

@@ -1,7 +1,8 @@
 /**
- * Freezing a filesystem, making or ending a mount, a network or a program of many threads waits for read-copy-update
- * grace periods of the kernel: 10 to 40 ms each, or one when it is told to hurry. A sandbox's start waits for seven, one
- * after the other. The switch is one for the whole machine, so its users are counted and it is off when there is none.
+ * Expedited RCU grace periods. Freezing a filesystem, mounting, unmounting, making a network and ending a program with many
+ * threads each wait for RCU grace periods of the kernel: normally 10 to 40 ms each, about 1 ms when expedited. Starting a
+ * sandbox waits for seven of them in sequence. The kernel has one switch for the whole machine, so this module counts its
+ * users and turns the switch off when there are none.
  */
 import { writeFileSync } from 'node:fs'
 
@@ -12,11 +13,11 @@ const set = (value: '0' | '1'): void => {
   try {
     writeFileSync(switchPath, value)
   } catch {
-    // A kernel without the switch only takes longer.
+    // A kernel without the switch works too, only more slowly.
   }
 }
 
-/** Runs `work` with short grace periods. */
+/** Runs `work` with expedited grace periods. */
 export async function withRcuExpedited<T>(work: () => Promise<T>): Promise<T> {
   users++
   if (users === 1) set('1')
@@ -28,12 +29,12 @@ export async function withRcuExpedited<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Turns the switch off after a process died with it on. */
+/** Turns the switch off in case an earlier process died while it was on. */
 export function resetRcuExpedited(): void {
   if (users === 0) set('0')
 }
 
-/** The part with short grace periods during each call of these methods. */
+/** Wraps `part` so that calls of `methods` run with expedited grace periods. */
 export function withRcuExpeditedIn<Part extends object>(
   part: Part,
   methods: readonly (keyof Part & string)[],

@@ -1,4 +1,4 @@
-/** What goes on in an agent beside its commands: the pool guard, idle Docks, samples, the warm pool. */
+/** The agent's background work: the pool guard, freezing idle Docks, usage samples, the warm pool. */
 import type { DockParts } from './docks/dock-state.ts'
 import type { Docks } from './docks/docks.ts'
 import { watchIdle } from './freezing/watch-idle.ts'
@@ -7,13 +7,13 @@ import { readMemory } from './host-facts.ts'
 import { WarmPool } from './pool/warm-pool.ts'
 import { sampleDocks } from './usage/sample-docks.ts'
 
-/** Made, but not begun. */
+/** Creates the watches without starting them. */
 export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: number }) {
   const { disks, driver } = parts
   const poolRoom = watchPoolRoom(parts)
   const warmPool = new WarmPool({
     ...parts,
-    // Without the means to freeze one, a sandbox that waits would cost more than it saves.
+      // Without freezing, a waiting sandbox would cost more than it saves.
     size: driver.freeze && driver.thaw ? parts.warmPoolSize : 0,
     losses: parts.poolLosses,
     room: () => disks.room(),
@@ -25,7 +25,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
   return {
     poolRoom,
     warmPool,
-    /** The answer ends all of it. */
+    /** Starts all watches. Returns a function that stops them. */
     start: (): (() => void) => {
       const ends = [
         poolRoom.start(),
