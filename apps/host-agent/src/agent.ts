@@ -10,7 +10,7 @@ import { createDockRecords } from './docks/dock-record.ts'
 import type { DockParts } from './docks/dock-state.ts'
 import { Docks } from './docks/docks.ts'
 import { Emitter } from './docks/emitter.ts'
-import { tellOfMemory } from './docks/out-of-memory.ts'
+import { reportOutOfMemory } from './docks/out-of-memory.ts'
 import { withRecordSteps } from './fault-steps.ts'
 import { Freezer } from './freezing/freezer.ts'
 import { GitDoors, type OpenDoor } from './git-door/git-doors.ts'
@@ -67,7 +67,7 @@ export function createAgent(agentParts: AgentParts) {
     live: new Set(),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
   }
-  driver.watchMemory?.(tellOfMemory(events, agentParts.clock))
+  driver.watchMemory?.(reportOutOfMemory(events, agentParts.clock))
   const docks = new Docks(parts)
   const watches = createWatches({ ...parts, docks, warmPoolSize: agentParts.warmPoolSize ?? 0 })
   /** Opens a git door for every running Dock: only the control plane knows which of them have repositories. */

@@ -32,7 +32,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
         watchIdle(parts),
         sampleDocks(parts),
         warmPool.start(),
-        parts.docks.watchEnded(),
+        parts.docks.watchGone(),
       ]
       return () => {
         for (const end of ends) end()

@@ -1,4 +1,4 @@
-/** Refusals of the agent: a stable code that the control plane acts on, and a sentence for its log. */
+/** Errors of the agent. The control plane acts on the code; the sentence goes to its log. */
 import { ChunkDamaged } from '@dock/copy-format'
 import type { AgentErrorCode } from '@dock/host-protocol'
 import { ExecRefused, SandboxGone } from '@dock/runtime'
@@ -17,7 +17,7 @@ export class AgentRefusal extends Error {
   }
 }
 
-/** Turns whatever a command threw into a refusal; what nobody foresaw reads `failed`. */
+/** Converts an error thrown by a command to a refusal. Unexpected errors get the code `failed`. */
 export function toAgentRefusal(error: unknown): AgentRefusal {
   if (error instanceof AgentRefusal) return error
   const message = error instanceof Error ? error.message : String(error)

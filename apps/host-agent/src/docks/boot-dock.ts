@@ -1,4 +1,4 @@
-/** A boot: disk and network side by side, then the sandbox, which gives itself its identity. A failure takes all of it back. */
+/** Boots a Dock: prepares disk and network in parallel, then starts the sandbox. A failed boot is undone completely. */
 import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
@@ -6,7 +6,7 @@ import { bootPreparation } from './boot-preparation.ts'
 import { noteOf } from './capture-notes.ts'
 import { bootSpecOf, type DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
-import { secretFileEntries } from './given-entries.ts'
+import { secretFileEntries } from './environment-entries.ts'
 import { dockUser } from './login-shell.ts'
 import type { DockNetwork } from './seams.ts'
 import { deliverFiles } from './secret-files.ts'
@@ -14,19 +14,19 @@ import { settleAll } from './settle-all.ts'
 import { UndoStack } from './undo-stack.ts'
 import { variablesFolder } from './variables.ts'
 
-/** Whether nobody has ever run anything on the disk. */
+/** True if the disk is a fresh clone of an image, on which nothing has ever run. */
 const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
 
-/** Whether something ran on the Dock's disk since it was made. A boot from the Dock's own disk found it so. */
+/** True if something may have run on the Dock's disk since it was made. A boot from the Dock's own disk implies that. */
 const wasInUse = ({ phase, generation, lastOperation, spec }: DockRecord): boolean =>
   phase !== 'gone' && generation > 0 && (lastOperation !== null || spec?.source.kind === 'own')
 
 /**
- * Makes room for a new disk under the former record: a disk that something ran on becomes a capture first, since the
- * control plane that ordered this boot may know less of the Dock than this host. Where that fails, disk and record stand
- * as they were.
+ * Frees the Dock's id for a new disk. If something ran on the existing disk, the disk is captured first: the control plane
+ * that ordered this boot may be restored from a backup and know less about the Dock than this host. If the capture fails,
+ * disk and record are unchanged.
  */
-const putDiskAside = async (dock: DockState, former: DockRecord): Promise<void> => {
+const captureFormerDisk = async (dock: DockState, former: DockRecord): Promise<void> => {
   const { disks, captureNotes, clock } = dock.parts
   const { dockId } = dock
   if (!wasInUse(former) || !(await disks.has(dockId))) return
@@ -34,7 +34,7 @@ const putDiskAside = async (dock: DockState, former: DockRecord): Promise<void> 
   const note = noteOf(former, clock.now())
   if (note) await captureNotes.write(captureId, note)
   await disks.capture(dockId, captureId)
-  dock.logger.warn({ captureId, generation: former.generation }, 'the disk of before is kept as a capture')
+  dock.logger.warn({ captureId, generation: former.generation }, 'kept the former disk as a capture')
   await disks.remove(dockId)
   await dock.save({ phase: 'gone', ip: null, sandbox: null })
 }
@@ -44,10 +44,10 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
   const { dockId } = dock
   const { source } = command
   if (source.kind === 'own') {
-    if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
+    if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host has no disk of the Dock')
     undo.push('detach disk', () => disks.detach(dockId))
   } else {
-    // Nothing of use is left here by now: at most what an earlier stop or boot could not remove.
+    // captureFormerDisk has saved any used disk. Only a disk that an earlier stop or boot could not remove is left.
     if (await disks.has(dockId)) await disks.remove(dockId)
     undo.push('remove disk', () => disks.remove(dockId))
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
@@ -63,14 +63,14 @@ const makeNetwork = (dock: DockState, undo: UndoStack): Promise<DockNetwork> => 
   return dock.parts.networks.create(dock.dockId)
 }
 
-/** Runs one boot. Afterwards the Dock runs, or nothing of this boot is left. */
+/** Runs a boot. Afterwards the Dock runs, or nothing of this boot is left. */
 export async function bootDock(dock: DockState, command: StartDock): Promise<StartedDock> {
   const { driver, disks } = dock.parts
   const { dockId } = dock
   const { generation } = command
   const former = dock.record
   if (former?.sandbox) await endOlderGeneration(dock)
-  if (former && command.source.kind !== 'own') await putDiskAside(dock, former)
+  if (former && command.source.kind !== 'own') await captureFormerDisk(dock, former)
   const undo = new UndoStack(dock.logger)
   try {
     const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([
@@ -105,7 +105,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
     return result
   } catch (error) {
     await undo.unwind()
-    // Also a disk that could not be removed is one that this host keeps, and says so.
+    // If the disk could not be removed, this host still has it and must report it.
     const phase = (await disks.has(dockId).catch(() => true)) ? 'stopped' : 'gone'
     await dock.save({ phase, ip: null, sandbox: null, lastOperation: null, booted: null })
     throw error

@@ -1,17 +1,18 @@
 /**
- * What the first process inside a sandbox writes before all else: the Dock's host name, hosts file, nameserver, machine-id
- * and SSH host keys, and its variables. The host never writes into a disk that a tenant has used: its links could lead out.
+ * Script that the first process inside a sandbox runs before anything else. It writes the Dock's host name, hosts file,
+ * nameserver, machine-id, SSH host keys and variables. The host itself never writes to a disk that a tenant has used,
+ * because a symbolic link on that disk could lead out of it.
  */
 import { randomUUID } from 'node:crypto'
 import type { DockVariables } from '@dock/host-protocol'
 import type { SandboxSpec } from '@dock/runtime'
 import { takeVariables, variablesFile } from './variables.ts'
 
-// Bash builtins wherever possible: a fork costs 18 ms in a sandbox. The tenant's own lines in /etc/hosts are kept.
+// Uses bash builtins where possible: a fork costs 18 ms in a sandbox. Keeps the tenant's own lines in /etc/hosts.
 const script = `${takeVariables}
 set -u
 [ "$DOCK_BYTES" -eq 0 ] || take_variables || return $?
-replace() { # path, content: writes only what differs, in place of a link rather than through it
+replace() { # path, content: writes the file only if it differs. A link is replaced, not followed.
   if [ -L "$1" ]; then rm -f "$1"; fi
   local now=''
   if [ -r "$1" ]; then IFS= read -rd '' now <"$1"; fi
@@ -36,8 +37,8 @@ if [ -r /etc/machine-id ]; then read -r machine_id </etc/machine-id; fi
 if [ -n "$DOCK_NEW_IDENTITY" ] || [ "\${#machine_id}" -ne 32 ]; then
   replace /etc/machine-id "$DOCK_MACHINE_ID" || return 14
 fi
-# Keys take a third of a second to make: only for a server that would use them. A package that brings one later makes
-# its first keys itself, where none of another Dock are left.
+# Making keys takes a third of a second, so do it only if sshd is installed. A package that is installed later makes its
+# own keys, because the keys of the other Dock are removed here.
 if [ -n "$DOCK_NEW_IDENTITY" ]; then
   keys=(/etc/ssh/ssh_host_*_key*)
   if [ -e "\${keys[0]}" ]; then rm -f "\${keys[@]}"; fi
@@ -46,7 +47,7 @@ fi
 return 0
 `
 
-/** What the first process of a sandbox does before all else to make it this Dock's. */
+/** Returns the script and its input that give a sandbox the identity and variables of this Dock. */
 export function bootPreparation(wanted: {
   hostname: string
   nameserver: string

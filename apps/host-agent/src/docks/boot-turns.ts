@@ -1,7 +1,7 @@
 /**
- * Boots that somebody waits for, in turns: a few at once, in order of arrival, because more at once are slower for all.
- * What the agent boots for itself begins only while it is calm and takes no turn: it has an eighth of the processors'
- * usual share, and nobody's boot waits for that.
+ * Queue for boots that a caller waits for. Only a few run at the same time, in order of arrival, because more would make
+ * all of them slower. Sandboxes for the warm pool do not use the queue: they start only while it is calm, and run with
+ * 1/8 of the usual CPU weight, so that no caller waits for them.
  */
 export class BootTurns {
   readonly #atOnceMax: number
@@ -13,18 +13,18 @@ export class BootTurns {
     this.#atOnceMax = atOnceMax
   }
 
-  /** Whether nobody's boot is under way or waiting. */
+  /** True if no boot in the queue is running or waiting. */
   get isCalm(): boolean {
     return this.#booting === 0 && this.#waiting.length === 0
   }
 
-  /** Calls back each time it has become calm, until the answer is called. */
+  /** Calls `listener` each time the queue becomes calm. Returns a function that removes the listener. */
   onCalm(listener: () => void): () => void {
     this.#calmed.add(listener)
     return () => this.#calmed.delete(listener)
   }
 
-  /** Runs a boot when its turn has come. */
+  /** Runs `boot` when a slot is free. */
   async run<Answer>(boot: () => Promise<Answer>): Promise<Answer> {
     if (this.#booting >= this.#atOnceMax) {
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
@@ -43,7 +43,7 @@ export class BootTurns {
     if (this.#booting < this.#atOnceMax) {
       const first = this.#waiting.shift()
       if (first) {
-        // Counted here, so that nobody slips in before it runs.
+        // Take the slot here, so that no other boot gets it before `first` continues.
         this.#booting += 1
         first()
       }

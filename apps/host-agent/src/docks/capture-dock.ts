@@ -1,11 +1,11 @@
-/** Capture of a running Dock, which goes on. */
+/** Captures a running Dock without stopping it. */
 import type { CaptureDock, Captured } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { noteOf } from './capture-notes.ts'
 import type { DockState } from './dock-state.ts'
 import { settleAll } from './settle-all.ts'
 
-/** Captures the disk, attached or not, and notes whose it is. Both are on stable storage when it answers. */
+/** Captures the disk, attached or not, and writes a note of its owner. On return both are on stable storage. */
 export async function captureWithNote(dock: DockState, captureId: string): Promise<Captured> {
   const { disks, captureNotes, clock } = dock.parts
   const note = noteOf(dock.record, clock.now())
@@ -14,14 +14,14 @@ export async function captureWithNote(dock: DockState, captureId: string): Promi
   return captured
 }
 
-/** Runs one capture; it is on stable storage when this answers. */
+/** Runs a capture. On return it is on stable storage. */
 export async function captureDock(dock: DockState, command: CaptureDock): Promise<Captured> {
   const { captureId, operationId, generation } = command
   if (!dock.live || dock.record?.generation !== generation) {
     throw new AgentRefusal('not_running', 'the Dock has no running sandbox of this generation here')
   }
   const result = await captureWithNote(dock, captureId)
-  // A Dock that died meanwhile keeps that phase.
+  // If the Dock died in the meantime, its phase stays `dead`.
   const phase = dock.record.phase
   await dock.save({ phase, lastOperation: { kind: 'capture', operationId, generation, result } })
   return result

@@ -1,4 +1,4 @@
-/** Notes beside the captures: whose disk each one is. A control plane whose database was restored knows less than they do. */
+/** Notes that say which Dock each capture belongs to. A control plane that was restored from a backup needs them. */
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid, writeFileDurably } from '@dock/foundation'
@@ -10,12 +10,12 @@ const dockNote = captureNote.shape.dock
 export type CaptureNotes = {
   /** On return the note is on stable storage. */
   write(captureId: string, note: DockNote): Promise<void>
-  /** The note, or null where there is none that can be understood. */
+  /** Returns the note, or null if there is none or it cannot be parsed. */
   read(captureId: string): Promise<DockNote | null>
   remove(captureId: string): Promise<void>
 }
 
-/** What the record says of the machine; null where it never had one. */
+/** Returns a note with the machine that the record describes, or null if the record describes none. */
 export function noteOf(record: DockRecord | null, now: Date): DockNote | null {
   if (!record?.spec) return null
   const { hostname, cpus, memoryMiB, diskGiB, organizationId = null } = record.spec
@@ -24,7 +24,7 @@ export function noteOf(record: DockRecord | null, now: Date): DockNote | null {
   return { dockId, generation, organizationId, ...machine, capturedAt: now.toISOString() }
 }
 
-/** Notes as files `<folder>/<captureId>.json`. */
+/** Stores notes as files `<folder>/<captureId>.json`. */
 export function createCaptureNotes(folder: string): CaptureNotes {
   const pathOf = (captureId: string): string => {
     if (!isUuid(captureId)) throw new Error(`not an id: ${captureId}`)

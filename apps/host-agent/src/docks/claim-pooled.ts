@@ -1,11 +1,11 @@
 /**
- * A start that finds its sandbox in the warm pool: booted under this Dock's id, frozen, used by nobody. It is let go on
- * and becomes the Dock's. Nothing of a Dock goes in before the record says that it can never be pooled again.
+ * Starts a Dock by claiming its sandbox from the warm pool. The sandbox is booted under the Dock's id, frozen and unused.
+ * Before anything of the Dock enters the sandbox, the record is saved so that the sandbox can never return to the pool.
  */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { type BootSpec, bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
-import { secretFileEntries, variableEntries } from './given-entries.ts'
+import { secretFileEntries, variableEntries } from './environment-entries.ts'
 import { renameDock } from './rename-dock.ts'
 import { tarArchive } from './tar-archive.ts'
 import { beginUnpacking } from './unpack-in-dock.ts'
@@ -19,7 +19,7 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.source.image === wanted.source.image &&
   !wanted.newIdentity
 
-/** Answers null when the sandbox is not what was ordered, or does not become it: an ordinary boot replaces it then. */
+/** Returns null if the sandbox does not match the command or cannot be changed to match. The caller then boots anew. */
 export async function claimPooled(dock: DockState, command: StartDock): Promise<StartedDock | null> {
   const { record, live } = dock
   const { driver, freezer } = dock.parts
@@ -42,7 +42,7 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
       isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null, booted: null },
     )
     const begun = Promise.all([saved, freezer.thaw(live, 'pool')])
-    // Made while the record is on its way to stable storage.
+    // Build the archive while the record is being written.
     const archive = tarArchive(given)
     await begun
     const waiting = dock.unpacking
@@ -50,16 +50,16 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
     if (given.length === 0) waiting?.end()
     if (!isReady) {
       await Promise.all([
-        // Where an earlier agent began it, it ended with that agent.
+        // If an earlier agent started the unpacking program, it ended with that agent.
         given.length > 0 && (waiting ?? beginUnpacking(driver, live)).give(archive),
         hostname !== null && renameDock(driver, live, hostname),
       ])
       await dock.save(claimed)
     }
-    dock.beginRest()
+    dock.resetIdleTimer()
     return result
   } catch (error) {
-    dock.logger.warn({ err: error }, 'the sandbox of the pool could not be taken over; booting another')
+    dock.logger.warn({ err: error }, 'could not claim the sandbox of the warm pool; booting a new one')
     return null
   }
 }

@@ -179,8 +179,8 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     const [app, tool] = [wanted('acme/app'), wanted('open/tool')]
     const { failed } = await clone(app, tool)
     expect(failed.map(({ reason }) => reason).toSorted()).toEqual([
-      'something else is in the way at work/app',
-      'something else is in the way at work/tool',
+      'work/app exists and is not this repository',
+      'work/tool exists and is not this repository',
     ])
     expect(await readdir(join(work, 'app'))).toEqual(['mine'])
   })

@@ -1,7 +1,7 @@
 /**
- * Clones a Dock's repositories below the folder of commands, as the Dock user. A clone is made beside its place and moved
- * there whole, so that one that is there is complete; it stays as it is. git reaches them through the Dock's door: no
- * credential is ever in the Dock.
+ * Clones a Dock's repositories into the work folder, as the Dock user. Each clone is made in a temporary folder and moved
+ * into place when complete, so an existing clone is always complete and is left unchanged. git reaches the repositories
+ * through the Dock's git door, so the Dock never holds a credential.
  */
 import type { ClonedRepositories, CloneRepositories, Repository } from '@dock/host-protocol'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
@@ -13,8 +13,9 @@ import { dockUser, loginShell } from './login-shell.ts'
 const clonesAtOnce = 3
 const outputBytesMax = 16 * 1024
 const reasonLengthMax = 1024
-// Exit codes: 3 cloned, 4 cloned or there before with a setup script to be begun, 0 there before, 5 something is in the way,
-// anything else git's. Secret files of the Environment may be there already: they stay, and git never sees them.
+// Exit codes: 0 already cloned; 3 cloned; 4 cloned now or before, with a setup script still to run; 5 another file is in
+// the way; anything else comes from git. Secret files of the Environment may exist already: they are kept, and git ignores
+// them.
 const script = `
 for name in "\${!GIT_@}"; do
   case "$name" in GIT_SSL_*) ;; *) unset "$name" ;; esac
@@ -53,12 +54,12 @@ rm -rf "$made" && mkdir -p "$HOME/.dock" || exit 20
 trap 'rm -rf "$made"' EXIT
 branch=()
 [ -z "$DOCK_BRANCH" ] || branch=("--branch=$DOCK_BRANCH")
-# A redirect would need a credential that is not here; without it the door's own sentence says why the clone failed.
+# Do not follow redirects: they would need a credential that is not here, and the error of the git door explains more.
 git -c core.askPass= -c credential.helper= -c http.followRedirects=false clone --quiet "\${branch[@]}" -- "$DOCK_URL" "$made" </dev/null || exit 21
 ignore "$made/.git"
 [ -z "$DOCK_SETUP" ] || : >"$made/.git/dock-setup" || exit 20
 if [ -d "$DOCK_FOLDER" ]; then
-  # Only secret files are there: git's own folder goes in, and then what they do not stand in place of.
+  # Only secret files exist here: move git's folder in, then check out every file that does not exist yet.
   mv "$made/.git" "$DOCK_FOLDER/.git" || exit 20
   git -C "$DOCK_FOLDER" checkout-index --all --quiet 2>/dev/null
 else
@@ -81,7 +82,7 @@ const cloneOne = async (
   repository: Repository,
   timeoutMs: number,
 ): Promise<Outcome> => {
-  if (timeoutMs <= 0) return { reason: 'there was no time left for it' }
+  if (timeoutMs <= 0) return { reason: 'no time was left for this repository' }
   const { exitCode, timedOut, stderr } = await driver.exec(sandbox, {
     ...loginShell(script, {
       DOCK_REPOSITORY: repository.id,
@@ -92,15 +93,15 @@ const cloneOne = async (
     }),
     ...{ cwd: dockUser.home, timeoutMs, outputLimitBytes: outputBytesMax },
   })
-  if (timedOut) return { reason: 'it took too long' }
+  if (timedOut) return { reason: 'cloning took too long' }
   if (exitCode === 0) return 'there'
   if (exitCode === 3) return 'cloned'
   if (exitCode === 4) return 'toSetUp'
-  if (exitCode === 5) return { reason: `something else is in the way at work/${repository.folder}` }
+  if (exitCode === 5) return { reason: `work/${repository.folder} exists and is not this repository` }
   return { reason: lastWords(stderr) || `exit code ${exitCode}` }
 }
 
-/** Clones what is not there. `gateway`: the address of this Dock's git door. */
+/** Clones the repositories that are missing. `gateway` is the address of this Dock's git door. */
 export async function cloneRepositories(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
@@ -124,7 +125,7 @@ export async function cloneRepositories(
   return result
 }
 
-/** Clones in the Dock's sandbox of this generation what is not there. */
+/** Clones the missing repositories in the Dock's sandbox of this generation. */
 export async function cloneInDock(dock: DockState, request: CloneRepositories): Promise<ClonedRepositories> {
   const { sandbox, release } = await dock.use(request.generation)
   const { driver, networks, gitDoors } = dock.parts

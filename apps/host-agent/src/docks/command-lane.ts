@@ -1,14 +1,14 @@
 /**
- * One Dock's commands, one after the other. A command that is repeated while it is under way joins it; one that
- * conflicts is refused with `busy`; a destroy, or a command of a newer generation, waits for its turn. What a command
- * leaves to be done after its answer is still part of its turn.
+ * Runs the commands of one Dock one after the other. A repeated command joins the one in progress. A conflicting command
+ * is refused with `busy`. A destroy, or a command of a newer generation, waits. Cleanup that a command defers until after
+ * its response still counts as part of the command.
  */
 import { AgentRefusal } from './agent-refusal.ts'
 
 export type CommandKind = 'start' | 'stop' | 'capture' | 'destroy'
 export type Command = { kind: CommandKind; operationId: string; generation: number }
 
-/** Takes work that only the next command has to wait for. */
+/** Defers work until after the response. Only the next command waits for it. */
 export type DoAfterwards = (work: () => Promise<void>) => void
 
 type Pending = { command: Command; answer: Promise<unknown> }
@@ -20,12 +20,12 @@ export class CommandLane {
   readonly #pending = new Set<Pending>()
   #tail: Promise<unknown> = Promise.resolve()
 
-  /** Whether a command is under way or waits. */
+  /** True if a command is running or waiting. */
   get isBusy(): boolean {
     return this.#pending.size > 0
   }
 
-  /** Runs `run` when it is this command's turn. Two same commands must answer the same type. */
+  /** Runs `run` after the commands before it. Equal commands must have the same result type. */
   submit<Answer>(command: Command, run: (afterwards: DoAfterwards) => Promise<Answer>): Promise<Answer> {
     for (const other of this.#pending) {
       if (isSame(other.command, command)) return other.answer as Promise<Answer>
@@ -33,11 +33,11 @@ export class CommandLane {
     for (const { command: other } of this.#pending) {
       if (command.generation < other.generation) {
         return Promise.reject(
-          new AgentRefusal('stale_generation', `generation ${other.generation} is under way`),
+          new AgentRefusal('stale_generation', `a command of generation ${other.generation} is in progress`),
         )
       }
       if (command.kind !== 'destroy' && command.generation === other.generation) {
-        return Promise.reject(new AgentRefusal('busy', `operation ${other.operationId} is under way`))
+        return Promise.reject(new AgentRefusal('busy', `operation ${other.operationId} is in progress`))
       }
     }
     const left: (() => Promise<void>)[] = []
@@ -53,7 +53,7 @@ export class CommandLane {
     return answer
   }
 
-  /** Runs work of the agent's own between two commands. */
+  /** Runs the agent's own work between two commands. */
   exclusively<Answer>(work: () => Promise<Answer>): Promise<Answer> {
     const answer = this.#tail.then(work)
     this.#tail = answer.catch(() => undefined)

@@ -1,14 +1,14 @@
-/** What a command wrote, as text: UTF-8 with replacement, never more bytes than the limit, cut between characters. */
+/** Converts a command's output to text: UTF-8 with replacement characters, cut at a character boundary within a limit. */
 import type { ExecOutcome } from '@dock/host-protocol'
 
 const encoder = new TextEncoder()
 const whole = new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** A cut inside a character takes the whole of it away, where the end of the output would read as replaced. */
+/** Decodes output that was cut at its end. Drops an incomplete last character instead of replacing it. */
 const decodeCut = (bytes: Uint8Array): string =>
   new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes, { stream: true })
 
-/** A replaced byte takes three: a text may outgrow the bytes that it was made of. */
+/** Clips text to `limit` bytes. A replacement character takes three bytes, so the text can be longer than its source. */
 const clip = (text: string, limit: number): { text: string; isCut: boolean } => {
   if (text.length * 3 <= limit) return { text, isCut: false }
   const bytes = encoder.encode(text)
@@ -17,7 +17,7 @@ const clip = (text: string, limit: number): { text: string; isCut: boolean } => 
     : { text: decodeCut(bytes.subarray(0, limit)), isCut: true }
 }
 
-/** Both streams of a command; `truncated` says that at least one of them was clipped by the runtime. */
+/** Decodes stdout and stderr. `output.truncated` is true if the runtime has clipped at least one of them. */
 export function decodeOutput(
   output: { stdout: Uint8Array; stderr: Uint8Array; truncated: boolean },
   limit: number,
@@ -32,7 +32,7 @@ export function decodeOutput(
   }
 }
 
-/** The text with one more line at its end; what does not fit within the limit is cut off before that line. */
+/** Appends a line to the text, and cuts the text before that line if necessary to stay within `limit` bytes. */
 export function withLastLine(text: string, line: string, limit: number): string {
   const { text: kept } = clip(text, limit - encoder.encode(line).length - 2)
   return `${kept}${kept === '' || kept.endsWith('\n') ? '' : '\n'}${line}\n`

@@ -1,8 +1,8 @@
-/** Destroy: sandbox, network and disk go, whatever state they are in; only the fence against late commands stays. */
+/** Destroys a Dock: removes sandbox, network and disk in any state. The record stays as a fence against late commands. */
 import type { DestroyDock } from '@dock/host-protocol'
 import type { DockState } from './dock-state.ts'
 
-/** Runs one destroy. Repeating it is harmless. */
+/** Runs a destroy. Idempotent. */
 export async function destroyDock(dock: DockState, command: DestroyDock): Promise<Record<string, never>> {
   const { networks, disks } = dock.parts
   const { operationId, generation } = command

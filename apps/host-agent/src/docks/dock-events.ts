@@ -1,4 +1,4 @@
-/** What the agent tells the control plane without being asked, beside its regular reports. */
+/** Events that the agent sends to the control plane, apart from inventory and heartbeats. */
 import type { HostEvent } from '@dock/host-protocol'
 import type { Emitter } from './emitter.ts'
 

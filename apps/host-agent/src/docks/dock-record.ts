@@ -1,6 +1,6 @@
 /**
- * The handle files: one for each Dock that this host knows, whole or absent after a crash. A Dock that is gone keeps
- * its record for a day as a fence, so that a late command of an old generation is still refused.
+ * Records of the Docks that this host knows, one file for each. After a crash a file is complete or absent. The record of
+ * a Dock that is gone stays for a day as a fence, so that late commands of an old generation are still refused.
  */
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,19 +10,19 @@ import { execReference, sandboxHandle } from '@dock/runtime'
 import * as z from 'zod'
 
 /**
- * `starting`: a start is under way or was cut off. `running`: a sandbox is alive. `stopping`: its end was ordered.
- * `stopped`: ended by order, disk kept. `dead`: ended by itself, disk kept. `gone`: only the fence is left.
+ * `starting`: a start is in progress or was interrupted. `running`: the sandbox is alive. `stopping`: a stop was ordered.
+ * `stopped`: stopped by order, disk kept. `dead`: the sandbox ended by itself, disk kept. `gone`: only the fence is left.
  */
 export const dockPhase = z.enum(['starting', 'running', 'stopping', 'stopped', 'dead', 'gone'])
 export type DockPhase = z.infer<typeof dockPhase>
 
-/** What a sandbox is booted from and with. Its variables are not kept: they are secrets, and each start brings them. */
+/** What a sandbox is booted with. Variables and secret files are not kept: each start command contains them. */
 const bootSpec = z
   .object(startDock.shape)
   .omit({ operationId: true, generation: true, env: true, files: true })
 export type BootSpec = z.infer<typeof bootSpec>
 
-/** The part of a start that is kept. */
+/** Returns the part of a start command that is kept in the record. */
 export function bootSpecOf({ operationId, generation, env, files, ...spec }: StartDock): BootSpec {
   return spec
 }
@@ -33,12 +33,12 @@ export const dockRecord = z.strictObject({
   /** 0 for a sandbox of the warm pool. */
   generation: z.number().int(),
   phase: dockPhase,
-  /** The machine's boot in which the sandbox was started. */
+  /** Kernel boot id of the machine when the sandbox was started. */
   bootId: z.string(),
   spec: bootSpec.nullable(),
   ip: z.string().nullable(),
   sandbox: sandboxHandle.nullable(),
-  /** The last command that succeeded, to answer its repetition. */
+  /** The last successful command. A repetition of it gets the same result. */
   lastOperation: z
     .strictObject({
       kind: z.enum(['start', 'stop', 'capture', 'destroy']),
@@ -47,14 +47,14 @@ export const dockRecord = z.strictObject({
       result: z.unknown(),
     })
     .nullable(),
-  /** The start that booted the present generation, and its answer; null in the record of an earlier version. */
+  /** The start that booted the present generation, and its result. Null in records of an earlier version. */
   booted: z.strictObject({ operationId: z.string(), result: startedDock }).nullable().default(null),
-  /** The setup script that was begun last, where it runs while it does, and how it ended. */
+  /** The latest setup script: where it runs while it does, and its outcome. */
   setup: z
     .strictObject({
       operationId: z.string(),
       generation: z.number().int(),
-      /** Null in the record of an earlier version, and once it has ended. */
+      /** Null in records of an earlier version, and after the script has ended. */
       startedAt: z.iso.datetime().nullable().default(null),
       reference: execReference.nullable(),
       outcome: setupOutcome.nullable(),
@@ -66,7 +66,7 @@ export const dockRecord = z.strictObject({
 export type DockRecord = z.infer<typeof dockRecord>
 
 export type DockRecords = {
-  /** Every record. `unreadable` holds the ids of Docks whose file could not be understood: nothing of theirs may go. */
+  /** Reads all records. `unreadable` lists the Docks whose file cannot be parsed: nothing of theirs may be removed. */
   readAll(): Promise<{ records: DockRecord[]; unreadable: string[] }>
   /** On return the record is on stable storage. */
   write(record: DockRecord): Promise<void>
@@ -75,7 +75,7 @@ export type DockRecords = {
 
 const extension = '.json'
 
-/** Records as files `<folder>/<dockId>.json`. The folder is made when absent. */
+/** Stores records as files `<folder>/<dockId>.json`. Creates the folder if it is missing. */
 export function createDockRecords(folder: string): DockRecords {
   const pathOf = (dockId: string) => join(folder, `${dockId}${extension}`)
   const readOne = async (dockId: string): Promise<DockRecord | null> => {

@@ -1,6 +1,6 @@
 /**
- * What one Dock's commands share: its record, and the sandbox that is alive for it. Keeps the invariant that a Dock
- * never has two live sandboxes: only {@link DockState.adopt} names a live one, and only when there is none.
+ * State that the commands of one Dock share: its record and its live sandbox. Invariant: a Dock never has two live
+ * sandboxes. Only {@link DockState.adopt} sets the live sandbox, and it throws if there already is one.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
@@ -17,7 +17,7 @@ import type { Emitter } from './emitter.ts'
 import type { DiskPool, Networks } from './seams.ts'
 import type { Unpacking } from './unpack-in-dock.ts'
 
-/** A sandbox has left the warm pool: claimed, or gone. */
+/** A sandbox left the warm pool because it was claimed, or because it ended. */
 export type PoolLoss = { dockId: string; isClaimed: boolean }
 
 /** What all Docks of a host share. */
@@ -32,18 +32,18 @@ export type DockParts = {
   poolLosses: Emitter<PoolLoss>
   freezer: Freezer
   turns: BootTurns
-  /** The Docks and pooled sandboxes that are alive: far fewer than those that this host has heard of. */
+  /** Docks and pooled sandboxes that are alive: far fewer than the Docks that this host has a record of. */
   live: Set<DockState>
-  /** The machine's present boot. */
+  /** The kernel's present boot id. */
   bootId: string
   clock: Clock
   logger: Logger
 }
 
-/** A sandbox in use: awake until `release` is called. */
+/** A sandbox in use. It stays awake until `release` is called. */
 export type SandboxUse = { sandbox: SandboxHandle; release: () => void }
 
-/** A Dock with a sandbox that is alive. */
+/** A Dock with a live sandbox. */
 export type RunningDock = {
   dockId: string
   generation: number
@@ -51,24 +51,24 @@ export type RunningDock = {
   sandbox: SandboxHandle
 }
 
-/** A sandbox that nobody uses, since when, and whether anybody has since it is known. */
-export type RestingSandbox = { sandbox: SandboxHandle; since: number; wasUsed: boolean }
+/** A sandbox that is not in use: since when (epoch ms), and whether it was used since the idle timer was reset. */
+export type IdleSandbox = { sandbox: SandboxHandle; since: number; wasUsed: boolean }
 
 export class DockState {
   readonly dockId: string
   readonly parts: DockParts
   readonly logger: Logger
-  /** Commands of tenants that are being run. */
+  /** Number of tenant commands that are running. */
   execsInFlight = 0
   readonly terminals: OpenTerminals = new Map()
-  /** Waits in a sandbox of the warm pool for what its Dock is given. */
+  /** Program in a pooled sandbox that waits to unpack the Environment of the Dock that claims it. */
   unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay
   #record: DockRecord | null
   #live: SandboxHandle | null = null
   #uses = 0
   #wasUsed = false
-  #restsSince = 0
+  #idleSince = 0
   #readyForUse: Promise<unknown> = Promise.resolve()
   #written: Promise<unknown> = Promise.resolve()
   readonly #onDeath: () => void
@@ -86,12 +86,12 @@ export class DockState {
     return this.#record
   }
 
-  /** The sandbox that runs now, not one whose end was ordered. */
+  /** The live sandbox, or null if its end was ordered. */
   get live(): SandboxHandle | null {
     return this.#live
   }
 
-  /** Changes the record, in memory at once; on return it is on stable storage. */
+  /** Changes the record, in memory immediately. On return the record is on stable storage. */
   async save(change: Partial<DockRecord> & Pick<DockRecord, 'phase'>): Promise<void> {
     const record: DockRecord = {
       version: 1,
@@ -109,23 +109,23 @@ export class DockState {
       changedAt: this.parts.clock.now().toISOString(),
     }
     this.#record = record
-    // Writes of one record follow each other, so that the newest is what stays.
+    // Writes of one record run in sequence, so that the newest one remains.
     const written = this.#written.then(() => this.parts.records.write(record))
     this.#written = written.catch(() => undefined)
     await written
   }
 
-  /** Whether it is a sandbox of the warm pool, which no Dock has claimed. */
+  /** True if this is a sandbox of the warm pool that no Dock has claimed. */
   get isPooled(): boolean {
     return this.#record?.generation === 0
   }
 
-  /** Adds to the record of a Dock that is known, without a change of its phase. */
+  /** Changes the record of a known Dock and keeps its phase. */
   async note(change: Pick<DockRecord, 'setup'>): Promise<void> {
     if (this.#record) await this.save({ ...change, phase: this.#record.phase })
   }
 
-  /** Removes the record, on stable storage too: the Dock is unknown afterwards. */
+  /** Removes the record, also from stable storage. Afterwards the Dock is unknown. */
   async erase(): Promise<void> {
     this.#record = null
     const erased = this.#written.then(() => this.parts.records.remove(this.dockId))
@@ -133,12 +133,12 @@ export class DockState {
     await erased
   }
 
-  /** Names the Dock's live sandbox and watches it until it dies or its end is ordered. */
+  /** Sets the Dock's live sandbox and watches it until it dies or its end is ordered. */
   adopt(handle: SandboxHandle, { isNew }: { isNew: boolean }): void {
-    if (this.#live) throw new Error(`Dock ${this.dockId} has a live sandbox already`)
+    if (this.#live) throw new Error(`Dock ${this.dockId} already has a live sandbox`)
     this.#live = handle
     this.parts.live.add(this)
-    this.beginRest()
+    this.resetIdleTimer()
     this.parts.freezer.adopt(handle, { isNew, cause: !isNew && this.isPooled ? 'pool' : undefined })
     this.parts.driver.wait(handle).then(
       () => {
@@ -153,8 +153,8 @@ export class DockState {
   }
 
   /**
-   * Takes the sandbox of this generation into use, for a command, a terminal or a port: it is awake, and not frozen for
-   * being idle until it is released. Throws `stale_generation`, `not_running`, or `frozen` while the guard holds all.
+   * Wakes the sandbox of this generation for a command, a terminal or a port, and keeps it from being frozen as idle until
+   * it is released. Throws `stale_generation`, `not_running`, or `frozen` while the pool guard freezes all Docks.
    */
   async use(generation: number): Promise<SandboxUse> {
     const current = this.#record?.generation ?? 0
@@ -167,7 +167,7 @@ export class DockState {
     }
     const { freezer } = this.parts
     if (freezer.isGuarding) {
-      throw new AgentRefusal('frozen', 'the pool of disks is full: every Dock stands still until it has room')
+      throw new AgentRefusal('frozen', 'the disk pool of this host is full: every Dock is frozen until there is room')
     }
     this.#uses += 1
     this.#wasUsed = true
@@ -176,7 +176,7 @@ export class DockState {
       if (isReleased) return
       isReleased = true
       this.#uses -= 1
-      this.#restsSince = this.parts.clock.now().getTime()
+      this.#idleSince = this.parts.clock.now().getTime()
     }
     try {
       await freezer.thaw(sandbox, 'idle')
@@ -188,7 +188,7 @@ export class DockState {
     return { sandbox, release }
   }
 
-  /** The Dock with its sandbox, while that is alive; not one of the warm pool. */
+  /** The Dock with its live sandbox, or null. Null for sandboxes of the warm pool. */
   get running(): RunningDock | null {
     const { record, dockId } = this
     if (!this.#live || !record?.spec || this.isPooled) return null
@@ -196,24 +196,24 @@ export class DockState {
     return { dockId, generation, memoryMiB: spec.memoryMiB, sandbox: this.#live }
   }
 
-  /** Whoever takes the sandbox into use from now on waits for this, which never rejects. */
-  useAfter(ready: Promise<unknown>): void {
+  /** Makes later calls of {@link use} wait for `ready`, which must never reject. */
+  delayUseUntil(ready: Promise<unknown>): void {
     this.#readyForUse = ready
   }
 
-  /** The sandbox, while it is a Dock's and nobody uses it. */
-  get resting(): RestingSandbox | null {
+  /** The sandbox, if it belongs to a Dock and is not in use. */
+  get idle(): IdleSandbox | null {
     if (!this.#live || this.#uses > 0 || this.isPooled || this.#record?.phase !== 'running') return null
-    return { sandbox: this.#live, since: this.#restsSince, wasUsed: this.#wasUsed }
+    return { sandbox: this.#live, since: this.#idleSince, wasUsed: this.#wasUsed }
   }
 
-  /** Begins the time in which nobody uses it anew, as if nobody ever had. */
-  beginRest(): void {
+  /** Restarts the idle timer and clears `wasUsed`. */
+  resetIdleTimer(): void {
     this.#wasUsed = false
-    this.#restsSince = this.parts.clock.now().getTime()
+    this.#idleSince = this.parts.clock.now().getTime()
   }
 
-  /** Gives up the live sandbox, because its end is ordered: its death is no news from now on. */
+  /** Clears the live sandbox before its ordered end, so that its end is not reported as a death. Returns its handle. */
   release(): SandboxHandle | null {
     const handle = this.#live
     this.#live = null
@@ -222,7 +222,7 @@ export class DockState {
     return handle
   }
 
-  /** Ends whatever sandbox the record or memory names. Repeating it is harmless. */
+  /** Ends the sandbox that memory or the record names. Idempotent. */
   async endSandbox(): Promise<void> {
     const handle = this.release() ?? this.#record?.sandbox ?? null
     if (!handle) return

@@ -1,6 +1,6 @@
 /**
- * One Dock on this host. Its commands run one after the other; a generation older than the newest that was seen is
- * refused; a command that succeeded is not run again but answered as before.
+ * One Dock on this host. Its commands run one after the other. A command with an older generation than the record is
+ * refused. A command that already succeeded is not run again: its stored result is returned.
  */
 import type { Socket } from 'node:net'
 import type * as protocol from '@dock/host-protocol'
@@ -19,9 +19,9 @@ import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
 import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
-import { endInOrder, stopDock } from './stop-dock.ts'
+import { endGracefully, stopDock } from './stop-dock.ts'
 
-type Numbered = { operationId: string; generation: number }
+type CommandId = { operationId: string; generation: number }
 
 export class Dock {
   readonly #state: DockState
@@ -37,27 +37,27 @@ export class Dock {
     return this.#state.record
   }
 
-  /** Whether it is a sandbox of the warm pool, made or being made. */
+  /** True if this is a sandbox of the warm pool, ready or still booting. */
   get isPooled(): boolean {
     return this.#state.isPooled
   }
 
-  /** Whether nothing of the Dock is known or under way here. */
-  get isNothing(): boolean {
+  /** True if this host has no record of the Dock and no command for it is in progress. */
+  get isUnknown(): boolean {
     return this.#state.record === null && !this.#lane.isBusy
   }
 
-  /** The Dock with its sandbox, while that is alive; not one of the warm pool. */
+  /** The Dock with its live sandbox, or null. Null for sandboxes of the warm pool. */
   get running(): RunningDock | null {
     return this.#state.running
   }
 
-  /** Takes the sandbox of this generation into use, as {@link DockState.use} says. */
+  /** Takes the sandbox of this generation into use. See {@link DockState.use}. */
   use(generation: number): Promise<SandboxUse> {
     return this.#state.use(generation)
   }
 
-  /** Boots a sandbox under this id for the warm pool; on failure nothing is left. */
+  /** Boots a sandbox under this id for the warm pool. If that fails, nothing is left. */
   bootForPool(kind: PoolKind, hostname: string): Promise<void> {
     return this.#lane.exclusively(async () => {
       try {
@@ -69,7 +69,7 @@ export class Dock {
     })
   }
 
-  /** Removes the sandbox of the warm pool, unless it has been claimed by the time its turn comes. */
+  /** Removes the sandbox of the warm pool, unless a Dock has claimed it in the meantime. */
   discardPooled(): Promise<void> {
     return this.#lane.exclusively(async () => {
       if (this.isPooled) await discardPooled(this.#state)
@@ -80,7 +80,7 @@ export class Dock {
     return this.#run('start', command, async () => {
       const { record } = this.#state
       const hasBooted = record && record.phase !== 'gone' && record.generation === command.generation
-      // Captures may have followed the boot, so that its command is no longer the last.
+      // Captures may have followed the boot, so the start need not be the last operation.
       if (hasBooted && record.booted?.operationId === command.operationId) return record.booted.result
       this.#refuseSpentGeneration(command)
       return startDock(this.#state, command)
@@ -115,11 +115,11 @@ export class Dock {
     return connectPort(this.#state, port, request)
   }
 
-  /** Joins the run of the same operation that is under way; another one meanwhile is `busy`. */
+  /** Runs the setup script. Joins a run of the same operation; refuses another operation with `busy`. */
   setup(request: protocol.SetupDock): Promise<protocol.SetupOutcome> {
     const underWay = this.#setup
     if (underWay?.operationId === request.operationId) return underWay.answer
-    if (underWay) return Promise.reject(new AgentRefusal('busy', 'another setup script is under way'))
+    if (underWay) return Promise.reject(new AgentRefusal('busy', 'another setup script is running'))
     const answer = setupDock(this.#state, request).finally(() => {
       this.#setup = null
     })
@@ -127,7 +127,7 @@ export class Dock {
     return answer
   }
 
-  /** Gives a running Dock other variables and secret files. Beside its queue: repeating it is harmless. */
+  /** Replaces the variables and secret files of a running Dock. Idempotent, so it does not wait for other commands. */
   async furnish({ generation, env, files }: protocol.FurnishDock): Promise<Record<string, never>> {
     const use = await this.#state.use(generation)
     try {
@@ -139,7 +139,7 @@ export class Dock {
     return {}
   }
 
-  /** Clones what is not there yet. Joins a run of the same operation; another one meanwhile is `busy`. */
+  /** Clones missing repositories. Joins a run of the same operation; refuses another operation with `busy`. */
   cloneRepositories(request: protocol.CloneRepositories): Promise<protocol.ClonedRepositories> {
     const underWay = this.#cloning
     if (underWay?.operationId === request.operationId) return underWay.answer
@@ -151,29 +151,29 @@ export class Dock {
     return answer
   }
 
-  /** Removes the record of a Dock of which nothing but the fence is left, unless a command has come meanwhile. */
-  forgetEnd(): Promise<void> {
+  /** Removes the record of a Dock that is gone, unless a command has arrived in the meantime. */
+  eraseIfGone(): Promise<void> {
     return this.#lane.exclusively(async () => {
       if (this.record?.phase === 'gone' && !this.#lane.isBusy) await this.#state.erase()
     })
   }
 
-  /** Takes up what an earlier agent left. */
+  /** Adopts or cleans up what an earlier agent left. */
   recover(): Promise<Recovered> {
     return this.#lane.exclusively(() => recoverDock(this.#state))
   }
 
-  /** Ends the sandbox for a clean shutdown: the disk stays, and the record says that the end was ordered. */
+  /** Ends the sandbox at a shutdown of the host. Keeps the disk, and records that the end was ordered. */
   shutdown(): Promise<void> {
     return this.#lane.exclusively(async () => {
       if (this.isPooled) return await discardPooled(this.#state)
       if (!this.#state.live) return
-      await endInOrder(this.#state)
+      await endGracefully(this.#state)
       await this.#state.save({ phase: 'stopped', ip: null, sandbox: null })
     })
   }
 
-  /** What the control plane is told of this Dock; null when nothing of it is left. */
+  /** Returns this Dock's part of the inventory, or null if nothing of the Dock is left. */
   report(): protocol.RuntimeReport | null {
     const { record } = this.#state
     if (!record || record.phase === 'gone' || this.isPooled) return null
@@ -190,7 +190,7 @@ export class Dock {
 
   async #run<Answer>(
     kind: CommandKind,
-    command: Numbered,
+    command: CommandId,
     run: (afterwards: DoAfterwards) => Promise<Answer>,
   ): Promise<Answer> {
     const { operationId, generation } = command
@@ -206,15 +206,15 @@ export class Dock {
     })
   }
 
-  /** A generation boots once: after it ran or was destroyed, only a newer one may boot. A failed boot may be repeated. */
-  #refuseSpentGeneration({ generation }: Numbered): void {
+  /** Throws if this generation has already booted. A generation boots once; a boot that failed may be repeated. */
+  #refuseSpentGeneration({ generation }: CommandId): void {
     const { record } = this.#state
     if (!record || generation > record.generation || record.lastOperation === null) return
-    if (record.phase === 'running') throw new AgentRefusal('busy', 'the Dock runs at this generation')
-    throw new AgentRefusal('stale_generation', `generation ${generation} has been booted and ended`)
+    if (record.phase === 'running') throw new AgentRefusal('busy', 'the Dock already runs at this generation')
+    throw new AgentRefusal('stale_generation', `generation ${generation} was already booted and has ended`)
   }
 
-  /** What the warm pool tells of its sandbox. */
+  /** Returns the description of this pooled sandbox for the control plane, or null if it is not one. */
   poolReport(): protocol.PoolReport | null {
     const { record } = this.#state
     const spec = record?.spec
@@ -228,14 +228,14 @@ export class Dock {
     if (this.isPooled) {
       logger.warn('a sandbox of the warm pool died')
       parts.poolLosses.emit({ dockId, isClaimed: false })
-      this.discardPooled().catch((error: unknown) => logger.error({ err: error }, 'cleaning up failed'))
+      this.discardPooled().catch((error: unknown) => logger.error({ err: error }, 'cleanup failed'))
       return
     }
     const generation = this.#state.record?.generation ?? 0
-    logger.warn({ generation }, 'sandbox died without an order')
-    // The queue may be long: what reads the record in between sees the death already.
+    logger.warn({ generation }, 'the sandbox died unexpectedly')
+    // Save the death at once: the queue may be long, and others read the record in the meantime.
     const recorded = this.#state.save({ phase: 'dead', ip: null })
-    // Looked at when its turn comes; until then its failure is nobody's.
+    // `cleanedUp` awaits this promise later. Until then a rejection must not count as unhandled.
     recorded.catch(() => undefined)
     parts.events.emit({ type: 'dock.died', dockId, generation })
     const cleanedUp = this.#lane.exclusively(async () => {
@@ -246,11 +246,11 @@ export class Dock {
       await Promise.all([parts.networks.destroy(dockId), parts.disks.detach(dockId)])
       await this.#state.save({ phase: 'dead', sandbox: null })
     })
-    cleanedUp.catch((error: unknown) => logger.error({ err: error }, 'cleaning up after a death failed'))
+    cleanedUp.catch((error: unknown) => logger.error({ err: error }, 'cleanup after the death of a sandbox failed'))
   }
 }
 
-/** Why there is no sandbox any more; undefined while there is one. */
+/** Returns why there is no sandbox, or undefined if there is one. */
 const endOf = ({ phase, bootId }: DockRecord, presentBootId: string): protocol.RuntimeReport['ended'] => {
   if (phase === 'dead') return 'died'
   if (phase !== 'stopped') return undefined

@@ -237,7 +237,7 @@ describe('what ended', () => {
     dockId = newUuid()
     await dock().start(startCommand())
     expect([...host.agent.docks.live()].map((each) => each.dockId)).toEqual([dockId])
-    await host.agent.docks.forgetEnded()
+    await host.agent.docks.forgetGone()
     expect(host.agent.docks.known(gone)).not.toBeNull()
     const end = host.agent.watch()
     await host.clock.pass(25 * 3_600_000)
@@ -253,7 +253,7 @@ describe('what ended', () => {
     const stop = { ...command(), captureId: newUuid() }
     const stopped = await dock().stop(stop)
     await host.clock.pass(25 * 3_600_000)
-    await host.agent.docks.forgetEnded()
+    await host.agent.docks.forgetGone()
     expect(host.agent.docks.known(dockId)).toBeNull()
     expect(await dock().stop(stop)).toEqual(stopped)
     await expect(dock().stop({ ...stop, captureId: newUuid() })).rejects.toEqual(refusal('not_found'))
@@ -266,7 +266,7 @@ describe('what ended', () => {
       const more = Array.from({ length: 50 }, () => host.agent.docks.commandable(newUuid()))
       await Promise.all(more.map((each) => each.destroy(command())))
     }
-    await host.agent.docks.forgetEnded()
+    await host.agent.docks.forgetGone()
     expect(await files()).toBe(2_000)
     expect(host.agent.docks.known(first)).toBeNull()
   })

@@ -1,4 +1,4 @@
-/** All Docks of this host, and what nobody owns. */
+/** All Docks of this host, and the removal of sandboxes, networks and disks without an owner. */
 import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
@@ -6,7 +6,7 @@ import type { DockRecord } from './dock-record.ts'
 import type { DockParts, DockState, RunningDock } from './dock-state.ts'
 import type { PoolKind } from './pool-boot.ts'
 
-/** A late command of a Dock that is gone is refused for so long, and for so many Docks. */
+/** Fences: late commands of a Dock that is gone are refused for this long, for at most this many Docks. */
 const fenceLifeMs = 24 * 3_600_000
 const fencesMax = 2_000
 const forgetEveryMs = 10 * 60_000
@@ -21,7 +21,7 @@ export class Docks {
     this.#parts = parts
   }
 
-  /** The Dock, to take a command. Throws `busy` once the host is being shut down. */
+  /** Returns the Dock for a command, and creates it if it is unknown. Throws `busy` while the host is shutting down. */
   commandable(dockId: string): Dock {
     if (!this.#accepting) throw new AgentRefusal('busy', 'the host is shutting down')
     const known = this.#docks.get(dockId)
@@ -31,12 +31,12 @@ export class Docks {
     return dock
   }
 
-  /** The Dock, if this host has heard of it. */
+  /** Returns the Dock, or null if this host does not know it. */
   known(dockId: string): Dock | null {
     return this.#docks.get(dockId) ?? null
   }
 
-  /** Those with a sandbox that is alive, of the warm pool too. */
+  /** Returns all with a live sandbox, including sandboxes of the warm pool. */
   live(): Iterable<DockState> {
     return this.#parts.live
   }
@@ -45,8 +45,8 @@ export class Docks {
     return [...this.#parts.live].flatMap((dock) => dock.running ?? [])
   }
 
-  /** Forgets Docks that are gone: those of more than a day ago, and the oldest where they are very many. */
-  async forgetEnded(): Promise<void> {
+  /** Removes fences that are older than a day, and the oldest ones beyond {@link fencesMax}. */
+  async forgetGone(): Promise<void> {
     const gone = [...this.#docks.values()].flatMap((dock) =>
       dock.record?.phase === 'gone' ? { dock, endedAt: Date.parse(dock.record.changedAt) } : [],
     )
@@ -55,19 +55,19 @@ export class Docks {
     for (const [index, { dock, endedAt }] of gone.entries()) {
       const dockId = dock.record?.dockId
       if ((index < fencesMax && endedAt > oldest) || dockId === undefined) continue
-      await dock.forgetEnd()
+      await dock.eraseIfGone()
       this.#forget(dockId)
     }
   }
 
-  /** Forgets from now on what ended. The result ends it. */
-  watchEnded(): () => void {
+  /** Removes old fences periodically. Returns a function that stops this. */
+  watchGone(): () => void {
     const { clock, logger } = this.#parts
     let cancel = () => {}
     const again = (): void => {
       cancel = clock.after(forgetEveryMs, () => {
-        this.forgetEnded()
-          .catch((error: unknown) => logger.warn({ err: error }, 'Docks that ended could not be forgotten'))
+        this.forgetGone()
+          .catch((error: unknown) => logger.warn({ err: error }, 'could not remove the fences of former Docks'))
           .finally(again)
       })
     }
@@ -75,7 +75,7 @@ export class Docks {
     return () => cancel()
   }
 
-  /** A new sandbox of the warm pool, under the id that a Dock will have. */
+  /** Boots a sandbox for the warm pool, under the id of a future Dock. */
   async bootForPool(dockId: string, kind: PoolKind, hostname: string): Promise<void> {
     try {
       await this.commandable(dockId).bootForPool(kind, hostname)
@@ -84,32 +84,32 @@ export class Docks {
     }
   }
 
-  /** Removes a sandbox of the warm pool, unless it is claimed meanwhile. */
+  /** Removes a sandbox of the warm pool, unless a Dock claims it in the meantime. */
   async discardPooled(dockId: string): Promise<void> {
     await this.#docks.get(dockId)?.discardPooled()
     this.#forget(dockId)
   }
 
-  /** The warm pool's sandboxes that are whole. */
+  /** Returns the sandboxes of the warm pool that are ready. */
   pooled(): PoolReport[] {
     return [...this.#docks.values()].flatMap((dock) => dock.poolReport() ?? [])
   }
 
   #forget(dockId: string): void {
-    if (this.#docks.get(dockId)?.isNothing) this.#docks.delete(dockId)
+    if (this.#docks.get(dockId)?.isUnknown) this.#docks.delete(dockId)
   }
 
   reports(): RuntimeReport[] {
     return [...this.#docks.values()].flatMap((dock) => dock.report() ?? [])
   }
 
-  /** At the agent's start: adopts what runs, takes back what is half made, removes what no handle owns. */
+  /** At the agent's start: adopts running sandboxes, undoes incomplete starts, removes what no record owns. */
   async recover(): Promise<void> {
     const { records, logger, clock } = this.#parts
     const kept = await records.readAll()
     const adopted = new Set<string>()
     const leftAlone = new Set(kept.unreadable)
-    for (const dockId of leftAlone) logger.error({ dockId }, 'the handle file cannot be read')
+    for (const dockId of leftAlone) logger.error({ dockId }, 'the record of a Dock cannot be read; leaving it alone')
     await this.#endUnowned(kept.records, leftAlone)
     for (const record of kept.records) {
       const { dockId } = record
@@ -129,7 +129,7 @@ export class Docks {
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
   }
 
-  /** Ends every sandbox in order and takes no further command. Disks stay, so that a later start boots them again. */
+  /** Shuts down every sandbox and refuses further commands. Disks are kept for the next start. */
   async shutdown(): Promise<void> {
     this.#accepting = false
     const waiting = [...this.#docks.values()]
@@ -137,14 +137,14 @@ export class Docks {
       for (let dock = waiting.pop(); dock; dock = waiting.pop()) {
         const { record } = dock
         await dock.shutdown().catch((error: unknown) => {
-          this.#parts.logger.error({ err: error, dockId: record?.dockId }, 'ending a Dock failed')
+          this.#parts.logger.error({ err: error, dockId: record?.dockId }, 'shutting down a Dock failed')
         })
       }
     }
     await Promise.all(Array.from({ length: shutdownsAtOnce }, worker))
   }
 
-  /** Before anything else is taken back: a sandbox that was made as its agent died holds disk and network. */
+  /** Must run before networks and disks are removed: a sandbox whose agent died while starting it still uses them. */
   async #endUnowned(records: readonly DockRecord[], untouchable: ReadonlySet<string>): Promise<void> {
     const { driver, logger } = this.#parts
     const inUse = records.filter(({ phase }) => phase !== 'gone')
@@ -152,23 +152,23 @@ export class Docks {
     for (const handle of await driver.list()) {
       const { dockId, generation } = handle
       if (untouchable.has(dockId) || owned.get(dockId)?.generation === generation) continue
-      logger.warn({ dockId, generation }, 'ending a sandbox that no handle owns')
+      logger.warn({ dockId, generation }, 'ending a sandbox that no record owns')
       await driver.destroy(handle)
     }
   }
 
-  /** Nothing of a Dock whose handle file cannot be understood is touched. A listing that fails stops the start. */
+  /** Skips Docks whose record cannot be read. Throws if a listing fails, which stops the agent's start. */
   async #removeOrphans(adopted: ReadonlySet<string>, untouchable: ReadonlySet<string>): Promise<void> {
     const { networks, disks, logger } = this.#parts
     for (const dockId of await networks.list()) {
       if (adopted.has(dockId) || untouchable.has(dockId)) continue
-      logger.warn({ dockId }, 'removing a network that no handle owns')
+      logger.warn({ dockId }, 'removing a network that no record owns')
       await networks.destroy(dockId)
     }
     const owners = new Set([...adopted, ...this.reports().map((report) => report.dockId)])
     for (const dockId of (await disks.list()).disks) {
       if (owners.has(dockId) || untouchable.has(dockId)) continue
-      logger.warn({ dockId }, 'removing a disk that no handle owns')
+      logger.warn({ dockId }, 'removing a disk that no record owns')
       await disks.remove(dockId)
     }
   }

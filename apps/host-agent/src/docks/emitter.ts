@@ -1,4 +1,4 @@
-/** Tells whoever listens at that moment. */
+/** Passes each event to the present listeners. */
 export class Emitter<Event> {
   readonly #listeners = new Set<(event: Event) => void>()
 
@@ -6,7 +6,7 @@ export class Emitter<Event> {
     for (const listener of this.#listeners) listener(event)
   }
 
-  /** Listens until the answer is called. */
+  /** Adds a listener. Returns a function that removes it. */
   listen(listener: (event: Event) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -1,4 +1,4 @@
-/** One command of a tenant, under a login bash as the Dock user. Beside the Dock's queue: it changes no state. */
+/** Runs a tenant's command in a login bash as the Dock user. Changes no state, so it does not wait for other commands. */
 import type { ExecInDock, ExecOutcome } from '@dock/host-protocol'
 import { type ExecResult, SandboxGone, SandboxShortOfMemory } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
@@ -7,13 +7,13 @@ import type { DockState, SandboxUse } from './dock-state.ts'
 import { loginShell } from './login-shell.ts'
 import { memoryLine } from './out-of-memory.ts'
 
-/** Commands of one Dock that may run at once. */
+/** Maximum number of commands of one Dock that run at the same time. */
 export const execsInFlightMax = 4
 
-/** Runs the command to its end or its timeout; refused with `busy` while {@link execsInFlightMax} run. */
+/** Runs the command to its end or timeout. Throws `busy` while {@link execsInFlightMax} commands run. */
 export async function execInDock(dock: DockState, request: ExecInDock): Promise<ExecOutcome> {
   if (dock.execsInFlight >= execsInFlightMax) {
-    throw new AgentRefusal('busy', `${execsInFlightMax} commands are under way`)
+    throw new AgentRefusal('busy', `${execsInFlightMax} commands are running; wait until one has ended`)
   }
   dock.execsInFlight += 1
   let use: SandboxUse | undefined
@@ -37,7 +37,7 @@ export async function execInDock(dock: DockState, request: ExecInDock): Promise<
   }
 }
 
-/** A command whose sandbox ends may have run: that is no refusal, after which a caller could send it again. */
+/** If the sandbox ends, the command may have run. The error must not be one after which a caller sends it again. */
 const run = async (dock: DockState, { sandbox }: SandboxUse, request: ExecInDock): Promise<ExecResult> => {
   const { command, env, cwd, timeoutMs, outputLimitBytes } = request
   try {

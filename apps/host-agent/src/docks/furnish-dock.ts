@@ -1,4 +1,4 @@
-/** Gives a sandbox that runs other variables, by one command as root inside, and other secret files. */
+/** Replaces the variables and secret files of a running sandbox. */
 import { faultPoint } from '@dock/foundation'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
@@ -9,7 +9,7 @@ import { takeVariables, variablesFile, variablesFolder } from './variables.ts'
 
 const timeoutMs = 10_000
 
-// Written with the Dock user's group, who may read it and not change it.
+// Runs with the Dock user's group: the user may read the file but not change it.
 const script = `${takeVariables}
 [ -d ${variablesFolder} ] || /bin/mkdir -p ${variablesFolder} || exit 11
 take_variables
@@ -27,12 +27,12 @@ const giveVariables = async (
     ...{ cwd: '/', uid: 0, gid: dockUser.gid, timeoutMs, outputLimitBytes: 1024, input },
   })
   if (exitCode === 0) return
-  throw new Error(`the sandbox did not take its variables: exit ${exitCode}`)
+  throw new Error(`the sandbox did not accept its variables: exit ${exitCode}`)
 }
 
 /**
- * In place of those that it has; without `files` those stay. Throws when the sandbox does not take them: nothing of it is
- * under way any more then.
+ * Replaces the variables, and the secret files if `files` is given. Throws if the sandbox does not accept them. No part of
+ * the work is still running when this throws.
  */
 export async function furnishDock(
   driver: RuntimeDriver,

@@ -1,7 +1,7 @@
 /**
- * The part of git's system configuration that sends a Dock's selected repositories through its door, and nothing else. It
- * lies in the sandbox's memory and is made at each boot; on the disk is one line that includes it where it exists, so a
- * Snapshot, branch or Template keeps no address and no selection of another Dock.
+ * The part of git's system configuration that sends requests for a Dock's selected repositories, and nothing else, through
+ * its git door. It is in the sandbox's memory and is written at each boot. The disk only has a line that includes the file
+ * if it exists, so a Snapshot, branch or Template contains no address and no selection of another Dock.
  */
 import type { Repository } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
@@ -15,17 +15,18 @@ const configPath = `${variablesFolder}/gitconfig`
 
 const withoutSuffix = (text: string): string => text.replace(/\.git$/, '')
 
-/** With more repositories than this, git would read long in its configuration; the door sends other names on as well. */
+/** Above this number, git would take too long to read the exact rules. The git door also forwards other names. */
 const exactMax = 50
 
-/** What the names of repositories are made of, at the providers. */
+/** Characters that the providers allow in repository names. */
 const nameCharacters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-']
 
 const rule = (from: string, to: string): string => `[url "${to}"]\n\tinsteadOf = ${from}\n`
 
 /**
- * The configuration. `insteadOf` takes any address that begins like the one it names, and of several rules the longest
- * counts. So for each way in which another name could begin like a selected one, a rule leaves the address as it is.
+ * Returns the configuration. `insteadOf` matches any address that begins with its value, and the longest matching rule
+ * applies. To keep `owner/name` from matching `owner/name2`, a rule for each possible next character leaves such an address
+ * unchanged.
  */
 export function gitConfig(repositories: readonly Selected[], gateway: string): string {
   const door = `http://${gateway}:${gitDoorPort}`
@@ -38,14 +39,14 @@ export function gitConfig(repositories: readonly Selected[], gateway: string): s
     rules.set(withoutSuffix(url), `${door}/${withoutSuffix(doorPath)}`)
   }
   return [
-    // Variables that name a proxy are not meant for the Dock's own gateway.
+    // A proxy variable must not apply to the Dock's own gateway.
     `[http "${door}/"]\n\tproxy =\n`,
     ...[...rules].map(([from, to]) => rule(from, to)),
   ].join('')
 }
 
-// Builtins only, but for the folder: a fork costs 18 ms. Input is read by its length, since up to a delimiter bash would
-// read byte by byte.
+// Uses builtins except for mkdir: a fork costs 18 ms. Reads the input by its length, because bash reads byte by byte when it
+// reads up to a delimiter.
 const writer = `
 LC_ALL=C
 IFS= read -rN "$DOCK_BYTES" config
@@ -58,7 +59,7 @@ case "$known" in *'path = ${configPath}'*) exit 0 ;; esac
 printf '\\n# The repositories of this Dock, while it has any.\\n[include]\\n\\tpath = ${configPath}\\n' >>/etc/gitconfig || exit 13
 `
 
-/** Writes the configuration into the sandbox, in place of what it had. */
+/** Writes the configuration into the sandbox and replaces an earlier one. */
 export async function giveGitConfig(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
@@ -71,5 +72,5 @@ export async function giveGitConfig(
     env: { PATH: '/usr/bin:/bin', DOCK_BYTES: String(Buffer.byteLength(input)) },
     ...{ cwd: '/', uid: 0, gid: 0, timeoutMs: writeTimeoutMs, outputLimitBytes: 1024, input },
   })
-  if (exitCode !== 0) throw new Error(`the sandbox did not take git's configuration: exit ${exitCode}`)
+  if (exitCode !== 0) throw new Error(`the sandbox did not accept git's configuration: exit ${exitCode}`)
 }

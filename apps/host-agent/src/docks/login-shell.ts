@@ -1,4 +1,4 @@
-/** How a tenant's commands run: under a login bash as the Dock user. */
+/** How a tenant's commands run: in a login bash as the Dock user. */
 import type { ExecRequest } from '@dock/runtime'
 
 export const dockUser = { uid: 1000, gid: 1000, name: 'user', home: '/home/user' }
@@ -12,7 +12,7 @@ export const userEnvironment = {
   TERM: 'dumb',
 }
 
-/** The part of an exec that says who runs the command and how; `env` goes before what every command gets. */
+/** Returns the part of an exec request that sets the user and the shell. `env` overrides the default environment. */
 export function loginShell(
   command: string,
   env: Readonly<Record<string, string>> = {},

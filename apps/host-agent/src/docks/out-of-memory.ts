@@ -1,23 +1,23 @@
-/** What is said of Docks that run out of memory: to the command's caller, and to the control plane for its owner. */
+/** Reports that a Dock ran out of memory, to the caller of the command and to the control plane. */
 import type { Clock } from '@dock/foundation'
 import type { OutOfMemory } from '@dock/runtime'
 import type { DockEvents } from './dock-events.ts'
 
-/** A fork bomb has thousands of processes: one event tells of all that were ended within this time. */
+/** Processes that end within this time are reported in one event: a fork bomb has thousands of them. */
 const gatherMs = 2_000
 
-/** A process chooses its own name: only plain characters of it are shown. */
+/** A process chooses its own name, so other characters are replaced. */
 const plainName = (name: string): string => name.replace(/[^\w.:@/+-]/g, '?').slice(0, 15) || '?'
 
-/** The last line of a command's standard error. */
+/** Returns the line that is added to a command's standard error. */
 export function memoryLine(names: readonly string[], memoryMiB: number): string {
   const what = names.length === 1 ? '' : ` and ${names.length - 1} more processes`
   const verb = names.length === 1 ? 'was' : 'were'
   return `dock: ${plainName(names[0] ?? '')}${what} ${verb} ended because the Dock ran out of memory (${memoryMiB} MiB)`
 }
 
-/** Takes what the driver tells, and tells the control plane, some processes at a time. */
-export function tellOfMemory(events: DockEvents, clock: Clock): (event: OutOfMemory) => void {
+/** Returns a listener for the driver's events that sends them to the control plane, several processes in one event. */
+export function reportOutOfMemory(events: DockEvents, clock: Clock): (event: OutOfMemory) => void {
   const gathered = new Map<string, { process: string; count: number }>()
   return ({ dockId, generation, process }) => {
     if (process === null) {

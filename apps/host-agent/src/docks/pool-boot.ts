@@ -1,4 +1,4 @@
-/** Boots a sandbox for the warm pool, makes its first command quick, and freezes it. */
+/** Boots a sandbox for the warm pool, warms up its login shell, and freezes it. */
 import type { KeepPool } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
 import type { DockState } from './dock-state.ts'
@@ -10,20 +10,20 @@ export type PoolKind = NonNullable<KeepPool['kind']>
 const warmTimeoutMs = 20_000
 
 /**
- * What takes an Environment at the claim waits in the sandbox from now on. Of two first login shells the second takes
- * half the time: what it reads is in memory then.
+ * Starts the program that will unpack the Environment at the claim, and runs one login shell. A second login shell takes
+ * half as long, because its files are then in memory.
  */
 const warm = async (dock: DockState): Promise<void> => {
-  if (!dock.live) throw new Error('the sandbox ended while it was made')
+  if (!dock.live) throw new Error('the sandbox ended while it was prepared for the warm pool')
   dock.unpacking = beginUnpacking(dock.parts.driver, dock.live)
   const result = await dock.parts.driver.exec(dock.live, {
     ...loginShell('true'),
     ...{ cwd: dockUser.home, timeoutMs: warmTimeoutMs, outputLimitBytes: 1024 },
   })
-  if (result.exitCode !== 0) throw new Error(`a first shell ended with ${result.exitCode}`)
+  if (result.exitCode !== 0) throw new Error(`the first login shell failed: exit ${result.exitCode}`)
 }
 
-/** On return the sandbox waits, frozen, for a claim; when it throws, nothing of it is left but a record to erase. */
+/** On return the sandbox is frozen and can be claimed. If this throws, the caller must call {@link discardPooled}. */
 export async function bootForPool(dock: DockState, kind: PoolKind, hostname: string): Promise<void> {
   const { image, ...size } = kind
   await bootDock(dock, {
@@ -31,11 +31,11 @@ export async function bootForPool(dock: DockState, kind: PoolKind, hostname: str
     ...{ source: { kind: 'image', image }, newIdentity: false },
   })
   await warm(dock)
-  if (!dock.live) throw new Error('the sandbox ended while it was made')
+  if (!dock.live) throw new Error('the sandbox ended while it was prepared for the warm pool')
   await dock.parts.freezer.freeze(dock.live, 'pool')
 }
 
-/** Removes all of a sandbox of the pool. Repeating it is harmless. */
+/** Removes a sandbox of the warm pool completely. Idempotent. */
 export async function discardPooled(dock: DockState): Promise<void> {
   const { networks, disks } = dock.parts
   await dock.endSandbox()

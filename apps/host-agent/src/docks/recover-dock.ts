@@ -1,40 +1,40 @@
-/** Takes up one Dock at the agent's start: a sandbox that still runs is adopted, a half-made start is taken back. */
+/** Recovers one Dock at the agent's start: adopts a sandbox that still runs, and undoes an incomplete start. */
 import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
 import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
-import { within } from './within.ts'
+import { waitAtMost } from './wait-at-most.ts'
 
-/** How long an adopted Dock's new commands wait for the end of an earlier agent's; the work on it goes on after that. */
+/** How long new commands of an adopted Dock wait until old ones have ended. The work goes on after that. */
 const endingMs = 30_000
 
-/** `adopted`: its sandbox runs on. `stuck`: something of it can be neither adopted nor taken back now. */
+/** `adopted`: the sandbox runs on. `stuck`: something of the Dock can neither be adopted nor removed now. */
 export type Recovered = 'adopted' | 'ended' | 'stuck'
 
-/** One that is stuck counts as dead, so that the next boot tries anew; it must not keep the host from the others. */
+/** A stuck Dock counts as dead, so that the next boot tries again. It must not stop the host from recovering others. */
 export async function recoverDock(dock: DockState): Promise<Recovered> {
   try {
-    return (await takeUp(dock)) ? 'adopted' : 'ended'
+    return (await adoptOrCleanUp(dock)) ? 'adopted' : 'ended'
   } catch (error) {
-    dock.logger.error({ err: error }, 'a Dock could not be taken up')
+    dock.logger.error({ err: error }, 'could not recover a Dock')
     if (dock.record?.phase === 'running') await dock.save({ phase: 'dead', ip: null })
     return 'stuck'
   }
 }
 
-/** Answers whether a sandbox was adopted. */
-const takeUp = async (dock: DockState): Promise<boolean> => {
+/** Returns true if a sandbox was adopted. */
+const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId, clock } = dock.parts
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
-  // Nobody uses it yet: the pool makes another on the new release.
+  // An unused sandbox on an old runtime release: the warm pool will boot another one on the new release.
   if (dock.isPooled && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
-  // One whose end was ordered may stand still at its capture: what it wrote from now on would be lost.
+  // Do not adopt a sandbox whose stop was ordered: its disk may already be captured, and later writes would be lost.
   if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
       dock.adopt(record.sandbox, { isNew: false })
-      if (!dock.isPooled) dock.useAfter(within(clock, endingMs, endAbandoned(dock, record.sandbox)))
+      if (!dock.isPooled) dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
       return true
     }
   }
@@ -50,7 +50,7 @@ const takeUp = async (dock: DockState): Promise<boolean> => {
     return false
   }
   await disks.detach(dockId)
-  // An end by order or by the machine's reboot is not a death that anyone is to be alarmed about.
+  // An ordered end or a reboot of the machine is not reported as a death.
   const wasOrdered = record.phase === 'stopping' || record.phase === 'stopped' || record.bootId !== bootId
   await dock.save({
     phase: record.phase === 'dead' || !wasOrdered ? 'dead' : 'stopped',

@@ -1,9 +1,9 @@
-/** The host name of a sandbox that was booted under another: the runtime's own, and what its files say. */
+/** Changes the host name of a running sandbox: in the runtime and in the sandbox's files. */
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 
 const timeoutMs = 10_000
 
-// Builtins only: a fork costs 18 ms in a sandbox.
+// Uses builtins only: a fork costs 18 ms in a sandbox.
 const script = `
 printf '%s\\n' "$DOCK_HOSTNAME" >/etc/hostname || exit 14
 mapfile -t lines </etc/hosts
@@ -14,7 +14,7 @@ done
 printf '%s127.0.1.1 %s\\n' "$hosts" "$DOCK_HOSTNAME" >/etc/hosts || exit 15
 `
 
-/** Throws when the sandbox does not take it. */
+/** Throws if the sandbox does not accept the name. */
 export async function renameDock(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
@@ -28,5 +28,5 @@ export async function renameDock(
     }),
     driver.rename?.(sandbox, hostname),
   ])
-  if (exitCode !== 0) throw new Error(`the sandbox did not take its host name: exit ${exitCode}`)
+  if (exitCode !== 0) throw new Error(`the sandbox did not accept its host name: exit ${exitCode}`)
 }

@@ -1,6 +1,6 @@
 /**
- * What the Docks ask of the host's disks and networks. Everything here is idempotent: a call that was cut off by a
- * crash is repeated, and a removal of what is absent succeeds.
+ * The interfaces of the host's disk pool and networks. All operations are idempotent: a call that a crash interrupted is
+ * repeated, and removing something that does not exist succeeds.
  */
 import type { Readable } from 'node:stream'
 import type { FillDisk } from '../disks/write-new-disk.ts'
@@ -9,7 +9,7 @@ import type { ArrivingImage } from '../images/receive-image.ts'
 /** Where a new disk is cloned from. */
 export type DiskOrigin = { image: string } | { captureId: string }
 
-/** A file, or a folder where there are no contents, to be made at its path in a Dock. */
+/** A file to create in a Dock, or a folder if `contents` is missing. */
 export type Entry = { path: string; mode: number; uid: number; gid: number; contents?: Buffer }
 
 /** The pool has no room for another disk or capture. */
@@ -17,83 +17,84 @@ export class NoSpace extends Error {
   override readonly name = 'NoSpace'
 }
 
-/** An image, disk, capture or file that the pool does not hold. */
+/** The pool does not have the image, disk, capture or file. */
 export class NotInPool extends Error {
   override readonly name = 'NotInPool'
 }
 
-/** Below twice the reserve nothing new is made; at the reserve every Dock is stopped from writing more. */
+/** Below twice the reserve, no new disk or capture is made. At the reserve, every Dock is frozen. */
 export type PoolRoom = { totalBytes: number; freeBytes: number; reserveBytes: number }
 
-/** Throws {@link NoSpace} when the pool has no room for another disk or capture. */
+/** Throws {@link NoSpace} if the pool has no room for another disk or capture. */
 export function requireRoom({ freeBytes, reserveBytes }: PoolRoom): void {
-  if (freeBytes < 2 * reserveBytes) throw new NoSpace('the pool has no room for another disk or capture')
+  if (freeBytes < 2 * reserveBytes)
+    throw new NoSpace('the disk pool of this host has no room for another disk or capture')
 }
 
-/** The host's pool of disks. Throws {@link NoSpace} and {@link NotInPool}; anything else is a failure of the host. */
+/** The host's disk pool. Throws {@link NoSpace} and {@link NotInPool}; any other error is a failure of the host. */
 export type DiskPool = {
-  /** Clones a disk for the Dock, grown to `diskGiB`. A disk that is there already is kept as it is. */
+  /** Clones a disk for the Dock and grows it to `diskGiB`. An existing disk is kept unchanged. */
   create(dockId: string, wanted: { from: DiskOrigin; diskGiB: number }): Promise<void>
-  /** Mounts the Dock's disk; when mounted already, answers the same path. */
+  /** Mounts the Dock's disk and returns its path. If it is already mounted, returns the same path. */
   attach(dockId: string): Promise<{ rootPath: string }>
-  /** Makes folders and files on the attached disk of a Dock, which no sandbox has had yet. */
+  /** Writes folders and files to the attached disk of a Dock on which no sandbox has run yet. */
   lay(dockId: string, entries: readonly Entry[]): Promise<void>
-  /** Syncs and unmounts; nothing of the kernel's hold on the disk is left when it answers. */
+  /** Syncs and unmounts the disk. On return the kernel no longer uses it. */
   detach(dockId: string): Promise<void>
-  /** Writes out what an attached disk's filesystem holds in memory; a capture soon after has little left to write. */
+  /** Writes out the dirty data of an attached disk, so that a capture soon afterwards is quick. */
   flush(dockId: string): Promise<void>
-  /** Captures the disk, attached (frozen for a moment) or not. On stable storage when it answers. */
+  /** Captures the disk. An attached disk is frozen briefly. On return the capture is on stable storage. */
   capture(dockId: string, captureId: string): Promise<{ sizeBytes: number }>
-  /** Removes the Dock's disk, detaching it first. */
+  /** Removes the Dock's disk after detaching it. */
   remove(dockId: string): Promise<void>
   removeCapture(captureId: string): Promise<void>
-  /** What the filesystem of an attached disk holds, and could. */
+  /** Returns how much of an attached disk's filesystem is used, and its size. */
   usage(dockId: string): Promise<{ usedBytes: number; sizeBytes: number }>
   has(dockId: string): Promise<boolean>
   list(): Promise<{ disks: string[]; captures: string[] }>
-  /** The images that Docks can start from, by name, each with its version. */
+  /** Returns the images that Docks can start from: name to version. */
   images(): Promise<Map<string, string>>
-  /** Path of an image's disk, to be read only. */
+  /** Returns the path of an image's disk. The caller must only read it. */
   imageFile(name: string): Promise<string>
-  /** Takes in a version of an image; Docks are made from the one of before until it is whole. */
+  /** Receives a version of an image. Docks are made from the former version until the new one is complete. */
   receiveImage(name: string, arriving: ArrivingImage): Promise<void>
-  /** What is left of the pool, now and without a wait. */
+  /** Returns the pool's present free space without waiting. */
   room(): PoolRoom
   /**
-   * Regular files of a capture, some at a time: path from the root with a leading slash, size in bytes; in no order to
-   * rely on.
+   * Lists the regular files of a capture in batches, in no particular order. `path` begins with a slash, `size` is in
+   * bytes.
    */
   walk(captureId: string): AsyncIterable<{ path: string; size: number; inode: number }[]>
   readFile(captureId: string, path: string): Promise<{ size: number; stream: Readable }>
-  /** Path of a capture's disk, to be read only. */
+  /** Returns the path of a capture's disk. The caller must only read it. */
   captureFile(captureId: string): Promise<string>
   /**
-   * Makes a capture of `diskBytes` whose content `fill` writes to a disk of holes; whole or absent after a crash. One
-   * that is there already is kept as it is.
+   * Creates a capture of `diskBytes`: `fill` writes the content to a sparse disk. After a crash the capture is complete or
+   * absent. An existing capture is kept unchanged.
    */
   restoreCapture(captureId: string, diskBytes: number, fill: FillDisk): Promise<{ sizeBytes: number }>
-  /** At the agent's start: mounts the pool when it is not, thaws every disk, drops what is half made. */
+  /** At the agent's start: mounts the pool if necessary, thaws every disk, removes incomplete disks. */
   recover(): Promise<void>
 }
 
-/** A Dock's network namespace, with addresses and routes. */
+/** A Dock's network namespace, with its addresses and routes. */
 export type DockNetwork = { netnsPath: string; ip: string; gateway: string; nameserver: string }
 
-/** The host's networks of Docks. */
+/** The networks of this host's Docks. */
 export type Networks = {
-  /** Makes what all Docks share: forwarding, filter rules, the name forwarder. */
+  /** Sets up what all Docks share: forwarding, filter rules, the name forwarder. */
   setUp(): Promise<void>
-  /** Makes the Dock's network; when it is there already, answers it. */
+  /** Creates the Dock's network. If it already exists, returns it. */
   create(dockId: string): Promise<DockNetwork>
   destroy(dockId: string): Promise<void>
-  /** Puts addresses and routes back, which a sandbox's start had taken over. */
+  /** Restores the addresses and routes that a sandbox took over when it started. */
   restore(dockId: string): Promise<DockNetwork>
-  /** The Dock's network, if it has one. */
+  /** Returns the Dock's network, or null if it has none. */
   find(dockId: string): DockNetwork | null
-  /** Bytes that the Dock has received and sent since its network was made. */
+  /** Returns the bytes that the Dock received and sent since its network was created. */
   traffic(dockId: string): Promise<{ rxBytes: number; txBytes: number }>
-  /** Ids of the Docks that have a network. */
+  /** Returns the ids of all Docks that have a network. */
   list(): Promise<string[]>
-  /** Removes what {@link Networks.setUp} made. Docks' own networks must be gone. */
+  /** Removes what {@link Networks.setUp} made. The networks of all Docks must have been destroyed. */
   tearDown(): Promise<void>
 }

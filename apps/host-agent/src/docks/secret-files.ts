@@ -1,7 +1,6 @@
 /**
- * Puts an Environment's secret files into a Dock: by one command as the Dock user, which reads their contents, one behind
- * the other, from its standard input. What an earlier delivery left is removed first; the list of it is kept beside the
- * user's log.
+ * Writes an Environment's secret files into a Dock. A command that runs as the Dock user reads the concatenated contents
+ * from its standard input. It first removes the files of an earlier delivery, which are listed in ~/.dock.
  */
 import type { SecretFiles } from '@dock/host-protocol'
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
@@ -9,9 +8,9 @@ import { dockUser, userEnvironment } from './login-shell.ts'
 
 const timeoutMs = 30_000
 
-// The arguments are paths and lengths, which are no secrets. Everything happens as the Dock user: no link leads further than they may go.
-// A folder where a file was is the user's own by now, and a work folder that they removed is no reason not to boot.
-// Another program costs 20 ms in a sandbox, so the shell's own means do it but for folders and what stands in the way.
+// The arguments contain only paths and lengths, which are not secret. The script runs as the Dock user, so a link leads no
+// further than that user may go. If the user replaced a file by a folder, the folder is kept. A missing work folder is made
+// again rather than failing the boot. Starting a program costs 20 ms in a sandbox, so only mkdir and rm are used.
 const script = `
 set -u
 umask 077
@@ -45,11 +44,11 @@ done
 exit 0
 `
 
-/** As `printf %b` reads it: a shell's variables hold no zeros. */
+/** Escapes contents for `printf %b`: shell variables cannot hold NUL bytes. */
 const escaped = (contents: string): Buffer =>
   Buffer.from(contents.replaceAll('\\', '\\\\').replaceAll('\0', '\\0000'))
 
-/** Throws when the sandbox does not take them. */
+/** Throws if the sandbox does not accept the files. */
 export async function deliverFiles(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
@@ -57,7 +56,7 @@ export async function deliverFiles(
 ): Promise<void> {
   const contents = files.map((file) => escaped(file.contents))
   const { exitCode, stderr } = await driver.exec(sandbox, {
-    // Where its input is a socket, bash would read the user's .bashrc.
+    // Without --norc, bash reads the user's .bashrc when its standard input is a socket.
     argv: [
       '/bin/bash',
       '--norc',
@@ -71,5 +70,5 @@ export async function deliverFiles(
     ...(files.length > 0 ? { input: Buffer.concat(contents) } : {}),
   })
   if (exitCode === 0) return
-  throw new Error(`the secret files were not taken: exit ${exitCode}: ${stderr.toString('utf8').trim()}`)
+  throw new Error(`the sandbox did not accept the secret files: exit ${exitCode}: ${stderr.toString('utf8').trim()}`)
 }

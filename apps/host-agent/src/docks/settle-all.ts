@@ -1,4 +1,4 @@
-/** Waits for all, so that nothing is still being done when it is undone or answered; then throws the first failure. */
+/** Waits for all promises, so that no work is still running when the caller goes on. Then throws the first error. */
 export async function settleAll<Results extends unknown[]>(
   work: {
     [Index in keyof Results]: Promise<Results[Index]>

@@ -1,6 +1,6 @@
 /**
- * A Dock's setup script: runs once, as the Dock user, its output in a log inside. The record says that it was begun before
- * it is, and where it runs, so that neither a lost link nor another agent runs it twice.
+ * Runs a Dock's setup script once, as the Dock user, with its output in a log file inside the Dock. The record is saved
+ * before the script starts and holds a reference to the process, so that a lost link or a new agent never runs it twice.
  */
 import type { SetupDock, SetupOutcome } from '@dock/host-protocol'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
@@ -8,22 +8,22 @@ import { AgentRefusal } from './agent-refusal.ts'
 import type { DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { dockUser, loginShell } from './login-shell.ts'
-import { within } from './within.ts'
+import { waitAtMost } from './wait-at-most.ts'
 
 type BegunSetup = NonNullable<DockRecord['setup']>
 
 const outputBytesMax = 4096
 const finishTimeoutMs = 10_000
-/** To be told of a script that ended while no agent was there. */
+/** Minimum time to learn about a script that ended while no agent was running. */
 const rejoinMsMin = 2_000
-/** How long the answer waits for the end of a script's tree; the work on it goes on after that. */
+/** How long the response waits for the script's process tree to end. Ending it goes on after that. */
 const endingMs = 30_000
-/** Of a command that nobody can tell the exit code of. */
+/** Reported if the exit code cannot be determined. */
 const unknownExitCode = 255
 
-// The script comes by standard input and reaches its bash as a file descriptor: of any length, in no arguments, on no
-// disk. The log has a process of its own, so that what the script leaves in the background can go on writing; the wait
-// at the end is for the last lines, not for that.
+// The script arrives on standard input and is passed to bash as a file descriptor: it can have any length, and appears in no
+// argument and on no disk. A separate process writes the log, so that processes which the script leaves in the background
+// can go on writing. The loop at the end waits for the last lines only.
 const runner = `
 IFS= read -rd '' script
 cd "$HOME/work" 2>/dev/null || cd "$HOME" || exit
@@ -42,7 +42,7 @@ cd ${dockUser.home}/.dock || exit 0
 if [ -f setup.log ]; then chown 0:0 setup.log; chmod 0444 setup.log; tail -c "$1" setup.log; fi
 `
 
-/** The log's last whole lines, made read-only by the way: half a line might end with half a secret. */
+/** Makes the log read-only and returns its last complete lines. An incomplete line might show part of a secret. */
 const finish = async (dock: DockState, sandbox: SandboxHandle): Promise<string> => {
   const { stdout } = await dock.parts.driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', finisher, 'setup', String(outputBytesMax)],
@@ -63,14 +63,14 @@ const run = async (dock: DockState, sandbox: SandboxHandle, request: SetupDock):
     ...{ cwd: '/', timeoutMs: request.timeoutMs, outputLimitBytes: 1024, input: request.script },
     onStarted: (reference) => {
       dock.note({ setup: { ...begun, reference } }).catch((error: unknown) => {
-        dock.logger.warn({ err: error }, 'where the setup script runs could not be noted')
+        dock.logger.warn({ err: error }, 'could not record where the setup script runs')
       })
     },
   })
   return { exitCode, timedOut, output: await finish(dock, sandbox) }
 }
 
-/** Waits for a script that an earlier agent began, and ends it when the time is up that it has had from its beginning. */
+/** Waits for a script that an earlier agent started. Ends it when its timeout, counted from its start, is over. */
 const rejoin = async (
   dock: DockState,
   sandbox: SandboxHandle,
@@ -82,9 +82,9 @@ const rejoin = async (
   const ranMs = startedAt === null ? 0 : clock.now().getTime() - Date.parse(startedAt)
   const leftMs = Math.max(rejoinMsMin, timeoutMs - ranMs)
   const joined = isHere ? driver.waitForExec?.(sandbox, reference) : undefined
-  const exitCode = joined && (await within(clock, leftMs, joined))
+  const exitCode = joined && (await waitAtMost(clock, leftMs, joined))
   const timedOut = exitCode === 'late'
-  if (isHere && timedOut) await within(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
+  if (isHere && timedOut) await waitAtMost(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
   return {
     exitCode: timedOut ? unknownExitCode : (exitCode ?? unknownExitCode),
     timedOut,
@@ -92,7 +92,7 @@ const rejoin = async (
   }
 }
 
-/** Runs the script to its end, or answers the end of the run that this operation has begun before. */
+/** Runs the script to its end. If this operation has already started it, waits for that run and returns its outcome. */
 export async function setupDock(dock: DockState, request: SetupDock): Promise<SetupOutcome> {
   const known = dock.record?.setup?.operationId === request.operationId ? dock.record.setup : null
   if (known?.outcome) return known.outcome
@@ -101,7 +101,7 @@ export async function setupDock(dock: DockState, request: SetupDock): Promise<Se
     const outcome = await (known
       ? rejoin(dock, sandbox, known, request.timeoutMs)
       : run(dock, sandbox, request))
-    // Told to end with its Dock: how it then ended says nothing of the script.
+    // The Dock is being stopped, so the exit code says nothing about the script.
     if (dock.live !== sandbox) throw new SandboxGone('the Dock is being stopped')
     const { operationId, generation } = request
     await dock.note({ setup: { operationId, generation, startedAt: null, reference: null, outcome } })

@@ -1,4 +1,4 @@
-/** Start: a sandbox of the warm pool when one waits under this id, a boot in its turn otherwise. */
+/** Starts a Dock: claims its sandbox from the warm pool if there is one, otherwise boots it through the boot queue. */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
 import { claimPooled } from './claim-pooled.ts'
@@ -7,10 +7,10 @@ import { NoSpace } from './seams.ts'
 
 const refuseWhileFull = ({ parts }: DockState): void => {
   if (parts.freezer.isGuarding)
-    throw new NoSpace('the pool of disks is full: nothing starts until it has room')
+    throw new NoSpace('the disk pool of this host is full: no Dock starts until there is room')
 }
 
-/** Runs one start. Afterwards the Dock runs, or nothing of this start is left. */
+/** Runs a start. Afterwards the Dock runs, or nothing of this start is left. */
 export async function startDock(dock: DockState, command: StartDock): Promise<StartedDock> {
   refuseWhileFull(dock)
   if (dock.isPooled) {

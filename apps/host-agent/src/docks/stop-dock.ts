@@ -1,6 +1,6 @@
 /**
- * Stop: the disk is captured while the sandbox stands still, then sandbox, network and disk go. A capture that fails lets
- * the Dock run on. Cut off anywhere, it can be repeated.
+ * Stops a Dock: captures the disk while the sandbox is frozen, then removes sandbox, network and disk. If the capture
+ * fails, the Dock runs on. A stop that was interrupted at any point can be repeated.
  */
 import type { Captured, StopDock, StoppedDock } from '@dock/host-protocol'
 import type { SandboxHandle } from '@dock/runtime'
@@ -8,41 +8,45 @@ import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
-import { sayFarewell } from './farewell.ts'
+import { shutDownProcesses } from './shut-down-processes.ts'
 import { requireRoom } from './seams.ts'
 
-/** Ends sandbox and network in order; the disk stays, detached. */
-export async function endInOrder(dock: DockState): Promise<void> {
+/** Ends the sandbox gracefully and removes the network. The disk is detached and kept. */
+export async function endGracefully(dock: DockState): Promise<void> {
   const { networks, disks } = dock.parts
   const live = dock.release()
-  await Promise.all([dock.save({ phase: 'stopping' }), live ? sayFarewell(dock, live) : null])
+  await Promise.all([dock.save({ phase: 'stopping' }), live ? shutDownProcesses(dock, live) : null])
   await dock.endSandbox()
   await Promise.all([networks.destroy(dock.dockId), disks.detach(dock.dockId)])
 }
 
-/** On return nothing in the sandbox runs: one that cannot be made to stand still is ended. */
-const standStill = async (dock: DockState, live: SandboxHandle): Promise<void> => {
+/** On return nothing runs in the sandbox: it is frozen, or ended if it cannot be frozen. */
+const freezeOrEnd = async (dock: DockState, live: SandboxHandle): Promise<void> => {
   try {
     await dock.parts.freezer.freeze(live, 'stop')
   } catch (error) {
-    dock.logger.warn({ err: error }, 'the sandbox is ended before its disk is captured')
+    dock.logger.warn({ err: error }, 'could not freeze the sandbox; ending it before its disk is captured')
     await dock.endSandbox()
   }
 }
 
-/** The capture of all that the Dock wrote. Nothing in it runs afterwards; when this throws, it runs on. */
-const captureAtLast = async (dock: DockState, captureId: string): Promise<Captured> => {
+/** Captures everything that the Dock wrote. Nothing runs in it afterwards. If this throws, the Dock runs on. */
+const captureForStop = async (dock: DockState, captureId: string): Promise<Captured> => {
   const { disks, driver } = dock.parts
   if (!dock.live || !driver.freeze) {
-    await endInOrder(dock)
+    await endGracefully(dock)
     const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
     return (await Promise.all([captureWithNote(dock, captureId), stopped]))[0]
   }
   const live = dock.live
   dock.release()
   try {
-    await Promise.all([dock.save({ phase: 'stopping' }), sayFarewell(dock, live), disks.flush(dock.dockId)])
-    await standStill(dock, live)
+    await Promise.all([
+      dock.save({ phase: 'stopping' }),
+      shutDownProcesses(dock, live),
+      disks.flush(dock.dockId),
+    ])
+    await freezeOrEnd(dock, live)
     return await captureWithNote(dock, captureId)
   } catch (error) {
     dock.adopt(live, { isNew: false })
@@ -52,10 +56,10 @@ const captureAtLast = async (dock: DockState, captureId: string): Promise<Captur
 }
 
 /**
- * The capture of a stop that was carried out and is repeated, its answer lost, when this host has forgotten the Dock.
- * Throws `not_found` where there is none.
+ * Returns the capture of a stop that already succeeded, when the command is repeated after this host has forgotten the
+ * Dock. Throws `not_found` if there is no such capture.
  */
-const captureOfBefore = async (
+const findEarlierCapture = async (
   { dockId, parts: { disks } }: DockState,
   captureId: string,
 ): Promise<Captured> => {
@@ -63,23 +67,23 @@ const captureOfBefore = async (
     () => true,
     () => false,
   )
-  if (!isKept) throw new AgentRefusal('not_found', 'this host keeps no disk of the Dock')
+  if (!isKept) throw new AgentRefusal('not_found', 'this host has no disk of the Dock')
   return disks.capture(dockId, captureId)
 }
 
-/** Removes all but the capture. What cannot be removed now is removed by the next start of the Dock or of the agent. */
-const leaveHost = async (dock: DockState): Promise<void> => {
+/** Removes everything but the capture. What cannot be removed now is removed at the next start of the Dock or the agent. */
+const removeFromHost = async (dock: DockState): Promise<void> => {
   const { networks, disks } = dock.parts
   try {
     await dock.endSandbox()
     await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])
     await dock.save({ phase: 'gone', sandbox: null })
   } catch (error) {
-    dock.logger.error({ err: error }, 'a stopped Dock left something behind')
+    dock.logger.error({ err: error }, 'could not remove everything of a stopped Dock; retrying at the next start')
   }
 }
 
-/** Runs one stop. With a `captureId` nothing but the capture stays; without one the host keeps the disk. */
+/** Runs a stop. With a `captureId` only the capture is kept; without it the host keeps the disk. */
 export async function stopDock(
   dock: DockState,
   command: StopDock,
@@ -88,23 +92,23 @@ export async function stopDock(
   const { captureId, generation, operationId } = command
   const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
   if (phase === 'gone') {
-    return { capture: captureId ? await captureOfBefore(dock, captureId) : null }
+    return { capture: captureId ? await findEarlierCapture(dock, captureId) : null }
   }
   const finished = (result: StoppedDock) => ({
     ...{ generation, ip: null },
     lastOperation: { kind: 'stop' as const, operationId, generation, result },
   })
   if (!captureId) {
-    await endInOrder(dock)
+    await endGracefully(dock)
     const result: StoppedDock = { capture: null }
     await dock.save({ phase: 'stopped', sandbox: null, ...finished(result) })
     return result
   }
-  // Refused before its processes are asked to end: with no room for its capture the Dock goes on as it is.
+  // Check this before any process is asked to end: without room for a capture the Dock must run on unchanged.
   if (dock.live) requireRoom(dock.parts.disks.room())
-  const result: StoppedDock = { capture: await captureAtLast(dock, captureId) }
-  // The capture is durable, so the answer may be: should the agent end here, its next start removes the rest.
+  const result: StoppedDock = { capture: await captureForStop(dock, captureId) }
+  // The capture is durable, so respond now. If the agent ends before the cleanup, its next start removes the rest.
   await dock.save({ phase: 'gone', ...finished(result) })
-  afterwards(() => leaveHost(dock))
+  afterwards(() => removeFromHost(dock))
   return result
 }

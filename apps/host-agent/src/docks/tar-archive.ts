@@ -1,4 +1,4 @@
-/** An archive as `tar` reads it: the format of POSIX, and GNU's entries for names of more than 100 bytes. */
+/** Writes tar archives: the POSIX ustar format, with GNU entries for names of more than 100 bytes. */
 import type { Entry } from './seams.ts'
 
 const blockBytes = 512

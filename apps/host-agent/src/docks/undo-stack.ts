@@ -1,4 +1,4 @@
-/** What to take back, in reverse, when a later step fails. */
+/** Undo actions of the steps so far, run in reverse order when a later step fails. */
 import type { Logger } from '@dock/foundation'
 
 export class UndoStack {
@@ -9,12 +9,12 @@ export class UndoStack {
     this.#logger = logger
   }
 
-  /** To be called before the step itself: each undo must be harmless when its step did nothing. */
+  /** Call this before the step itself. The undo must be harmless if its step did nothing. */
   push(name: string, undo: () => Promise<void>): void {
     this.#steps.push({ name, undo })
   }
 
-  /** Undoes every step, newest first. One that fails is logged and does not keep the others from being undone. */
+  /** Undoes every step, newest first. Logs an undo that fails and continues with the others. */
   async unwind(): Promise<void> {
     for (const { name, undo } of this.#steps.splice(0).reverse()) {
       await undo().catch((error: unknown) => this.#logger.error({ err: error, step: name }, 'undo failed'))

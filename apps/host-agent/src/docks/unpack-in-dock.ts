@@ -1,23 +1,24 @@
 /**
- * Puts folders and files into a sandbox that runs, by one program that needs no other and can wait for them: to start one
- * costs tens of milliseconds there. As root and through links, so for disks only on which nobody has ever run anything.
+ * Unpacks folders and files in a running sandbox. The program is started in advance and waits for its input, because
+ * starting a program costs tens of milliseconds there. It runs as root and follows links, so use it only for disks on which
+ * nothing has ever run.
  */
 import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { tarArchive } from './tar-archive.ts'
 
 const timeoutMs = 30_000
-/** As long as a timer can be. */
+/** The longest time that a timer supports. */
 const waitingMsMax = 2 ** 31 - 1
 
-/** To be given an archive, or ended, once. */
+/** Call exactly one of the methods, once. */
 export type Unpacking = {
-  /** Throws when the sandbox does not take it. */
+  /** Unpacks the archive. Throws if the sandbox does not accept it. */
   give(archive: Buffer): Promise<void>
-  /** There is nothing to unpack: how the program ends is nobody's concern. */
+  /** Ends the program without unpacking anything. Errors are ignored. */
   end(): void
 }
 
-/** Starts the program, which waits for what it is given. */
+/** Starts the program, which waits for its input. */
 export function beginUnpacking(driver: RuntimeDriver, sandbox: SandboxHandle): Unpacking {
   const { promise: input, resolve: give } = Promise.withResolvers<Buffer>()
   const late = new AbortController()
@@ -27,7 +28,7 @@ export function beginUnpacking(driver: RuntimeDriver, sandbox: SandboxHandle): U
     ...{ cwd: '/', uid: 0, gid: 0, outputLimitBytes: 4096 },
     ...{ input, signal: late.signal, timeoutMs: waitingMsMax },
   })
-  // Its failure is told to whoever gives it something; a sandbox may go without having been given anything.
+  // `give` reports a failure. If nothing was given, a failure does not matter, because the sandbox may have ended.
   ended.catch(() => undefined)
   return {
     give: async (archive) => {
@@ -36,7 +37,7 @@ export function beginUnpacking(driver: RuntimeDriver, sandbox: SandboxHandle): U
       const { exitCode, stderr } = await ended.finally(() => clearTimeout(timer))
       if (exitCode === 0) return
       const said = stderr.toString('utf8').trim()
-      throw new Error(`the sandbox did not take its Environment: exit ${exitCode}: ${said}`)
+      throw new Error(`the sandbox did not accept its Environment: exit ${exitCode}: ${said}`)
     },
     end: () => give(tarArchive([])),
   }

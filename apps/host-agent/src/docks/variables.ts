@@ -1,16 +1,16 @@
 /**
- * A Dock's variables: a file for shells to source, on a file system in the sandbox's memory. They get there through a
- * process's standard input: never onto a disk, nor into any process's arguments.
+ * A Dock's variables, as a file in the sandbox's memory that shells source. They reach the sandbox through the standard
+ * input of a process, and are never on a disk or in the arguments of a process.
  */
 import type { DockVariables } from '@dock/host-protocol'
 
-/** The folder in memory; what is made in it belongs to the Dock user's group, who may read the variables. */
+/** The folder in memory. Files in it belong to the Dock user's group, which may read the variables. */
 export const variablesFolder = '/run/dock'
 export const variablesPath = `${variablesFolder}/variables`
 
 const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`
 
-/** What a command brought for itself stays: only what is not set is set. */
+/** Returns the content of the file. It sets only variables that the command's own environment does not set. */
 export function variablesFile(env: DockVariables): Buffer {
   return Buffer.from(
     Object.entries(env)
@@ -19,11 +19,11 @@ export function variablesFile(env: DockVariables): Buffer {
   )
 }
 
-/** A function of bash: takes `DOCK_BYTES` bytes of standard input for variables. Builtins only: a fork costs 18 ms. */
+/** A bash function that reads `DOCK_BYTES` bytes of standard input as variables. Builtins only: a fork costs 18 ms. */
 export const takeVariables = `
 take_variables() {
   local variables='' LC_ALL=C
-  # By length: up to a delimiter it would be read byte by byte.
+  # Read by length: bash reads byte by byte when it reads up to a delimiter.
   [ "$DOCK_BYTES" -eq 0 ] || IFS= read -rN "$DOCK_BYTES" variables || return 20
   umask 027
   printf '%s' "$variables" >${variablesPath} || return 21

@@ -1,27 +1,27 @@
 /**
- * What a sandbox is told before it ends: its user's processes are asked to end and get a moment for it, then it hands over
- * what it holds back of its files. Where nothing of the user's runs, nothing is waited for.
+ * Graceful shutdown inside a sandbox: sends SIGTERM to the user's processes, waits briefly for them to end, then syncs the
+ * filesystem. Without processes of the user there is no wait.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { SandboxHandle } from '@dock/runtime'
 import type { DockState } from './dock-state.ts'
 
-/** A process that has not ended by then is not going to. */
+/** How long processes may take to end after SIGTERM. */
 const graceMs = 1_000
 const lookAgainMs = 10
 const syncTimeoutMs = 10_000
 const tellTimeoutMs = 1_000
 
-/** As root inside. Each argument reaches the command as it is. */
+/** Runs a command as root inside the sandbox. */
 const run = (dock: DockState, handle: SandboxHandle, argv: readonly string[], timeoutMs: number) =>
   dock.parts.driver.exec(handle, {
     ...{ argv, cwd: '/', uid: 0, gid: 0, timeoutMs, outputLimitBytes: 1024 },
     env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
   })
 
-/** Ends when no process of the user's is left, or their time is up. Those that come meanwhile are asked as well. */
+/** Resolves when no process of the user is left or the grace period is over. Also signals processes that appear later. */
 const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> => {
-  // A shell at its prompt ends when it is hung up, not when it is asked.
+  // A shell at its prompt ends on a hangup, but ignores SIGTERM.
   for (const terminal of dock.terminals.values()) terminal?.kill()
   const asked = new Set<number>()
   for (const begin = performance.now(); performance.now() - begin < graceMs; await delay(lookAgainMs)) {
@@ -31,13 +31,13 @@ const askToEnd = async (dock: DockState, handle: SandboxHandle): Promise<void> =
     const untold = own.filter((pid) => !asked.has(pid))
     for (const pid of untold) asked.add(pid)
     if (untold.length === 0) continue
-    const told = ['/bin/bash', '-c', 'kill -TERM "$@" 2>/dev/null', 'farewell', ...untold.map(String)]
+    const told = ['/bin/bash', '-c', 'kill -TERM "$@" 2>/dev/null', 'shutdown', ...untold.map(String)]
     await run(dock, handle, told, tellTimeoutMs)
   }
 }
 
-/** A sandbox that cannot take it any more ends all the same. */
-export async function sayFarewell(dock: DockState, handle: SandboxHandle): Promise<void> {
+/** Asks the user's processes to end and syncs. Logs errors and returns: the sandbox is ended in any case. */
+export async function shutDownProcesses(dock: DockState, handle: SandboxHandle): Promise<void> {
   const { freezer } = dock.parts
   if (freezer.isGuarding) return
   try {
@@ -45,6 +45,6 @@ export async function sayFarewell(dock: DockState, handle: SandboxHandle): Promi
     await askToEnd(dock, handle)
     await run(dock, handle, ['/bin/sync'], syncTimeoutMs)
   } catch (error) {
-    dock.logger.warn({ err: error }, 'the sandbox took no farewell')
+    dock.logger.warn({ err: error }, 'graceful shutdown failed; ending the sandbox')
   }
 }

@@ -1,4 +1,4 @@
-/** What an Environment puts into a new Dock, as folders and files to be made: those above a file stand before it. */
+/** The files and folders that an Environment adds to a new Dock. Each folder comes before the files in it. */
 import { posix } from 'node:path'
 import type { DockVariables, SecretFiles } from '@dock/host-protocol'
 import { dockUser } from './login-shell.ts'
@@ -7,18 +7,18 @@ import { variablesFile, variablesFolder, variablesPath } from './variables.ts'
 
 const { home, uid, gid } = dockUser
 const ofUser = { uid, gid }
-/** Where commands begin, and where secret files lie. */
+/** The folder in which commands start and secret files are placed. */
 const workFolder = `${home}/work`
-/** What is beside the work folder is the platform's own. */
+/** Folder for the platform's own files in the user's home. */
 const listFolder = `${home}/.dock`
 
-/** Every folder on the way from below `top` to the file, the uppermost first. */
+/** Returns every folder between `top` and the file, outermost first. */
 const foldersTo = (top: string, path: string): string[] => {
   const folder = posix.dirname(path)
   return folder === top ? [] : [...foldersTo(top, folder), folder]
 }
 
-/** The Dock user's secret files, and the list by which a later delivery takes them away. */
+/** Returns the Dock user's secret files, and a list of them that lets a later delivery remove them. */
 export function secretFileEntries(files: SecretFiles): Entry[] {
   if (files.length === 0) return []
   const placed = files.map(({ path, contents }) => ({ path: posix.join(workFolder, path), contents }))
@@ -33,7 +33,7 @@ export function secretFileEntries(files: SecretFiles): Entry[] {
   ]
 }
 
-/** The variables, in the sandbox's memory: the Dock user may read them and not change them. */
+/** Returns the variables as a file in the sandbox's memory, which the Dock user may read but not change. */
 export function variableEntries(env: DockVariables): Entry[] {
   const contents = variablesFile(env)
   if (contents.length === 0) return []

@@ -1,7 +1,7 @@
 import type { Clock } from '@dock/foundation'
 
-/** What `work` answers, or `late` when it has not by then: it goes on all the same. */
-export async function within<Answer>(
+/** Returns the result of `work`, or `late` if it takes longer than `ms`. The work goes on in that case. */
+export async function waitAtMost<Answer>(
   clock: Clock,
   ms: number,
   work: Promise<Answer>,
