@@ -1,7 +1,7 @@
 /**
- * Reads a capture for its durable copy: first the names of its chunks, then, sealed, those that the store lacks. A
- * capture never changes, so both readings see the same disk. Work is spread: a pause before each chunk keeps a copy below
- * its share of the machine, and out of the way of what people wait for.
+ * Reads a capture for its durable copy: first the names of its chunks, then the sealed chunks that the object store lacks.
+ * A capture never changes, so both passes see the same disk. A pause before each chunk limits how much of the machine a
+ * copy uses, and lets work that callers wait for go first.
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -9,10 +9,10 @@ import { type CopyKeys, chunkBytes, chunkName, encodeChunk, encodeEnd, sealChunk
 import { faultPoint } from '@dock/foundation'
 import { partsWithData } from '../disks/data-map.ts'
 
-/** Bytes a second that the copies of a host read; the rest of the time belongs to its Docks. */
+/** Read rate of all copies on a host. The rest of the machine's time is for its Docks. */
 export type CopyPace = {
   bytesPerSecond: number
-  /** Waited for before each chunk. */
+  /** Awaited before each chunk. */
   giveWay?: () => Promise<void>
 }
 
@@ -20,7 +20,7 @@ export const defaultCopyPace: CopyPace = { bytesPerSecond: 64 * 2 ** 20 }
 
 const zeros = Buffer.alloc(chunkBytes)
 
-/** Into `buffer`, of which the answer is a part: a new one for each would cost as much as reading it. */
+/** Reads a chunk into `buffer` and returns a view of it: allocating a buffer for each chunk would cost as much as the read. */
 const readChunk = async (disk: FileHandle, index: number, buffer: Buffer): Promise<Buffer> => {
   faultPoint('disk:copy-read')
   let held = 0
@@ -32,7 +32,7 @@ const readChunk = async (disk: FileHandle, index: number, buffer: Buffer): Promi
   return buffer.subarray(0, held)
 }
 
-/** Reads chunks of a disk, each in its turn. */
+/** Returns a function that reads a chunk and keeps to the pace. */
 const pacedReader = (disk: FileHandle, { bytesPerSecond, giveWay }: CopyPace) => {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
   let due = 0
@@ -40,7 +40,7 @@ const pacedReader = (disk: FileHandle, { bytesPerSecond, giveWay }: CopyPace) =>
     const now = performance.now()
     if (due > now + 1) await delay(due - now)
     await giveWay?.()
-    // What it fell behind it may catch up on, as far as a second.
+    // A delay may be made up for, up to one second.
     due = Math.max(due, performance.now() - 1000) + (chunkBytes / bytesPerSecond) * 1000
     return readChunk(disk, index, buffer)
   }
@@ -58,7 +58,7 @@ const withDisk = async function* <T>(
   }
 }
 
-/** The disk's size, then every chunk that is not all zeros: its position and its name. */
+/** Yields the disk's size, then position and name of every chunk that is not all zeros. */
 export function nameChunks(
   path: string,
   keys: CopyKeys,
@@ -76,7 +76,7 @@ export function nameChunks(
   })
 }
 
-/** The chunks at these positions, sealed, as a stream of frames. */
+/** Yields the chunks at these positions, sealed, as a stream of frames. */
 export function sealChunks(
   path: string,
   keys: CopyKeys,

@@ -1,11 +1,11 @@
-/** Writes a durable copy back to a disk, each chunk proven to be what its name says. */
+/** Writes a durable copy back to a disk. Each chunk must match its name. */
 import { ChunkDamaged, type CopyKeys, chunkBytes, decodeChunks, openChunk } from '@dock/copy-format'
 import { faultPoint } from '@dock/foundation'
 import type { FillingDisk } from '../disks/write-new-disk.ts'
 
 /**
- * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first chunk
- * that is not what it should be. Answers which chunk came where.
+ * Fills an empty, sparse `disk` of `diskBytes` from a stream of frames. Throws {@link ChunkDamaged} on the first invalid
+ * chunk. Returns position and name of each chunk.
  */
 export async function fillDisk(
   disk: FillingDisk,
@@ -17,7 +17,7 @@ export async function fillDisk(
   for await (const { index, name, bytes } of decodeChunks(frames)) {
     const content = await openChunk(keys, name, bytes)
     const at = index * chunkBytes
-    if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies behind the disk's end`)
+    if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies beyond the end of the disk`)
     faultPoint('disk:restore-write')
     await disk.write(content, at)
     filled.push([index, name])

@@ -1,6 +1,6 @@
 /**
- * Reads files of a capture without mounting it: debugfs, as a user without rights, on a descriptor of the disk. Links inside the
- * disk lead nowhere on the host, because no path of the disk is ever opened by the host's kernel.
+ * Reads files of a capture without mounting it. debugfs runs as an unprivileged user on an inherited descriptor of the disk.
+ * The host's kernel never opens a path of the disk, so links inside the disk cannot lead to files of the host.
  */
 
 import { isUtf8 } from 'node:buffer'
@@ -11,20 +11,20 @@ import { NotInPool } from '../docks/seams.ts'
 import { ReaderTurns } from './reader-turns.ts'
 import { diskReader } from './run-on-disk.ts'
 
-/** The path leads to a folder, a link or a device. */
+/** The path refers to a folder, a link or a device. */
 export class NotRegularFile extends Error {
   override readonly name = 'NotRegularFile'
 }
 
 const deadlineMs = 60_000
-/** What a reader may take to accept the next bytes of a file. */
+/** How long a reader may take to accept the next bytes of a file. */
 const stallMsMax = 60_000
-/** Each reading is a process; a reader that is slow keeps its own as long as it takes something. */
+/** Each read is a process. A slow reader keeps its slot as long as it accepts data. */
 const turns = new ReaderTurns({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
 const rootInode = '2'
 const pathLengthMax = 4096
 const filesAtOnce = 500
-/** What parts the answers: a command whose own answer ends with a line that no name of a file can forge, for its slash. */
+/** Separates the answers of debugfs: the output of this command contains a slash, which no file name can contain. */
 const mark = 'params'
 const markOpen = 'Filesystem in use: /dev/fd/3'
 const markClosed = 'Filesystem in use: --none--'
@@ -34,7 +34,7 @@ const startDebugfs = (
   args: readonly string[],
   timeout?: number,
 ): ChildProcessByStdio<Writable, Readable, null> =>
-  // `-c` leaves the bitmaps unread: only names, inodes and blocks are wanted.
+  // `-c` skips reading the bitmaps: only names, inodes and blocks are needed.
   spawn('debugfs', ['-c', ...args, '/dev/fd/3'], {
     stdio: ['pipe', 'pipe', 'ignore', disk.fd],
     uid: diskReader,
@@ -47,7 +47,7 @@ const startDebugfs = (
     ...(timeout ? { timeout, killSignal: 'SIGKILL' as const } : {}),
   }) as ChildProcessByStdio<Writable, Readable, null>
 
-const answer = (disk: FileHandle, input: Buffer): Promise<string> =>
+const runDebugfs = (disk: FileHandle, input: Buffer): Promise<string> =>
   new Promise((resolve, reject) => {
     const child = startDebugfs(disk, ['-f', '-'], deadlineMs)
     const parts: Buffer[] = []
@@ -56,14 +56,14 @@ const answer = (disk: FileHandle, input: Buffer): Promise<string> =>
     child.stdin.end(input)
     child.once('error', reject)
     child.once('close', (_code, signal) => {
-      if (signal) reject(new Error(`debugfs ended by ${signal}`))
+      if (signal) reject(new Error(`debugfs was killed by ${signal}`))
       else resolve(Buffer.concat(parts).toString('latin1'))
     })
   })
 
-/** Whole lines that debugfs writes, some at a time, while its input is open. Throws when it was killed. */
+/** Yields complete lines of debugfs output in batches while its input is open. Throws if debugfs is killed. */
 async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<string[]> {
-  // A list may take its reader longer than that, but not one piece of it.
+  // The timeout applies to each piece of output, not to the whole listing.
   const deadline = setTimeout(() => child.kill('SIGKILL'), deadlineMs)
   const ended = new Promise<NodeJS.Signals | null>((resolve, reject) => {
     child.once('error', reject)
@@ -81,15 +81,15 @@ async function* linesOf(child: ReturnType<typeof startDebugfs>): AsyncGenerator<
       deadline.refresh()
     }
     const signal = await ended
-    if (signal) throw new Error(`debugfs ended by ${signal}`)
+    if (signal) throw new Error(`debugfs was killed by ${signal}`)
   } finally {
     clearTimeout(deadline)
     child.kill('SIGKILL')
   }
 }
 
-/** A file's name as text: bytes that are not UTF-8 are written `%XX`. */
-const textOf = (latin1: string): string => {
+/** Decodes a file name. Bytes that are not UTF-8 become `%XX`. */
+const decodeName = (latin1: string): string => {
   if (/^[\0-\x7f]*$/.test(latin1)) return latin1
   const bytes = Buffer.from(latin1, 'latin1')
   if (isUtf8(bytes)) return bytes.toString('utf8')
@@ -109,8 +109,8 @@ const textOf = (latin1: string): string => {
 export type DiskFile = { path: string; size: number; inode: number }
 
 /**
- * Regular files of the ext4 disk in `file`, some at a time and without holding them in memory. A name with a line break
- * is left out, and what lies deeper than a path can name; bytes of a name that are not UTF-8 read as `%XX`.
+ * Lists the regular files of the ext4 disk in `file` in batches, without holding all of them in memory. Leaves out names
+ * with a line break and paths that are too long. Bytes of a name that are not UTF-8 appear as `%XX`.
  */
 export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
   const endTurn = await turns.take()
@@ -122,7 +122,7 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
     const child = startDebugfs(disk, [])
     child.once('close', endTurn)
     const ask = (inode: string): boolean => child.stdin.write(`ls -p <${inode}>\n${mark}\n`)
-    // By inode: a disk that was tampered with may list a folder twice, or inside itself.
+    // Track inodes: a manipulated disk may list a folder twice, or inside itself.
     const seen = new Set([rootInode])
     const folders = new Map([[0, '']])
     let at = -1
@@ -134,11 +134,11 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
         if (line === markOpen) folders.delete(at++)
         if (folders.size === 0 || (at < 0 && line.endsWith(markClosed))) child.stdin.end()
         const parts = line.split('/')
-        // A name with a slash is the work of somebody who wrote to the disk by other means than a filesystem.
+        // Only a manipulated disk contains a name with a slash.
         if (parts.length !== 8) continue
         const [, inode, mode, , , name, size] = parts
         if (!inode || inode === '0' || !mode || !name || name === '.' || name === '..') continue
-        const path = `${folders.get(at)}/${textOf(name)}`
+        const path = `${folders.get(at)}/${decodeName(name)}`
         if (path.length > pathLengthMax) continue
         if (mode.startsWith('10') && size) files.push({ path, size: Number(size), inode: Number(inode) })
         if (!mode.startsWith('04') || seen.has(inode)) continue
@@ -150,7 +150,7 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
       yield files
       files = []
     }
-    if (at >= 0 && folders.size > 0) throw new Error('debugfs ended early')
+    if (at >= 0 && folders.size > 0) throw new Error('debugfs ended before it had listed all folders')
     yield files
   } finally {
     endTurn()
@@ -158,8 +158,8 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
   }
 }
 
-/** The bytes of a path in which `%XX` stands for one byte, as {@link walkTree} writes names that are not UTF-8. */
-const bytesOf = (path: string): Buffer =>
+/** Encodes a path in which `%XX` stands for one byte, as {@link walkTree} writes names that are not UTF-8. */
+const encodePath = (path: string): Buffer =>
   Buffer.concat(
     path
       .split(/(%[0-9A-F]{2})/)
@@ -172,16 +172,16 @@ const statFile = async (
 ): Promise<{ inode: string; type: string; size: number } | null> => {
   if (/[\0\n\r]/.test(path.toString('latin1'))) return null
   const quoted = Buffer.from(path.toString('latin1').replaceAll('"', '""'), 'latin1')
-  const facts = await answer(disk, Buffer.concat([Buffer.from('stat "'), quoted, Buffer.from('"\n')]))
+  const facts = await runDebugfs(disk, Buffer.concat([Buffer.from('stat "'), quoted, Buffer.from('"\n')]))
   const [, inode, type] = /^Inode: (\d+)\s+Type: (\w+)/m.exec(facts) ?? []
   return inode && type ? { inode, type, size: Number(/^.*Size: (\d+)/m.exec(facts)?.[1]) } : null
 }
 
-/** Passes bytes on, and fails at the end when they are not so many: a part must not be taken for the whole. */
-const exactly = (size: number, stallMs: number): Transform => {
+/** Passes bytes through. Fails unless there are exactly `size` bytes, so that a partial file is not taken for a whole one. */
+const requireSize = (size: number, stallMs: number): Transform => {
   let left = size
   const stalled = setTimeout(
-    () => stream.destroy(new Error('the reader of a file takes nothing any more')),
+    () => stream.destroy(new Error('the reader of the file stopped accepting data')),
     stallMs,
   )
   const stream = new Transform({
@@ -190,15 +190,15 @@ const exactly = (size: number, stallMs: number): Transform => {
       left -= chunk.length
       done(null, chunk)
     },
-    flush: (done) => done(left === 0 ? null : new Error(`${left} bytes of the file were not read`)),
+    flush: (done) => done(left === 0 ? null : new Error(`${left} bytes of the file are missing`)),
   })
   stream.once('close', () => clearTimeout(stalled))
   return stream
 }
 
 /**
- * One regular file of the disk, as a stream that must be read or destroyed. Throws {@link NotInPool} for a path that
- * is not there and {@link NotRegularFile}.
+ * Opens one regular file of the disk. The caller must read or destroy the stream. Throws {@link NotInPool} if the path does
+ * not exist, {@link NotRegularFile} if it is not a regular file, and {@link TooManyWait} if too many files are being read.
  */
 export async function readDiskFile(
   file: string,
@@ -217,7 +217,7 @@ export async function readDiskFile(
     throw error
   })
   try {
-    const found = (await statFile(disk, Buffer.from(path))) ?? (await statFile(disk, bytesOf(path)))
+    const found = (await statFile(disk, Buffer.from(path))) ?? (await statFile(disk, encodePath(path)))
     if (!found) throw new NotInPool(`no such file: ${path}`)
     const { inode, type, size } = found
     if (type !== 'regular') throw new NotRegularFile(`not a regular file: ${path}`)
@@ -226,8 +226,8 @@ export async function readDiskFile(
     child.once('error', (error) => child.stdout.destroy(error))
     child.once('close', endTurn)
     isRead = true
-    // Taken up from the first moment: what nobody reads of a child is thrown away when it ends.
-    const stream = pipeline(child.stdout, exactly(size, stallMs), () => child.kill('SIGKILL'))
+    // Attach the pipeline immediately: Node discards unread output of a child process when the process ends.
+    const stream = pipeline(child.stdout, requireSize(size, stallMs), () => child.kill('SIGKILL'))
     return { size, stream }
   } finally {
     if (!isRead) endTurn()

@@ -57,11 +57,11 @@ describe('a superblock in which e2fsck finds no fault is refused', () => {
     [
       'options of its mount',
       () => run('tune2fs', '-E', 'mount_opts=errors=panic', disk),
-      /options of its mount/,
+      /mount options/,
     ],
     ['a feature of another kind of disk', () => makeDisk('-O', 'encrypt'), /features/],
     ['data in inodes', () => makeDisk('-O', 'inline_data'), /features/],
-    ['other blocks', () => run('mkfs.ext4', '-q', '-F', '-b', '1024', disk, '64m'), /blocks of another size/],
+    ['other blocks', () => run('mkfs.ext4', '-q', '-F', '-b', '1024', disk, '64m'), /block size/],
   ])('%s', async (_, spoil, reason) => {
     spoil()
     expect(e2fsckSays()).toBe(0)

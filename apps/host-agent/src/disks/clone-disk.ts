@@ -1,6 +1,6 @@
 /**
- * Makes a Dock's disk from an image or a capture. A size that is not the image's own is made once and kept as a
- * variant of the image, so that the next Dock of that size is a plain clone.
+ * Makes a Dock's disk from an image or a capture. If the size differs from the image's, a resized variant of the image is
+ * made once and kept, so that the next Dock of that size only needs a clone.
  */
 import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,8 +8,8 @@ import { diskBytesOf } from '@dock/host-protocol'
 import type { DiskSystem } from './disk-system.ts'
 import { resizeDisk } from './resize-disk.ts'
 
-/** Subvolumes that are being made have this prefix until they are whole. */
-export const halfMade = '.new-'
+/** Name prefix of incomplete subvolumes. They are renamed when complete, and removed at the agent's start. */
+export const partialPrefix = '.new-'
 
 export function exists(path: string): Promise<boolean> {
   return stat(path).then(
@@ -18,7 +18,7 @@ export function exists(path: string): Promise<boolean> {
   )
 }
 
-/** Clones subvolume `source` as `folder/name` with a disk of `bytes`; absent or whole after a crash. */
+/** Clones subvolume `source` as `folder/name` with a disk of `bytes`. After a crash the clone is complete or absent. */
 export async function cloneDisk(
   system: DiskSystem,
   source: string,
@@ -28,7 +28,7 @@ export async function cloneDisk(
 ): Promise<void> {
   const { size } = await stat(join(source, 'disk.raw'))
   if (size === bytes) return await system.snapshot(source, join(folder, name), false)
-  const half = join(folder, `${halfMade}${name}`)
+  const half = join(folder, `${partialPrefix}${name}`)
   if (await exists(half)) await system.destroySubvolume(half)
   await system.snapshot(source, half, false)
   try {
@@ -40,7 +40,7 @@ export async function cloneDisk(
   }
 }
 
-/** The image's subvolume itself, or its variant of `diskGiB`, made when it is missing. */
+/** Returns the image's subvolume, or its variant of `diskGiB`. Makes the variant if it is missing. */
 export async function sizedImage(
   system: DiskSystem,
   poolDir: string,
@@ -50,7 +50,7 @@ export async function sizedImage(
 ): Promise<string> {
   const { size, mtimeMs } = await stat(join(image, 'disk.raw'))
   if (size === diskBytesOf(diskGiB)) return image
-  // With the time of the image in its name, a variant never outlives a rebuilt image.
+  // The name contains the image's modification time, so that a rebuilt image gets new variants.
   const name = `${imageName}@${diskGiB}-${Math.floor(mtimeMs)}`
   const folder = join(poolDir, 'variants')
   await mkdir(folder, { recursive: true })

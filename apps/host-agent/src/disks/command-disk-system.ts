@@ -1,4 +1,4 @@
-/** The disk system by util-linux and btrfs-progs. */
+/** Implements {@link DiskSystem} with the commands of util-linux and btrfs-progs. */
 import { basename } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import { type DiskSystem, diskMountOptions } from './disk-system.ts'
@@ -22,7 +22,7 @@ export const commandDiskSystem: DiskSystem = {
     await runCommand('fsfreeze', ['-f', path])
   },
   async thaw(path) {
-    // fsfreeze has one exit code for "was not frozen" and everything else.
+    // Ignore failures: fsfreeze has the same exit code for "was not frozen" and all other errors.
     await tryCommand('fsfreeze', ['-u', path])
   },
   async mount(file, path) {
@@ -31,7 +31,7 @@ export const commandDiskSystem: DiskSystem = {
     try {
       await runCommand('mount', ['-t', 'ext4', '-o', diskMountOptions, device, path])
     } finally {
-      // With the device mounted this only marks it to go away with the mount.
+      // While the device is mounted, this only marks it for removal after the unmount.
       await runCommand('losetup', ['-d', device])
     }
     return basename(device)

@@ -1,6 +1,6 @@
 /**
- * Which parts of a sparse file hold data, without reading its holes: lseek(2) with SEEK_DATA. Where the system-call
- * library cannot be loaded every part counts as data; whoever reads it finds the zeros.
+ * Finds the parts of a sparse file that hold data without reading the holes: lseek(2) with SEEK_DATA. If the system-call
+ * library cannot be loaded, every part counts as data, and the reader finds zeros.
  */
 import type { FileHandle } from 'node:fs/promises'
 
@@ -31,7 +31,7 @@ const loadSeek = async (): Promise<Seek | null> => {
   }
 }
 
-/** Positions, counted in parts of `partBytes`, of the parts in which the file of `size` bytes holds data; ascending. */
+/** Yields the indexes of the parts of `partBytes` that hold data in a file of `size` bytes, in ascending order. */
 export async function* partsWithData(
   file: FileHandle,
   size: number,

@@ -1,7 +1,7 @@
 /**
- * The host's pool of disks: a btrfs filesystem in which each image, Dock and capture is a subvolume that holds one
- * ext4 disk. What stands under its final name is whole. The pool's and the mounts' folders are closed to all but
- * root: the disks in them are readable files, so that an unprivileged reader can be handed one.
+ * The host's disk pool: a btrfs filesystem in which each image, Dock and capture is a subvolume with one ext4 disk. A
+ * subvolume under its final name is complete. Only root can enter the folders of the pool and the mounts: the disks in
+ * them are world-readable files, so that an unprivileged reader can be given one.
  */
 import { mkdir, readdir, readFile, rmdir, stat, statfs } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -13,24 +13,24 @@ import { imagePath, listImages } from '../images/list-images.ts'
 import { receiveImage } from '../images/receive-image.ts'
 import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
-import { cloneDisk, exists, halfMade, sizedImage } from './clone-disk.ts'
+import { cloneDisk, exists, partialPrefix, sizedImage } from './clone-disk.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 import type { DiskSystem } from './disk-system.ts'
-import { layEntries } from './lay-entries.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { createPoolRoom } from './pool-room.ts'
 import { preparePool } from './prepare-pool.ts'
 import { restoreDisk } from './restore-disk.ts'
 import { createSerial } from './serial.ts'
+import { writeEntries } from './write-entries.ts'
 
 export type DiskPoolOptions = {
-  /** Where the btrfs pool is mounted; its image file `pool.img` stands beside it. */
+  /** Mount point of the btrfs pool. Its image file is `pool.img` in the parent folder. */
   poolDir: string
-  /** Folder for the mounts of the Docks' disks. */
+  /** Folder for the mount points of the Docks' disks. */
   mountsDir: string
   logger: Logger
-  /** Room that is kept free. Default max(2 GiB, 5 %). */
+  /** Space that is kept free. Default max(2 GiB, 5 %). */
   reserveBytes?: number
   /** How long a detach waits for other mount namespaces to release the disk. Default 10 s. */
   releaseDeadlineMs?: number
@@ -41,7 +41,7 @@ const checked = (id: string): string => {
   return id
 }
 
-/** The pool at `poolDir`. `recover` must have run once before anything else is asked of it. */
+/** Creates the pool at `poolDir`. Call `recover` once before anything else. */
 export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const { poolDir, mountsDir, logger, reserveBytes, releaseDeadlineMs = 10_000 } = options
   let opened: Promise<DiskSystem> | undefined
@@ -74,12 +74,12 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         await delay(5)
         continue
       }
-      // Another mount namespace (a sandbox that is just starting or ending) may hold the filesystem a little longer.
+      // Another mount namespace (of a sandbox that is starting or ending) may hold the filesystem a little longer.
       while (
         (await exists(`/sys/fs/ext4/${mount.device}`)) ||
         (await holds(mount.device, dockPath(dockId)))
       ) {
-        if (Date.now() > deadline) throw new Error(`the disk of ${dockId} is still held (${mount.device})`)
+        if (Date.now() > deadline) throw new Error(`the disk of ${dockId} is still in use (${mount.device})`)
         await delay(2)
       }
     }
@@ -95,27 +95,27 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     if ('image' in from) {
       const image = imagePath(poolDir, from.image)
       const cloneImage = async (): Promise<void> => {
-        if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`no such image: ${from.image}`)
+        if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`this host has no image ${from.image}`)
         const sized = () => sizedImage(system, poolDir, image, from.image, diskGiB)
         await clone(await serial(`image ${from.image}`, sized))
       }
-      // The image was replaced by a newer version in just this moment.
+      // A newer version of the image may replace it at this moment.
       const isReplaced = (error: NodeJS.ErrnoException): boolean => error.code === 'ENOENT'
       return cloneImage().catch((error) => (isReplaced(error) ? cloneImage() : Promise.reject(error)))
     }
     const source = capturePath(from.captureId)
-    if (!(await exists(source))) throw new NotInPool(`no such capture: ${from.captureId}`)
+    if (!(await exists(source))) throw new NotInPool(`this host has no capture ${from.captureId}`)
     await clone(source)
   }
 
   const makeCapture = async (dockId: string, target: string): Promise<void> => {
-    if (!(await exists(dockPath(dockId)))) throw new NotInPool(`no disk of ${dockId}`)
+    if (!(await exists(dockPath(dockId)))) throw new NotInPool(`this host has no disk of Dock ${dockId}`)
     demandRoom()
     const system = await kernel()
     const snapshot = () => system.snapshot(dockPath(dockId), target, true)
     if (!(await mounted(dockId))) return await snapshot()
     const path = mountPath(dockId)
-    // First without a pause: nearly all that is dirty leaves before the freeze.
+    // Sync before the freeze: nearly all dirty data is then written without stopping the Dock.
     await system.sync(path)
     await withRcuExpedited(async () => {
       await system.freeze(path)
@@ -129,7 +129,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
 
   const captured = async (captureId: string): Promise<string> => {
     const file = join(capturePath(captureId), 'disk.raw')
-    if (!(await exists(file))) throw new NotInPool(`no such capture: ${captureId}`)
+    if (!(await exists(file))) throw new NotInPool(`this host has no capture ${captureId}`)
     return file
   }
 
@@ -141,13 +141,13 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         const rootPath = mountPath(dockId)
         if (await mounted(dockId)) return { rootPath }
         const file = join(dockPath(dockId), 'disk.raw')
-        if (!(await exists(file))) throw new NotInPool(`no disk of ${dockId}`)
+        if (!(await exists(file))) throw new NotInPool(`this host has no disk of Dock ${dockId}`)
         await mkdir(rootPath, { recursive: true })
         await limitDeviceDirtyMemory(await (await kernel()).mount(file, rootPath), logger)
         return { rootPath }
       }),
 
-    lay: (dockId, entries) => layEntries(mountPath(dockId), entries),
+    lay: (dockId, entries) => writeEntries(mountPath(dockId), entries),
 
     detach: async (dockId) => serial(checked(dockId), () => detach(dockId)),
 
@@ -199,7 +199,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     images: () => listImages(poolDir),
     imageFile: async (name) => {
       const file = join(imagePath(poolDir, name), 'disk.raw')
-      if (!(await exists(file))) throw new NotInPool(`no such image: ${name}`)
+      if (!(await exists(file))) throw new NotInPool(`this host has no image ${name}`)
       return file
     },
     receiveImage: (name, arriving) =>
@@ -225,14 +225,14 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
       for (const folder of ['docks', 'captures', 'images', 'variants']) {
         await mkdir(join(poolDir, folder), { recursive: true })
         for (const name of await readdir(join(poolDir, folder))) {
-          if (name.startsWith(halfMade)) await system.destroySubvolume(join(poolDir, folder, name))
+          if (name.startsWith(partialPrefix)) await system.destroySubvolume(join(poolDir, folder, name))
         }
       }
     },
   }
 }
 
-/** Whether a loop device still has the disk of this subvolume open. */
+/** True if a loop device still has the disk of this subvolume open. */
 const holds = async (device: string, subvolume: string): Promise<boolean> => {
   const file = await readFile(`/sys/block/${device}/loop/backing_file`, 'utf8').catch(() => '')
   return file.trim() === join(subvolume, 'disk.raw')

@@ -1,8 +1,8 @@
-/** The mounts of this process's mount namespace, by mount point. */
+/** The mounts in this process's mount namespace. */
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 
-/** `device`: the kernel's name of the block device (`loop7`) when the source is one. */
+/** `device` is the kernel's name of the block device (`loop7`) if the source is one. */
 export type Mounted = { device: string; type: string }
 
 const unescapeOctal = (text: string): string =>
@@ -22,12 +22,12 @@ const parseMountTable = (text: string): Map<string, Mounted> => {
   return table
 }
 
-/** Reads /proc/self/mountinfo afresh. */
+/** Reads /proc/self/mountinfo. Returns the mounts by mount point. */
 export async function readMountTable(): Promise<Map<string, Mounted>> {
   return parseMountTable(await readFile(mountInfo, 'utf8'))
 }
 
-/** The same without a wait. */
+/** Synchronous variant of {@link readMountTable}. */
 export function readMountTableNow(): Map<string, Mounted> {
   return parseMountTable(readFileSync(mountInfo, 'utf8'))
 }

@@ -1,4 +1,4 @@
-/** The disk system by system calls. Numbers and layouts are those of the 64-bit Linux ABI (linux/loop.h, btrfs.h, fs.h). */
+/** Implements {@link DiskSystem} with system calls of the 64-bit Linux ABI (linux/loop.h, linux/btrfs.h, linux/fs.h). */
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { DiskSystem } from './disk-system.ts'
@@ -17,7 +17,7 @@ const MS_NOSUID_NODEV_NOATIME = 2 | 4 | 1024
 const EBUSY = 16
 const EINVAL = 22
 
-/** A system call that the kernel refused. */
+/** A system call failed. */
 export class SystemCallFailed extends Error {
   readonly errno: number
   constructor(call: string, subject: string, errno: number) {
@@ -42,7 +42,7 @@ const withFile = async <T>(
   }
 }
 
-/** struct loop_config: the file's descriptor, 4096-byte sectors, direct I/O, gone with its last user. */
+/** Returns a struct loop_config: 4096-byte sectors, direct I/O, removed with its last user (autoclear). */
 const loopConfiguration = (descriptor: number): Buffer => {
   const config = Buffer.alloc(304)
   config.writeUInt32LE(descriptor, 0)
@@ -51,13 +51,14 @@ const loopConfiguration = (descriptor: number): Buffer => {
   return config
 }
 
-const named = (path: string, at: number): Buffer => {
+/** Returns a struct btrfs_ioctl_vol_args (or _v2) with the name at offset `at`. */
+const volumeArguments = (path: string, at: number): Buffer => {
   const volume = Buffer.alloc(4096)
   volume.write(basename(path), at, 'utf8')
   return volume
 }
 
-/** Loads the C library. Throws when it cannot be loaded on this machine. */
+/** Loads the C library. Throws if it cannot be loaded on this machine. */
 export async function openNativeDiskSystem(): Promise<DiskSystem> {
   const koffi = (await import('koffi')).default
   const libc = koffi.load('libc.so.6')
@@ -68,7 +69,7 @@ export async function openNativeDiskSystem(): Promise<DiskSystem> {
   const umountFunction = libc.func('int umount2(const char *target, int flags)') as AsyncFunction
   const syncfsFunction = libc.func('int syncfs(int fd)') as AsyncFunction
 
-  // On a worker thread: freezing, syncing and mounting wait for the disk.
+  // Runs on a worker thread, because freezing, syncing and mounting wait for the disk.
   const call = (name: string, subject: string, fn: AsyncFunction, ...args: unknown[]): Promise<number> =>
     new Promise((resolve, reject) =>
       fn.async(...args, (error: Error | null, result: number) => {
@@ -95,7 +96,7 @@ export async function openNativeDiskSystem(): Promise<DiskSystem> {
         })
         return basename(device)
       } catch (error) {
-        // Somebody else took the same free device between the two calls.
+        // Another process may take the same free device between the two calls.
         const taken = error instanceof SystemCallFailed && error.message.startsWith('LOOP_CONFIGURE')
         if (!(taken && error.errno === EBUSY && attempt < 50)) throw error
       }
@@ -106,7 +107,7 @@ export async function openNativeDiskSystem(): Promise<DiskSystem> {
     async snapshot(source, destination, readOnly) {
       await withFile(source, 'r', (volume) =>
         withFile(dirname(destination), 'r', async (folder) => {
-          const argument = named(destination, 56)
+          const argument = volumeArguments(destination, 56)
           argument.writeBigInt64LE(BigInt(volume.fd), 0)
           argument.writeBigUInt64LE(readOnly ? BTRFS_SUBVOL_RDONLY : 0n, 16)
           await ioctl(folder, 'BTRFS_IOC_SNAP_CREATE_V2', destination, BTRFS_SNAP_CREATE_V2, argument)
@@ -115,12 +116,12 @@ export async function openNativeDiskSystem(): Promise<DiskSystem> {
     },
     async createSubvolume(path) {
       await withFile(dirname(path), 'r', (folder) =>
-        ioctl(folder, 'BTRFS_IOC_SUBVOL_CREATE', path, BTRFS_SUBVOL_CREATE, named(path, 8)),
+        ioctl(folder, 'BTRFS_IOC_SUBVOL_CREATE', path, BTRFS_SUBVOL_CREATE, volumeArguments(path, 8)),
       )
     },
     async destroySubvolume(path) {
       await withFile(dirname(path), 'r', (folder) =>
-        ioctl(folder, 'BTRFS_IOC_SNAP_DESTROY', path, BTRFS_SNAP_DESTROY, named(path, 8)),
+        ioctl(folder, 'BTRFS_IOC_SNAP_DESTROY', path, BTRFS_SNAP_DESTROY, volumeArguments(path, 8)),
       )
     },
     async sync(path) {

@@ -1,16 +1,16 @@
-/** Chooses how this machine's disks are handled. */
+/** Chooses the disk system of this machine. */
 import type { Logger } from '@dock/foundation'
 import { withDiskSteps } from '../fault-steps.ts'
 import { commandDiskSystem } from './command-disk-system.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { openNativeDiskSystem } from './native-disk-system.ts'
 
-/** System calls where the library loads, commands otherwise (with a warning). */
+/** Uses system calls if the library loads. Otherwise logs a warning and uses commands. */
 export async function openDiskSystem(logger: Logger): Promise<DiskSystem> {
   try {
     return withDiskSteps(await openNativeDiskSystem())
   } catch (error) {
-    logger.warn({ err: error }, 'system calls are not available; disks are handled by commands, more slowly')
+    logger.warn({ err: error }, 'cannot load the system-call library; using slower commands for disks')
     return withDiskSteps(commandDiskSystem)
   }
 }

@@ -1,38 +1,38 @@
-/** How btrfs has allotted the pool's space, which its kernel tells in a folder of small files in /sys. */
+/** Reads from /sys how btrfs has allocated the pool's space. */
 import { readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { readMountTableNow } from './mount-table.ts'
 
 const filesystems = '/sys/fs/btrfs'
-/** In which the kernel tells the size of any device. */
+/** The kernel reports device sizes in sectors of this size, whatever the device's own sector size is. */
 const sectorBytes = 512
 
 export type PoolAllotment = {
-  /** Data that is written or about to be, and that statfs still tells as free: it is booked only with a commit. */
+  /** Data that is written or soon will be, but that statfs still counts as free until the next commit. */
   unbookedBytes: number
-  /** What metadata can still take: its own chunks, less what the kernel keeps for itself, and those it could be given. */
+  /** Space for metadata: free in its own chunks, without the kernel's reserve, plus space that is not allocated yet. */
   metadataFreeBytes: number
 }
 
-/** The kernel's folder of the filesystem that is mounted at `poolDir`. */
+/** Returns the /sys folder of the filesystem that is mounted at `poolDir`. */
 const filesystemFolder = (poolDir: string): string => {
   const source = readMountTableNow().get(poolDir)?.device ?? ''
   const holds = (id: string): boolean => {
     try {
-      // A volume of LVM is mounted by another name than the kernel's.
+      // An LVM volume is mounted under another name than the kernel's.
       const device = basename(realpathSync(join('/dev', source)))
       return readdirSync(join(filesystems, id, 'devices')).includes(device)
     } catch {
-      // Not every folder there is a filesystem, and one may go away meanwhile.
+      // Not every folder here is a filesystem, and a filesystem may be unmounted meanwhile.
       return false
     }
   }
   const id = readdirSync(filesystems).find(holds)
-  if (!id) throw new Error(`the kernel does not tell how the pool at ${poolDir} is allotted`)
+  if (!id) throw new Error(`cannot find the btrfs filesystem of the pool at ${poolDir} in ${filesystems}`)
   return join(filesystems, id)
 }
 
-/** Answers a function that reads it now. The pool must be mounted, and is looked for only once. */
+/** Returns a function that reads the present values. The pool must be mounted when this is called. */
 export function openPoolAllotment(poolDir: string): () => PoolAllotment {
   const folder = filesystemFolder(poolDir)
   const number = (...path: string[]): number => Number(readFileSync(join(folder, ...path), 'utf8'))
@@ -45,7 +45,7 @@ export function openPoolAllotment(poolDir: string): () => PoolAllotment {
     const taken = read('metadata/bytes_used') + read('metadata/bytes_reserved') + read('global_rsv_size')
     return {
       unbookedBytes: read('data/bytes_reserved') + read('data/bytes_may_use'),
-      // Metadata is usually kept twice on the disk.
+      // btrfs usually keeps two copies of metadata, so unallocated space counts only in part.
       metadataFreeBytes: inMetadata - taken + unallotted * (inMetadata / onDisk),
     }
   }

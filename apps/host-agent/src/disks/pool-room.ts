@@ -1,23 +1,23 @@
-/** How much of the pool of disks is left, and how much of that must stay free. */
+/** How much space of the disk pool is free, and how much must stay free. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PoolRoom } from '../docks/seams.ts'
 import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
 
 const gibibyte = 2 ** 30
-/** Of metadata: what 256 MiB of data takes that is still written after a freeze, in pieces of 4 KiB. */
+/** Metadata needed for 256 MiB of data in 4 KiB pieces, which may still be written after a freeze. */
 const metadataReserveBytes = 64 * 2 ** 20
 
-/** What metadata lets be written of the pool's data: all of it, until its own reserve is near. */
+/** Returns how much data the free metadata space allows: no limit until the metadata reserve is near. */
 const roomByMetadata = (metadataFreeBytes: number, reserveBytes: number): number =>
   metadataFreeBytes >= 2 * metadataReserveBytes
     ? Number.POSITIVE_INFINITY
     : Math.floor((metadataFreeBytes / metadataReserveBytes) * reserveBytes)
 
 /**
- * Answers a function that reads it now; the pool must be mounted. A full pool loses data of Docks that did nothing
- * wrong: what they wrote is in memory and finds no place. The reserve, max(2 GiB, 5 %) unless given, is what is still
- * written after every Dock was stopped from writing more.
+ * Returns a function that reads the pool's present free space. The pool must be mounted. When a pool is full, dirty data of
+ * Docks cannot be written and is lost. The reserve (default max(2 GiB, 5 %)) is for data that is still written after every
+ * Dock was frozen.
  */
 export function createPoolRoom(poolDir: string, givenReserve?: number): () => PoolRoom {
   let readAllotment: (() => PoolAllotment) | undefined
@@ -27,11 +27,11 @@ export function createPoolRoom(poolDir: string, givenReserve?: number): () => Po
     const below = statfsSync(dirname(poolDir))
     const totalBytes = pool.blocks * pool.bsize
     const reserveBytes = givenReserve ?? Math.max(2 * gibibyte, totalBytes * 0.05)
-    // Last: what is booked in between is then missed for a moment; twice counted, it would freeze Docks for nothing.
+    // Read this last: data committed in between is then missed briefly. Counting it twice would freeze Docks needlessly.
     const { unbookedBytes, metadataFreeBytes } = readAllotment()
     const free = [
       pool.bavail * pool.bsize - unbookedBytes,
-      // The pool's file is sparse: what is free in it can be used only as far as the disk below has room.
+      // The pool's file is sparse, so its free space is limited by the free space of the disk that contains it.
       below.bavail * below.bsize,
       roomByMetadata(metadataFreeBytes, reserveBytes),
     ]

@@ -1,6 +1,6 @@
 /**
- * Makes the pool's file and filesystem when they are missing and mounts it in this process's mount namespace. Run
- * by `script/install/pool` and by the agent at its start. An existing pool is kept as it is.
+ * Creates the pool's file and filesystem if they are missing, and mounts the pool in this process's mount namespace. Used
+ * by `script/install/pool` and by the agent at its start. An existing pool is kept unchanged.
  */
 import { chmod, mkdir, open, readFile, statfs } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -15,7 +15,7 @@ const sizeMin = 8 * gibibyte
 export type PreparePoolOptions = {
   /** Default `<hostDir>/pool`. */
   poolDir?: string
-  /** Bytes of a new pool. Default: 80 % of what is free, at most 1 TiB; below 8 GiB it is refused. */
+  /** Size of a new pool. Default: 80 % of the free space, at most 1 TiB. A default below 8 GiB is refused. */
   sizeBytes?: number
 }
 
@@ -23,18 +23,18 @@ const requireBtrfs = async (): Promise<void> => {
   const known = async () => /\bbtrfs$/m.test(await readFile('/proc/filesystems', 'utf8'))
   if (await known()) return
   await tryCommand('modprobe', ['btrfs']).catch(() => undefined)
-  if (!(await known())) throw new Error('this kernel has no btrfs, which the pool of disks needs')
+  if (!(await known())) throw new Error('this kernel has no btrfs, which the disk pool needs')
 }
 
 const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | undefined): Promise<void> => {
   const { bavail, bsize } = await statfs(hostDir)
   const wanted = sizeBytes ?? Math.min(Math.floor((bavail * bsize * 0.8) / gibibyte) * gibibyte, sizeMax)
   if (sizeBytes === undefined && wanted < sizeMin) {
-    throw new Error(`${hostDir} has too little room for the pool of disks: 10 GiB must be free`)
+    throw new Error(`${hostDir} has too little free space for the disk pool: at least 10 GiB are needed`)
   }
   const half = `${file}.new`
   const handle = await open(half, 'w', 0o600)
-  // Matters only where the file itself stands on btrfs: no second copy-on-write.
+  // Avoids a second level of copy-on-write if the file itself is on btrfs. Fails on other filesystems.
   await tryCommand('chattr', ['+C', half]).catch(() => undefined)
   await handle.truncate(wanted)
   await handle.close()
@@ -42,14 +42,14 @@ const makePoolFile = async (file: string, hostDir: string, sizeBytes: number | u
   await runCommand('mv', ['-T', half, file])
 }
 
-/** The device that already carries the file: a second one over the same file would destroy the filesystem. */
+/** Attaches the file, or returns its existing device: a second device for the same file would destroy the filesystem. */
 const attachPoolFile = async (file: string): Promise<string> => {
   const device = (await runCommand('losetup', ['-n', '-O', 'NAME', '-j', file])).trim().split('\n')[0]
   if (device) return device.trim()
   return (await runCommand('losetup', ['-f', '--show', '--direct-io=on', file])).trim()
 }
 
-/** Answers where the pool is mounted. Throws with a sentence that says what is wrong with the machine. */
+/** Returns the pool's mount point. Throws an error that says what is wrong with the machine. */
 export async function preparePool(hostDir: string, options: PreparePoolOptions = {}): Promise<string> {
   const poolDir = resolve(options.poolDir ?? join(hostDir, 'pool'))
   await mkdir(poolDir, { recursive: true, mode: 0o700 })
@@ -61,7 +61,7 @@ export async function preparePool(hostDir: string, options: PreparePoolOptions =
   try {
     await runCommand('mount', ['-t', 'btrfs', '-o', 'nosuid,nodev,noatime,discard=async', device, poolDir])
   } finally {
-    // The device is in use now: this marks it to go away with the last mount.
+    // The device is mounted now, so this only marks it for removal after the last unmount.
     await runCommand('losetup', ['-d', device])
   }
   await chmod(poolDir, 0o700)

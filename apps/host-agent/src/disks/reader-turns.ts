@@ -1,4 +1,4 @@
-/** Turns for work of which a host does only a little at once. Who comes when too many wait, or waits too long, is refused. */
+/** Limits how much work runs at the same time. Refuses work if too many wait already, or if it waits too long. */
 import { type Clock, systemClock } from '@dock/foundation'
 
 export class TooManyWait extends Error {
@@ -18,7 +18,7 @@ export class ReaderTurns {
     this.#clock = clock
   }
 
-  /** Resolves when it is this one's turn, with what ends the turn. Throws {@link TooManyWait}. */
+  /** Resolves when a slot is free, with a function that frees it again. Throws {@link TooManyWait}. */
   async take(): Promise<() => void> {
     if (this.#underWay < this.#options.atOnce) this.#underWay += 1
     else await this.#wait()
@@ -32,9 +32,9 @@ export class ReaderTurns {
     }
   }
 
-  /** The turn is handed over by the one that ends: it stays counted. */
+  /** Waits for a slot. The previous holder hands its slot over, so `#underWay` does not change. */
   #wait(): Promise<void> {
-    const refusal = () => new TooManyWait('too many files of Snapshots are being read on this host')
+    const refusal = () => new TooManyWait('too many Snapshot files are being read on this host; retry later')
     if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(refusal())
     return new Promise((resolve, reject) => {
       const begin = (): void => {

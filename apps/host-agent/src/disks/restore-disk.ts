@@ -1,10 +1,10 @@
-/** Makes a read-only subvolume with a disk that is written from a durable copy. */
+/** Makes a read-only subvolume with a disk from a durable copy. */
 import { join } from 'node:path'
-import { exists, halfMade } from './clone-disk.ts'
+import { exists, partialPrefix } from './clone-disk.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { type FillDisk, writeNewDisk } from './write-new-disk.ts'
 
-/** On return `folder/name` is on stable storage; it is absent when `fill` threw or the machine went down before. */
+/** On return `folder/name` is on stable storage. If `fill` throws or the machine crashes, it is absent. */
 export async function restoreDisk(
   system: DiskSystem,
   folder: string,
@@ -13,7 +13,7 @@ export async function restoreDisk(
   fill: FillDisk,
   demandRoom: () => void,
 ): Promise<void> {
-  const half = join(folder, `${halfMade}${name}`)
+  const half = join(folder, `${partialPrefix}${name}`)
   if (await exists(half)) await system.destroySubvolume(half)
   await system.createSubvolume(half)
   try {

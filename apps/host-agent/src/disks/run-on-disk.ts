@@ -1,30 +1,30 @@
 /**
- * Runs a filesystem program on a disk that somebody else may have written: as a user that owns nothing, without a way to
- * more rights, with bounds of memory, time and file size. It reaches the disk by a descriptor that it inherits, as
- * `/dev/fd/3`; the folders that lead to the disk are closed to it.
+ * Runs a filesystem program on a disk with untrusted content: as an unprivileged user that owns nothing and cannot gain
+ * privileges, with limits for memory, time and file size. The program opens the disk through an inherited descriptor,
+ * `/dev/fd/3`, because its user cannot enter the folders that contain the disk.
  */
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 
-/** A user without a name, and not `nobody`: another process of the same user could trace the program and reach the disk. */
+/** A user id without a name. Not `nobody`: another process of the same user could trace the program and reach the disk. */
 export const diskReader = 60_993
-/** The path of the disk for the program. */
+/** The path of the disk inside the program. */
 export const diskPath = '/dev/fd/3'
-/** What is kept of its output: a hostile filesystem has it report without end. */
+/** How much output is kept. A hostile filesystem can make the program print without end. */
 const outputCharsMax = 4_096
 
 export type DiskRun = { code: number; signal: NodeJS.Signals | null; output: string }
 
 export type DiskLimits = {
-  /** Of its address space. */
+  /** Limit of the address space. */
   memoryBytes: number
-  /** Of processor time. */
+  /** Limit of the processor time. */
   cpuSeconds: number
-  /** Of time in all; it is killed then. */
+  /** Limit of the elapsed time, after which the program is killed. */
   deadlineMs: number
 }
 
-/** Enough for a disk of 2 TiB with some million files. */
+/** Enough for a disk of 2 TiB with a few million files. */
 export const usualDiskLimits: DiskLimits = { memoryBytes: 2 * 2 ** 30, cpuSeconds: 300, deadlineMs: 600_000 }
 
 const runWithDescriptor = (
@@ -67,8 +67,8 @@ const runWithDescriptor = (
   })
 
 /**
- * Runs `program` on the disk in `file`, which nobody else uses meanwhile; `write` lets it change the disk. Returns how it
- * ended, whatever that was. Rejects when it cannot be started.
+ * Runs `program` on the disk in `file`, which nothing else may use at the same time. `write` lets the program change the
+ * disk. Returns how the program ended, also if it failed. Rejects if it cannot be started.
  */
 export async function runOnDisk(
   program: string,
@@ -79,7 +79,7 @@ export async function runOnDisk(
   const disk = await open(file, write ? 'r+' : 'r')
   try {
     const { size } = await disk.stat()
-    // The program opens the descriptor anew, with the rights of its user. Only it has a path to the file.
+    // The program reopens the descriptor with the rights of its user. No other process of that user has a path to the file.
     if (write) await disk.chmod(0o666)
     try {
       return await runWithDescriptor(program, args, { fd: disk.fd, bytes: size }, limits)

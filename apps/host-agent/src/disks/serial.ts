@@ -1,4 +1,4 @@
-/** Work on one key runs one after the other, on different keys side by side. */
+/** Returns a function that runs work for the same key in sequence, and work for different keys in parallel. */
 export function createSerial() {
   const tails = new Map<string, Promise<unknown>>()
   return async <T>(key: string, work: () => Promise<T>): Promise<T> => {

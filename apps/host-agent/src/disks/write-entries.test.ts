@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { layEntries } from './lay-entries.ts'
+import { writeEntries } from './write-entries.ts'
 
 let scratch: string
 let disk: string
@@ -23,8 +23,8 @@ const folder = { path: '/home', mode: 0o700, ...owner }
 const file = { path: '/home/file', mode: 0o600, ...owner, contents: Buffer.from('given') }
 
 it('makes folders and files where there are none, and leaves a folder that is there as it is', async () => {
-  await layEntries(disk, [folder, file])
-  await layEntries(disk, [
+  await writeEntries(disk, [folder, file])
+  await writeEntries(disk, [
     { ...folder, mode: 0o777 },
     { ...file, contents: Buffer.from('again') },
   ])
@@ -40,7 +40,7 @@ it.each(['absolute', 'relative'])(
     await symlink(kind === 'absolute' ? host : '../host', join(disk, 'home'))
     const deeper = { ...folder, path: '/home/deeper' }
     for (const entries of [[folder, file], [file], [deeper]])
-      await expect(layEntries(disk, entries)).rejects.toMatchObject({ code: 'ENOTDIR' })
+      await expect(writeEntries(disk, entries)).rejects.toMatchObject({ code: 'ENOTDIR' })
     expect(await readdir(host)).toEqual(['file'])
     expect(await readFile(join(host, 'file'), 'utf8')).toBe('of the host')
   },
@@ -50,7 +50,7 @@ it('puts a file in place of a link or a pipe, and not through it', async () => {
   await mkdir(join(disk, 'home'))
   await symlink(join(host, 'file'), join(disk, 'home/file'))
   execFileSync('mkfifo', [join(disk, 'home/pipe')])
-  await layEntries(disk, [file, { ...file, path: '/home/pipe' }])
+  await writeEntries(disk, [file, { ...file, path: '/home/pipe' }])
   for (const name of ['file', 'pipe']) expect(await readFile(join(disk, 'home', name), 'utf8')).toBe('given')
   expect(await readFile(join(host, 'file'), 'utf8')).toBe('of the host')
 })

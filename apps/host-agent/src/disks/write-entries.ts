@@ -1,6 +1,6 @@
 /**
- * Folders and files for an attached disk that no sandbox has had yet. Nothing leads off the disk: each folder is opened
- * in the one above it and no link is followed, although a disk on which nobody has ever run holds none.
+ * Writes folders and files to an attached disk that no sandbox has used yet. Each folder is opened relative to its parent
+ * and links are not followed, so nothing can lead out of the disk, even if a disk unexpectedly contains links.
  */
 import { constants, type FileHandle, mkdir, open, unlink } from 'node:fs/promises'
 import { posix } from 'node:path'
@@ -8,20 +8,20 @@ import type { Entry } from '../docks/seams.ts'
 
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants
 
-/** Path of what has this name in an opened folder, wherever that is. */
-const within = ({ fd }: FileHandle, name: string): string => `/proc/self/fd/${fd}/${name}`
+/** Returns the path of a name inside an open folder. */
+const pathInside = ({ fd }: FileHandle, name: string): string => `/proc/self/fd/${fd}/${name}`
 
 const unlessCode = (code: string) => (error: NodeJS.ErrnoException) => {
   if (error.code !== code) throw error
 }
 
-/** Makes the entries below `rootPath`. A folder that is there stays as it is; a file takes the place of another. */
-export async function layEntries(rootPath: string, entries: readonly Entry[]): Promise<void> {
+/** Creates the entries below `rootPath`. An existing folder is kept; an existing file is replaced. */
+export async function writeEntries(rootPath: string, entries: readonly Entry[]): Promise<void> {
   const opened = new Map<string, Promise<FileHandle>>()
   const openFolder = async (path: string): Promise<FileHandle> => {
     if (path === '/') return open(rootPath, O_RDONLY | O_DIRECTORY)
     const above = await folder(posix.dirname(path))
-    return open(within(above, posix.basename(path)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    return open(pathInside(above, posix.basename(path)), O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
   }
   const folder = (path: string): Promise<FileHandle> => {
     const handle = opened.get(path) ?? openFolder(path)
@@ -29,12 +29,12 @@ export async function layEntries(rootPath: string, entries: readonly Entry[]): P
     return handle
   }
   const makeFolder = async ({ path, mode, uid, gid }: Entry): Promise<void> => {
-    const place = within(await folder(posix.dirname(path)), posix.basename(path))
+    const place = pathInside(await folder(posix.dirname(path)), posix.basename(path))
     const isNew = await mkdir(place, mode).then(() => true, unlessCode('EEXIST'))
     if (isNew) await (await folder(path)).chown(uid, gid)
   }
   const makeFile = async ({ path, mode, uid, gid, contents = Buffer.alloc(0) }: Entry): Promise<void> => {
-    const place = within(await folder(posix.dirname(path)), posix.basename(path))
+    const place = pathInside(await folder(posix.dirname(path)), posix.basename(path))
     await unlink(place).catch(unlessCode('ENOENT'))
     const file = await open(place, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode)
     try {

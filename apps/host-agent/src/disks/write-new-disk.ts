@@ -1,16 +1,16 @@
-/** Writes a disk that comes from elsewhere into a new file, as long as the pool has room, and proves its filesystem. */
+/** Writes a disk from outside into a new file while the pool has room, and checks its filesystem. */
 import { open } from 'node:fs/promises'
 import { faultPoint, runCommand } from '@dock/foundation'
 import { checkForeignDisk } from './check-foreign-disk.ts'
 
-/** A disk of holes. A write throws once the pool has no room for it. */
+/** A sparse disk. A write throws if the pool has no room for it. */
 export type FillingDisk = { write(content: Uint8Array, at: number): Promise<void> }
 export type FillDisk = (disk: FillingDisk) => Promise<unknown>
 
 /**
- * On return the file's content is on stable storage, and its filesystem can be mounted; throws HostileDisk when it must
- * not be. `afterPowerCut`: the journal may have to be replayed first. `demandRoom` throws when nothing more may be written: it is asked
- * before each write, for others fill the pool as well, and the guard stops Docks but not the agent.
+ * On return the file is on stable storage and its filesystem can be mounted. Throws HostileDisk if it must not be mounted.
+ * With `afterPowerCut` the journal may need to be replayed first. `demandRoom` throws if nothing more may be written. It is
+ * called before each write, because others fill the pool too and the pool guard freezes Docks but not the agent.
  */
 export async function writeNewDisk(
   path: string,
@@ -21,7 +21,7 @@ export async function writeNewDisk(
 ): Promise<void> {
   const file = await open(path, 'wx', 0o644)
   try {
-    // Only an empty file can be taken out of copy-on-write.
+    // Copy-on-write can be turned off only for an empty file.
     await runCommand('chattr', ['+C', path])
     await file.truncate(diskBytes)
     await fill({

@@ -5,7 +5,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
 import type { BootTurns } from '../docks/boot-turns.ts'
-import type { RestingSandbox } from '../docks/dock-state.ts'
+import type { IdleSandbox } from '../docks/dock-state.ts'
 import type { Freezer } from './freezer.ts'
 
 /** A new Dock that nobody has used yet costs as much as any, and many are made at once. */
@@ -17,7 +17,7 @@ const restBesideBootsMs = 250
 const busyPauseMs = 5_000
 const tickMs = 500
 
-type Resting = { readonly resting: RestingSandbox | null }
+type Resting = { readonly resting: IdleSandbox | null }
 
 /** Watches the Docks from now on; the answer ends it. A driver that cannot freeze or list processes is left alone. */
 export function watchIdle(parts: {
@@ -33,7 +33,7 @@ export function watchIdle(parts: {
   const nextLook = new WeakMap<Resting, number>()
   const looking = new WeakSet<Resting>()
 
-  const look = async (dock: Resting, { sandbox, since }: RestingSandbox): Promise<void> => {
+  const look = async (dock: Resting, { sandbox, since }: IdleSandbox): Promise<void> => {
     const processes = (await driver.processes?.(sandbox)) ?? []
     if (processes.some(({ isPlatform }) => !isPlatform)) {
       nextLook.set(dock, clock.now().getTime() + busyPauseMs)
@@ -44,7 +44,7 @@ export function watchIdle(parts: {
     await freezer.freeze(sandbox, 'idle')
   }
 
-  const restMs = ({ wasUsed }: RestingSandbox): number => {
+  const restMs = ({ wasUsed }: IdleSandbox): number => {
     if (!turns.isCalm) return restBesideBootsMs
     return wasUsed ? usedRestMs : unusedRestMs
   }

@@ -1,7 +1,7 @@
 /** Takes in a published version of an image: whole and proven before it stands in the place of the one of before. */
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { exists, halfMade } from '../disks/clone-disk.ts'
+import { exists, partialPrefix } from '../disks/clone-disk.ts'
 import type { DiskSystem } from '../disks/disk-system.ts'
 import { type FillDisk, writeNewDisk } from '../disks/write-new-disk.ts'
 import { imagePath, imageVersion, versionFile } from './list-images.ts'
@@ -24,7 +24,7 @@ export async function receiveImage(
   const image = imagePath(poolDir, name)
   if ((await imageVersion(poolDir, name)) === digest) return
   const folder = join(poolDir, 'images')
-  const [arriving, former] = [join(folder, `${halfMade}${name}`), join(folder, `${halfMade}former-${name}`)]
+  const [arriving, former] = [join(folder, `${partialPrefix}${name}`), join(folder, `${partialPrefix}former-${name}`)]
   const drop = async (path: string): Promise<void> => {
     if (await exists(path)) await system.destroySubvolume(path)
   }
