@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os'
 import { dirname, join } from 'node:path'
 import { type Logger, Precedence } from '@dock/foundation'
 import { type CopyPace, defaultCopyPace } from './copies/copy-capture.ts'
-import { BootTurns } from './docks/boot-turns.ts'
+import { BootQueue } from './docks/boot-queue.ts'
 import { createCaptureNotes } from './docks/capture-notes.ts'
 import type { DockEvents } from './docks/dock-events.ts'
 import { createDockRecords } from './docks/dock-record.ts'
@@ -17,14 +17,14 @@ import { GitDoors, type OpenDoor } from './git-door/git-doors.ts'
 import { WaitingConnections } from './git-door/waiting-connections.ts'
 import { readHostFacts, readPressure } from './host-facts.ts'
 import { createAgentApp } from './http/app.ts'
+import { createConnectHandler } from './http/connect-handler.ts'
 import type { HostView } from './http/host-view.ts'
-import { takeConnections } from './http/take-connections.ts'
 import { createInstanceMemory } from './instance/instance-memory.ts'
 import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'turns' | 'live' | 'gitDoors'
+  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'bootQueue' | 'live' | 'gitDoors'
 > & {
   handlesFolder: string
   logger: Logger
@@ -62,7 +62,7 @@ export function createAgent(agentParts: AgentParts) {
     events,
     poolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
-    turns: new BootTurns(bootsAtOnce),
+    bootQueue: new BootQueue(bootsAtOnce),
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),
     live: new Set(),
     records: withRecordSteps(createDockRecords(agentParts.handlesFolder)),
@@ -101,7 +101,7 @@ export function createAgent(agentParts: AgentParts) {
   }
   return {
     app: createAgentApp(view),
-    connect: takeConnections(view),
+    connect: createConnectHandler(view),
     docks,
     events: parts.events,
     warmPool: watches.warmPool,

@@ -25,12 +25,9 @@ const pinned = (made: number, pinning: number, program: string) => {
 
 const processors = [0, availableParallelism() - 1]
 const pairs = processors.flatMap((made) => processors.map((pinning) => [made, pinning] as const))
-test.each(pairs)(
-  'pins a namespace made on processor %i from processor %i',
-  async (made, pinning) => {
-    expect((await pinned(made, pinning, 'touch "$DOCK_HOST_DIR/prepared"')).stdout).toBe('pinned\n')
-  },
-)
+test.each(pairs)('pins a namespace made on processor %i from processor %i', async (made, pinning) => {
+  expect((await pinned(made, pinning, 'touch "$DOCK_HOST_DIR/prepared"')).stdout).toBe('pinned\n')
+})
 
 test('does not pin the namespace when its preparation fails, and prints the error once', async () => {
   const { code, stdout, stderr } = await pinned(0, 0, 'cat /nowhere').catch((error) => error)

@@ -13,7 +13,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
   const poolRoom = watchPoolRoom(parts)
   const warmPool = new WarmPool({
     ...parts,
-      // Without freezing, a waiting sandbox would cost more than it saves.
+    // Without freezing, a waiting sandbox would cost more than it saves.
     size: driver.freeze && driver.thaw ? parts.warmPoolSize : 0,
     losses: parts.poolLosses,
     room: () => disks.room(),

@@ -17,7 +17,8 @@ export async function fillDisk(
   for await (const { index, name, bytes } of decodeChunks(frames)) {
     const content = await openChunk(keys, name, bytes)
     const at = index * chunkBytes
-    if (at + content.length > diskBytes) throw new ChunkDamaged(`chunk ${index} lies beyond the end of the disk`)
+    if (at + content.length > diskBytes)
+      throw new ChunkDamaged(`chunk ${index} lies beyond the end of the disk`)
     faultPoint('disk:restore-write')
     await disk.write(content, at)
     filled.push([index, name])

@@ -8,7 +8,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
 import { NotInPool } from '../docks/seams.ts'
-import { ReaderTurns } from './reader-turns.ts'
+import { ReaderQueue } from './reader-queue.ts'
 import { diskReader } from './run-on-disk.ts'
 
 /** The path refers to a folder, a link or a device. */
@@ -20,7 +20,7 @@ const deadlineMs = 60_000
 /** How long a reader may take to accept the next bytes of a file. */
 const stallMsMax = 60_000
 /** Each read is a process. A slow reader keeps its slot as long as it accepts data. */
-const turns = new ReaderTurns({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
+const queue = new ReaderQueue({ atOnce: 8, waitingMax: 64, waitMs: 30_000 })
 const rootInode = '2'
 const pathLengthMax = 4096
 const filesAtOnce = 500
@@ -113,14 +113,14 @@ export type DiskFile = { path: string; size: number; inode: number }
  * with a line break and paths that are too long. Bytes of a name that are not UTF-8 appear as `%XX`.
  */
 export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
-  const endTurn = await turns.take()
+  const release = await queue.take()
   const disk = await open(file, 'r').catch((error: unknown) => {
-    endTurn()
+    release()
     throw error
   })
   try {
     const child = startDebugfs(disk, [])
-    child.once('close', endTurn)
+    child.once('close', release)
     const ask = (inode: string): boolean => child.stdin.write(`ls -p <${inode}>\n${mark}\n`)
     // Track inodes: a manipulated disk may list a folder twice, or inside itself.
     const seen = new Set([rootInode])
@@ -153,7 +153,7 @@ export async function* walkTree(file: string): AsyncGenerator<DiskFile[]> {
     if (at >= 0 && folders.size > 0) throw new Error('debugfs ended before it had listed all folders')
     yield files
   } finally {
-    endTurn()
+    release()
     await disk.close()
   }
 }
@@ -198,7 +198,7 @@ const requireSize = (size: number, stallMs: number): Transform => {
 
 /**
  * Opens one regular file of the disk. The caller must read or destroy the stream. Throws {@link NotInPool} if the path does
- * not exist, {@link NotRegularFile} if it is not a regular file, and {@link TooManyWait} if too many files are being read.
+ * not exist, {@link NotRegularFile} if it is not a regular file, and {@link QueueFull} if too many files are being read.
  */
 export async function readDiskFile(
   file: string,
@@ -210,10 +210,10 @@ export async function readDiskFile(
   if (!plain || segments.some((segment) => segment === '' || segment === '.' || segment === '..')) {
     throw new NotInPool(`no such file: ${path}`)
   }
-  const endTurn = await turns.take()
+  const release = await queue.take()
   let isRead = false
   const disk = await open(file, 'r').catch((error: unknown) => {
-    endTurn()
+    release()
     throw error
   })
   try {
@@ -224,13 +224,13 @@ export async function readDiskFile(
     const child = startDebugfs(disk, ['-R', `cat <${inode}>`])
     child.stdin.end()
     child.once('error', (error) => child.stdout.destroy(error))
-    child.once('close', endTurn)
+    child.once('close', release)
     isRead = true
     // Attach the pipeline immediately: Node discards unread output of a child process when the process ends.
     const stream = pipeline(child.stdout, requireSize(size, stallMs), () => child.kill('SIGKILL'))
     return { size, stream }
   } finally {
-    if (!isRead) endTurn()
+    if (!isRead) release()
     await disk.close()
   }
 }

@@ -54,11 +54,7 @@ it('takes a disk that mkfs made and debugfs wrote to, byte for byte', async () =
 describe('a superblock in which e2fsck finds no fault is refused', () => {
   it.each<[string, () => unknown, RegExp]>([
     ['a panic of the kernel on errors', () => run('tune2fs', '-e', 'panic', disk), /panic/],
-    [
-      'options of its mount',
-      () => run('tune2fs', '-E', 'mount_opts=errors=panic', disk),
-      /mount options/,
-    ],
+    ['options of its mount', () => run('tune2fs', '-E', 'mount_opts=errors=panic', disk), /mount options/],
     ['a feature of another kind of disk', () => makeDisk('-O', 'encrypt'), /features/],
     ['data in inodes', () => makeDisk('-O', 'inline_data'), /features/],
     ['other blocks', () => run('mkfs.ext4', '-q', '-F', '-b', '1024', disk, '64m'), /block size/],

@@ -95,7 +95,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     if ('image' in from) {
       const image = imagePath(poolDir, from.image)
       const cloneImage = async (): Promise<void> => {
-        if (!(await exists(join(image, 'disk.raw')))) throw new NotInPool(`this host has no image ${from.image}`)
+        if (!(await exists(join(image, 'disk.raw'))))
+          throw new NotInPool(`this host has no image ${from.image}`)
         const sized = () => sizedImage(system, poolDir, image, from.image, diskGiB)
         await clone(await serial(`image ${from.image}`, sized))
       }

@@ -4,7 +4,7 @@ import type { AgentErrorCode } from '@dock/host-protocol'
 import { ExecRefused, SandboxGone } from '@dock/runtime'
 import { NotRegularFile } from '../disks/capture-reader.ts'
 import { HostileDisk } from '../disks/check-foreign-disk.ts'
-import { TooManyWait } from '../disks/reader-turns.ts'
+import { QueueFull } from '../disks/reader-queue.ts'
 import { DiskTooSmall } from '../disks/resize-disk.ts'
 import { NoSpace, NotInPool } from './seams.ts'
 
@@ -23,7 +23,7 @@ export function toAgentRefusal(error: unknown): AgentRefusal {
   const message = error instanceof Error ? error.message : String(error)
   const refuse = (code: AgentErrorCode) => new AgentRefusal(code, message, { cause: error })
   if (error instanceof DiskTooSmall || error instanceof NotRegularFile) return refuse('invalid')
-  if (error instanceof TooManyWait) return refuse('busy')
+  if (error instanceof QueueFull) return refuse('busy')
   if (error instanceof NoSpace) return refuse('no_space')
   if (error instanceof NotInPool) return refuse('not_found')
   if (error instanceof ChunkDamaged || error instanceof HostileDisk) return refuse('damaged')

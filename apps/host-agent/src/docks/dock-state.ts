@@ -9,7 +9,7 @@ import type { GitDoors } from '../git-door/git-doors.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
-import type { BootTurns } from './boot-turns.ts'
+import type { BootQueue } from './boot-queue.ts'
 import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords } from './dock-record.ts'
@@ -31,7 +31,7 @@ export type DockParts = {
   events: DockEvents
   poolLosses: Emitter<PoolLoss>
   freezer: Freezer
-  turns: BootTurns
+  bootQueue: BootQueue
   /** Docks and pooled sandboxes that are alive: far fewer than the Docks that this host has a record of. */
   live: Set<DockState>
   /** The kernel's present boot id. */
@@ -167,7 +167,10 @@ export class DockState {
     }
     const { freezer } = this.parts
     if (freezer.isGuarding) {
-      throw new AgentRefusal('frozen', 'the disk pool of this host is full: every Dock is frozen until there is room')
+      throw new AgentRefusal(
+        'frozen',
+        'the disk pool of this host is full: every Dock is frozen until there is room',
+      )
     }
     this.#uses += 1
     this.#wasUsed = true

@@ -246,7 +246,9 @@ export class Dock {
       await Promise.all([parts.networks.destroy(dockId), parts.disks.detach(dockId)])
       await this.#state.save({ phase: 'dead', sandbox: null })
     })
-    cleanedUp.catch((error: unknown) => logger.error({ err: error }, 'cleanup after the death of a sandbox failed'))
+    cleanedUp.catch((error: unknown) =>
+      logger.error({ err: error }, 'cleanup after the death of a sandbox failed'),
+    )
   }
 }
 

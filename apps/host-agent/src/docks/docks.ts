@@ -67,7 +67,9 @@ export class Docks {
     const again = (): void => {
       cancel = clock.after(forgetEveryMs, () => {
         this.forgetGone()
-          .catch((error: unknown) => logger.warn({ err: error }, 'could not remove the fences of former Docks'))
+          .catch((error: unknown) =>
+            logger.warn({ err: error }, 'could not remove the fences of former Docks'),
+          )
           .finally(again)
       })
     }
@@ -109,7 +111,8 @@ export class Docks {
     const kept = await records.readAll()
     const adopted = new Set<string>()
     const leftAlone = new Set(kept.unreadable)
-    for (const dockId of leftAlone) logger.error({ dockId }, 'the record of a Dock cannot be read; leaving it alone')
+    for (const dockId of leftAlone)
+      logger.error({ dockId }, 'the record of a Dock cannot be read; leaving it alone')
     await this.#endUnowned(kept.records, leftAlone)
     for (const record of kept.records) {
       const { dockId } = record

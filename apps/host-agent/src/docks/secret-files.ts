@@ -70,5 +70,7 @@ export async function deliverFiles(
     ...(files.length > 0 ? { input: Buffer.concat(contents) } : {}),
   })
   if (exitCode === 0) return
-  throw new Error(`the sandbox did not accept the secret files: exit ${exitCode}: ${stderr.toString('utf8').trim()}`)
+  throw new Error(
+    `the sandbox did not accept the secret files: exit ${exitCode}: ${stderr.toString('utf8').trim()}`,
+  )
 }

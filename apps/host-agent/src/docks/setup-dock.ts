@@ -84,7 +84,8 @@ const rejoin = async (
   const joined = isHere ? driver.waitForExec?.(sandbox, reference) : undefined
   const exitCode = joined && (await waitAtMost(clock, leftMs, joined))
   const timedOut = exitCode === 'late'
-  if (isHere && timedOut) await waitAtMost(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
+  if (isHere && timedOut)
+    await waitAtMost(clock, endingMs, Promise.resolve(driver.endExec?.(sandbox, reference)))
   return {
     exitCode: timedOut ? unknownExitCode : (exitCode ?? unknownExitCode),
     timedOut,

@@ -18,7 +18,7 @@ export async function startDock(dock: DockState, command: StartDock): Promise<St
     const claimed = await claimPooled(dock, command)
     if (claimed) return claimed
   }
-  return dock.parts.turns.run(async () => {
+  return dock.parts.bootQueue.run(async () => {
     refuseWhileFull(dock)
     return bootDock(dock, command)
   })

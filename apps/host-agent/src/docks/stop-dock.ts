@@ -8,8 +8,8 @@ import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
-import { shutDownProcesses } from './shut-down-processes.ts'
 import { requireRoom } from './seams.ts'
+import { shutDownProcesses } from './shut-down-processes.ts'
 
 /** Ends the sandbox gracefully and removes the network. The disk is detached and kept. */
 export async function endGracefully(dock: DockState): Promise<void> {
@@ -79,7 +79,10 @@ const removeFromHost = async (dock: DockState): Promise<void> => {
     await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])
     await dock.save({ phase: 'gone', sandbox: null })
   } catch (error) {
-    dock.logger.error({ err: error }, 'could not remove everything of a stopped Dock; retrying at the next start')
+    dock.logger.error(
+      { err: error },
+      'could not remove everything of a stopped Dock; retrying at the next start',
+    )
   }
 }
 

@@ -1,8 +1,7 @@
 /**
- * The one place that freezes sandboxes and lets them go on. A sandbox stands still while there is a cause for it, and only
- * what set a cause lifts it: `pool`, it waits for a claim; `idle`, nothing of its user's runs in it; `stop`, its disk is
- * captured for the last time; and the guard's, which holds every sandbox of the host at once while the pool of disks is
- * full.
+ * The only place that freezes and thaws sandboxes. A sandbox is frozen while at least one cause holds it. Causes: `pool` (it
+ * waits for a claim), `idle` (nothing of its user runs), `stop` (its final capture is being made). In addition the pool
+ * guard freezes every sandbox of the host while the disk pool is full.
  */
 import type { Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
@@ -12,9 +11,9 @@ export type FreezeCause = 'pool' | 'idle' | 'stop'
 type Sandbox = {
   handle: SandboxHandle
   causes: Set<FreezeCause>
-  /** Undefined while nobody knows: the sandbox was another agent's. */
+  /** Undefined if unknown: an earlier agent started the sandbox. */
   isFrozen: boolean | undefined
-  /** Its changes of state follow each other; each makes true what the causes say at its turn. */
+  /** The end of the latest transition. Transitions run in sequence; each applies the causes at the time it runs. */
   settled: Promise<void>
   changing: number
 }
@@ -32,12 +31,12 @@ export class Freezer {
     this.#logger = logger
   }
 
-  /** Whether every sandbox stands still because the pool of disks is full. */
+  /** True while the pool guard freezes every sandbox because the disk pool is full. */
   get isGuarding(): boolean {
     return this.#isGuarding
   }
 
-  /** Takes a live sandbox into account. One that an earlier agent froze goes on, unless a cause is given. */
+  /** Registers a live sandbox. A sandbox that an earlier agent froze is thawed unless `cause` is set. */
   adopt(handle: SandboxHandle, state: { isNew: boolean; cause?: FreezeCause | undefined }): void {
     const sandbox: Sandbox = {
       handle,
@@ -47,48 +46,50 @@ export class Freezer {
       changing: 0,
     }
     this.#sandboxes.set(keyOf(handle), sandbox)
-    this.#settle(sandbox).catch((error: unknown) => this.#report(sandbox, error))
+    this.#converge(sandbox).catch((error: unknown) => this.#logFailure(sandbox, error))
   }
 
-  /** Drops what is known of a sandbox that has ended. */
+  /** Forgets a sandbox that has ended. */
   forget(handle: SandboxHandle): void {
     this.#sandboxes.delete(keyOf(handle))
   }
 
-  /** Adds a cause; on return the sandbox stands still. When this throws, the cause does not hold it. */
+  /** Adds a cause. On return the sandbox is frozen. If this throws, the cause is not set. */
   async freeze(handle: SandboxHandle, cause: FreezeCause): Promise<void> {
     const sandbox = this.#sandboxes.get(keyOf(handle))
     if (!sandbox) return
     sandbox.causes.add(cause)
     try {
-      await this.#settle(sandbox)
+      await this.#converge(sandbox)
     } catch (error) {
-      // Else it would count as frozen while it runs, and nobody would try again.
+      // Otherwise the running sandbox would count as frozen, and no caller would try again.
       sandbox.causes.delete(cause)
       throw error
     }
   }
 
-  /** Lifts a cause; on return the sandbox runs, unless another cause holds it. */
+  /** Removes a cause. On return the sandbox runs, unless another cause holds it. */
   async thaw(handle: SandboxHandle, cause: FreezeCause): Promise<void> {
     const sandbox = this.#sandboxes.get(keyOf(handle))
     if (!sandbox) return
     sandbox.causes.delete(cause)
-    await this.#settle(sandbox)
+    await this.#converge(sandbox)
   }
 
-  /** Whether a cause holds the sandbox. */
+  /** True if the sandbox should be frozen. */
   holds(handle: SandboxHandle): boolean {
     const sandbox = this.#sandboxes.get(keyOf(handle))
     return sandbox !== undefined && this.#shouldFreeze(sandbox)
   }
 
-  /** Sets the guard's cause on every sandbox there is and those that come, or lifts it from all. */
+  /** Turns the pool guard on or off, for all present and future sandboxes. */
   async guard(isGuarding: boolean): Promise<void> {
     this.#isGuarding = isGuarding
     const all = [...this.#sandboxes.values()]
     await Promise.all(
-      all.map((sandbox) => this.#settle(sandbox).catch((error: unknown) => this.#report(sandbox, error))),
+      all.map((sandbox) =>
+        this.#converge(sandbox).catch((error: unknown) => this.#logFailure(sandbox, error)),
+      ),
     )
   }
 
@@ -96,10 +97,10 @@ export class Freezer {
     return this.#isGuarding || sandbox.causes.size > 0
   }
 
-  #settle(sandbox: Sandbox): Promise<void> {
+  #converge(sandbox: Sandbox): Promise<void> {
     if (sandbox.changing === 0 && sandbox.isFrozen === this.#shouldFreeze(sandbox)) return sandbox.settled
     sandbox.changing += 1
-    const settled = sandbox.settled.then(() => this.#makeTrue(sandbox))
+    const settled = sandbox.settled.then(() => this.#applyCauses(sandbox))
     const done = () => {
       sandbox.changing -= 1
     }
@@ -107,7 +108,7 @@ export class Freezer {
     return settled
   }
 
-  async #makeTrue(sandbox: Sandbox): Promise<void> {
+  async #applyCauses(sandbox: Sandbox): Promise<void> {
     const wanted = this.#shouldFreeze(sandbox)
     if (sandbox.isFrozen === wanted) return
     try {
@@ -115,13 +116,13 @@ export class Freezer {
       sandbox.isFrozen = wanted
     } catch (error) {
       sandbox.isFrozen = undefined
-      // What watches the sandbox tells of its end.
+      // The watch on the sandbox reports its end.
       if (!(error instanceof SandboxGone)) throw error
     }
   }
 
-  #report(sandbox: Sandbox, error: unknown): void {
+  #logFailure(sandbox: Sandbox, error: unknown): void {
     const { dockId } = sandbox.handle
-    this.#logger.error({ err: error, dockId }, 'a sandbox could not be frozen or let go on')
+    this.#logger.error({ err: error, dockId }, 'could not freeze or thaw a sandbox')
   }
 }

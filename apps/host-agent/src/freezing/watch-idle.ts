@@ -1,69 +1,69 @@
 /**
- * Freezes Docks in which nothing of their user's runs: an idle sandbox costs little memory but some percent of a core.
- * A process of whatever user keeps its Dock awake; so does a command, a terminal or a port in use.
+ * Freezes idle Docks: an idle sandbox needs little memory but a few percent of a core. A Dock stays awake while a process
+ * other than the platform's own runs in it, or while a command, a terminal or a port is in use.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
-import type { BootTurns } from '../docks/boot-turns.ts'
+import type { BootQueue } from '../docks/boot-queue.ts'
 import type { IdleSandbox } from '../docks/dock-state.ts'
 import type { Freezer } from './freezer.ts'
 
-/** A new Dock that nobody has used yet costs as much as any, and many are made at once. */
-const unusedRestMs = 1_000
-const usedRestMs = 5_000
-/** While others boot, the processors are theirs: being thawed again takes a fraction of a millisecond. */
-const restBesideBootsMs = 250
-/** A Dock with processes of its user is looked at again only after this. */
+/** Short, because many new Docks may be created at once and an unused one costs as much as any other. */
+const unusedIdleMs = 1_000
+const usedIdleMs = 5_000
+/** Even shorter while other Docks boot and need the processors. Thawing takes a fraction of a millisecond. */
+const idleWhileBootingMs = 250
+/** How long to wait before checking a Dock again that had processes of its user. */
 const busyPauseMs = 5_000
 const tickMs = 500
 
-type Resting = { readonly resting: IdleSandbox | null }
+type WatchedDock = { readonly idle: IdleSandbox | null }
 
-/** Watches the Docks from now on; the answer ends it. A driver that cannot freeze or list processes is left alone. */
+/** Starts the watch and returns a function that stops it. Does nothing if the driver cannot freeze or list processes. */
 export function watchIdle(parts: {
-  docks: { live(): Iterable<Resting> }
+  docks: { live(): Iterable<WatchedDock> }
   driver: Pick<RuntimeDriver, 'processes' | 'freeze'>
   freezer: Freezer
-  turns: Pick<BootTurns, 'isCalm'>
+  bootQueue: Pick<BootQueue, 'isCalm'>
   clock: Clock
   logger: Logger
 }): () => void {
-  const { docks, driver, freezer, turns, clock, logger } = parts
+  const { docks, driver, freezer, bootQueue, clock, logger } = parts
   if (!driver.freeze || !driver.processes) return () => {}
-  const nextLook = new WeakMap<Resting, number>()
-  const looking = new WeakSet<Resting>()
+  const nextCheck = new WeakMap<WatchedDock, number>()
+  const checking = new WeakSet<WatchedDock>()
 
-  const look = async (dock: Resting, { sandbox, since }: IdleSandbox): Promise<void> => {
+  const freezeIfIdle = async (dock: WatchedDock, { sandbox, since }: IdleSandbox): Promise<void> => {
     const processes = (await driver.processes?.(sandbox)) ?? []
     if (processes.some(({ isPlatform }) => !isPlatform)) {
-      nextLook.set(dock, clock.now().getTime() + busyPauseMs)
+      nextCheck.set(dock, clock.now().getTime() + busyPauseMs)
       return
     }
-    // Used meanwhile: what was seen is old. From here to the freeze nothing can come between.
-    if (dock.resting?.since !== since) return
+    // The Dock may have been used since the process list was read. There is no await between this check and the freeze.
+    if (dock.idle?.since !== since) return
     await freezer.freeze(sandbox, 'idle')
   }
 
-  const restMs = ({ wasUsed }: IdleSandbox): number => {
-    if (!turns.isCalm) return restBesideBootsMs
-    return wasUsed ? usedRestMs : unusedRestMs
+  const idleMs = ({ wasUsed }: IdleSandbox): number => {
+    if (!bootQueue.isCalm) return idleWhileBootingMs
+    return wasUsed ? usedIdleMs : unusedIdleMs
   }
 
   const tick = (): void => {
     const now = clock.now().getTime()
     for (const dock of docks.live()) {
-      const { resting } = dock
-      if (!resting || looking.has(dock) || freezer.holds(resting.sandbox)) continue
-      const due = resting.since + restMs(resting)
-      if (now < Math.max(due, nextLook.get(dock) ?? 0)) continue
-      looking.add(dock)
-      look(dock, resting)
+      const { idle } = dock
+      if (!idle || checking.has(dock) || freezer.holds(idle.sandbox)) continue
+      const due = idle.since + idleMs(idle)
+      if (now < Math.max(due, nextCheck.get(dock) ?? 0)) continue
+      checking.add(dock)
+      freezeIfIdle(dock, idle)
         .catch((error: unknown) => {
           if (error instanceof SandboxGone) return
-          nextLook.set(dock, clock.now().getTime() + busyPauseMs)
-          logger.warn({ err: error }, 'a Dock could not be looked at or frozen')
+          nextCheck.set(dock, clock.now().getTime() + busyPauseMs)
+          logger.warn({ err: error }, 'could not check or freeze an idle Dock')
         })
-        .finally(() => looking.delete(dock))
+        .finally(() => checking.delete(dock))
     }
   }
 

@@ -1,19 +1,19 @@
 /**
- * The pool guard: looks at the pool of disks many times a second, stops every Dock while what is free is down to the
- * reserve, and lets them go on when there is room again.
+ * The pool guard: checks the disk pool every 50 ms. It freezes every Dock when free space falls to the reserve, and thaws
+ * them when there is room again.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { DiskPool } from '../docks/seams.ts'
 import type { Freezer } from './freezer.ts'
 
 const lookMs = 50
-/** Of the reserve; above it, so that the Docks do not stop and go at the edge. */
+/** Factor of the reserve. Thawing at more free space than freezing avoids oscillation. */
 const roomAgain = 1.25
 
 export type PoolRoomWatch = {
-  /** Looks once; on return every Dock stands still if it must. */
+  /** Checks once. On return every Dock is frozen if it must be. */
   look(): Promise<void>
-  /** Looks from now on. The answer ends it. */
+  /** Starts checking periodically. Returns a function that stops it. */
   start(): () => void
 }
 
@@ -33,11 +33,14 @@ export function watchPoolRoom(parts: {
     const isFull = freeBytes <= (isGuarding ? reserveBytes * roomAgain : reserveBytes)
     if (!isFull && !isGuarding) return
     if (isFull && !isGuarding) {
-      logger.error({ freeBytes, reserveBytes }, 'the pool of disks is full: every Dock stands still')
+      logger.error(
+        { freeBytes, reserveBytes },
+        'the disk pool is full: every Dock is frozen until there is room',
+      )
     } else if (!isFull) {
-      logger.warn({ freeBytes, reserveBytes }, 'the pool of disks has room again: the Docks go on')
+      logger.warn({ freeBytes, reserveBytes }, 'the disk pool has room again: the Docks are thawed')
     }
-    // Also while it is in force: one that could not be frozen at once is tried again.
+    // Repeat this while the guard is on, to retry sandboxes that could not be frozen.
     acting ??= freezer.guard(isFull).finally(() => {
       acting = undefined
     })
@@ -49,7 +52,9 @@ export function watchPoolRoom(parts: {
     start: () => {
       let cancel = () => {}
       const again = (): void => {
-        look().catch((error: unknown) => logger.error({ err: error }, 'the room of the pool is not known'))
+        look().catch((error: unknown) =>
+          logger.error({ err: error }, 'could not read the free space of the disk pool'),
+        )
         cancel = clock.after(lookMs, again)
       }
       again()

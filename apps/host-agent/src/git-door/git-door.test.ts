@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { createLogger } from '@dock/foundation'
 import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { burst, turnMs } from './connection-turns.ts'
+import { burst, refillMs } from './connection-limiter.ts'
 import { connectionsMax, openGitDoor } from './git-door.ts'
 
 const logger = createLogger('test')
@@ -58,7 +58,7 @@ it('takes the clones of fifty repositories at once, and lets what is more wait i
   const ends = [open(), open()].map((socket) => once(socket.resume(), 'close'))
   await expect
     .poll(async () => {
-      await clock.pass(turnMs)
+      await clock.pass(refillMs)
       return taken.length
     })
     .toBe(burst + 2)

@@ -1,13 +1,13 @@
 /**
- * The door of one Dock for git: a listener on the gateway address of this Dock alone, which the packet rules open to its
- * interface and no other. So whoever connects is that Dock. The agent reads nothing of what is said here.
+ * The git door of one Dock: a TCP listener on the Dock's own gateway address. The packet filter admits only the Dock's
+ * network interface, so every connection comes from that Dock. The agent does not interpret the bytes.
  */
 import { createServer, type Socket } from 'node:net'
 import { type Clock, type Logger, systemClock } from '@dock/foundation'
 import { gitDoorPort } from '../network/filter-rules.ts'
-import { createConnectionTurns } from './connection-turns.ts'
+import { createConnectionLimiter } from './connection-limiter.ts'
 
-/** Connections of one Dock at once, with those that wait for their turn. */
+/** Maximum number of connections of one Dock, including those that wait for the rate limit. */
 export const connectionsMax = 32
 
 export type GitDoor = { close(): void }
@@ -17,21 +17,21 @@ export type GitDoorOptions = {
   address: string
   logger: Logger
   clock?: Clock
-  /** Takes a connection, which is paused. */
+  /** Takes over a connection, which is paused. */
   take(socket: Socket): void
-  /** The port of all Docks unless said. */
+  /** Default: the git door port of all Docks. */
   port?: number
 }
 
-/** Rejects when the address cannot be bound. */
+/** Opens the door. Rejects if the address cannot be bound. */
 export async function openGitDoor(options: GitDoorOptions): Promise<GitDoor & { port: number }> {
   const { address, logger, take, clock = systemClock, port = gitDoorPort } = options
-  const turns = createConnectionTurns(clock)
+  const limiter = createConnectionLimiter(clock)
   const sockets = new Set<Socket>()
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true, noDelay: true }, (socket) => {
     socket.on('error', () => socket.destroy())
     sockets.add(socket)
-    const giveUp = turns.take(() => take(socket))
+    const giveUp = limiter.take(() => take(socket))
     socket.once('close', () => {
       giveUp()
       sockets.delete(socket)
@@ -42,14 +42,14 @@ export async function openGitDoor(options: GitDoorOptions): Promise<GitDoor & { 
     server.once('error', reject)
     server.listen({ host: address, port, exclusive: true }, resolve)
   })
-  server.on('error', (error: Error) => logger.warn({ err: error }, 'git door'))
+  server.on('error', (error: Error) => logger.warn({ err: error }, 'the git door of a Dock failed'))
   server.unref()
   const bound = server.address()
   return {
     port: bound && typeof bound === 'object' ? bound.port : port,
     close: () => {
       server.close()
-      turns.close()
+      limiter.close()
       for (const socket of sockets) socket.destroy()
     },
   }

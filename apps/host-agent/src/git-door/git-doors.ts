@@ -1,4 +1,4 @@
-/** The git doors of this host's Docks: one each for those that have repositories, gone before its address is. */
+/** The git doors of this host: one for each Dock with repositories, closed before the Dock's address is released. */
 import type { Socket } from 'node:net'
 import type { Clock, Logger } from '@dock/foundation'
 import type { Networks } from '../docks/seams.ts'
@@ -9,9 +9,9 @@ export type OpenDoor = (options: Parameters<typeof openGitDoor>[0]) => Promise<G
 type DoorsOptions = {
   logger: Logger
   clock: Clock
-  /** Takes a connection of git in that Dock. */
+  /** Takes over a git connection of that Dock. */
   take(dockId: string, socket: Socket): void
-  /** Instead of real listeners: tests only. */
+  /** Replaces the real listeners in tests. */
   openDoor?: OpenDoor | undefined
 }
 
@@ -23,7 +23,7 @@ export class GitDoors {
     this.#options = options
   }
 
-  /** Opens the Dock's door at its gateway address, unless it is open. */
+  /** Opens the Dock's door at its gateway address unless it is open. */
   async open(dockId: string, address: string): Promise<void> {
     const { logger, clock, take, openDoor = openGitDoor } = this.#options
     const known = this.#doors.get(dockId)
@@ -48,7 +48,7 @@ export class GitDoors {
     )
   }
 
-  /** The networks, with each Dock's door closed before its addresses can become another's. */
+  /** Wraps the networks so that a Dock's door is closed before its addresses can be reused. */
   guarding(networks: Networks): Networks {
     return {
       ...networks,

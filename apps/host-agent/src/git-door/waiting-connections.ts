@@ -1,11 +1,11 @@
-/** Connections of git in Docks that wait until the control plane takes them: told by an event, taken by a CONNECT. */
+/** Git connections of Docks that wait for the control plane: it learns of them by an event and takes them by CONNECT. */
 import { randomUUID } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { Clock } from '@dock/foundation'
 import type { DockEvents } from '../docks/dock-events.ts'
 
 const waitMs = 30_000
-/** Connections that wait in all, and of each Dock however many wait for others. */
+/** Limit for all waiting connections together. A Dock may always have `ownOfDock` waiting, whatever others do. */
 const waitingMax = 1_000
 const ownOfDock = 4
 
@@ -19,7 +19,7 @@ export class WaitingConnections {
     this.#clock = clock
   }
 
-  /** Tells of a connection, and closes it when nobody takes it in time. */
+  /** Announces a connection. Closes it if the control plane does not take it in time. */
   add(dock: { dockId: string; generation: number }, socket: Socket): void {
     if (this.#waiting.size >= waitingMax && this.#countOf(dock.dockId) >= ownOfDock)
       return void socket.destroy()
@@ -39,7 +39,7 @@ export class WaitingConnections {
     this.#events.emit({ type: 'git.connected', connectionId, ...dock })
   }
 
-  /** The connection of this Dock, for the first who asks; null when it is gone. */
+  /** Returns a waiting connection of this Dock to the first caller, or null if it is gone. */
   take(dockId: string, connectionId: string): Socket | null {
     const found = this.#waiting.get(connectionId)
     return found?.dockId === dockId ? found.take() : null

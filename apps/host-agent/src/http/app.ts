@@ -1,4 +1,4 @@
-/** The agent's paths, as `messages.ts` of the host protocol lists them. Served over the link only. */
+/** The agent's HTTP routes, as defined in `messages.ts` of the host protocol. Served over the link only. */
 import * as protocol from '@dock/host-protocol'
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -12,10 +12,10 @@ import { addImageRoutes } from './image-routes.ts'
 import { readBody, uuidParameter } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
-/** Secret files of an Environment come with a start: 1 MiB of them, written as JSON. */
+/** A start command can contain 1 MiB of secret files of an Environment, encoded as JSON. */
 const bodyBytesMax = 8 * 1024 * 1024
 
-/** The agent as an HTTP application; tests call it in process. */
+/** Creates the agent's HTTP application. */
 export function createAgentApp(view: HostView): Hono {
   const { docks, warmPool, instance, precedence, logger } = view
   const app = new Hono()
@@ -24,7 +24,7 @@ export function createAgentApp(view: HostView): Hono {
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return dock
   }
-  // Before the limit of bodies: a restore sends a whole disk.
+  // Registered before the body limit: a restore sends a whole disk.
   addCaptureRoutes(app, view)
   addImageRoutes(app, view)
   app.use(bodyLimit({ maxSize: bodyBytesMax }))

@@ -1,4 +1,4 @@
-/** The agent's paths for captures: files, durable copies out and back, removal. */
+/** The agent's HTTP routes for captures: files, durable copies and their restore, removal. */
 import { stat } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import * as protocol from '@dock/host-protocol'
@@ -12,10 +12,10 @@ import { asLines, inBatches, keysFrom, splitHead, streamed } from './disk-stream
 import type { HostView } from './host-view.ts'
 import { parse, readBody, uuidParameter } from './read-request.ts'
 
-/** Positions of a disk of 2 TiB, written out, take less. */
+/** Enough for the chunk positions of a disk of 2 TiB. */
 export const positionsBytesMax = 8 * 1024 * 1024
 
-/** The bytes from `start` to `end` of a stream, which is ended with them. */
+/** Returns the bytes from `start` to `end` of a stream. The stream is destroyed when they are read. */
 const slice = (stream: Readable, start: number, end: number): Readable => {
   async function* wanted(): AsyncGenerator<Buffer> {
     let at = 0
@@ -34,7 +34,7 @@ const slice = (stream: Readable, start: number, end: number): Readable => {
   return sliced
 }
 
-/** One page at a time, as the reader comes to it. */
+/** Yields the captures page by page, as fast as the reader consumes them. */
 async function* pagesOf(captures: readonly string[]): AsyncGenerator<z.infer<typeof protocol.capturePage>[]> {
   for (let at = 0; at < captures.length; at += protocol.capturePageMax)
     yield [{ captures: captures.slice(at, at + protocol.capturePageMax) }]
@@ -73,7 +73,7 @@ export function addCaptureRoutes(app: Hono, { disks, captureNotes, instance, cop
     const path = parse(z.string().min(1), context.req.query('path'))
     const wanted = context.req.query('range')
     const range = wanted === undefined ? {} : protocol.parseByteRange(wanted)
-    if (range === null) throw new AgentRefusal('invalid', 'range: not a range of bytes')
+    if (range === null) throw new AgentRefusal('invalid', 'range: not a valid byte range')
     const { size, stream } = await disks.readFile(uuidParameter(context, 'captureId'), path)
     const { start, end } = (wanted === undefined ? null : protocol.placeByteRange(range, size)) ?? {
       start: 0,
@@ -102,7 +102,7 @@ export function addCaptureRoutes(app: Hono, { disks, captureNotes, instance, cop
   app.post('/captures/:captureId/restore', async (context) => {
     const captureId = uuidParameter(context, 'captureId')
     const body = context.req.raw.body
-    if (!body) throw new AgentRefusal('invalid', 'the body is missing')
+    if (!body) throw new AgentRefusal('invalid', 'the request body is missing')
     const { head, rest } = await splitHead(body as unknown as AsyncIterable<Uint8Array>)
     const { keys, diskBytes } = parse(protocol.restoreCapture, head)
     return context.json(

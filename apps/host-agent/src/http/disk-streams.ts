@@ -1,4 +1,4 @@
-/** Disks that come and go over the link: lists of chunk names, sealed chunks, a line of JSON with chunks behind it. */
+/** Streams of disk data over the link: lists of chunk names, sealed chunks, and a JSON line followed by chunks. */
 import { Readable } from 'node:stream'
 import { type CopyKeys, parseCopyKeys } from '@dock/copy-format'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
@@ -6,16 +6,16 @@ import { AgentRefusal } from '../docks/agent-refusal.ts'
 const headBytesMax = 4096
 const itemsAtOnce = 500
 
-/** Throws `invalid`. */
+/** Parses the secret of copy keys. Throws `invalid`. */
 export function keysFrom(secret: string): CopyKeys {
   try {
     return parseCopyKeys(secret)
   } catch {
-    throw new AgentRefusal('invalid', 'keys: not a secret of copy keys')
+    throw new AgentRefusal('invalid', 'keys: not a valid secret of copy keys')
   }
 }
 
-/** Items some hundred at a time: one write each would cost more than making them. */
+/** Groups items into batches of some hundred: a write for each item would cost more than producing it. */
 export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerator<Item[]> {
   let batch: Item[] = []
   for await (const item of items) {
@@ -26,7 +26,7 @@ export async function* inBatches<Item>(items: AsyncIterable<Item>): AsyncGenerat
   yield batch
 }
 
-/** One line of JSON an item, and the line that ends them. */
+/** Yields one line of JSON for each item, then a final line that marks the end. */
 export async function* asLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Buffer> {
   for await (const batch of batches)
     if (batch.length > 0) yield Buffer.from(`${batch.map((item) => JSON.stringify(item)).join('\n')}\n`)
@@ -42,7 +42,7 @@ export function streamed(parts: AsyncIterable<Buffer>, contentType: string): Res
   )
 }
 
-/** The first line of a stream, and what follows it. */
+/** Splits a stream into its first line, parsed as JSON, and the rest. Throws `invalid`. */
 export async function splitHead(
   stream: AsyncIterable<Uint8Array>,
 ): Promise<{ head: unknown; rest: AsyncGenerator<Uint8Array> }> {

@@ -1,11 +1,11 @@
-/** GET /events: the inventory, then heartbeats, what happens at once, and the inventory again each minute. */
+/** GET /events: an inventory, then heartbeats and events as they happen, and a new inventory every minute. */
 import { capturesInInventoryMax, type HostEvent } from '@dock/host-protocol'
 import type { HostView } from './host-view.ts'
 
 const heartbeatMs = 3_000
 const inventoryMs = 60_000
 
-/** Sent in the very moment in which Docks and pool are read: what happens before is in it, what happens after follows. */
+/** Reads Docks and pool and sends them without an await in between, so that later events describe later changes. */
 const sendInventory = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {
   const read = Promise.all([view.facts(), view.disks.list(), view.instance.read()])
   const [facts, { captures: kept }, { watermark: remembered }] = await read
@@ -19,7 +19,7 @@ const sendHeartbeat = async (view: HostView, send: (event: HostEvent) => void): 
   send({ type: 'heartbeat', pressure: view.pressure(), running })
 }
 
-/** Lines of JSON until the reader cancels. */
+/** Streams events as lines of JSON until the reader cancels. */
 export function createEventStream(view: HostView): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   const timers: NodeJS.Timeout[] = []
@@ -35,26 +35,26 @@ export function createEventStream(view: HostView): ReadableStream<Uint8Array> {
       const send = (event: HostEvent) => {
         controller.enqueue(encoder.encode(`${JSON.stringify(event)}\n`))
       }
-      const orEnd = (sent: Promise<void>) =>
+      const endOnError = (sent: Promise<void>) =>
         sent.catch((error: unknown) => {
-          // The reader dials again and begins with a fresh inventory.
+          // The reader reconnects and starts with a new inventory.
           end()
-          view.logger.warn({ err: error }, 'event stream ended')
+          view.logger.warn({ err: error }, 'event stream failed')
           try {
             controller.error(error)
           } catch {
-            // It was closed before.
+            // The stream is already closed.
           }
         })
-      await orEnd(
+      await endOnError(
         sendInventory(view, (inventory) => {
           send(inventory)
           stopListening = view.events.listen(send)
         }),
       )
       if (hasEnded) return
-      timers.push(setInterval(() => void orEnd(sendHeartbeat(view, send)), heartbeatMs))
-      timers.push(setInterval(() => void orEnd(sendInventory(view, send)), inventoryMs))
+      timers.push(setInterval(() => void endOnError(sendHeartbeat(view, send)), heartbeatMs))
+      timers.push(setInterval(() => void endOnError(sendInventory(view, send)), inventoryMs))
     },
     cancel: end,
   })

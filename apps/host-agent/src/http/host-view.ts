@@ -1,4 +1,4 @@
-/** What the agent's paths are built on. */
+/** What the agent's HTTP routes use. */
 import type { Logger, Precedence } from '@dock/foundation'
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import type { CopyPace } from '../copies/copy-capture.ts'
@@ -18,7 +18,7 @@ export type HostView = {
   copyPace: CopyPace
   warmPool: WarmPool
   events: DockEvents
-  /** Commands go before large transfers and copies. */
+  /** Gives commands priority over large transfers and copies. */
   precedence: Precedence
   facts(): Promise<HostFacts>
   pressure(): Pressure

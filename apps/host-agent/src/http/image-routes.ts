@@ -1,4 +1,4 @@
-/** The agent's paths for versions of images: out to the control plane, which publishes one, and in from it. */
+/** The agent's HTTP routes for images: reading one to publish it, and receiving a published version. */
 import { ChunkDamaged, diskDigest } from '@dock/copy-format'
 import * as protocol from '@dock/host-protocol'
 import type { Context, Hono } from 'hono'
@@ -33,7 +33,7 @@ export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostVie
   app.post('/images/:name/receive', async (context) => {
     const name = nameOf(context)
     const body = context.req.raw.body
-    if (!body) throw new AgentRefusal('invalid', 'the body is missing')
+    if (!body) throw new AgentRefusal('invalid', 'the request body is missing')
     const { head, rest } = await splitHead(body as unknown as AsyncIterable<Uint8Array>)
     const { keys, diskBytes, digest } = parse(protocol.receiveImage, head)
     await disks.receiveImage(name, {
@@ -42,10 +42,10 @@ export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostVie
       fill: async (disk) => {
         const written = await fillDisk(disk, diskBytes, keysFrom(keys), rest)
         if (diskDigest(diskBytes, written) !== digest)
-          throw new ChunkDamaged(`the disk that came is not ${name} ${digest}`)
+          throw new ChunkDamaged(`the received disk does not match ${name} ${digest}`)
       },
     })
-    // What waits was booted from the version of before; the next inventory has it made anew.
+    // Pooled sandboxes were booted from the former version. The next inventory makes the control plane order new ones.
     warmPool.keep(null)
     return context.json({})
   })

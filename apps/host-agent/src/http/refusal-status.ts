@@ -1,6 +1,6 @@
 import type { AgentErrorCode } from '@dock/host-protocol'
 
-/** The HTTP status of each refusal, as the host protocol has it. */
+/** The HTTP status of each refusal code, as defined in the host protocol. */
 export const refusalStatus = {
   invalid: 400,
   exec_refused: 400,

@@ -1,22 +1,22 @@
-/** The images that a pool holds: one folder each, with the disk that Docks are cloned from. */
+/** The images in a pool: one folder for each, with the disk that Docks are cloned from. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists } from '../disks/clone-disk.ts'
 
 const isName = (name: string): boolean => /^[a-z0-9][a-z0-9.-]{0,63}$/.test(name)
 
-/** Where an image's subvolume stands in the pool. Throws on a name that is no image's name. */
+/** Returns the path of an image's subvolume. Throws if `name` is not a valid image name. */
 export function imagePath(poolDir: string, name: string): string {
-  if (!isName(name)) throw new Error(`not the name of an image: ${name}`)
+  if (!isName(name)) throw new Error(`not a valid image name: ${name}`)
   return join(poolDir, 'images', name)
 }
 
-/** Beside the disk of an image that was received: the digest of its version. */
+/** File beside the disk of a received image. It contains the digest of the image's version. */
 export const versionFile = 'version'
 
 /**
- * The image's version, or null where there is none: the digest of one that was received; of one that was built here,
- * `built:` with its recipe's archive, as `script/install/image` notes it.
+ * Returns the image's version, or null if there is no such image. A received image has its digest as version. An image that
+ * was built on this host has `built:` and the name of its archive, as `script/install/image` records it.
  */
 export async function imageVersion(poolDir: string, name: string): Promise<string | null> {
   const path = imagePath(poolDir, name)
@@ -28,7 +28,7 @@ export async function imageVersion(poolDir: string, name: string): Promise<strin
   return `built:${archive}`
 }
 
-/** The images that Docks can be made from, by name, each with its version. */
+/** Returns the images that Docks can be made from: name to version. */
 export async function listImages(poolDir: string): Promise<Map<string, string>> {
   const images = new Map<string, string>()
   for (const name of (await readdir(join(poolDir, 'images')).catch(() => [])).filter(isName).sort()) {

@@ -1,4 +1,4 @@
-/** Takes in a published version of an image: whole and proven before it stands in the place of the one of before. */
+/** Receives a published version of an image. It replaces the former version once it is complete and verified. */
 import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { exists, partialPrefix } from '../disks/clone-disk.ts'
@@ -9,11 +9,11 @@ import { imagePath, imageVersion, versionFile } from './list-images.ts'
 export type ArrivingImage = {
   digest: string
   diskBytes: number
-  /** Writes the disk, which is one of holes. Throws when what came is not what the digest says. */
+  /** Writes to the sparse disk. Throws if the received content does not match the digest. */
   fill: FillDisk
 }
 
-/** Docks that were made from the version of before keep their disks. One that is there already is kept. */
+/** Does nothing if the image already has this version. Docks made from the former version keep their disks. */
 export async function receiveImage(
   system: DiskSystem,
   poolDir: string,
@@ -24,7 +24,10 @@ export async function receiveImage(
   const image = imagePath(poolDir, name)
   if ((await imageVersion(poolDir, name)) === digest) return
   const folder = join(poolDir, 'images')
-  const [arriving, former] = [join(folder, `${partialPrefix}${name}`), join(folder, `${partialPrefix}former-${name}`)]
+  const [arriving, former] = [
+    join(folder, `${partialPrefix}${name}`),
+    join(folder, `${partialPrefix}former-${name}`),
+  ]
   const drop = async (path: string): Promise<void> => {
     if (await exists(path)) await system.destroySubvolume(path)
   }

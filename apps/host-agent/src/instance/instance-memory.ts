@@ -1,20 +1,20 @@
 /**
- * What this host remembers of the instance that it serves, in its own folder: by it, a control plane whose database was
- * restored notices that the host has seen more.
+ * What this host remembers of the Dock instance it serves. A control plane whose database was restored from a backup learns
+ * from it that the host has seen later changes.
  */
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '@dock/foundation'
 import { type KeepInstance, type KeptInstance, keptInstance } from '@dock/host-protocol'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 
-/** Of erasures the newest are kept. */
+/** Maximum number of erasures to keep. The oldest are dropped first. */
 const erasuresMax = 100_000
 
 export type InstanceMemory = {
   read(): Promise<KeptInstance>
-  /** Remembers it; on return it is on stable storage. Throws `stale_generation` for an epoch that is over. */
+  /** Saves the message. On return it is on stable storage. Throws `stale_generation` for an old epoch. */
   keep(told: KeepInstance): Promise<void>
-  /** Throws `stale_generation` when the order was given in an epoch that is over. */
+  /** Throws `stale_generation` if the epoch is older than the newest one this host has seen. */
   requireCurrent(epoch: number | undefined): Promise<void>
 }
 
@@ -28,7 +28,7 @@ export function createInstanceMemory(path: string): InstanceMemory {
     try {
       known = keptInstance.parse(JSON.parse(await readFile(path, 'utf8')))
     } catch (error) {
-      // A file that cannot be understood must not pass for one that was never written.
+      // A damaged file must not count as a missing one.
       if ((error as { code?: string }).code !== 'ENOENT') throw error
       known = nothing
     }
@@ -37,7 +37,7 @@ export function createInstanceMemory(path: string): InstanceMemory {
   const requireCurrent = async (epoch = 0): Promise<void> => {
     const { watermark } = await read()
     if (watermark && epoch < watermark.epoch)
-      throw new AgentRefusal('stale_generation', `epoch ${epoch} of the instance is over`)
+      throw new AgentRefusal('stale_generation', `the instance has a newer epoch than ${epoch}`)
   }
   return {
     read,

@@ -1,10 +1,10 @@
-/** The host's id and credential in a file of mode 0600: whoever holds it is this host. */
+/** The host's id and credential, in a file of mode 0600. Anyone with the credential can act as this host. */
 import { readFile } from 'node:fs/promises'
 import { writeFileDurably } from '@dock/foundation'
 import { type RegisteredHost, registeredHost } from '@dock/host-protocol'
 
 export type CredentialFile = {
-  /** Null when there is none, or one that cannot be understood. */
+  /** Returns null if there is no file or it cannot be parsed. */
   read(): Promise<RegisteredHost | null>
   write(host: RegisteredHost): Promise<void>
 }

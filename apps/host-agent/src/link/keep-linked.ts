@@ -1,4 +1,4 @@
-/** Keeps this host connected: enrols when it has no credential or its credential is refused, then holds both channels. */
+/** Keeps this host connected: enrols without a valid credential, then keeps both channels of the link open. */
 import { type Logger, newUuid } from '@dock/foundation'
 import {
   type ConnectHandler,
@@ -21,13 +21,13 @@ export type KeepLinkedOptions = {
   logger: Logger
 }
 
-/** Runs until the signal ends it. */
+/** Runs until `signal` aborts. */
 export async function keepLinked(options: KeepLinkedOptions): Promise<void> {
   const { url, joinTokenFile, credentials, facts, handler, connect, signal, logger } = options
   const session = newUuid()
   let refused: string | null = null
   while (!signal.aborted) {
-    // The refused credential stays in its file until there is a better one: it proves which host this was.
+    // Keep a refused credential in its file until there is a new one: it proves which host this was.
     const former = await credentials.read()
     let host: RegisteredHost | null = former?.credential === refused ? null : former
     if (!host) {

@@ -1,7 +1,7 @@
 /**
- * Enrolment: a single-use join token for a credential. Waits for a token, and for the control plane, as long as it
- * takes, or until somebody has put a good credential into its file (the one that a reset showed). The token lies in a
- * file that an operator wrote; an agent that reaches the control plane by root's own socket is given one there.
+ * Enrolment: exchanges a single-use join token for a credential. Waits without limit for a token and for the control plane,
+ * or until a valid credential (shown after a reset) appears in the credential file. The token comes from a file that an
+ * operator wrote. An agent that uses the control plane's local root socket requests a token there instead.
  */
 import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,15 +11,15 @@ import * as z from 'zod'
 
 const retryMs = 250
 const requestTimeoutMs = 10_000
-/** After a token that was fresh is refused, so that not too many are made in vain. */
+/** Pause after a fresh token was refused, so that the agent does not request too many tokens. */
 const refusedMs = 10_000
 
 export type RegisterOptions = {
   url: string
   joinTokenFile: string
-  /** What this host was before, good or not: it stays the same host. */
+  /** This host's former identity, valid or not, so that it keeps its id. */
   former: RegisteredHost | null
-  /** A credential that has come into its file by another way, if one has. */
+  /** Returns a new credential that was written to the credential file, or null. */
   replaced(): Promise<RegisteredHost | null>
   facts(): Promise<HostFacts>
   signal: AbortSignal
@@ -31,7 +31,7 @@ const readToken = async (path: string): Promise<string | null> => {
   return token.trim() || null
 }
 
-// The control plane wraps its answers; the host's part is the same with and without.
+// The control plane's socket wraps responses in an envelope; accept both forms.
 const answer = z.union([
   registeredHost,
   z.object({ ok: z.literal(true), data: registeredHost }).transform((envelope) => envelope.data),
@@ -41,18 +41,18 @@ const givenToken = z.object({ ok: z.literal(true), data: z.object({ joinToken: z
 
 const isOk = ({ status }: JsonAnswer): boolean => status >= 200 && status < 300
 
-/** Answers the credential. Throws the signal's reason when that ends the wait. */
+/** Returns the credential. Throws the signal's reason when it aborts. */
 export async function registerHost(options: RegisterOptions): Promise<RegisteredHost> {
   const { url, joinTokenFile, former, signal, logger } = options
   const isLocal = dialledAddress(url).socketPath !== undefined
-  /** Null when the control plane does not answer. */
+  /** Returns null if the control plane does not respond. */
   const post = (path: string, body: object): Promise<JsonAnswer | null> =>
     requestJson(url, path, {
       method: 'POST',
       body,
       signal: AbortSignal.any([signal, AbortSignal.timeout(requestTimeoutMs)]),
     }).catch((error: unknown) => {
-      logger.debug({ err: error }, 'the control plane does not answer')
+      logger.debug({ err: error }, 'the control plane does not respond; retrying')
       return null
     })
   const askToken = async (): Promise<string | null> => {
@@ -72,8 +72,11 @@ export async function registerHost(options: RegisterOptions): Promise<Registered
       const response = await post('/v1/fleet/register', body)
       if (response && isOk(response)) return answer.parse(response.body)
       if (response) {
-        logger.warn({ status: response.status, answer: response.body }, 'the join token was refused')
-        // A refused token does not become good again; a server that is not ready does.
+        logger.warn(
+          { status: response.status, answer: response.body },
+          'the control plane refused the join token',
+        )
+        // A refused token stays invalid, but a server error may pass.
         if (response.status < 500) spentToken = joinToken
         if (isLocal) await delay(refusedMs, undefined, { signal })
       }

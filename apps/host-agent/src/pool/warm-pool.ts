@@ -1,49 +1,49 @@
 /**
- * The warm pool: sandboxes of the kind that creates ask for, booted and frozen under the ids that their Docks will have,
- * so that a create is a thaw. It takes what nobody else wants: it fills while no Dock boots, and is emptied when memory
- * or the pool of disks gets scarce. Which sandboxes are in it stands in their own records, so that a later agent goes on.
+ * The warm pool: sandboxes booted and frozen in advance, under the ids that their Docks will have, so that creating a Dock
+ * only needs a thaw. The pool uses spare resources: it fills while no Dock boots, and shrinks when memory or disk space is
+ * scarce. The record of each sandbox says that it is pooled, so the next agent continues with it.
  */
 import { type Clock, type Logger, newUuid, spokenName } from '@dock/foundation'
 import type { PoolReport } from '@dock/host-protocol'
-import type { BootTurns } from '../docks/boot-turns.ts'
+import type { BootQueue } from '../docks/boot-queue.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { PoolLoss } from '../docks/dock-state.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
 import type { PoolKind } from '../docks/pool-boot.ts'
 import type { PoolRoom } from '../docks/seams.ts'
-import { Rest } from './rest.ts'
+import { Pause } from './pause.ts'
 
 const bootsAtOnceMax = 2
 const tickMs = 1_000
 const pauseMinMs = 2_000
 const pauseMaxMs = 60_000
 /**
- * A Dock's first commands have the machine to themselves: those after a claim as long as enough sandboxes wait for the
- * creates that come next, those after a boot however few do.
+ * The pool pauses so that a Dock's first commands have the machine to themselves: after every boot, and after a claim if
+ * more than the share `enough` of the pool is still ready.
  */
-const restAfterBootMs = 100
-const restAfterClaimMs = 400
+const pauseAfterBootMs = 100
+const pauseAfterClaimMs = 400
 const enough = 0.5
-/** Shares of the machine's memory that must be available: to make another sandbox, and to keep those there are. */
+/** Shares of the machine's memory that must be available to boot another sandbox, and to keep the present ones. */
 const roomyMemory = 0.25
 const scarceMemory = 0.15
 
 export type WarmPoolParts = {
   docks: Docks
-  /** How many sandboxes are kept at most. */
+  /** Maximum number of sandboxes. */
   size: number
-  turns: Pick<BootTurns, 'isCalm' | 'onCalm'>
+  bootQueue: Pick<BootQueue, 'isCalm' | 'onCalm'>
   events: DockEvents
   losses: Emitter<PoolLoss>
   room: () => PoolRoom
-  /** Share of the machine's memory that is available. */
+  /** Returns the share of the machine's memory that is available. */
   memoryAvailable: () => number
   clock: Clock
   logger: Logger
 }
 
-const isOf = (report: PoolReport, kind: PoolKind): boolean =>
+const isOfKind = (report: PoolReport, kind: PoolKind): boolean =>
   report.image === kind.image &&
   report.cpus === kind.cpus &&
   report.memoryMiB === kind.memoryMiB &&
@@ -52,49 +52,49 @@ const isOf = (report: PoolReport, kind: PoolKind): boolean =>
 export class WarmPool {
   readonly #parts: WarmPoolParts
   readonly #ready = new Map<string, PoolReport>()
-  /** Undefined until the control plane has said what to keep: what is there stays until then. */
+  /** Undefined until the control plane says what to keep. The pool is left unchanged until then. */
   #kind: PoolKind | null | undefined
-  readonly #restAfterBoot: Rest
-  readonly #restAfterClaim: Rest
-  readonly #pause: Rest
-  #pauseMs = 0
-  /** Since the last sandbox was begun: it rests once, so that Docks that boot one right behind the other leave it a turn. */
-  #hasRested = false
+  readonly #pauseAfterBoot: Pause
+  readonly #pauseAfterClaim: Pause
+  readonly #pauseAfterFailure: Pause
+  #failurePauseMs = 0
+  /** Since the last pool boot. Pausing only once lets the pool progress between Docks that boot in quick succession. */
+  #hasPaused = false
   #making = 0
   #isRunning = false
 
   constructor(parts: WarmPoolParts) {
     this.#parts = parts
-    const rest = () => new Rest(parts.clock, () => this.#fill())
-    this.#restAfterBoot = rest()
-    this.#restAfterClaim = rest()
-    this.#pause = rest()
+    const pause = () => new Pause(parts.clock, () => this.#fill())
+    this.#pauseAfterBoot = pause()
+    this.#pauseAfterClaim = pause()
+    this.#pauseAfterFailure = pause()
     parts.losses.listen(({ dockId, isClaimed }) => {
       if (!this.#ready.delete(dockId)) return
-      if (isClaimed) this.#restAfterClaim.begin(restAfterClaimMs)
+      if (isClaimed) this.#pauseAfterClaim.begin(pauseAfterClaimMs)
       else parts.events.emit({ type: 'pool.gone', dockId })
       this.#fill()
     })
-    parts.turns.onCalm(() => {
-      if (!this.#hasRested) this.#restAfterBoot.begin(restAfterBootMs)
-      this.#hasRested = true
+    parts.bootQueue.onCalm(() => {
+      if (!this.#hasPaused) this.#pauseAfterBoot.begin(pauseAfterBootMs)
+      this.#hasPaused = true
       this.#fill()
     })
   }
 
-  /** What can be claimed now. */
+  /** Returns the sandboxes that can be claimed now. */
   reports(): PoolReport[] {
     return [...this.#ready.values()]
   }
 
-  /** Takes up what an earlier agent left, and looks after the pool from now on. The answer ends that. */
+  /** Takes over the pool of an earlier agent and starts to maintain it. Returns a function that stops this. */
   start(): () => void {
     const { docks, clock } = this.#parts
     for (const report of docks.pooled()) this.#ready.set(report.dockId, report)
     this.#isRunning = true
     let cancel = () => {}
     const again = (): void => {
-      this.#yieldIfScarce()
+      this.#shrinkIfScarce()
       this.#fill()
       cancel = clock.after(tickMs, again)
     }
@@ -105,39 +105,40 @@ export class WarmPool {
     }
   }
 
-  /** Says what to keep from now on. What is of another kind goes. */
+  /** Sets the kind of sandbox to keep. Sandboxes of another kind are discarded. */
   keep(kind: PoolKind | null): void {
     this.#kind = kind
     for (const report of this.#ready.values()) {
-      if (!kind || !isOf(report, kind)) this.#discard(report.dockId)
+      if (!kind || !isOfKind(report, kind)) this.#discard(report.dockId)
     }
     this.#fill()
   }
 
   #fill(): void {
-    while (this.#mayMake()) {
-      this.#hasRested = false
+    while (this.#mayBoot()) {
+      this.#hasPaused = false
       this.#making += 1
-      void this.#make().finally(() => {
+      void this.#bootOne().finally(() => {
         this.#making -= 1
         this.#fill()
       })
     }
   }
 
-  #mayMake(): boolean {
-    const { size, turns, room, memoryAvailable } = this.#parts
-    if (!this.#isRunning || !this.#kind || !turns.isCalm) return false
+  #mayBoot(): boolean {
+    const { size, bootQueue, room, memoryAvailable } = this.#parts
+    if (!this.#isRunning || !this.#kind || !bootQueue.isCalm) return false
     if (this.#making >= bootsAtOnceMax || this.#ready.size + this.#making >= size) return false
     const isEnough = this.#ready.size > size * enough
-    if (this.#pause.isOn || this.#restAfterBoot.isOn || (this.#restAfterClaim.isOn && isEnough)) return false
+    if (this.#pauseAfterFailure.isOn || this.#pauseAfterBoot.isOn) return false
+    if (this.#pauseAfterClaim.isOn && isEnough) return false
     if (memoryAvailable() < roomyMemory) return false
     const { freeBytes, reserveBytes } = room()
     return freeBytes >= 3 * reserveBytes
   }
 
-  /** Never rejects: after a failure the next one waits, longer each time. */
-  async #make(): Promise<void> {
+  /** Never rejects. After a failure the pool pauses, longer each time. */
+  async #bootOne(): Promise<void> {
     const { docks, events, logger } = this.#parts
     const kind = this.#kind
     if (!kind) return
@@ -145,28 +146,31 @@ export class WarmPool {
     try {
       await docks.bootForPool(dockId, kind, spokenName())
     } catch (error) {
-      this.#pauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#pauseMs * 2))
-      this.#pause.begin(this.#pauseMs)
-      logger.warn({ err: error, pauseMs: this.#pauseMs }, 'no sandbox for the warm pool')
+      this.#failurePauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#failurePauseMs * 2))
+      this.#pauseAfterFailure.begin(this.#failurePauseMs)
+      logger.warn({ err: error, pauseMs: this.#failurePauseMs }, 'could not boot a sandbox for the warm pool')
       return
     }
-    this.#pauseMs = 0
+    this.#failurePauseMs = 0
     const report = docks.pooled().find((each) => each.dockId === dockId)
     if (!report) return
     this.#ready.set(dockId, report)
     events.emit({ type: 'pool.ready', dock: report })
-    // Told otherwise while it was made.
-    if (!this.#kind || !isOf(report, this.#kind)) this.#discard(dockId)
+    // The kind may have changed during the boot.
+    if (!this.#kind || !isOfKind(report, this.#kind)) this.#discard(dockId)
   }
 
-  /** One at a time: what is freed shows in the next look. */
-  #yieldIfScarce(): void {
+  /** Discards one sandbox at a time: the next check shows how much that has freed. */
+  #shrinkIfScarce(): void {
     const { size, memoryAvailable, room, logger } = this.#parts
     const { freeBytes, reserveBytes } = room()
     const isScarce = memoryAvailable() < scarceMemory || freeBytes < 2 * reserveBytes
     const oldest = this.#ready.keys().next().value
     if (oldest === undefined || !(isScarce || this.#ready.size > size)) return
-    logger.info({ dockId: oldest, left: this.#ready.size - 1 }, 'the warm pool gives a sandbox up')
+    logger.info(
+      { dockId: oldest, left: this.#ready.size - 1 },
+      'discarding a sandbox of the warm pool to free resources',
+    )
     this.#discard(oldest)
   }
 
@@ -176,6 +180,8 @@ export class WarmPool {
     events.emit({ type: 'pool.gone', dockId })
     docks
       .discardPooled(dockId)
-      .catch((error: unknown) => logger.error({ err: error, dockId }, 'a sandbox of the warm pool stays'))
+      .catch((error: unknown) =>
+        logger.error({ err: error, dockId }, 'could not discard a sandbox of the warm pool'),
+      )
   }
 }

@@ -1,11 +1,11 @@
-/** A connection to a server inside a Dock, wherever in it the server listens. */
+/** Connects to a server inside a Dock, whether it listens on the Dock's address or only on its loopback. */
 import type { Socket } from 'node:net'
 import type { ConnectPort } from '@dock/host-protocol'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState } from '../docks/dock-state.ts'
 import { openSocket } from './open-socket.ts'
 
-/** The sandbox is in use until the connection closes. Throws `not_found` when nothing listens on the port. */
+/** Keeps the sandbox in use until the connection closes. Throws `not_found` if nothing listens on the port. */
 export async function connectPort(
   dock: DockState,
   port: number,
@@ -14,7 +14,7 @@ export async function connectPort(
   const { sandbox, release } = await dock.use(generation)
   try {
     const address = dock.record?.ip
-    if (!address) throw new AgentRefusal('not_running', 'the Dock has no address')
+    if (!address) throw new AgentRefusal('not_running', 'the Dock has no IP address')
     const socket = (await openSocket(address, port)) ?? (await dock.relay.connect(sandbox, address, port))
     if (!socket) throw new AgentRefusal('not_found', `nothing listens on port ${port}`)
     socket.once('close', release)

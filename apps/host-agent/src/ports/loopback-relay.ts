@@ -1,18 +1,18 @@
 /**
- * The way to servers on a Dock's own loopback: one relay a sandbox, started when it is first needed and again when it
- * is gone. What it says is a guest's word: it chooses a port of its own Dock, nothing more.
+ * Connections to servers on a Dock's own loopback. Each sandbox has one relay program, which is started when needed and again
+ * if it has ended. The relay runs inside the Dock and is not trusted: it can only redirect to another port of the same Dock.
  */
 import type { Socket } from 'node:net'
 import type { ExecRequest, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { openSocket } from './open-socket.ts'
 import { relayProgram } from './relay-program.ts'
 
-/** Seconds without a connection after which a relay ends, and the Dock may rest again. */
+/** A relay ends after this time without a connection, so that the Dock can be frozen as idle. */
 const idleSeconds = 60
 const startTimeoutMs = 10_000
 const answerTimeoutMs = 10_000
 
-// Root's, so that no program of the Dock's user ends it by mistake; it has no rights that matter there.
+// Runs as root so that no program of the user ends it by mistake. Root has no special rights outside the Dock.
 const startRequest = (address: string): ExecRequest => ({
   argv: ['/usr/bin/perl', '-e', relayProgram, address, String(idleSeconds)],
   env: { PATH: '/usr/bin:/bin' },
@@ -23,7 +23,7 @@ const startRequest = (address: string): ExecRequest => ({
   outputLimitBytes: 1024,
 })
 
-/** A relay, and the sandbox that it was started in. */
+/** A relay and the sandbox in which it was started. */
 type Started = { sandbox: SandboxHandle; port: Promise<number> }
 
 export class LoopbackRelay {
@@ -34,7 +34,7 @@ export class LoopbackRelay {
     this.#driver = driver
   }
 
-  /** A connection to the port on the Dock's loopback, or null when nothing listens there. */
+  /** Connects to the port on the Dock's loopback. Returns null if nothing listens there. */
   async connect(sandbox: SandboxHandle, address: string, port: number): Promise<Socket | null> {
     for (let attempt = 1; attempt <= 2; attempt += 1) {
       const started = this.#relayOf(sandbox, address)
@@ -46,7 +46,7 @@ export class LoopbackRelay {
       if (answer === 'refused') return null
       this.#forget(started)
     }
-    throw new Error('the relay inside the Dock does not answer')
+    throw new Error('the relay inside the Dock does not respond')
   }
 
   #relayOf(sandbox: SandboxHandle, address: string): Started {
@@ -69,7 +69,7 @@ export class LoopbackRelay {
   }
 }
 
-/** Reads the relay's one byte; what comes behind it stays for the reader. `gone`: it ended, or hangs. */
+/** Reads the relay's answer of one byte. Later bytes stay in the socket. `gone`: the relay ended or does not respond. */
 const readAnswer = (socket: Socket): Promise<'taken' | 'refused' | 'gone'> =>
   new Promise((resolve) => {
     const settle = (answer: 'taken' | 'refused' | 'gone'): void => {

@@ -1,8 +1,8 @@
 /**
- * A program for inside a Dock that connects to servers which listen on the Dock's own loopback, where nobody outside can
- * reach them. One process for all of them. It prints the port it listens on and goes into the background; each
- * connection begins with the wanted port and a line end and is answered by one byte, `+` or `-`. Bytes follow, both
- * ways, with at most `$held` of them kept for a slow reader. It ends by itself when nobody has used it for a while.
+ * A Perl program that runs inside a Dock and connects to servers on the Dock's own loopback, which cannot be reached from
+ * outside. One process serves all connections. It prints its port and moves to the background. A client first sends the
+ * wanted port and a newline, and receives one byte, `+` or `-`. Then bytes flow in both directions, with at most `$held`
+ * bytes buffered for a slow reader. The program ends when it has been unused for a while.
  */
 export const relayProgram = String.raw`
 use strict; use warnings; use Socket; use POSIX (); use Errno qw(EAGAIN EINTR EINPROGRESS);
@@ -18,7 +18,7 @@ if ($child) { syswrite STDOUT, "$port\n"; POSIX::_exit(0) }
 POSIX::setsid();
 open STDIN, '<', '/dev/null'; open STDOUT, '>', '/dev/null'; open STDERR, '>', '/dev/null';
 $door->blocking(0);
-my %pairs;   # each: near, far (handles), toNear, toFar (bytes), nearOver, farOver, nearShut, farShut, wanted, tries
+my %pairs;   # each pair: near, far (handles), toNear, toFar (bytes), nearOver, farOver, nearShut, farShut, wanted, tries
 sub drop { my ($pair) = @_; delete $pairs{$pair->{id}}; close $pair->{near}; close $pair->{far} if $pair->{far} }
 sub try { my ($pair) = @_;
   close $pair->{far} if $pair->{far};
@@ -35,7 +35,7 @@ sub try { my ($pair) = @_;
   }
   $pair->{toNear} = '-'; $pair->{farOver} = 1; delete $pair->{waits};
 }
-sub take { my ($from, $into) = @_;   # 1: goes on, 0: end, undef: broken
+sub take { my ($from, $into) = @_;   # returns 1: more may follow, 0: end, undef: error
   my $count = sysread($from, $$into, $held - length $$into, length $$into);
   return $count > 0 ? 1 : 0 if defined $count;
   return $! == EAGAIN || $! == EINTR ? 1 : undef;

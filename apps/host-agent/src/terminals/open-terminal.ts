@@ -1,31 +1,32 @@
-/** One terminal of a Dock: a login shell of its user, counted, and gone with its connection or its sandbox. */
+/** A terminal of a Dock: a login shell of its user, which ends with its connection or its sandbox. */
 import type { OpenTerminal, TerminalSize } from '@dock/host-protocol'
 import { ExecRefused, type SandboxHandle, type Terminal, type TerminalRequest } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState, SandboxUse } from '../docks/dock-state.ts'
 import { dockUser, userEnvironment } from '../docks/login-shell.ts'
 
-/** Terminals of one Dock that may be open at once. */
+/** Maximum number of terminals of one Dock that are open at the same time. */
 export const terminalsMax = 4
 
 const folders = ['/home/user/work', dockUser.home, '/']
 
 export type DockTerminal = {
   terminal: Terminal
-  /** How the shell ended, or null when the Dock ended under it. Resolves once, whatever happens. */
+  /** Resolves with the shell's exit code, or with null if the Dock ended first. Never rejects. */
   ended: Promise<{ exitCode: number } | null>
 }
 
-/** Opens one. Throws `busy` at {@link terminalsMax}, `unsupported` where the runtime has no terminals. */
+/** Opens a terminal. Throws `busy` at {@link terminalsMax}, and `unsupported` if the runtime has no terminals. */
 export async function openTerminal(
   dock: DockState,
   terminalId: string,
   request: OpenTerminal,
 ): Promise<DockTerminal> {
   const { terminals } = dock
-  if (!dock.parts.driver.openTerminal) throw new AgentRefusal('unsupported', 'no terminals with this runtime')
-  if (terminals.has(terminalId)) throw new AgentRefusal('busy', 'the terminal is open already')
-  if (terminals.size >= terminalsMax) throw new AgentRefusal('busy', `${terminalsMax} terminals are open`)
+  if (!dock.parts.driver.openTerminal) throw new AgentRefusal('unsupported', 'this runtime has no terminals')
+  if (terminals.has(terminalId)) throw new AgentRefusal('busy', 'this terminal is already open')
+  if (terminals.size >= terminalsMax)
+    throw new AgentRefusal('busy', `${terminalsMax} terminals are open; close one first`)
   terminals.set(terminalId, null)
   let use: SandboxUse | undefined
   const close = (): void => {
@@ -39,7 +40,7 @@ export async function openTerminal(
     terminals.set(terminalId, terminal)
     const ended = terminal.exited.then(async ({ exitCode }) => {
       close()
-      // A shell that went with its sandbox has an exit code too, but none of its own.
+      // If the sandbox ended, the exit code does not come from the shell.
       const stays = dock.live === sandbox && (await dock.parts.driver.recover(sandbox)) === 'running'
       return stays ? { exitCode } : null
     })
@@ -50,12 +51,12 @@ export async function openTerminal(
   }
 }
 
-/** Gives an open one another size; one that is over, or not open yet, has none to change. */
+/** Resizes an open terminal. Does nothing if the terminal has ended or is still being opened. */
 export function resizeTerminal(dock: DockState, terminalId: string, { cols, rows }: TerminalSize): void {
   dock.terminals.get(terminalId)?.resize(cols, rows)
 }
 
-/** The folder of commands, unless its owner has removed it. */
+/** Opens the terminal in the work folder, or in the next folder if the user has removed it. */
 const openInFirstFolder = async (
   dock: DockState,
   sandbox: SandboxHandle,

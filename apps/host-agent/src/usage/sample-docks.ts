@@ -1,4 +1,4 @@
-/** What each Dock uses, every ten seconds, read from files of the host: no Dock is asked, and none is woken for it. */
+/** Samples each Dock's resource use every ten seconds from files on the host, without waking any Dock. */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock, Logger } from '@dock/foundation'
 import type { UsageSample } from '@dock/host-protocol'
@@ -22,7 +22,7 @@ export type SampleParts = {
 
 type CpuTime = { generation: number; cpuUsec: number; atMs: number }
 
-/** Sends samples from now on; the answer ends it. A driver that cannot tell what a sandbox uses is left alone. */
+/** Starts sampling and returns a function that stops it. Does nothing if the driver cannot measure usage. */
 export function sampleDocks(parts: SampleParts): () => void {
   const { docks, driver, disks, networks, events, clock, logger } = parts
   if (!driver.usage) return () => {}
@@ -52,15 +52,15 @@ export function sampleDocks(parts: SampleParts): () => void {
     const samples: UsageSample[] = []
     const times = new Map<string, CpuTime>()
     for (const dock of docks.running()) {
-      // A Dock that ends meanwhile has no sample; one that cannot be read does not keep the others from theirs.
+      // Skip a Dock that ended meanwhile or cannot be read.
       const sample = await sampleOne(dock, times).catch((error: unknown) => {
         if (!(error instanceof SandboxGone)) {
-          logger.debug({ err: error, dockId: dock.dockId }, 'no sample of a Dock')
+          logger.debug({ err: error, dockId: dock.dockId }, 'could not sample a Dock')
         }
         return null
       })
       if (sample) samples.push(sample)
-      // Whatever else waits goes first.
+      // Let other work run first.
       await turn()
     }
     before = times
@@ -75,7 +75,7 @@ export function sampleDocks(parts: SampleParts): () => void {
   return () => cancel()
 }
 
-/** Of one core: two cores' worth is 200. Nothing for the first sample of a boot. */
+/** Percent of one core: two busy cores are 200. Zero for the first sample of a generation. */
 const cpuPercent = (before: CpuTime | undefined, now: CpuTime): number => {
   if (before?.generation !== now.generation || now.atMs <= before.atMs) return 0
   const percent = (now.cpuUsec - before.cpuUsec) / ((now.atMs - before.atMs) * 10)

@@ -1,24 +1,24 @@
 /** Limits how much work runs at the same time. Refuses work if too many wait already, or if it waits too long. */
 import { type Clock, systemClock } from '@dock/foundation'
 
-export class TooManyWait extends Error {
-  override readonly name = 'TooManyWait'
+export class QueueFull extends Error {
+  override readonly name = 'QueueFull'
 }
 
-export type TurnsOptions = { atOnce: number; waitingMax: number; waitMs: number }
+export type QueueOptions = { atOnce: number; waitingMax: number; waitMs: number }
 
-export class ReaderTurns {
-  readonly #options: TurnsOptions
+export class ReaderQueue {
+  readonly #options: QueueOptions
   readonly #clock: Clock
   readonly #waiting: (() => void)[] = []
   #underWay = 0
 
-  constructor(options: TurnsOptions, clock = systemClock) {
+  constructor(options: QueueOptions, clock = systemClock) {
     this.#options = options
     this.#clock = clock
   }
 
-  /** Resolves when a slot is free, with a function that frees it again. Throws {@link TooManyWait}. */
+  /** Resolves when a slot is free, with a function that frees it again. Throws {@link QueueFull}. */
   async take(): Promise<() => void> {
     if (this.#underWay < this.#options.atOnce) this.#underWay += 1
     else await this.#wait()
@@ -34,7 +34,7 @@ export class ReaderTurns {
 
   /** Waits for a slot. The previous holder hands its slot over, so `#underWay` does not change. */
   #wait(): Promise<void> {
-    const refusal = () => new TooManyWait('too many Snapshot files are being read on this host; retry later')
+    const refusal = () => new QueueFull('too many Snapshot files are being read on this host; retry later')
     if (this.#waiting.length >= this.#options.waitingMax) return Promise.reject(refusal())
     return new Promise((resolve, reject) => {
       const begin = (): void => {

@@ -1,10 +1,10 @@
-/** Connections that the control plane opens to Docks: which terminal or port is meant, and how one is refused. */
+/** Connections from the control plane to terminals, ports and git connections of Docks. */
 import * as protocol from '@dock/host-protocol'
 import * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
 import type { Dock } from '../docks/dock.ts'
-import { carryPort } from '../ports/carry-port.ts'
-import { carryTerminal } from '../terminals/carry-terminal.ts'
+import { pipePort } from '../ports/pipe-port.ts'
+import { pipeTerminal } from '../terminals/pipe-terminal.ts'
 import type { HostView } from './host-view.ts'
 import { parse, parseUuid } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
@@ -12,8 +12,8 @@ import { refusalStatus } from './refusal-status.ts'
 const path = /^\/docks\/([^/]+)\/(terminals|ports|git)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
-/** Takes each connection, or refuses it as the protocol has it. */
-export function takeConnections({
+/** Returns a handler that accepts or refuses each connection as the host protocol specifies. */
+export function createConnectHandler({
   docks,
   gitConnections,
   precedence,
@@ -38,7 +38,7 @@ export function takeConnections({
       exitCode = end?.exitCode
     })
     const trailers = () => (exitCode === undefined ? {} : { [protocol.exitCodeTrailer]: String(exitCode) })
-    carryTerminal(opened, connection.accept(trailers))
+    pipeTerminal(opened, connection.accept(trailers))
   }
 
   const takePort = async (
@@ -49,14 +49,14 @@ export function takeConnections({
   ): Promise<void> => {
     const socket = await dock.connectPort(parse(portNumber, name), parse(protocol.connectPort, query))
     if (connection.gone.aborted) return void socket.destroy()
-    carryPort(socket, await connection.acceptApart(), precedence)
+    pipePort(socket, await connection.acceptApart(), precedence)
   }
 
   const takeGit = (connection: protocol.IncomingConnection, dockId: string, name: string): void => {
     const socket = gitConnections.take(parseUuid(dockId), parseUuid(name))
     if (!socket) throw new AgentRefusal('not_found', 'the connection is gone')
     if (connection.gone.aborted) return void socket.destroy()
-    carryPort(socket, connection.accept(), precedence)
+    pipePort(socket, connection.accept(), precedence)
   }
 
   return async (connection) => {
@@ -69,7 +69,8 @@ export function takeConnections({
       await (kind === 'terminals' ? takeTerminal : takePort)(connection, known(dockId), name, query)
     } catch (error) {
       const { code, message } = toAgentRefusal(error)
-      if (code === 'failed') logger.warn({ err: error, path: pathname }, 'a connection could not be made')
+      if (code === 'failed')
+        logger.warn({ err: error, path: pathname }, 'could not open a connection to a Dock')
       connection.refuse(refusalStatus[code], { code, message })
     }
   }

@@ -1,12 +1,12 @@
-/** Carries a terminal over a connection: what one side cannot take yet holds the other back. */
+/** Connects a terminal with a connection, with backpressure in both directions. */
 import type { Duplex } from 'node:stream'
 import type { DockTerminal } from './open-terminal.ts'
 
-/** Input that a program has not read yet, beyond what the terminal itself holds. */
+/** Limit of input that the program has not read yet, in addition to the terminal's own buffer. */
 const untakenBytesMax = 64 * 1024
 
-/** Joins the two until either ends. A connection that closes hangs the terminal up. */
-export function carryTerminal({ terminal, ended }: DockTerminal, connection: Duplex): void {
+/** Connects the two until one ends. The terminal is hung up when the connection closes. */
+export function pipeTerminal({ terminal, ended }: DockTerminal, connection: Duplex): void {
   let isHeld = false
   connection.on('error', () => undefined)
   connection.on('drain', () => {

@@ -1,7 +1,7 @@
 import { duplexPair } from 'node:stream'
 import { createFakeTerminal } from '@dock/testkit/src/runtime/fake-terminal.ts'
 import { expect, test } from 'vitest'
-import { carryTerminal } from './carry-terminal.ts'
+import { pipeTerminal } from './pipe-terminal.ts'
 
 /** A busy machine takes its time. */
 const patiently = { timeout: 60_000 }
@@ -11,7 +11,7 @@ test('a program that does not read holds its writer back until it does', async (
   let received = 0
   const terminal = createFakeTerminal({ env: {}, cwd: '/', uid: 1, gid: 1, cols: 80, rows: 24 })
   const [near, far] = duplexPair()
-  carryTerminal(
+  pipeTerminal(
     {
       terminal: {
         ...terminal,

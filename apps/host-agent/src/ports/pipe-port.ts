@@ -2,10 +2,10 @@ import type { Duplex } from 'node:stream'
 import { type Precedence, standBack } from '@dock/foundation'
 
 /**
- * Joins a connection with its server in a Dock. An end on one side ends that direction only; a break on one side breaks
- * both. Large transfers stand back for commands.
+ * Connects both streams. The end of one direction leaves the other open; an error on one side destroys both. Large
+ * transfers yield to commands.
  */
-export function carryPort(one: Duplex, other: Duplex, precedence: Precedence): void {
+export function pipePort(one: Duplex, other: Duplex, precedence: Precedence): void {
   for (const [from, to] of [
     [one, other],
     [other, one],
@@ -13,7 +13,7 @@ export function carryPort(one: Duplex, other: Duplex, precedence: Precedence): v
     from.on('error', () => undefined)
     from.once('close', () => {
       if (from.errored || !from.readableEnded || !from.writableFinished)
-        to.destroy(new Error('the other side broke'))
+        to.destroy(new Error('the other side of the connection failed'))
     })
     standBack(from, to, precedence)
     from.pipe(to)

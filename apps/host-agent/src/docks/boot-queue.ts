@@ -3,7 +3,7 @@
  * all of them slower. Sandboxes for the warm pool do not use the queue: they start only while it is calm, and run with
  * 1/8 of the usual CPU weight, so that no caller waits for them.
  */
-export class BootTurns {
+export class BootQueue {
   readonly #atOnceMax: number
   readonly #waiting: (() => void)[] = []
   readonly #calmed = new Set<() => void>()

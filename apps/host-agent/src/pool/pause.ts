@@ -1,7 +1,7 @@
-/** A time in which the warm pool makes nothing. Begun again, it lasts from then on. */
+/** A pause in which the warm pool boots nothing. Starting it again restarts its time. */
 import type { Clock } from '@dock/foundation'
 
-export class Rest {
+export class Pause {
   readonly #clock: Clock
   readonly #onEnd: () => void
   #isOn = false

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { BootTurns } from './boot-turns.ts'
+import { BootQueue } from './boot-queue.ts'
 
 /** Boots that end when told to, and the order in which they began. */
-const createBoots = (turns: BootTurns) => {
+const createBoots = (queue: BootQueue) => {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
   const boot = (name: string) => async () => {
@@ -12,13 +12,13 @@ const createBoots = (turns: BootTurns) => {
   }
   return {
     begun,
-    run: (name: string) => turns.run(boot(name)),
+    run: (name: string) => queue.run(boot(name)),
     end: (name: string) => ends.get(name)?.(),
   }
 }
 
 test('no more than the limit boot at once, in order of arrival', async () => {
-  const boots = createBoots(new BootTurns(2))
+  const boots = createBoots(new BootQueue(2))
   const [a, b, c] = [boots.run('a'), boots.run('b'), boots.run('c')]
   const d = boots.run('d')
   expect(boots.begun).toEqual(['a', 'b'])
@@ -34,20 +34,20 @@ test('no more than the limit boot at once, in order of arrival', async () => {
 })
 
 test('a boot that fails gives its turn on', async () => {
-  const turns = new BootTurns(1)
-  await expect(turns.run(() => Promise.reject(new Error('no boot')))).rejects.toThrow('no boot')
-  expect(await turns.run(async () => 'next')).toBe('next')
-  expect(turns.isCalm).toBe(true)
+  const queue = new BootQueue(1)
+  await expect(queue.run(() => Promise.reject(new Error('no boot')))).rejects.toThrow('no boot')
+  expect(await queue.run(async () => 'next')).toBe('next')
+  expect(queue.isCalm).toBe(true)
 })
 
 test('it is calm, and is told so, when nobody boots or waits', async () => {
-  const turns = new BootTurns(1)
-  const boots = createBoots(turns)
+  const queue = new BootQueue(1)
+  const boots = createBoots(queue)
   const calm: boolean[] = []
-  turns.onCalm(() => calm.push(turns.isCalm))
-  expect(turns.isCalm).toBe(true)
+  queue.onCalm(() => calm.push(queue.isCalm))
+  expect(queue.isCalm).toBe(true)
   const [first, second] = [boots.run('first'), boots.run('second')]
-  expect(turns.isCalm).toBe(false)
+  expect(queue.isCalm).toBe(false)
   boots.end('first')
   await first
   await expect.poll(() => boots.begun).toEqual(['first', 'second'])

@@ -2,17 +2,17 @@
 
 import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { beforeEach, expect, it } from 'vitest'
-import { burst, type ConnectionTurns, createConnectionTurns, turnMs } from './connection-turns.ts'
+import { burst, type ConnectionLimiter, createConnectionLimiter, refillMs } from './connection-limiter.ts'
 
 let clock: ManualClock
-let turns: ConnectionTurns
+let limiter: ConnectionLimiter
 let begun: number[]
 beforeEach(() => {
   clock = createManualClock()
-  turns = createConnectionTurns(clock)
+  limiter = createConnectionLimiter(clock)
   begun = []
 })
-const take = (name: number) => turns.take(() => begun.push(name))
+const take = (name: number) => limiter.take(() => begun.push(name))
 const takeBurst = (): void => {
   for (let count = 0; count < burst; count++) take(0)
   begun = []
@@ -22,9 +22,9 @@ it('lets a burst begin at once, and each later one in its turn', async () => {
   takeBurst()
   for (const name of [1, 2, 3]) take(name)
   expect(begun).toEqual([])
-  await clock.pass(turnMs)
+  await clock.pass(refillMs)
   expect(begun).toEqual([1])
-  await clock.pass(2 * turnMs)
+  await clock.pass(2 * refillMs)
   expect(begun).toEqual([1, 2, 3])
   take(4)
   expect(begun).toEqual([1, 2, 3])
@@ -32,10 +32,10 @@ it('lets a burst begin at once, and each later one in its turn', async () => {
 
 it('gives a turn back while nobody waits, as many as a burst', async () => {
   takeBurst()
-  await clock.pass(10 * turnMs)
+  await clock.pass(10 * refillMs)
   for (let count = 0; count < 12; count++) take(1)
   expect(begun).toHaveLength(10)
-  await clock.pass(10 * burst * turnMs)
+  await clock.pass(10 * burst * refillMs)
   begun = []
   for (let count = 0; count < burst + 5; count++) take(1)
   expect(begun).toHaveLength(burst)
@@ -45,10 +45,10 @@ it('passes by who has gone, and begins nothing once it is closed', async () => {
   takeBurst()
   take(1)()
   take(2)
-  await clock.pass(turnMs)
+  await clock.pass(refillMs)
   expect(begun).toEqual([2])
   take(3)
-  turns.close()
-  await clock.pass(10 * turnMs)
+  limiter.close()
+  await clock.pass(10 * refillMs)
   expect(begun).toEqual([2])
 })

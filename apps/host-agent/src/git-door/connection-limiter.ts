@@ -1,17 +1,17 @@
-/** When the connections of one Dock begin: a burst at once, and each later one in its turn. */
+/** Rate limit for new connections of one Dock: a token bucket with a queue. */
 import type { Clock } from '@dock/foundation'
 
-/** A clone is three connections, and an Environment has up to fifty repositories where an operator raised nothing. */
+/** A clone takes three connections, and by default an Environment has at most fifty repositories. */
 export const burst = 200
-export const turnMs = 200
+export const refillMs = 200
 
-export type ConnectionTurns = {
-  /** Calls `begin` when it is the connection's turn. The returned function gives the turn up. */
+export type ConnectionLimiter = {
+  /** Calls `begin` when the connection may start. The returned function removes it from the queue. */
   take(begin: () => void): () => void
   close(): void
 }
 
-export function createConnectionTurns(clock: Clock): ConnectionTurns {
+export function createConnectionLimiter(clock: Clock): ConnectionLimiter {
   let left = burst
   const waiting = new Set<() => void>()
   let cancel: (() => void) | null = null
@@ -21,11 +21,11 @@ export function createConnectionTurns(clock: Clock): ConnectionTurns {
       waiting.delete(next)
       next()
     } else left += 1
-    cancel = left < burst ? clock.after(turnMs, refill) : null
+    cancel = left < burst ? clock.after(refillMs, refill) : null
   }
   return {
     take: (begin) => {
-      cancel ??= clock.after(turnMs, refill)
+      cancel ??= clock.after(refillMs, refill)
       if (left > 0) {
         left -= 1
         begin()

@@ -1,0 +1,20 @@
+import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
+import { expect, test } from 'vitest'
+import { QueueFull, ReaderQueue } from './reader-queue.ts'
+
+test('so many at once; who comes after them waits, and is refused when too many do or when it takes too long', async () => {
+  const clock = createManualClock()
+  const queue = new ReaderQueue({ atOnce: 2, waitingMax: 2, waitMs: 1_000 }, clock)
+  const [first] = await Promise.all([queue.take(), queue.take()])
+  const third = queue.take()
+  const fourth = queue.take()
+  await expect(queue.take()).rejects.toThrow(QueueFull)
+  first?.()
+  first?.()
+  const endThird = await third
+  const refused = expect(fourth).rejects.toThrow(QueueFull)
+  await clock.pass(1_001)
+  await refused
+  endThird()
+  expect(await queue.take()).toBeTypeOf('function')
+})
