@@ -2,7 +2,7 @@ import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { checkPort } from './check-port.ts'
 
-it('says that a port is taken and what to do, and lets a free one pass', async () => {
+it('rejects a port that is in use and says what to do, and accepts a free one', async () => {
   const holder = createServer()
   await new Promise<void>((resolve) => holder.listen(0, '127.0.0.1', resolve))
   const address = holder.address()

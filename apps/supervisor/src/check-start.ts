@@ -1,4 +1,4 @@
-/** Run by script/bootstrap before a first start: says what in the settings has to be corrected, and ends with 1. */
+/** Run by script/bootstrap before a first start: prints which setting must be corrected, and exits with 1. */
 import { join, resolve } from 'node:path'
 import { checkPort } from './check-port.ts'
 import { readPidFile } from './process-identity.ts'
@@ -6,7 +6,7 @@ import { readSettings } from './settings.ts'
 
 try {
   const settings = await readSettings(process.env, resolve(import.meta.dirname, '../../..'))
-  // What an earlier start left listening is ended by this one.
+  // A control plane of an earlier start may still use the port. The coming start ends it.
   const leftover = await readPidFile(join(settings.dataDir, 'run/control-plane.pid'))
   if (!leftover) await checkPort(settings.bind, settings.port)
 } catch (error) {

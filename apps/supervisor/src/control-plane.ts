@@ -1,4 +1,4 @@
-/** How control plane and PostgreSQL are started: as user `dock`, inside the view. */
+/** How the control plane and PostgreSQL are started: as user `dock`, inside the view. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startPostgres } from '@dock/embedded-postgres'
@@ -9,16 +9,16 @@ import type { View } from './view.ts'
 
 const user = 'dock'
 
-/** Numbers of the system user `dock`. Throws when script/bootstrap has not made it. */
+/** Returns uid and gid of the system user `dock`. Throws if script/bootstrap has not created it. */
 export async function readIdentity(): Promise<Identity> {
   for (const line of (await readFile('/etc/passwd', 'utf8')).split('\n')) {
     const [name, , uid, gid] = line.split(':')
     if (name === user) return { uid: Number(uid), gid: Number(gid) }
   }
-  throw new Error(`There is no system user '${user}'. Make it with: script/bootstrap`)
+  throw new Error(`There is no system user '${user}'. Create it with: script/bootstrap`)
 }
 
-/** Starts the private cluster; its socket is in the control folder. */
+/** Starts the private PostgreSQL cluster. Its socket is in the control folder. */
 export function startDatabase(
   settings: Settings,
   view: View,
@@ -33,8 +33,8 @@ export function startDatabase(
 }
 
 /**
- * The control plane as a program of the supervisor, which holds the sockets that it listens on. The database's address is
- * passed in the environment.
+ * The control plane as a program of the supervisor. `sockets` are listening sockets that the supervisor holds. The address
+ * of the database is passed in the environment, where other users cannot read it.
  */
 export function controlPlaneProgram(
   settings: Settings,

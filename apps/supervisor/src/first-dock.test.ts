@@ -8,7 +8,7 @@ import { makeFirstDock } from './first-dock.ts'
 let dataDir: string
 let server: Server
 let baseUrl: string
-/** What the API was asked, in order, and the Docks it has. */
+/** The requests that the API received, in order, and the Docks it has. */
 let asked: string[]
 let docks: { id: string; name: string }[]
 
@@ -54,7 +54,7 @@ it('makes the first Dock once', async () => {
   expect(await make()).toBeUndefined()
 })
 
-it('takes the one that a start which was broken off has made', async () => {
+it('reuses the Dock that an interrupted start has made', async () => {
   docks = [{ id: 'old', name: 'first' }]
   expect(await make()).toMatchObject({ id: 'old', uname: 'Linux' })
   expect(asked).not.toContain('POST /v1/docks')

@@ -1,4 +1,4 @@
-/** The proof at the very first start: a Dock is made through the public API and tells what it is. */
+/** Test of the very first start: creates a Dock through the public API and runs a command in it. */
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
@@ -7,8 +7,8 @@ import { type Admin, call, keyIsDead } from './readiness.ts'
 export type FirstDock = { id: string; name: string; uname: string; elapsedMs: number }
 
 /**
- * Makes the first Dock, or answers undefined when an earlier start has or the first person's key is dead. Rejects with
- * the API's own sentence.
+ * Makes the first Dock. Returns undefined if an earlier start has made it, or if the key of the first admin is no longer
+ * valid. Rejects with the error sentence of the API.
  */
 export async function makeFirstDock(
   address: string,
@@ -23,7 +23,7 @@ export async function makeFirstDock(
   if (made) return undefined
   const startedAt = Date.now()
   const findOrMake = async (): Promise<{ id: string; name: string }> => {
-    // A start that was broken off may have made it.
+    // An interrupted start may have made it.
     const docks = await call<{ id: string; name: string }[]>(address, admin, 'GET', '/v1/docks?all=true')
     const body = { workspaceId: admin.workspaceId, image: admin.image, name: 'first' }
     return docks.find(({ name }) => name === body.name) ?? call(address, admin, 'POST', '/v1/docks', body)

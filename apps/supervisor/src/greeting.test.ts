@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { curlLines } from './greeting.ts'
 
-it('gives lines that a shell can run, with the key taken from admin.json', async () => {
+it('prints lines that a shell can run, with the key read from admin.json', async () => {
   const folder = await mkdtemp(join(tmpdir(), "dock it's "))
   const path = join(folder, 'admin.json')
   const admin = {

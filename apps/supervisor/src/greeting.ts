@@ -1,11 +1,11 @@
-/** What a person reads when Dock has started. */
+/** The text that the operator sees when Dock has started. */
 import type { FirstDock } from './first-dock.ts'
 import type { Admin } from './readiness.ts'
 
 const quote = (text: string): string =>
   /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Three lines to copy: create, exec, stop. The key is read from admin.json, so that no shell history keeps it. */
+/** Returns three commands: create, exec, stop. They read the key from admin.json, to keep it out of the shell history. */
 export function curlLines(baseUrl: string, admin: Admin, adminPath: string): string[] {
   const key = `$(sed -n 's/.*"apiKey": *"\\([^"]*\\)".*/\\1/p' ${quote(adminPath)})`
   const curl = `curl -sS -H "authorization: Bearer ${key}" -H 'content-type: application/json'`
@@ -16,10 +16,10 @@ export function curlLines(baseUrl: string, admin: Admin, adminPath: string): str
   ]
 }
 
-/** The whole greeting, with what the first Dock said at the first start. Its first line comes last in time. */
+/** Returns the whole greeting. The result of the first Dock is included at the first start only. */
 export function greeting(parts: {
   baseUrl: string
-  /** Undefined once the first person is erased. */
+  /** Undefined if the first admin has been erased. */
   admin: Admin | undefined
   adminPath: string
   firstDock: FirstDock | undefined

@@ -1,32 +1,32 @@
-/** How the host agent is started and ended: as root, in the machine's own mount namespace. */
+/** How the host agent is started and stopped: as root, in the machine's own mount namespace. */
 import { join } from 'node:path'
 import { runCommand, tryCommand } from '@dock/foundation'
 import { inOuterNamespace } from './outer-namespace.ts'
 import type { Program } from './running.ts'
 import type { Settings } from './settings.ts'
 
-/** Settings of the control plane that hold secrets stay out of the agent's environment. */
+/** Environment variables for the agent. Settings of the control plane that hold secrets are left out. */
 const passedOn =
   /^(PATH|LANG|LC_ALL|TZ|LOG_LEVEL|NODE_(?:OPTIONS|COMPILE_CACHE(?:_PORTABLE)?)|NODE_EXTRA_CA_CERTS|DOCK_(?!ADMIN_|SECRET_KEYS|AUTH_SECRET).*)$/
 
-/** Where people on this machine find the API: loopback, whatever addresses the control plane listens on. */
+/** Returns the API's address on this machine. If the control plane listens on all addresses, that is the loopback. */
 export function publicUrl(settings: Settings): string {
   const everywhere = ['0.0.0.0', '::', '']
   const address = everywhere.includes(settings.bind) ? '127.0.0.1' : settings.bind
   return `http://${address.includes(':') ? `[${address}]` : address}:${settings.port}`
 }
 
-/** Where root's own programs reach the control plane: nobody else can have taken this address. */
+/** Returns the address for root's own programs. No other user can take over this address. */
 export function controlUrl(settings: Settings): string {
   return `unix:${settings.rootSocket}`
 }
 
-/** The agent as a program of the supervisor. Its orderly end also ends the sandboxes; their disks stay. */
+/** The agent as a program of the supervisor. A graceful stop also ends the sandboxes; their disks are kept. */
 export function hostAgentProgram(settings: Settings): Program {
   const environment = Object.fromEntries(
     Object.entries(settings.environment).filter(([name]) => passedOn.test(name)),
   )
-  // script/server has put a runsc that works into the host folder; the agent takes it from there.
+  // script/server has put a working runsc into the host folder; the agent uses that one.
   delete environment['DOCK_RUNSC']
   return {
     command: inOuterNamespace([join(settings.checkout, 'apps/host-agent/launch')]),
@@ -51,7 +51,7 @@ const runOutside = (command: readonly string[], environment: NodeJS.ProcessEnv =
   return tryCommand(program, args, { env: environment })
 }
 
-/** After the agent's orderly end: removes its pinned namespace and unmounts the pool. Throws with what is left. */
+/** Removes the agent's pinned namespace and unmounts the pool, after the agent has stopped. Throws if that fails. */
 export async function cleanUpHost(settings: Settings): Promise<void> {
   await runOutside([join(settings.checkout, 'apps/host-agent/unpin')], {
     ...process.env,

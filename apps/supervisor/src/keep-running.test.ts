@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { keepRunning } from './keep-running.ts'
 import type { Running } from './running.ts'
 
-/** A clock that runs when told, and remembers the delays asked for. */
+/** A clock that the test controls. It records the requested delays. */
 const manualClock = () => {
   let nowMs = 0
   const waiting: { delayMs: number; callback: () => void }[] = []
@@ -23,7 +23,7 @@ const manualClock = () => {
   }
 }
 
-/** Something startable that the test ends. */
+/** A fake process that the test ends. */
 const startable = () => {
   const runs: { end: (code: number) => void; stops: number }[] = []
   const start = async (): Promise<Running> => {
@@ -45,7 +45,7 @@ const startable = () => {
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('keepRunning', () => {
-  it('starts again what ended, more slowly each time, and fast again after a good run', async () => {
+  it('restarts a process that ended with growing delays, and with the shortest one after a good run', async () => {
     const { clock, waiting, pass } = manualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)
@@ -75,7 +75,7 @@ describe('keepRunning', () => {
     expect(waiting).toHaveLength(0)
   })
 
-  it('starts nothing when it ended just before stop', async () => {
+  it('does not restart a process that ended just before stop', async () => {
     const { clock, waiting } = manualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)

@@ -1,22 +1,22 @@
-/** Starts something again whenever it ends by itself, more slowly each time. */
+/** Restarts a process whenever it ends by itself, with exponential backoff. */
 import type { Clock } from '@dock/foundation'
 import type { Running } from './running.ts'
 
 export type Kept = {
-  /** The process that runs now, if one does. */
+  /** The pid of the present process, or undefined if none runs. */
   pid(): number | undefined
-  /** How often in a row it ended soon after its start. */
+  /** Number of consecutive ends soon after a start. */
   failures(): number
-  /** Ends it for good. */
+  /** Stops the process for good. */
   stop(): Promise<void>
 }
 
 const firstDelayMs = 200
 const longestDelayMs = 15_000
-/** Whoever ran this long has started well: the next end counts as the first. */
+/** A process that ran this long counts as started well: its end resets the backoff. */
 const settledMs = 5_000
 
-/** Runs `start` and keeps what it answers running. Rejects only when the very first start does. */
+/** Starts a process with `start` and restarts it when it ends. Rejects only if the first start fails. */
 export async function keepRunning(
   name: string,
   start: () => Promise<Running>,
@@ -51,7 +51,7 @@ export async function keepRunning(
       current = undefined
       if (stopped) return
       if (clock.now().getTime() - startedAt > settledMs) failures = 0
-      report(`${name} ended (${code === null ? 'killed' : `exit code ${code}`}); starting it again`)
+      report(`${name} ended (${code === null ? 'killed' : `exit code ${code}`}); restarting it`)
       scheduleStart()
     })
   }

@@ -36,7 +36,7 @@ const held = (descriptor: number): number => {
   return descriptor
 }
 
-/** A process that serves on descriptor 3 and says who it is. */
+/** Starts a process that serves HTTP on descriptor 3 and responds with `name`. */
 const serve = async (descriptor: number, name: string): Promise<ChildProcess> => {
   const program = `require('node:http').createServer((_, response) => response.end('"${name}"'))
     .listen({ fd: 3 }, () => console.log('ready'))`
@@ -49,7 +49,7 @@ const serve = async (descriptor: number, name: string): Promise<ChildProcess> =>
 const ask = async (address: string): Promise<unknown> =>
   (await requestJson(address, '/', { method: 'GET', signal: AbortSignal.timeout(20_000) })).body
 
-/** Exit code of a process of `nobody` that tries to listen at the port. */
+/** Returns the exit code of a process of `nobody` that tries to listen on the port. */
 const takeAsNobody = async (port: number): Promise<number | null> => {
   const program = `const server = require('node:net').createServer()
     server.once('error', (error) => process.exit(error.code === 'EADDRINUSE' ? 3 : 4))
@@ -58,7 +58,7 @@ const takeAsNobody = async (port: number): Promise<number | null> => {
   return ((await once(child, 'exit')) as [number | null])[0]
 }
 
-it('nobody else takes the port while the server behind it is away, and callers wait for the next one', async () => {
+it('keeps the port and its waiting callers while the server behind it restarts', async () => {
   const port = await freePort()
   const descriptor = held(await listenOnPort('127.0.0.1', port))
   const first = await serve(descriptor, 'first')
@@ -69,14 +69,14 @@ it('nobody else takes the port while the server behind it is away, and callers w
   const waiting = ask(`http://127.0.0.1:${port}`)
   const second = await serve(descriptor, 'second')
   expect(await waiting).toBe('second')
-  // The control: once nobody listens, it can be taken.
+  // Control: the port can be taken once it is released.
   second.kill('SIGKILL')
   await once(second, 'exit')
   closeSync(descriptors.pop()!)
   expect(await takeAsNobody(port)).toBe(0)
 })
 
-it('a port that is taken before is told, on both kinds of address', async () => {
+it('reports a port that is already in use, for IPv4 and IPv6', async () => {
   const port = await freePort()
   held(await listenOnPort('127.0.0.1', port))
   await expect(listenOnPort('127.0.0.1', port)).rejects.toThrow(/is taken .* PORT=/)
@@ -85,12 +85,12 @@ it('a port that is taken before is told, on both kinds of address', async () => 
   await expect(listenOnPort('192.0.2.1', port)).rejects.toThrow(/Set DOCK_BIND/)
 })
 
-it('root’s socket is reached by root alone', async () => {
+it('only root can connect to the root socket', async () => {
   const path = join(folder, 'door/control.sock')
   const descriptor = held(await listenForRoot(path))
   await serve(descriptor, 'root')
   expect(await ask(`unix:${path}`)).toBe('root')
-  // Also where the folder were open.
+  // The socket's own mode protects it too, even if the folder were open.
   await chmod(join(folder, 'door'), 0o755)
   expect((await stat(path)).mode & 0o777).toBe(0o600)
   const program = `require('node:net').connect(${JSON.stringify(path)}).once('error', (error) =>
@@ -102,7 +102,7 @@ it('root’s socket is reached by root alone', async () => {
   byRoot.destroy()
 })
 
-it('is refused in a folder that somebody else made or can write', async () => {
+it('refuses a folder that another user made or can write', async () => {
   const path = (name: string) => join(folder, name, 'control.sock')
   await mkdir(join(folder, 'open'))
   await chmod(join(folder, 'open'), 0o777)

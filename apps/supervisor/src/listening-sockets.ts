@@ -1,7 +1,7 @@
 /**
- * The sockets that callers and the embedded agent connect to. The supervisor listens and hands descriptors on to each
- * control plane in turn: while that one is down, connections wait, and nobody else on the machine can take the address.
- * Node itself cannot listen without taking the connections.
+ * The listening sockets for callers and the embedded agent. The supervisor opens them and passes the descriptors to each
+ * control plane. While the control plane restarts, connections wait and no other program can take the address. Uses system
+ * calls, because Node cannot listen on a socket without accepting its connections.
  */
 import { lookup } from 'node:dns/promises'
 import { closeSync } from 'node:fs'
@@ -29,7 +29,7 @@ const [accessDenied, addressInUse] = [13, 98]
 const explain = (error: number, where: string, port: number): Error =>
   new Error(
     error === addressInUse
-      ? `Port ${port} is taken on ${where}. Stop what listens there, or choose another: PORT=8081 script/server`
+      ? `Port ${port} is taken on ${where}. Stop the program that uses it, or choose another port: PORT=8081 script/server`
       : `Dock cannot listen on ${where}:${port} (${error === accessDenied ? 'EACCES' : `errno ${error}`}). Set DOCK_BIND and PORT to an address of this machine.`,
   )
 
@@ -51,7 +51,7 @@ const internetAddress = (address: string, family: 4 | 6, port: number): Buffer =
   const bytes = Buffer.alloc(16)
   const [text] = address.split('%')
   if (toBytes(family === 4 ? ipv4Family : ipv6Family, text, bytes) !== 1)
-    throw new Error(`DOCK_BIND leads to '${address}', which is no address.`)
+    throw new Error(`DOCK_BIND resolves to '${address}', which is not an IP address.`)
   const result = Buffer.alloc(family === 4 ? 16 : 28)
   result.writeUInt16LE(family === 4 ? ipv4Family : ipv6Family, 0)
   result.writeUInt16BE(port, 2)
@@ -59,7 +59,7 @@ const internetAddress = (address: string, family: 4 | 6, port: number): Buffer =
   return result
 }
 
-/** Listens on a TCP port and returns the descriptor. Throws with what to correct. */
+/** Listens on a TCP port and returns the descriptor. Throws an error that says what to correct. */
 export async function listenOnPort(where: string, port: number): Promise<number> {
   const { address, family } = await lookup(where || '::')
   const kind = family === 6 ? 6 : 4
@@ -69,11 +69,12 @@ export async function listenOnPort(where: string, port: number): Promise<number>
 }
 
 /**
- * Listens on a Unix socket that only root can reach, in a folder of its own, and returns the descriptor. Throws when
- * the folder is not root's.
+ * Listens on a Unix socket, in a folder of its own, that only root can connect to. Returns the descriptor. Throws if the
+ * folder does not belong to root.
  */
 export async function listenForRoot(path: string): Promise<number> {
-  if (Buffer.byteLength(path) > pathBytesMax) throw new Error(`The path of a socket is too long: ${path}`)
+  if (Buffer.byteLength(path) > pathBytesMax)
+    throw new Error(`The path of a socket is longer than ${pathBytesMax} bytes: ${path}`)
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const found = await lstat(folder)

@@ -1,4 +1,4 @@
-/** Started by script/server as root, in a mount namespace of its own, with the lock of the data folder held. */
+/** Entry point, started by script/server as root in a new mount namespace, with the data folder locked. */
 import { resolve } from 'node:path'
 import { compileOnly } from '@dock/foundation'
 import { readSettings } from './settings.ts'
@@ -24,7 +24,7 @@ const run = async (): Promise<void> => {
     )
     return ending
   }
-  // Whoever read what is said may be gone, a closed terminal for one: that is no reason to leave everything running.
+  // Keep running if stdout is closed, for example because its terminal is gone. Otherwise the processes would be orphaned.
   process.stdout.on('error', () => undefined)
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
@@ -32,7 +32,7 @@ const run = async (): Promise<void> => {
       void end(0)
     })
   }
-  // Timers of the supervisor do not keep the process alive; this does, also while everything is being restarted.
+  // The supervisor's other timers do not keep the process alive. This one does, even while all processes restart.
   setInterval(() => undefined, 60_000)
   try {
     await supervisor.start()

@@ -23,13 +23,13 @@ describe('a pid file', () => {
     expect(await readPidFile(path)).toBeUndefined()
   })
 
-  it('is not taken in by another process of the same number', async () => {
+  it('ignores another process that has the same pid', async () => {
     const path = join(folder, 'child.pid')
     await writePidFile(path, { ...(await identify(process.pid))!, startTicks: '1' })
     expect(await readPidFile(path)).toBeUndefined()
   })
 
-  it('that holds nonsense names nobody', async () => {
+  it('returns undefined for a damaged file', async () => {
     const path = join(folder, 'child.pid')
     await writeFile(path, '{"pid":')
     expect(await readPidFile(path)).toBeUndefined()
@@ -37,7 +37,7 @@ describe('a pid file', () => {
 })
 
 describe('endProcess', () => {
-  it('kills what does not heed the signal', async () => {
+  it('kills a process that ignores the signal', async () => {
     const child = spawn('bash', ['-c', 'trap "" TERM; echo ready; while :; do sleep 1; done'])
     await new Promise((resolve) => child.stdout.once('data', resolve))
     const identity = (await identify(child.pid!))!

@@ -1,4 +1,4 @@
-/** A process told apart from a later one of the same number: its pid together with its start time. */
+/** Identifies a process by pid, start time and boot id, so that a later process with the same pid is not mistaken for it. */
 import { readFile, rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { writeFileDurably } from '@dock/foundation'
@@ -7,7 +7,7 @@ export type ProcessIdentity = { pid: number; startTicks: string; boot: string }
 
 const readStartTicks = async (pid: number): Promise<string | undefined> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
-  // The name in parentheses may hold anything, so fields are counted from its end: state is 0, start time 19.
+  // Count fields after the last parenthesis, because the name may contain anything: state is 0, start time 19.
   const fields = text?.slice(text.lastIndexOf(')') + 2).split(' ')
   return fields === undefined || fields[0] === 'Z' ? undefined : fields[19]
 }
@@ -15,18 +15,18 @@ const readStartTicks = async (pid: number): Promise<string | undefined> => {
 const readBoot = async (): Promise<string> =>
   (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim()
 
-/** The identity of a living process, or undefined when it has ended. */
+/** Returns the identity of a running process, or undefined if it has ended. */
 export async function identify(pid: number): Promise<ProcessIdentity | undefined> {
   const startTicks = await readStartTicks(pid)
   return startTicks === undefined ? undefined : { pid, startTicks, boot: await readBoot() }
 }
 
-/** Whether this very process still lives. */
+/** True if this process is still running. */
 export async function isAlive(identity: ProcessIdentity): Promise<boolean> {
   return (await readStartTicks(identity.pid)) === identity.startTicks && (await readBoot()) === identity.boot
 }
 
-/** Notes a process in a file, for a later start to find. */
+/** Records a process in a file for a later start. */
 export function writePidFile(path: string, identity: ProcessIdentity): Promise<void> {
   return writeFileDurably(path, `${JSON.stringify(identity)}\n`)
 }
@@ -35,7 +35,7 @@ export function removePidFile(path: string): Promise<void> {
   return rm(path, { force: true })
 }
 
-/** The living process that a pid file names, or undefined. */
+/** Returns the running process that a pid file names, or undefined. */
 export async function readPidFile(path: string): Promise<ProcessIdentity | undefined> {
   const text = await readFile(path, 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -47,7 +47,7 @@ export async function readPidFile(path: string): Promise<ProcessIdentity | undef
   }
 }
 
-/** Resolves to whether the process has ended within `timeoutMs`. */
+/** Resolves with true if the process ends within `timeoutMs`, otherwise with false. */
 export async function waitForEnd(
   identity: ProcessIdentity,
   timeoutMs: number,
@@ -61,7 +61,7 @@ export async function waitForEnd(
   return true
 }
 
-/** Sends `signal`, and SIGKILL when the process has not ended `patienceMs` later. */
+/** Sends `signal`, then SIGKILL if the process has not ended after `patienceMs`. */
 export async function endProcess(
   identity: ProcessIdentity,
   patienceMs: number,

@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => new Promise((resolve) => server.close(resolve)))
 
-it('waits for a host that is online and has spoken since the start', async () => {
+it('waits for a host that is online and has sent a heartbeat since the start', async () => {
   const since = Date.parse('2026-01-01T12:00:00Z')
   const before = { state: 'online', lastHeartbeatAt: '2026-01-01T11:59:59.999Z' }
   const after = { state: 'online', lastHeartbeatAt: '2026-01-01T12:00:00.000Z' }
@@ -38,7 +38,7 @@ it('waits for a host that is online and has spoken since the start', async () =>
   await expect(askHostOnline(url, admin, since)).rejects.toThrow('service_unavailable: Retry.')
 })
 
-it('does not wait where nobody is left to ask as', async () => {
+it('does not wait without an admin who could ask', async () => {
   expect(await askHostOnline(url, undefined, 0)).toBe(true)
   for (const status of [401, 403, 410]) {
     answer = { status, body: { ok: false, code: 'unauthorized' } }

@@ -1,4 +1,4 @@
-/** Waits until the control plane answers and the embedded host is online. Addresses are those of `requestJson`. */
+/** Waits until the control plane responds and the embedded host is online. For addresses see `requestJson`. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Identity, readOwnFile, requestJson } from '@dock/foundation'
 
@@ -14,7 +14,7 @@ export type Admin = {
 
 const periodMs = 50
 
-/** Asks again and again until the answer is there. `giveUp` says why waiting has no sense any more. */
+/** Calls `ask` until it returns a value. Stops early if `giveUp` returns a reason. Throws on a timeout. */
 export async function waitUntil<T>(
   what: string,
   ask: () => Promise<T | undefined>,
@@ -25,20 +25,20 @@ export async function waitUntil<T>(
   for (;;) {
     const answer = await ask().catch(() => undefined)
     if (answer !== undefined) return answer
-    const reason = giveUp() ?? (Date.now() > deadline ? `nothing after ${timeoutMs / 1000} s` : undefined)
+    const reason = giveUp() ?? (Date.now() > deadline ? `timeout after ${timeoutMs / 1000} s` : undefined)
     if (reason) throw new Error(`${what}: ${reason}`)
     await delay(periodMs)
   }
 }
 
-/** True once `GET /health` answers 200. */
+/** Returns true if `GET /health` responds with 200. */
 export async function askHealth(address: string): Promise<true | undefined> {
   const signal = AbortSignal.timeout(2_000)
   const response = await requestJson(address, '/health', { method: 'GET', signal })
   return response.status === 200 ? true : undefined
 }
 
-/** The first person's account as the control plane wrote it; undefined once that person is erased. */
+/** Returns the first admin's account, as the control plane wrote it, or undefined if that person is erased. */
 export async function readAdmin(path: string, identity: Identity): Promise<Admin | undefined> {
   const content = await readOwnFile(path, identity)
   return content === undefined ? undefined : (JSON.parse(content) as Admin)
@@ -53,7 +53,7 @@ class Refused extends Error {
   }
 }
 
-/** One request with the first person's key; throws the public sentence of an error. */
+/** Sends a request with the first admin's key. Throws an error with the API's code and sentence. */
 export async function call<T>(
   address: string,
   admin: Admin,
@@ -76,7 +76,7 @@ export async function call<T>(
   return answer.data ?? answer
 }
 
-/** The key was revoked, or its person is no instance admin any more, closed or erased. */
+/** True if the key was revoked, or if its owner is erased, closed or no longer an instance admin. */
 export function keyIsDead(error: unknown): boolean {
   return error instanceof Refused && [401, 403, 410].includes(error.status)
 }
@@ -84,8 +84,8 @@ export function keyIsDead(error: unknown): boolean {
 type HostAnswer = { state: string; lastHeartbeatAt: string | null }
 
 /**
- * True once a host of this instance is online and has spoken since the time (what it said before a restart is old), and
- * where nobody is left to ask as.
+ * Returns true if a host of this instance is online and has sent a heartbeat since the given time (epoch ms): earlier
+ * heartbeats are from before the restart. Also returns true without an admin or a valid key, because nobody can ask then.
  */
 export async function askHostOnline(
   address: string,

@@ -1,4 +1,4 @@
-/** A process that runs: started here, or found running and adopted. */
+/** A running process: started here, or adopted from an earlier supervisor. */
 import { spawn } from 'node:child_process'
 import { open } from 'node:fs/promises'
 import {
@@ -13,9 +13,9 @@ import {
 
 export type Running = {
   pid: number
-  /** Resolves once it has ended by whatever cause; null when the exit code is not known. */
+  /** Resolves when the process has ended, with its exit code or null if that is not known. */
   ended: Promise<number | null>
-  /** Ends it in order and resolves when it is gone. Repeating it is harmless. */
+  /** Stops the process gracefully. Resolves when it has ended. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -23,12 +23,12 @@ export type Program = {
   command: readonly [string, ...string[]]
   cwd: string
   environment: NodeJS.ProcessEnv
-  /** Both output streams are appended here. */
+  /** File to which stdout and stderr are appended. */
   logPath: string
-  /** Handed to it as its descriptors 3, 4, … */
+  /** Passed to the process as descriptors 3, 4, … */
   descriptors?: readonly number[]
   pidPath: string
-  /** The signal that asks for an orderly end, and how long that may take. */
+  /** The signal for a graceful stop, and how long that may take before SIGKILL. */
   stopSignal: NodeJS.Signals
   stopPatienceMs: number
 }
@@ -45,7 +45,7 @@ const runningOf = (program: Program, identity: ProcessIdentity, ended: Promise<n
   },
 })
 
-/** Starts a program in a session of its own, so that Ctrl-C reaches the supervisor alone. Rejects when it cannot. */
+/** Starts a program in its own session, so that Ctrl-C reaches only the supervisor. Rejects if it cannot start. */
 export async function startProgram(program: Program): Promise<Running> {
   const log = await open(program.logPath, 'a', 0o600)
   try {
@@ -67,7 +67,7 @@ export async function startProgram(program: Program): Promise<Running> {
   }
 }
 
-/** The program that an earlier supervisor left running, or undefined. */
+/** Returns the program that an earlier supervisor left running, or undefined. */
 export async function adoptProgram(program: Program): Promise<Running | undefined> {
   const identity = await readPidFile(program.pidPath)
   if (!identity) return undefined

@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true }))
 
 describe('settings', () => {
-  it('come from config.env, and the environment wins', async () => {
+  it('come from config.env, and environment variables override it', async () => {
     await writeFile(
       join(dataDir, 'config.env'),
       '# chosen by script/server\nDEFAULT_IMAGE=debian-13\nPORT=9000\n',
@@ -26,18 +26,18 @@ describe('settings', () => {
     expect(settings.environment['DEFAULT_IMAGE']).toBe('debian-13')
   })
 
-  it('keep sockets short whatever the length of the data folder', async () => {
+  it('keep socket paths short whatever the length of the data folder', async () => {
     const settings = await readSettings({ DOCK_DATA_DIR: `/root/${'long/'.repeat(60)}` }, '/checkout')
     expect(settings.viewDir.length).toBeLessThan(30)
   })
 
-  it('refuse a port that is none', async () => {
+  it('refuse an invalid port', async () => {
     await expect(readSettings({ DOCK_DATA_DIR: dataDir, PORT: 'http' }, '/checkout')).rejects.toThrow(
       /PORT must be/,
     )
   })
 
-  it('take a value as it stands, with its = signs', () => {
+  it('take a value literally, including = signs', () => {
     expect(parseConfiguration('SMTP_URL=smtp://a?b=c \n#X=1\n')).toEqual({ SMTP_URL: 'smtp://a?b=c' })
   })
 })

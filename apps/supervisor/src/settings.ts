@@ -1,4 +1,4 @@
-/** What the supervisor itself must know; everything else is passed on to the processes it starts. */
+/** The settings of the supervisor itself. All other settings are passed on to the processes it starts. */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -6,24 +6,24 @@ import { join, resolve } from 'node:path'
 export type Settings = {
   /** The data folder. */
   dataDir: string
-  /** The control plane's part of it. */
+  /** The control plane's part of the data folder. */
   controlDir: string
-  /** The host agent's part of it, root's alone. */
+  /** The host agent's part of the data folder, accessible to root only. */
   hostDir: string
-  /** The short folder under /run where control plane and PostgreSQL see what is theirs. */
+  /** The short folder under /run that contains the view of control plane and PostgreSQL. */
   viewDir: string
-  /** Where root alone reaches the control plane. */
+  /** Path of the control plane's socket for root. */
   rootSocket: string
   checkout: string
   bind: string
   port: number
   embeddedHost: boolean
   databaseUrl: string | undefined
-  /** Environment of this process, completed by the data folder's config.env. */
+  /** Environment of this process, completed with the data folder's config.env. */
   environment: NodeJS.ProcessEnv
 }
 
-/** KEY=value lines; empty lines and those that begin with # are passed over. */
+/** Parses KEY=value lines. Skips empty lines and lines that begin with #. */
 export function parseConfiguration(text: string): Record<string, string> {
   const values: Record<string, string> = {}
   for (const line of text.split('\n')) {
@@ -40,7 +40,7 @@ const readPort = (text: string | undefined): number => {
   return port
 }
 
-/** Reads the environment and <data>/config.env; the environment wins. Throws with what to correct. */
+/** Reads config.env in the data folder and the environment, which overrides it. Throws an error that says what to correct. */
 export async function readSettings(environment: NodeJS.ProcessEnv, checkout: string): Promise<Settings> {
   const dataDir = resolve(environment['DOCK_DATA_DIR'] ?? join(checkout, '.dock'))
   const stored = await readFile(join(dataDir, 'config.env'), 'utf8').catch(() => '')
@@ -52,7 +52,7 @@ export async function readSettings(environment: NodeJS.ProcessEnv, checkout: str
     controlDir: join(dataDir, 'control'),
     hostDir: join(dataDir, 'host'),
     viewDir: `/run/dock-${digest}`,
-    // Short, and the same in every mount namespace.
+    // Short enough for a socket path, and the same in every mount namespace.
     rootSocket: `/run/dock-${digest}-root/control.sock`,
     checkout,
     bind: all['DOCK_BIND'] ?? '127.0.0.1',

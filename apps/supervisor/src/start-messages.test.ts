@@ -1,4 +1,4 @@
-/** What a person reads whose machine cannot start Dock: script/server itself, up to the point where it would build. */
+/** What script/server prints on a machine that cannot start Dock, up to the point where it would build an image. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -19,7 +19,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 type Started = { code: number | null; said: string }
 
-/** Runs script/server in a mount namespace of its own, after the shell line `prepare`. */
+/** Runs script/server in a new mount namespace, after the shell command `prepare`. */
 const start = (prepare: string, environment: Record<string, string> = {}): Started => {
   const inside = ['bash', '-ec', `${prepare}\nexec "$0"`, script]
   const { status, stdout, stderr } = spawnSync(
@@ -42,33 +42,33 @@ const withPortTaken = async (work: (port: string) => void): Promise<void> => {
   await new Promise((done) => holder.close(done))
 }
 
-it('a disk without room for a first start', () => {
+it('reports a disk with too little space for a first start', () => {
   const { code, said } = start(disk('100m'))
   expect(said).toMatch(/only \d+ MiB are free at .* needs 6144: free some, or set DOCK_DATA_DIR/)
   expect(code).toBe(1)
 })
 
-it('a disk that is full to the last byte', () => {
+it('reports a disk that is full to the last byte', () => {
   const { code, said } = start(`${disk('1m')}; head -c 2M /dev/zero > '${dataDir}/full' 2>/dev/null || true`)
   expect(said).toMatch(/^bootstrap: only 0 MiB are free at [^\n]*\n$/)
   expect(code).toBe(1)
 })
 
-it('a port that is taken is told before the image is built, and a start with disks needs little room', () =>
+it('reports a port in use before it builds an image, and needs little space once the pool exists', () =>
   withPortTaken((port) => {
     const prepare = `${disk('300m')}; mkdir '${dataDir}/host'; touch '${dataDir}/host/pool.img'`
     const { code, said } = start(prepare, { PORT: port })
-    expect(said).toMatch(/Port \d+ is taken on 127\.0\.0\.1\. .* choose another: PORT=/)
+    expect(said).toMatch(/Port \d+ is taken on 127\.0\.0\.1\. .* choose another port: PORT=/)
     expect(code).toBe(1)
   }))
 
-it('a setting that is wrong, without a stack', () => {
+it('reports a wrong setting without a stack trace', () => {
   const { code, said } = start(disk('8g'), { PORT: 'http' })
   expect(said).toBe("Dock cannot start. PORT must be a number from 1 to 65535, not 'http'.\n")
   expect(code).toBe(1)
 })
 
-it('a kernel without btrfs', () => {
+it('reports a kernel without btrfs', () => {
   const filesystems = join(folder, 'filesystems')
   writeFileSync(filesystems, 'nodev\ttmpfs\n\text4\n')
   const { code, said } = start(`mount --bind '${filesystems}' /proc/filesystems`)
@@ -76,11 +76,11 @@ it('a kernel without btrfs', () => {
   expect(code).toBe(1)
 })
 
-it('a user who is not root, on a machine without sudo', () => {
+it('reports a user who is not root on a machine without sudo', () => {
   const programs = join(folder, 'bin')
   mkdirSync(programs)
   for (const name of ['bash', 'dirname']) symlinkSync(join('/usr/bin', name), join(programs, name))
-  // The same user on the machine, so that the checkout can be read wherever it lies; inside, another than root.
+  // Map root to another user inside the namespace. It is root outside, so that it can read the checkout anywhere.
   const { status, stderr } = spawnSync(
     '/usr/bin/unshare',
     ['--user', '--map-user=1000', '/usr/bin/bash', script],

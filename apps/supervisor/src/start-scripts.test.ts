@@ -1,4 +1,4 @@
-/** What the shell scripts around the product keep safe: settings, addresses, what they fetch. */
+/** What the shell scripts protect: settings, addresses, downloads. */
 import { execFile, spawnSync } from 'node:child_process'
 import {
   chmodSync,
@@ -31,7 +31,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const set = (file: string, key: string, value: string) =>
   spawnSync('bash', ['-c', 'umask 022; exec "$@"', 'sh', join(scripts, 'install/setting'), file, key, value])
 
-it('a stored setting is for its owner alone, replaced, and leaves nothing beside it', () => {
+it('replaces a stored setting in a file that only its owner can read, and leaves no temporary file', () => {
   const file = join(folder, 'config.env')
   expect(set(file, 'DEFAULT_IMAGE', 'debian-13').status).toBe(0)
   expect(statSync(file).mode & 0o777).toBe(0o600)
@@ -44,7 +44,7 @@ it('a stored setting is for its owner alone, replaced, and leaves nothing beside
   expect(readdirSync(folder)).toEqual(['config.env'])
 })
 
-it('the other scripts read a setting as the server does', async () => {
+it('reads settings in the other scripts as the server does', async () => {
   writeFileSync(
     join(folder, 'config.env'),
     '# DOCK_SECRET_KEYS=no\nDOCK_SECRET_KEYS=k1:x\n  DOCK_SECRET_KEYS= k2:y,k1:x== \t\nDATABASE_URL=postgresql://a@b/c\n',
@@ -67,11 +67,11 @@ it('the other scripts read a setting as the server does', async () => {
   }
 })
 
-it('every setting of the control plane goes through sudo', () => {
+it('passes every setting of the control plane through sudo', () => {
   const sudo = join(folder, 'sudo')
   writeFileSync(sudo, '#!/bin/sh\necho "$1"\n')
   chmodSync(sudo, 0o755)
-  // The same user on the machine, so that the checkout can be read wherever it lies; inside, another than root.
+  // Map root to another user inside the namespace. It is root outside, so that it can read the checkout anywhere.
   const { stdout } = spawnSync(
     'unshare',
     ['--user', '--map-user=1000', '--', 'bash', join(scripts, 'server')],
@@ -85,8 +85,8 @@ it('every setting of the control plane goes through sudo', () => {
   expect(names.filter((name) => !name.startsWith('DOCK_') && !kept.has(name))).toEqual([])
 })
 
-it('script/host refuses another machine over plain http, before it does anything', () => {
-  // Neither root nor sudo: whatever is let pass ends there.
+it('script/host refuses another machine over plain http before it does anything else', () => {
+  // There is neither root nor sudo, so an accepted address fails at that check.
   cpSync('/usr/bin/dirname', join(folder, 'dirname'))
   const said = (address: string, environment: NodeJS.ProcessEnv = {}): string =>
     spawnSync(
@@ -110,8 +110,8 @@ it('script/host refuses another machine over plain http, before it does anything
     expect(said(good)).toMatch(passed)
 })
 
-it('a Node that is not the package that the lock file names is not installed', async () => {
-  // A registry that serves a package of its own under the wanted name and version.
+it('does not install a Node package that differs from the lock file', async () => {
+  // A registry that serves another package under the expected name and version.
   const { version, name } = { version: '24.21.0', name: `node-linux-${process.arch}` }
   const evil = join(folder, 'package')
   mkdirSync(join(evil, 'bin'), { recursive: true })

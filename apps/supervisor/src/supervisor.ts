@@ -1,6 +1,6 @@
 /**
- * Starts PostgreSQL, control plane and host agent in this order, keeps each running, and ends them in the reverse
- * order. What an earlier supervisor left is ended first; sandboxes stay and are adopted by the next agent.
+ * Starts PostgreSQL, control plane and host agent in this order, keeps them running, and stops them in reverse order. At
+ * the start it first ends processes of an earlier supervisor. Sandboxes stay and are adopted by the next agent.
  */
 import { closeSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
@@ -24,10 +24,10 @@ const healthTimeoutMs = 60_000
 const hostTimeoutMs = 60_000
 const logBytesMax = 128 * 2 ** 20
 const leftoverPatienceMs = 20_000
-/** A process that ended this often in a row while we wait for it will not come. */
+/** Give up waiting for a process that has ended this many times in a row. */
 const failuresMax = 4
 
-/** Root makes nothing in the control plane's folder and follows nothing there: it looks, and refuses what is odd. */
+/** The control plane can write to its folder, so root creates nothing in it and follows no links: it checks and refuses. */
 const prepareFolders = async (settings: Settings, identity: Identity): Promise<void> => {
   for (const name of ['logs', 'run'])
     await mkdir(join(settings.dataDir, name), { recursive: true, mode: 0o700 })
@@ -37,8 +37,8 @@ const prepareFolders = async (settings: Settings, identity: Identity): Promise<v
 }
 
 /**
- * Copies admin.json up to the data folder; under sudo it belongs to the person who called. A control plane that is
- * healthy has written it, so one that is missing is gone with its person, and the copy goes too.
+ * Copies admin.json to the data folder. Under sudo the copy belongs to the calling user. A healthy control plane has written
+ * the file, so if it is missing, the first admin is erased, and the copy is removed too.
  */
 const publishAdmin = async (
   settings: Settings,
@@ -63,7 +63,7 @@ const publishAdmin = async (
   return admin
 }
 
-/** The supervisor of one data folder. `say` prints a line for the person; `startedAt` is when script/server began. */
+/** Creates the supervisor of a data folder. `say` prints a line; `startedAt` (epoch ms) is when script/server started. */
 export function createSupervisor(
   settings: Settings,
   startedAt: number,
@@ -95,10 +95,10 @@ export function createSupervisor(
     lastStart = starting.catch(() => undefined)
     return await starting
   }
-  const hopeless = (name: string, logName: string, process: Kept) => (): string | undefined => {
+  const reasonToGiveUp = (name: string, logName: string, process: Kept) => (): string | undefined => {
     if (stopping) return 'stopped while starting'
     return process.failures() >= failuresMax
-      ? `${name} ends again and again; ${join(settings.dataDir, 'logs', logName)} says why`
+      ? `${name} ends repeatedly; ${join(settings.dataDir, 'logs', logName)} says why`
       : undefined
   }
   const endLeftover = async (program: Program): Promise<void> => {
@@ -106,10 +106,10 @@ export function createSupervisor(
     if (leftover) await endProcess(leftover, leftoverPatienceMs)
   }
 
-  /** No reason to end: a disk that is full is made room on through a server that runs. */
-  const tellNoFirstDock = (error: unknown): undefined => {
+  /** Keep running: users need a live server to free a full disk. */
+  const reportNoFirstDock = (error: unknown): undefined => {
     if (stopping) throw error
-    say(`The first Dock could not be made; the next start tries again. ${String(error)}`)
+    say(`Could not create the first Dock; the next start tries again. ${String(error)}`)
   }
 
   const start = async (): Promise<void> => {
@@ -128,7 +128,7 @@ export function createSupervisor(
       controlPlaneProgram(settings, view, identity, databaseUrl, sockets)
     const agentProgram = hostAgentProgram(settings)
     await endLeftover(programOf())
-    // Before anything else, and until the end: whoever is found at these addresses later is this Dock.
+    // Listen first and until the end, so that no other program can answer at these addresses.
     sockets = [await listenOnPort(settings.bind, settings.port), await listenForRoot(settings.rootSocket)]
 
     if (settings.databaseUrl === undefined) {
@@ -141,14 +141,14 @@ export function createSupervisor(
     const controlPlane = await keep('The control plane', 'control-plane.log', () =>
       startProgram(programOf(sockets)),
     )
-    // At the end callers are turned away before the control plane goes, and the agent is gone by then.
+    // `kept` is in stop order: close the sockets before the control plane stops. The agent has stopped by then.
     kept.unshift({ pid: () => undefined, failures: () => 0, stop: closeSockets })
-    const controlHopeless = hopeless('the control plane', 'control-plane.log', controlPlane)
+    const controlPlaneFailed = reasonToGiveUp('the control plane', 'control-plane.log', controlPlane)
     await waitUntil(
       'The control plane is not healthy',
       () => askHealth(address),
       healthTimeoutMs,
-      controlHopeless,
+      controlPlaneFailed,
     )
     const adminPath = join(settings.dataDir, 'admin.json')
     const admin = await publishAdmin(settings, identity, adminPath)
@@ -157,25 +157,25 @@ export function createSupervisor(
       await endLeftover(agentProgram)
       const agentStartedAt = Date.now()
       const agent = await keep('The host agent', 'host-agent.log', () => startProgram(agentProgram))
-      const agentHopeless = hopeless('the host agent', 'host-agent.log', agent)
+      const agentFailed = reasonToGiveUp('the host agent', 'host-agent.log', agent)
       await waitUntil(
         'The host is not online',
         () => askHostOnline(address, admin, agentStartedAt),
         hostTimeoutMs,
-        agentHopeless,
+        agentFailed,
       )
     }
     const startedInMs = Date.now() - startedAt
     const firstDock =
       settings.embeddedHost && admin
-        ? await makeFirstDock(address, admin, settings.dataDir).catch(tellNoFirstDock)
+        ? await makeFirstDock(address, admin, settings.dataDir).catch(reportNoFirstDock)
         : undefined
     say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs }))
   }
 
   const stop = async (): Promise<void> => {
     stopping = true
-    // What is just being started is ended too, not left behind.
+    // Wait for a process that is being started, so that it is stopped too.
     await lastStart
     const failures: unknown[] = []
     for (const process of kept) await process.stop().catch((error: unknown) => failures.push(error))

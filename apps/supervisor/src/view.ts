@@ -1,7 +1,7 @@
 /**
- * The short, unprivileged view of this machine that control plane and PostgreSQL run in: the checkout read-only and
- * the control plane's folder, under /run. Made in this process's own mount namespace, so that it ends with it; the
- * checkout may lie under a folder that only root may enter. Disks of Docks are not in it.
+ * The view: a short folder under /run in which the unprivileged control plane and PostgreSQL run. It contains the checkout,
+ * read-only, and the control plane's folder, but no disks of Docks. Its mounts are in this process's own mount namespace and
+ * end with it. The view works even if the checkout is below a folder that only root can enter.
  */
 import { chmod, mkdir, readdir, rmdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export type View = {
   checkoutDir: string
   controlDir: string
   node: string
-  /** Where Node finds the programs compiled; empty when nothing was. */
+  /** Folder of Node's compile cache. Empty if nothing was compiled. */
   compiledDir: string
 }
 
@@ -25,14 +25,14 @@ const bind = async (source: string, target: string, readOnly: boolean): Promise<
   if (readOnly) await runCommand('mount', ['-o', 'remount,bind,ro,nosuid,nodev', target])
 }
 
-/** Takes the host's part of the data folder out of this namespace: an empty folder lies over it. */
+/** Hides the host's part of the data folder in this namespace by mounting an empty folder over it. */
 const hideHost = async (hostDir: string): Promise<void> => {
   await mkdir(hostDir, { recursive: true, mode: 0o700 })
   await tryCommand('umount', ['--lazy', join(hostDir, 'pool')])
   await runCommand('mount', ['-t', 'tmpfs', '-o', 'ro,mode=0700,size=4k', 'none', hostDir])
 }
 
-/** Makes the view. Throws when the unprivileged user could not read the program in it. */
+/** Creates the view. Throws if the unprivileged user cannot read the program in it. */
 export async function makeView(settings: Settings, identity: { uid: number; gid: number }): Promise<View> {
   const { viewDir } = settings
   await mkdir(viewDir, { recursive: true })
@@ -64,7 +64,7 @@ export async function makeView(settings: Settings, identity: { uid: number; gid:
   return { checkoutDir, controlDir, node, compiledDir }
 }
 
-/** Removes what the view left outside this namespace: an empty folder. */
+/** Removes the empty folder of the view. */
 export async function removeView(settings: Settings): Promise<void> {
   await tryCommand('umount', ['--recursive', '--lazy', settings.viewDir])
   await rmdir(settings.viewDir).catch(() => undefined)

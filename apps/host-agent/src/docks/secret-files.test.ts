@@ -19,7 +19,7 @@ import { promisify } from 'node:util'
 import type { SecretFiles } from '@dock/host-protocol'
 import type { ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { layEntries } from '../disks/write-entries.ts'
+import { writeEntries } from '../disks/write-entries.ts'
 import { secretFileEntries } from './environment-entries.ts'
 import { dockUser } from './login-shell.ts'
 import { deliverFiles } from './secret-files.ts'
@@ -63,7 +63,7 @@ const give = (files: Record<string, string>): Promise<void> => deliverFiles(driv
 describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
   it.each<[string, (files: SecretFiles) => Promise<void>]>([
     ['delivered', (files) => deliverFiles(driver, sandbox, files)],
-    ['laid on a new disk', (files) => layEntries(disk, secretFileEntries(files))],
+    ['laid on a new disk', (files) => writeEntries(disk, secretFileEntries(files))],
     [
       'unpacked in a new Dock',
       (files) => beginUnpacking(driver, sandbox).give(tarArchive(secretFileEntries(files))),
