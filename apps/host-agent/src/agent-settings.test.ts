@@ -4,7 +4,7 @@ import { readAgentSettings } from './agent-settings.ts'
 const controlUrl = (DOCK_CONTROL_URL: string, more: NodeJS.ProcessEnv = {}): string =>
   readAgentSettings({ DOCK_CONTROL_URL, ...more }).controlUrl
 
-it('goes over plain http to this machine only, unless the operator allows it', () => {
+it('allows plain http only to this machine, unless the operator permits it', () => {
   for (const good of [
     'https://dock.example.com',
     'http://localhost:8080',

@@ -36,7 +36,7 @@ test('does not pin the namespace when its preparation fails, and prints the erro
   expect(stderr).toBe('cat: /nowhere: No such file or directory\n')
 })
 
-test('a new namespace holds no disk of a Dock of another host folder', async () => {
+test('a new namespace releases the disks of other host folders', async () => {
   // Use a separate namespace so that no other test copies the mount. The inner unshare makes the copy.
   const script = `cd "$DOCK_HOST_DIR"; truncate -s 16M disk.raw; mkfs.ext4 -q -F disk.raw; mkdir mine other
     mount -o loop disk.raw other; device=$(findmnt -no SOURCE other); name=\${device#/dev/}

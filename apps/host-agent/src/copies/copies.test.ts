@@ -1,4 +1,4 @@
-/** On a real btrfs pool: a capture goes out as chunks and comes back as another capture, byte for byte. */
+/** On a real btrfs pool: a capture is copied to chunks and restored as another capture, byte for byte. */
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { createReadStream } from 'node:fs'
@@ -16,7 +16,7 @@ import type { DiskPool } from '../docks/seams.ts'
 import { nameChunks, sealChunks } from './copy-capture.ts'
 import { fillDisk } from './restore-capture.ts'
 
-/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+/** Long, because other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
 const releaseDeadlineMs = 60_000
 
 const keys = newCopyKeys()
@@ -79,7 +79,7 @@ afterAll(async () => {
   await rm(host, { recursive: true })
 })
 
-it('comes back byte for byte on a disk that stays sparse and whole', async () => {
+it('restores a capture byte for byte, to a disk that is sparse and mountable', async () => {
   const names = await namesOf('first')
   expect(names.length * chunkBytes).toBeLessThan(200 * 2 ** 20)
   const frames = sealChunks(
@@ -95,7 +95,7 @@ it('comes back byte for byte on a disk that stays sparse and whole', async () =>
   run('e2fsck', '-f', '-n', after)
 })
 
-it('waits before each chunk for what goes first, and reads every one', async () => {
+it('awaits giveWay before each chunk, and reads every chunk', async () => {
   const file = await pool.captureFile('first')
   const allowed: (() => void)[] = []
   let isFree = false
@@ -116,14 +116,14 @@ it('waits before each chunk for what goes first, and reads every one', async () 
   expect(read).toEqual(await namesOf('first'))
 })
 
-it('names only what changed anew', async () => {
+it('gives new names only to chunks that changed', async () => {
   const first = new Set((await namesOf('first')).map(({ name }) => name))
   const fresh = (await namesOf('second')).filter(({ name }) => !first.has(name))
   expect(fresh.length).toBeGreaterThan(0)
   expect(fresh.length).toBeLessThan(10)
 })
 
-it('leaves nothing behind of a copy that is damaged or cut', async () => {
+it('leaves no disk behind when a copy is damaged or cut short', async () => {
   const names = (await namesOf('first')).map(({ index }) => index)
   const file = await pool.captureFile('first')
   async function* spoilt(): AsyncGenerator<Buffer> {
@@ -146,7 +146,7 @@ it('leaves nothing behind of a copy that is damaged or cut', async () => {
   expect((await pool.list()).captures.filter((id) => ['spoilt', 'cut'].includes(id))).toEqual([])
 })
 
-it('refuses a chunk that lies behind the end of the disk', async () => {
+it('refuses a chunk that lies beyond the end of the disk', async () => {
   const names = (await namesOf('first')).map(({ index }) => index)
   const frames = sealChunks(await pool.captureFile('first'), keys, names, pace)
   await expect(restore('short', frames, 64 * 2 ** 20)).rejects.toThrow(ChunkDamaged)

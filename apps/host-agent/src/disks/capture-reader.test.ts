@@ -1,4 +1,4 @@
-/** Disks made to harm whoever reads them: written by a guest's root, or past every filesystem, byte by byte. */
+/** Malicious disks: written by a guest's root, or by changing bytes of the disk directly. */
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { link, mkdir, mkdtemp, open, readFile, symlink, truncate, writeFile } from 'node:fs/promises'
@@ -11,14 +11,14 @@ import { NotInPool } from '../docks/seams.ts'
 import { NotRegularFile, readDiskFile, walkTree } from './capture-reader.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
-/** What the program that reads a disk writes between its answers, as far as a name can hold it. */
+/** A file name that imitates the separator between debugfs answers, as far as a name can. */
 const forgedLines = [
   'debugfs: ls -p <2>',
   'debugfs:  ',
   'debugfs:  Filesystem in use: --none--',
   'Filesystem in use: --none--',
 ]
-/** Folders inside each other, 200 bytes of path each. */
+/** Nested folders; each adds 200 bytes to the path. */
 const nest = `import os, sys
 os.chdir(sys.argv[1])
 for depth in range(40):
@@ -31,7 +31,7 @@ let disk: string
 
 const debugfs = (command: string): string => run('debugfs', '-w', '-R', command, disk)
 
-/** Writes other bytes of the same length over a name, where the disk keeps it. */
+/** Overwrites a name on the disk with other bytes of the same length. */
 const rename = async (from: string, to: string): Promise<void> => {
   expect(to.length).toBe(from.length)
   const bytes = await readFile(disk)
@@ -93,7 +93,7 @@ beforeAll(async () => {
   debugfs('ln / /loop/top')
 })
 
-// What lies too deep has no path to be removed by.
+// Files that are nested too deep cannot be removed by path.
 afterAll(() => run('rm', '-rf', folder))
 
 const list = async (file: string) => (await Array.fromAsync(walkTree(file))).flat()
@@ -101,7 +101,7 @@ const list = async (file: string) => (await Array.fromAsync(walkTree(file))).fla
 const read = async (path: string, file = disk): Promise<string> =>
   (await buffer((await readDiskFile(file, path)).stream)).toString()
 
-it('lists what is plain, once, and ends', async () => {
+it('lists each ordinary file once, and terminates', async () => {
   const files = await list(disk)
   const paths = files.map(({ path }) => path)
   expect(paths.filter((path) => path.startsWith('/many/'))).toHaveLength(5_000)
@@ -121,14 +121,14 @@ it('lists each file in its own folder, whatever names with line breaks say', asy
   expect(paths.sort()).toEqual(Array.from({ length: 100 }, (_, index) => `/forged/d${index}/own/file`).sort())
 })
 
-it('lists nothing that is too deep to be named', async () => {
+it('lists no file whose path is too long', async () => {
   const paths = (await list(disk)).map(({ path }) => path).filter((path) => path.endsWith('/at'))
   expect(Math.max(...paths.map(({ length }) => length))).toBe(20 * 200 + 3)
   expect(await read(paths.at(-1)!)).toBe('')
 })
 
-it('gives no byte of the host by any link, name or device', async () => {
-  // What is read when nothing is in the way.
+it('reveals no byte of the host through a link, name or device', async () => {
+  // Control: an ordinary file can be read.
   expect(await read('/etc/own')).toBe("the disk's own")
   expect(await read('/hard')).toBe('plain')
   for (const path of [
@@ -156,7 +156,7 @@ it('gives no byte of the host by any link, name or device', async () => {
   for (const path of missing) await expect(read(path), path).rejects.toThrow(NotInPool)
 })
 
-it('streams what is sparse without end, as much as is wanted', async () => {
+it('streams a huge sparse file only as far as it is read', async () => {
   const { size, stream } = await readDiskFile(disk, '/sparse')
   expect(size).toBe(2 ** 40)
   let seen = 0
@@ -167,7 +167,7 @@ it('streams what is sparse without end, as much as is wanted', async () => {
   }
 })
 
-it('ends what nobody reads, and reads no more than eight files at once', async () => {
+it('ends a read that stalls, and reads at most eight files at the same time', async () => {
   const { stream } = await readDiskFile(disk, '/sparse', 50)
   await expect(new Promise((_, reject) => stream.once('error', reject))).rejects.toThrow(
     'stopped accepting data',
@@ -178,7 +178,7 @@ it('ends what nobody reads, and reads no more than eight files at once', async (
     isRead = true
     own.destroy()
   })
-  // Another reading in the meantime would be done by then.
+  // A read that had a slot would be done by then.
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(isRead).toBe(false)
   open[0]?.stream.destroy()
@@ -186,12 +186,12 @@ it('ends what nobody reads, and reads no more than eight files at once', async (
   for (const each of open) each.stream.destroy()
 })
 
-it('holds what is no filesystem, or a broken one, to be empty', async () => {
+it('treats a disk without a valid filesystem as empty', async () => {
   const broken = join(folder, 'broken.raw')
   await writeFile(broken, randomBytes(2 ** 20))
   expect(await list(broken)).toEqual([])
   await expect(read('/plain', broken)).rejects.toThrow(NotInPool)
-  // The superblock stands, what follows does not.
+  // The superblock is intact; the blocks after it are not.
   const bytes = await readFile(disk)
   randomBytes(200 * 4096).copy(bytes, 4096)
   await writeFile(broken, bytes)

@@ -1,4 +1,4 @@
-/** Disks that a hostile host or guest could send, made with the real tools; needs root, for one is mounted. */
+/** Disks that a hostile host or guest could send, made with the real tools. Needs root, because one is mounted. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, open, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -44,14 +44,14 @@ const refusedAsBoth = async (reason: RegExp): Promise<void> => {
   }
 }
 
-it('takes a disk that mkfs made and debugfs wrote to, byte for byte', async () => {
+it('accepts a disk made by mkfs and debugfs, and does not change it', async () => {
   const before = run('sha256sum', disk)
   await asImage()
   await asCapture()
   expect(run('sha256sum', disk)).toBe(before)
 })
 
-describe('a superblock in which e2fsck finds no fault is refused', () => {
+describe('refuses a superblock that e2fsck accepts but that has', () => {
   it.each<[string, () => unknown, RegExp]>([
     ['a panic of the kernel on errors', () => run('tune2fs', '-e', 'panic', disk), /panic/],
     ['options of its mount', () => run('tune2fs', '-E', 'mount_opts=errors=panic', disk), /mount options/],
@@ -70,7 +70,7 @@ describe('a superblock in which e2fsck finds no fault is refused', () => {
   })
 })
 
-describe('a filesystem that is not in order is refused', () => {
+describe('refuses a damaged filesystem:', () => {
   it('blocks that belong to two files', async () => {
     debugfs('set_inode_field /a/two block[5] 1234', 'set_inode_field /a/two mode 0100644')
     const extent = run('debugfs', '-R', 'ex /a/one', disk)
@@ -85,13 +85,13 @@ describe('a filesystem that is not in order is refused', () => {
     await refusedAsBoth(/e2fsck/)
   })
 
-  it('noise in the place of inodes', async () => {
+  it('random bytes instead of inodes', async () => {
     const at = /Inode table at (\d+)/.exec(run('dumpe2fs', disk))?.[1]
     await overwrite(Number(at) * 4096 + 512, Buffer.alloc(64 * 1024, 0xa5))
     await refusedAsBoth(/e2fsck/)
   })
 
-  it('one that is larger than its disk', async () => {
+  it('a filesystem larger than its disk', async () => {
     await truncate(disk, 32 * mebibyte)
     await refusedAsBoth(/larger than its disk/)
   })
@@ -102,7 +102,7 @@ describe('a filesystem that is not in order is refused', () => {
   })
 })
 
-it('replays the journal of a capture after a power cut, and takes no such image', async () => {
+it('replays the journal of a capture after a power cut, and refuses an image with such a journal', async () => {
   const mount = join(folder, 'mount')
   const live = disk
   disk = join(folder, 'cut.raw')
@@ -127,7 +127,7 @@ describe('the program that reads a foreign disk', () => {
   const shell = (script: string, limits = usualDiskLimits) =>
     runOnDisk('sh', ['-c', script], disk, { limits })
 
-  it('has a user, groups and capabilities that reach nothing', async () => {
+  it('runs with a user, groups and capabilities that give it no access', async () => {
     const { output } = await shell('cat /proc/self/status; cat /etc/shadow')
     expect(output).toMatch(new RegExp(`Uid:\\s+${diskReader}\\s+${diskReader}\\s+${diskReader}`))
     expect(output).toMatch(/Groups:\s*\n/)
@@ -136,7 +136,7 @@ describe('the program that reads a foreign disk', () => {
     expect(output).toContain('Permission denied')
   })
 
-  it('reads the disk, and cannot write to it unless it may', async () => {
+  it('reads the disk, and can write to it only if allowed', async () => {
     const readOnly = await shell(`head -c 2048 ${diskPath} | wc -c; echo x >${diskPath} && echo wrote`)
     expect(readOnly.output).toContain('2048')
     expect(readOnly.output).not.toContain('wrote')
@@ -149,7 +149,7 @@ describe('the program that reads a foreign disk', () => {
     expect(busy.code === 137 || busy.signal !== null).toBe(true)
   })
 
-  it('gets no more memory than it may have', async () => {
+  it('gets no more memory than its limit', async () => {
     const hog = 'exec perl -e \'$x = "x" x 300_000_000; print length $x\''
     expect((await shell(hog)).output).toBe('300000000')
     expect((await shell(hog, { ...usualDiskLimits, memoryBytes: 200 * mebibyte })).output).not.toBe(
@@ -157,7 +157,7 @@ describe('the program that reads a foreign disk', () => {
     )
   })
 
-  it('refuses a disk that e2fsck cannot get through within its limits', async () => {
+  it('refuses a disk that e2fsck cannot check within its limits', async () => {
     await expect(
       checkForeignDisk(disk, {
         afterPowerCut: true,
@@ -166,7 +166,7 @@ describe('the program that reads a foreign disk', () => {
     ).rejects.toThrow(HostileDisk)
   })
 
-  it('keeps no more than a little of what it prints', async () => {
+  it('keeps only a limited part of its output', async () => {
     const { output } = await shell('yes | head -c 50000000')
     expect(output.length).toBe(4_096)
   })

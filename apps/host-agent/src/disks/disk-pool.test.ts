@@ -1,4 +1,4 @@
-/** On a real btrfs pool in a loop file, with a small image made here; needs root and a kernel with btrfs. */
+/** On a real btrfs pool in a loop file, with a small image made here. Needs root and a kernel with btrfs. */
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import {
@@ -30,10 +30,10 @@ import { preparePool } from './prepare-pool.ts'
 import { DiskTooSmall } from './resize-disk.ts'
 import type { FillingDisk } from './write-new-disk.ts'
 
-/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+/** Long, because other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
 const releaseDeadlineMs = 60_000
 
-/** With room to spare: btrfs frees the space of removed disks a while later. */
+/** Generous, because btrfs frees the space of removed disks only after a while. */
 const poolBytes = 8 * 2 ** 30
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
@@ -97,7 +97,7 @@ describe('create and attach', () => {
     expect([...(await pool.images()).keys()]).toEqual(['small'])
   })
 
-  it('mounts without devices and privileged programs, by direct I/O', async () => {
+  it('mounts with nodev and nosuid, and with direct I/O', async () => {
     const root = await dock('a')
     const line = run('findmnt', '-n', '-o', 'SOURCE,OPTIONS', root)
     expect(line).toMatch(/nosuid.*nodev.*noatime.*discard/)
@@ -106,7 +106,7 @@ describe('create and attach', () => {
     expect((await readFile(`/sys/block/${device}/queue/logical_block_size`, 'utf8')).trim()).toBe('4096')
   })
 
-  it('gives the size that was asked for, and keeps the sized image for the next', async () => {
+  it('makes a disk of the requested size, and keeps the resized image for the next Dock', async () => {
     const sizeOf = (root: string) => Number(run('df', '-B1', '--output=size', root).split('\n')[1])
     const first = await dock('a', 5)
     expect(sizeOf(first) / 2 ** 30).toBeGreaterThan(5)
@@ -116,7 +116,7 @@ describe('create and attach', () => {
     expect(run('ls', join(poolDir, 'variants')).trim().split('\n')).toHaveLength(1)
   })
 
-  it('holds a Dock to its size', async () => {
+  it('limits a Dock to its disk size', async () => {
     const root = await dock('a')
     const file = await open(join(root, 'big'), 'w')
     const full = (async () => {
@@ -127,7 +127,7 @@ describe('create and attach', () => {
     await file.close()
   })
 
-  it('says what is missing or has no room', async () => {
+  it('reports what is missing, and a pool without room', async () => {
     await expect(pool.create('a', { from: { image: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
     await expect(pool.create('a', { from: { captureId: 'none' }, diskGiB: 1 })).rejects.toThrow(NotInPool)
     await expect(pool.attach('a')).rejects.toThrow(NotInPool)
@@ -158,7 +158,7 @@ describe('a version of an image', () => {
     if (existsSync(image())) await system.destroySubvolume(image())
   })
 
-  it('takes the place of the one of before when it is whole, and is not taken twice', async () => {
+  it('replaces the former version when complete, and is received only once', async () => {
     await receive('sha256:1', 'first')
     expect((await pool.images()).get('arrived')).toBe('sha256:1')
     await receive('sha256:2', 'later')
@@ -168,7 +168,7 @@ describe('a version of an image', () => {
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })
 
-  it('that is not what it should be changes nothing', async () => {
+  it('changes nothing if its content is wrong', async () => {
     await receive('sha256:1', 'first')
     const fill = async (disk: FillingDisk): Promise<void> => {
       await disk.write(Buffer.from('wrong'), 0)
@@ -180,7 +180,7 @@ describe('a version of an image', () => {
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })
 
-  it('that must not be mounted changes nothing', async () => {
+  it('changes nothing if its filesystem is refused', async () => {
     await receive('sha256:1', 'first')
     const disk = await labelled('wrong')
     disk.writeUInt16LE(3, 1024 + 0x3c)
@@ -194,7 +194,7 @@ describe('a version of an image', () => {
     expect((await readdir(join(poolDir, 'images'))).toSorted()).toEqual(['arrived', 'small'])
   })
 
-  it('leaves nothing half made when the agent is killed meanwhile', async () => {
+  it('leaves nothing incomplete when the agent is killed while receiving it', async () => {
     await receive('sha256:1', 'first')
     for (const name of ['.new-arrived', '.new-former-arrived'])
       await system.createSubvolume(join(poolDir, 'images', name))
@@ -203,7 +203,7 @@ describe('a version of an image', () => {
     expect(await content()).toBe('first')
   })
 
-  it('built here is known by its recipe', async () => {
+  it('is named after its recipe if it was built here', async () => {
     expect((await pool.images()).get('small')).toBe('built:')
     await writeFile(join(poolDir, 'images', '.small.from'), 'small-amd64-0123.tar.zst\n')
     expect((await pool.images()).get('small')).toBe('built:small-amd64-0123.tar.zst')
@@ -212,7 +212,7 @@ describe('a version of an image', () => {
 })
 
 describe('detach and remove', () => {
-  it('leaves no mount, device or folder, and may be repeated', async () => {
+  it('leave no mount, device or folder, and can be repeated', async () => {
     const root = await dock('a')
     const device = run('findmnt', '-n', '-o', 'SOURCE', root).trim().replace('/dev/', '')
     await pool.detach('a')
@@ -225,7 +225,7 @@ describe('detach and remove', () => {
     expect(await pool.has('a')).toBe(false)
   })
 
-  it('keeps what was written', async () => {
+  it('keep the data that was written', async () => {
     await writeFile(join(await dock('a'), 'kept'), 'yes')
     await pool.detach('a')
     expect(await readFile(join((await pool.attach('a')).rootPath, 'kept'), 'utf8')).toBe('yes')
@@ -233,7 +233,7 @@ describe('detach and remove', () => {
 })
 
 describe('capture', () => {
-  it('holds whole records of a writer that does not pause', async () => {
+  it('contains whole records of a writer that does not pause', async () => {
     const root = await dock('a')
     const record = `${'r'.repeat(4095)}\n`
     let writing = true
@@ -251,7 +251,7 @@ describe('capture', () => {
     }
   })
 
-  it('is read-only, answers the same when repeated, and later writes do not reach it', async () => {
+  it('is read-only, unchanged by later writes, and the same when repeated', async () => {
     const root = await dock('a')
     await writeFile(join(root, 'state'), 'before')
     const { sizeBytes } = await pool.capture('a', 'c')
@@ -263,7 +263,7 @@ describe('capture', () => {
     expect((await buffer(stream)).toString()).toBe('before')
   })
 
-  it('of a detached disk becomes a branch of another size, down to what the data needs', async () => {
+  it('of a detached disk can be cloned to another size, down to what the data needs', async () => {
     await writeFile(join(await dock('a', 2), 'mine'), 'x')
     await pool.detach('a')
     await pool.capture('a', 'c')
@@ -279,7 +279,7 @@ describe('capture', () => {
 })
 
 describe('reading a capture', () => {
-  it('lists regular files and follows nothing to the host', async () => {
+  it('lists regular files and follows no link to the host', async () => {
     const root = await dock('a')
     const odd = 'with "quotes" and spaces'
     await mkdir(join(root, 'deep', 'er'), { recursive: true })
@@ -321,11 +321,11 @@ describe('reading a capture', () => {
     expect(await read('/%41')).toBe('literal')
   })
 
-  it('keeps what was read for whoever takes it late', async () => {
+  it('keeps output for a reader that starts late', async () => {
     await dock('a')
     await pool.capture('a', 'c')
     const { size, stream } = await pool.readFile('c', '/etc/name')
-    // Our child is out of the table of processes once its end was handled here.
+    // The child leaves the process table once this process has handled its end.
     const children = () => readFile(`/proc/self/task/${process.pid}/children`, 'utf8')
     await vi.waitUntil(async () => (await children()).trim() === '', { timeout: 60_000 })
     expect((await buffer(stream)).toString()).toBe('image')
@@ -343,7 +343,7 @@ describe('reading a capture', () => {
 })
 
 describe('recover', () => {
-  it('thaws what a dead process left frozen, drops what is half made, keeps the rest', async () => {
+  it('thaws disks that a dead process left frozen, removes incomplete ones, keeps the rest', async () => {
     const root = await dock('a')
     await system.freeze(root)
     await system.snapshot(join(poolDir, 'images', 'small'), join(poolDir, 'docks', '.new-b'), false)

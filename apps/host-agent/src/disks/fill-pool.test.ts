@@ -1,4 +1,4 @@
-/** What comes to a real btrfs pool from elsewhere, and finds too little room; needs root and a kernel with btrfs. */
+/** Restores and images that do not fit into a real btrfs pool. Needs root and a kernel with btrfs. */
 import { execFileSync } from 'node:child_process'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ import { createDiskPool } from './disk-pool.ts'
 import { preparePool } from './prepare-pool.ts'
 import type { FillDisk } from './write-new-disk.ts'
 
-/** Other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
+/** Long, because other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
 const releaseDeadlineMs = 60_000
 
 const mebibyte = 2 ** 20
@@ -21,7 +21,7 @@ const logger = createLogger('fill-pool-test')
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })
 let host: string
 let poolDir: string
-/** It takes `roomBytes` before the guard's bound. */
+/** A pool with `roomBytes` of free space above the limit. */
 let pool: DiskPool
 let freeBytes: number
 
@@ -61,13 +61,13 @@ afterAll(async () => {
   await rm(host, { recursive: true })
 })
 
-it('refuses the rest of a restore at twice the reserve, and gives back what it took', async () => {
+it('stops a restore at twice the reserve, and frees the space it used', async () => {
   await expect(pool.restoreCapture('a', diskBytes, filling(2 * roomBytes))).rejects.toThrow(NoSpace)
   expect(await readdir(join(poolDir, 'captures'))).toEqual([])
   await roomIsBack()
 })
 
-it('refuses it to restores that have room alone but not together', async () => {
+it('stops parallel restores that fit alone but not together', async () => {
   const least: number[] = []
   const watched: FillDisk = (disk) =>
     filling(0.75 * roomBytes)({
@@ -84,7 +84,7 @@ it('refuses it to restores that have room alone but not together', async () => {
   await roomIsBack()
 })
 
-it('refuses the rest of an image, and keeps the one of before', async () => {
+it('stops an image that does not fit, and keeps the former version', async () => {
   const small = join(host, 'small.raw')
   run('mkfs.ext4', '-q', '-F', '-b', '4096', '-O', '^has_journal', small, `${chunkBytes / 1024}K`)
   const disk = await readFile(small)

@@ -1,4 +1,4 @@
-/** On a real btrfs pool in a loop file; needs root and a kernel with btrfs. */
+/** On a real btrfs pool in a loop file. Needs root and a kernel with btrfs. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -23,7 +23,7 @@ afterEach(async () => {
   await rm(host, { recursive: true })
 })
 
-it('counts what was written a moment ago, before the filesystem has booked it', async () => {
+it('counts data that was just written, before btrfs has committed it', async () => {
   const room = createPoolRoom(poolDir, reserveBytes)
   const before = room().freeBytes
   const file = await open(join(poolDir, 'file'), 'w')
@@ -35,7 +35,7 @@ it('counts what was written a moment ago, before the filesystem has booked it', 
   }
 })
 
-it('has no room where metadata has none, however much is free for data', async () => {
+it('has no room if metadata has none, however much is free for data', async () => {
   const room = createPoolRoom(poolDir, reserveBytes)
   expect(room().freeBytes).toBeGreaterThan(300 * mebibyte)
   const ballast: string[] = []
@@ -45,7 +45,7 @@ it('has no room where metadata has none, however much is free for data', async (
     return spawnSync('fallocate', ['-l', '16M', file]).status === 0
   }
   while (take());
-  // Every chunk is data's now, and stays so while some of it is used.
+  // Every chunk is now allocated to data, and stays so while part of it is used.
   for (const [at, file] of ballast.entries()) if (at % 2 === 0) await rm(file)
   run('btrfs', 'filesystem', 'sync', poolDir)
   const { bavail, bsize } = await statfs(poolDir)

@@ -2,7 +2,7 @@ import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { expect, test } from 'vitest'
 import { QueueFull, ReaderQueue } from './reader-queue.ts'
 
-test('so many at once; who comes after them waits, and is refused when too many do or when it takes too long', async () => {
+test('lets callers above the limit wait, and refuses them if too many wait or the wait is too long', async () => {
   const clock = createManualClock()
   const queue = new ReaderQueue({ atOnce: 2, waitingMax: 2, waitMs: 1_000 }, clock)
   const [first] = await Promise.all([queue.take(), queue.take()])

@@ -1,4 +1,4 @@
-/** On a folder that stands in for a disk, beside one that stands in for the host's own files. */
+/** Uses one folder as the disk, and another as the host's own files. */
 import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -22,7 +22,7 @@ const owner = { uid: process.getuid!(), gid: process.getgid!() }
 const folder = { path: '/home', mode: 0o700, ...owner }
 const file = { path: '/home/file', mode: 0o600, ...owner, contents: Buffer.from('given') }
 
-it('makes folders and files where there are none, and leaves a folder that is there as it is', async () => {
+it('creates missing folders and files, and keeps an existing folder unchanged', async () => {
   await writeEntries(disk, [folder, file])
   await writeEntries(disk, [
     { ...folder, mode: 0o777 },
@@ -35,7 +35,7 @@ it('makes folders and files where there are none, and leaves a folder that is th
 })
 
 it.each(['absolute', 'relative'])(
-  'goes through no %s link, for a folder or on the way to one',
+  'follows no %s link, neither as the folder nor in its path',
   async (kind) => {
     await symlink(kind === 'absolute' ? host : '../host', join(disk, 'home'))
     const deeper = { ...folder, path: '/home/deeper' }
@@ -46,7 +46,7 @@ it.each(['absolute', 'relative'])(
   },
 )
 
-it('puts a file in place of a link or a pipe, and not through it', async () => {
+it('replaces a link or a pipe with the file instead of following it', async () => {
   await mkdir(join(disk, 'home'))
   await symlink(join(host, 'file'), join(disk, 'home/file'))
   execFileSync('mkfifo', [join(disk, 'home/pipe')])

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BootQueue } from './boot-queue.ts'
 
-/** Boots that end when told to, and the order in which they began. */
+/** Boots that the test ends, and the order in which they began. */
 const createBoots = (queue: BootQueue) => {
   const begun: string[] = []
   const ends = new Map<string, () => void>()
@@ -33,14 +33,14 @@ test('no more than the limit boot at once, in order of arrival', async () => {
   expect(await Promise.all([a, d])).toEqual(['a', 'd'])
 })
 
-test('a boot that fails gives its turn on', async () => {
+test('a boot that fails frees its slot', async () => {
   const queue = new BootQueue(1)
   await expect(queue.run(() => Promise.reject(new Error('no boot')))).rejects.toThrow('no boot')
   expect(await queue.run(async () => 'next')).toBe('next')
   expect(queue.isCalm).toBe(true)
 })
 
-test('it is calm, and is told so, when nobody boots or waits', async () => {
+test('is calm, and notifies listeners, when no boot runs or waits', async () => {
   const queue = new BootQueue(1)
   const boots = createBoots(queue)
   const calm: boolean[] = []

@@ -1,4 +1,4 @@
-/** What becomes of a Dock's earlier disk and boot when the control plane knows less of the Dock than its host. */
+/** A Dock's former disk and boot, when the control plane knows less about the Dock than its host does. */
 import { newOperationId, newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -16,14 +16,14 @@ const dock = () => host.agent.docks.commandable(dockId)
 const capturesOf = async () => (await host.disks.list()).captures
 const command = (generation = 1) => ({ operationId: newOperationId(), generation })
 
-test('a newer boot from an image keeps the disk of before as a capture', async () => {
+test('a newer boot from an image keeps the former disk as a capture', async () => {
   await dock().start(startCommand())
   await dock().start(startCommand({ generation: 2 }))
   expect(await capturesOf()).toHaveLength(1)
   expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
 })
 
-test('a disk that cannot be kept as a capture stays, however often the boot is repeated', async () => {
+test('a disk that cannot be captured stays, however often the boot is repeated', async () => {
   await dock().start(startCommand())
   for (const _ of [1, 2]) {
     host.disks.failNext('capture', new NoSpace('full'))
@@ -35,7 +35,7 @@ test('a disk that cannot be kept as a capture stays, however often the boot is r
   expect(await capturesOf()).toHaveLength(1)
 })
 
-test('an agent that ends while the disk of before is captured leaves that disk to the next', async () => {
+test('an agent that ends while it captures the former disk leaves that disk to the next agent', async () => {
   await dock().start(startCommand())
   const reached = host.disks.hangNext('capture')
   dock()
@@ -47,7 +47,7 @@ test('an agent that ends while the disk of before is captured leaves that disk t
   expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1 }])
 })
 
-test('the disk of a recovery that did not come through counts as used', async () => {
+test('the disk of a failed recovery counts as used', async () => {
   await dock().start(startCommand())
   await dock().stop({ ...command(), captureId: null })
   host.driver.failNext('start', new Error('no boot'))
@@ -57,7 +57,7 @@ test('the disk of a recovery that did not come through counts as used', async ()
   expect(await capturesOf()).toHaveLength(1)
 })
 
-test('the start of the present boot is answered as before after captures, another one is busy', async () => {
+test('repeating the present start after captures returns its result, another start is busy', async () => {
   const once = startCommand()
   const answer = await dock().start(once)
   await dock().capture({ ...command(), captureId: newUuid() })

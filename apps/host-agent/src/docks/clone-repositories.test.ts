@@ -1,4 +1,4 @@
-/** The clone's script itself, run as in a Dock over folders of its own, through a door with git's http-backend behind it. */
+/** Runs the real clone script on folders of this machine, through a git door with git's http-backend behind it. */
 import { execFile } from 'node:child_process'
 import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -18,7 +18,7 @@ import { deliverFiles } from './secret-files.ts'
 const exec = promisify(execFile)
 const logger = createLogger('test')
 logger.level = 'silent'
-/** Loopback of this process's own: the door's port is the same everywhere. */
+/** A loopback address that only this process uses, because every git door has the same port. */
 const gateway = `127.${(process.pid >> 16) & 255}.${(process.pid >> 8) & 255}.${process.pid & 255 || 1}`
 
 let folder: string
@@ -27,7 +27,7 @@ let work: string
 let door: Awaited<ReturnType<typeof openGitDoor>>
 let asked: string[]
 
-/** Answers as the control plane does: a repository that may pass, or a sentence. */
+/** Responds as the control plane does: with a repository, or with an error sentence. */
 const behindDoor = createServer((request, response) => {
   const path = new URL(request.url ?? '/', 'http://door').pathname.replace('/github', '')
   asked.push(path)
@@ -114,7 +114,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     )
   const read = (path: string) => readFile(join(work, path), 'utf8')
 
-  it('are cloned whole, at their branch, through the door; what is there stays', async () => {
+  it('are cloned completely, at their branch, through the door; existing clones stay', async () => {
     const app = wanted('acme/app', { branch: 'other', hasSetupScript: true })
     const tool = wanted('open/tool')
     expect(await clone(app, tool)).toEqual({ failed: [], cloned: [tool.id], toSetUp: [app.id] })
@@ -127,7 +127,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     await rm(join(work, 'app/.git/dock-setup'))
     expect(await clone(app, tool)).toEqual({ failed: [], cloned: [], toSetUp: [] })
     expect(await read('app/README')).toBe('mine')
-    // Neither the door's address nor a half clone is on the disk: one line names what is in memory.
+    // Neither the door's address nor an incomplete clone is on the disk. One line includes the file in memory.
     const found = await exec('grep', ['-rl', gateway, join(home, 'user'), join(folder, 'etc')]).catch(
       () => null,
     )
@@ -137,7 +137,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     expect(await readdir(join(home, 'user/.dock'))).toEqual([])
   })
 
-  it('make room for secret files that are there, which git never sees', async () => {
+  it('are cloned around existing secret files, which git ignores', async () => {
     await deliverFiles(driver, sandbox, [
       { path: 'app/.env', contents: 'SECRET=1' },
       { path: 'app/deep/[key]*', contents: 'k' },
@@ -159,7 +159,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     expect(stdout).toBe(' M tracked\n')
   })
 
-  it('fail one by one, with the words of git, and leave nothing half made', async () => {
+  it('fail one by one, with the error of git, and leave nothing incomplete', async () => {
     const [hidden, tool] = [wanted('acme/hidden'), wanted('open/tool', { branch: 'nowhere' })]
     const app = wanted('acme/app')
     const { failed, cloned } = await clone(hidden, tool, app)
@@ -172,7 +172,7 @@ describe.skipIf(process.getuid?.() !== 0)('repositories', () => {
     expect(await readdir(join(home, 'user/.dock'))).toEqual([])
   })
 
-  it('take the place of nothing that is the user’s', async () => {
+  it('replace no file of the user', async () => {
     await mkdir(join(work, 'app'))
     await writeFile(join(work, 'app/mine'), 'kept')
     await writeFile(join(work, 'tool'), 'kept')

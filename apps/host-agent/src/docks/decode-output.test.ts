@@ -7,7 +7,7 @@ const nothing = new Uint8Array()
 const decode = (stdout: Uint8Array, limit: number, truncated = false) =>
   decodeOutput({ stdout, stderr: nothing, truncated }, limit)
 
-it('cuts before a character that does not fit, and replaces one that was never whole', () => {
+it('cuts before a character that does not fit, and replaces an invalid one', () => {
   expect(decode(bytes('aé€').subarray(0, 5), 5, true).stdout).toBe('aé')
   expect(decode(bytes('aé€').subarray(0, 5), 100).stdout).toBe('aé\ufffd')
   expect(decode(bytes('\ufeffx'), 100).stdout).toBe('\ufeffx')
@@ -19,7 +19,7 @@ it('clips a text that its replacements made longer than the limit', () => {
   expect(decode(binary, 30)).toMatchObject({ stdout: '\ufffd'.repeat(10), truncated: false })
 })
 
-it('tells streams apart: one that ended by itself is not taken for cut', () => {
+it('treats each stream separately: a stream below the limit does not count as cut', () => {
   const cut = bytes('ééé').subarray(0, 5)
   expect(decodeOutput({ stdout: cut, stderr: cut.subarray(0, 3), truncated: true }, 5)).toEqual({
     stdout: 'éé',
@@ -28,7 +28,7 @@ it('tells streams apart: one that ended by itself is not taken for cut', () => {
   })
 })
 
-it('never answers more bytes than the limit, and the first of the text whatever the bytes are', () => {
+it('returns the beginning of the text, with at most as many bytes as the limit, for any input', () => {
   const anyText = fc.string({ unit: 'binary', maxLength: 50 })
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 60 }), fc.integer({ min: 1, max: 60 }), (all, limit) => {
@@ -47,7 +47,7 @@ it('never answers more bytes than the limit, and the first of the text whatever 
   )
 })
 
-it('ends with the line it was given, within the limit', () => {
+it('appends the line within the limit', () => {
   expect(withLastLine('', 'why', 20)).toBe('why\n')
   expect(withLastLine('said', 'why', 20)).toBe('said\nwhy\n')
   expect(withLastLine('x'.repeat(100), 'why', 20)).toBe(`${'x'.repeat(15)}\nwhy\n`)

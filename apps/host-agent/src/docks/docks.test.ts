@@ -23,7 +23,7 @@ const exec = (generation = 1) => ({
 const refusal = (code: string) => expect.objectContaining({ code })
 
 describe('start', () => {
-  test('makes disk, network and sandbox, whose first process writes the identity', async () => {
+  test('creates disk, network and sandbox, whose first process writes the identity', async () => {
     const answer = await dock().start(startCommand())
     expect(answer).toEqual({ ip: '10.0.0.1' })
     expect(await host.residue()).toEqual({
@@ -34,7 +34,7 @@ describe('start', () => {
     expect(host.agent.docks.reports()).toEqual([{ dockId, generation: 1, state: 'running', ip: '10.0.0.1' }])
   })
 
-  test('gives its first process the variables, and the files by a command only on a disk that was used', async () => {
+  test('passes variables to the first process, and writes files with a command only on a used disk', async () => {
     const given = { env: { TOKEN: 'secret' }, files: [{ path: 'token', contents: 'secret' }] }
     await dock().start(startCommand(given))
     expect(host.driver.executed).toEqual([])
@@ -50,7 +50,7 @@ describe('start', () => {
     await expect(dock().start(startCommand(given))).rejects.toBeInstanceOf(NoSpace)
   })
 
-  test('repeated while under way joins it, repeated afterwards answers the same', async () => {
+  test('joins a repetition that comes during it, and returns the same result afterwards', async () => {
     const once = startCommand()
     const release = host.driver.hold('start')
     const both = Promise.all([dock().start(once), dock().start(once)])
@@ -60,7 +60,7 @@ describe('start', () => {
     expect(host.driver.started).toHaveLength(1)
   })
 
-  test('another one of the same generation is busy, during it and after it', async () => {
+  test('refuses another start of the same generation as busy, during it and afterwards', async () => {
     const release = host.driver.hold('start')
     const first = dock().start(startCommand())
     await expect(dock().start(startCommand())).rejects.toEqual(refusal('busy'))
@@ -99,7 +99,7 @@ describe('start', () => {
     expect(await dock().start(once)).toHaveProperty('ip')
   })
 
-  test('that fails keeps a disk that was there before', async () => {
+  test('keeps an existing disk when it fails', async () => {
     await dock().start(startCommand())
     await dock().stop({ ...command(), captureId: null })
     host.driver.failNext('start', new Error('no boot'))
@@ -108,7 +108,7 @@ describe('start', () => {
     expect(await host.residue()).toEqual({ ...nothing, disks: [dockId] })
   })
 
-  test('from its own disk is not found where there is none', async () => {
+  test('from its own disk returns not_found if there is no disk', async () => {
     const own = startCommand({ source: { kind: 'own' } })
     await expect(dock().start(own)).rejects.toEqual(refusal('not_found'))
     expect(await host.residue()).toEqual(nothing)
@@ -116,7 +116,7 @@ describe('start', () => {
 })
 
 describe('stop and destroy', () => {
-  test('a stop captures, then nothing but the capture is left; repeating it answers the same', async () => {
+  test('a stop leaves nothing but the capture; repeating it returns the same result', async () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     const answer = await dock().stop(stop)
@@ -126,7 +126,7 @@ describe('stop and destroy', () => {
     expect(await dock().stop(stop)).toEqual(answer)
   })
 
-  test('a Dock whose capture fails runs on, and stops when that is repeated', async () => {
+  test('a Dock whose capture fails runs on, and stops when the stop is repeated', async () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     host.disks.failNext('capture', new NoSpace('full'))
@@ -145,7 +145,7 @@ describe('stop and destroy', () => {
     await expect.poll(() => host.residue()).toEqual(nothing)
   })
 
-  test('a stop is answered while the sandbox stands still; the next start waits until nothing of it is left', async () => {
+  test('a stop returns while the sandbox is frozen; the next start waits until the sandbox is removed', async () => {
     await dock().start(startCommand())
     const release = host.driver.hold('destroy')
     const captureId = newUuid()
@@ -159,7 +159,7 @@ describe('stop and destroy', () => {
     expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
   })
 
-  test('a sandbox that cannot be made to stand still is ended, then captured', async () => {
+  test('a sandbox that cannot be frozen is ended before the capture', async () => {
     await dock().start(startCommand())
     host.driver.failNext('freeze', new Error('it goes on'))
     const hold = host.driver.hold('destroy')
@@ -171,7 +171,7 @@ describe('stop and destroy', () => {
     await expect.poll(() => host.residue()).toEqual(nothing)
   })
 
-  test('what a stop could not remove goes with the next start of the Dock', async () => {
+  test('the next start of the Dock removes what a stop could not remove', async () => {
     await dock().start(startCommand())
     host.driver.failNext('destroy', new Error('it does not die'))
     const captureId = newUuid()
@@ -180,7 +180,7 @@ describe('stop and destroy', () => {
     expect((await host.residue()).sandboxes).toEqual([`${dockId}/2`])
   })
 
-  test('what runs in it is asked to end, and nothing is where nothing does', async () => {
+  test('a stop asks processes of the user to end, and runs no command if there are none', async () => {
     const told = () =>
       host.driver.executed.flatMap(({ argv }) => (argv[0] === '/bin/bash' ? [argv.slice(4)] : []))
     await dock().start(startCommand())
@@ -195,7 +195,7 @@ describe('stop and destroy', () => {
     expect(host.driver.executed.at(-1)?.argv).toEqual(['/bin/sync'])
   })
 
-  test('a destroy waits for the start under way and leaves nothing', async () => {
+  test('a destroy waits for a start in progress and leaves nothing', async () => {
     const release = host.driver.hold('start')
     const start = dock().start(startCommand())
     const destroyed = dock().destroy(command())
@@ -206,7 +206,7 @@ describe('stop and destroy', () => {
     expect(await dock().destroy(command())).toEqual({})
   })
 
-  test('an ordered end is no death', async () => {
+  test('an ordered end is not reported as a death', async () => {
     const deaths: unknown[] = []
     const { body } = await host.agent.app.request('/events')
     const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -222,7 +222,7 @@ describe('stop and destroy', () => {
   })
 })
 
-describe('what ended', () => {
+describe('a Dock that is gone', () => {
   const ended = async () => {
     dockId = newUuid()
     await dock().start(startCommand())
@@ -232,7 +232,7 @@ describe('what ended', () => {
   const files = async () =>
     (await readdir(host.handlesFolder)).filter((name) => name.endsWith('.json')).length
 
-  test('is refused for a day, then forgotten; nothing but what lives is walked', async () => {
+  test('refuses late commands for a day and is then forgotten; only live Docks are iterated', async () => {
     const gone = await ended()
     dockId = newUuid()
     await dock().start(startCommand())
@@ -247,7 +247,7 @@ describe('what ended', () => {
     end()
   })
 
-  test('is answered with its capture when its stop is repeated after it was forgotten', async () => {
+  test('returns its capture when its stop is repeated after it was forgotten', async () => {
     dockId = newUuid()
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
@@ -259,7 +259,7 @@ describe('what ended', () => {
     await expect(dock().stop({ ...stop, captureId: newUuid() })).rejects.toEqual(refusal('not_found'))
   })
 
-  test('is forgotten sooner where it is very much', async () => {
+  test('is forgotten sooner if there are very many', async () => {
     const first = await ended()
     await host.clock.pass(1)
     for (let count = 0; count < 2_000; count += 50) {
@@ -273,7 +273,7 @@ describe('what ended', () => {
 })
 
 describe('exec', () => {
-  test('runs a login bash as the Dock user with the variables given', async () => {
+  test('runs a login bash as the Dock user with the given variables', async () => {
     await dock().start(startCommand())
     expect(await dock().exec(exec())).toMatchObject({ exitCode: 0, stdout: 'out\n' })
     expect(host.driver.executed[0]).toMatchObject({
@@ -282,7 +282,7 @@ describe('exec', () => {
     })
   })
 
-  test('the fifth at once is busy, and taken when one has ended', async () => {
+  test('refuses a fifth parallel command as busy, and accepts it when another has ended', async () => {
     await dock().start(startCommand())
     const release = host.driver.hold('exec')
     const four = Promise.all([1, 2, 3, 4].map(() => dock().exec(exec())))
@@ -292,7 +292,7 @@ describe('exec', () => {
     expect(await dock().exec(exec())).toHaveProperty('exitCode', 0)
   })
 
-  test('that ran as its Dock died has failed: it is no refusal, after which it could run again', async () => {
+  test('fails if its Dock dies, with a code that does not invite the caller to repeat it', async () => {
     await dock().start(startCommand())
     host.driver.hold('execEnd')
     const running = expect(dock().exec(exec())).rejects.toEqual(refusal('failed'))
@@ -301,7 +301,7 @@ describe('exec', () => {
     await running
   })
 
-  test('is not taken by a Dock that died', async () => {
+  test('is refused by a Dock that died', async () => {
     await dock().start(startCommand())
     host.driver.kill(dockId)
     await expect.poll(() => host.agent.docks.reports()[0]?.state).toBe('dead')
@@ -311,7 +311,7 @@ describe('exec', () => {
 })
 
 describe('the next agent', () => {
-  test('adopts what runs and goes on answering for it', async () => {
+  test('adopts running Docks and accepts commands for them', async () => {
     const once = startCommand()
     await dock().start(once)
     host.agent = await host.startAgent()
@@ -322,7 +322,7 @@ describe('the next agent', () => {
     await expect.poll(() => host.agent.docks.reports()[0]?.state).toBe('dead')
   })
 
-  test('finds what died meanwhile dead, but ended by a reboot stopped', async () => {
+  test('reports a Dock that died in the meantime as dead, and one ended by a reboot as stopped', async () => {
     await dock().start(startCommand())
     host.driver.killUnseen(dockId)
     const rebooted = newUuid()
@@ -336,7 +336,7 @@ describe('the next agent', () => {
     )
   })
 
-  test('ends a Dock whose stop was cut off, and captures what it had then when that is repeated', async () => {
+  test('ends a Dock whose stop was interrupted, and captures its disk when the stop is repeated', async () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     host.driver.hold('freeze')
@@ -351,7 +351,7 @@ describe('the next agent', () => {
     await expect.poll(() => host.residue()).toEqual(nothing)
   })
 
-  test('removes what a stop that was answered left', async () => {
+  test('removes what a stop left after its response', async () => {
     await dock().start(startCommand())
     host.driver.hold('destroy')
     await dock().stop({ ...command(), captureId: newUuid() })
@@ -361,7 +361,7 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual(nothing)
   })
 
-  test('takes a start back that was cut off', async () => {
+  test('undoes an interrupted start', async () => {
     host.driver.hold('start')
     dock()
       .start(startCommand())
@@ -372,7 +372,7 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual(nothing)
   })
 
-  test('ends a sandbox that was made as its agent died before it lets go of the disk', async () => {
+  test('ends a sandbox that an agent was starting when it died, before it detaches the disk', async () => {
     const letGo = host.driver.hold('start')
     dock()
       .start(startCommand())
@@ -385,7 +385,7 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual(nothing)
   })
 
-  test('removes what no handle owns, but nothing of a Dock whose file it cannot read', async () => {
+  test('removes what no record owns, but nothing of a Dock whose record it cannot read', async () => {
     const unreadable = newUuid()
     for (const id of [dockId, unreadable]) {
       await host.disks.create(id, { from: { image: 'debian-13' }, diskGiB: 2 })
@@ -396,7 +396,7 @@ describe('the next agent', () => {
     expect(await host.residue()).toEqual({ ...nothing, disks: [unreadable], networks: [unreadable] })
   })
 
-  test('one Dock that can be neither adopted nor taken back keeps the host from no other', async () => {
+  test('recovers the other Docks if one can be neither adopted nor cleaned up', async () => {
     const other = newUuid()
     await dock().start(startCommand())
     await host.agent.docks.commandable(other).start(startCommand())

@@ -19,20 +19,20 @@ const exec = (command: string) =>
     ...{ generation: 1, command, env: {}, cwd: '/home/user', timeoutMs: 60_000, outputLimitBytes: 1024 },
   })
 
-/** A command that has begun, whose agent dies, and the next agent. */
+/** Starts a command, ends its agent, and starts the next agent. */
 const abandon = async (): Promise<void> => {
   exec('sleep 1000').catch(() => undefined)
   await expect.poll(() => host.driver.executed).toHaveLength(1)
   host.agent = await host.startAgent()
 }
 
-test('a command of an agent that died is ended by the next one, and its Dock takes others', async () => {
+test('the next agent ends the command of an agent that died, and its Dock accepts new commands', async () => {
   await abandon()
   await expect.poll(() => host.driver.ended).toMatchObject([{ mark: 'mark-1' }])
   expect(await exec('true')).toMatchObject({ exitCode: 0 })
 })
 
-test('a new command begins when what was abandoned has ended', async () => {
+test('a new command begins when the abandoned one has ended', async () => {
   const look = host.driver.hold('abandonedExecs')
   await abandon()
   const answer = exec('true')
@@ -43,7 +43,7 @@ test('a new command begins when what was abandoned has ended', async () => {
   expect(host.driver.ended).toHaveLength(1)
 })
 
-test('a new command does not wait for ever for an end that does not come', async () => {
+test('a new command waits only a limited time for the abandoned one to end', async () => {
   host.driver.hold('abandonedExecs')
   await abandon()
   const answer = exec('true')
@@ -51,13 +51,13 @@ test('a new command does not wait for ever for an end that does not come', async
   expect(await answer).toMatchObject({ exitCode: 0 })
 })
 
-test('an ending that fails is tried again', async () => {
+test('retries if ending the abandoned command fails', async () => {
   host.driver.failNext('abandonedExecs', new Error('no answer'))
   await abandon()
   await expect.poll(() => host.clock.pass(1_000).then(() => host.driver.ended)).toHaveLength(1)
 })
 
-test('a sandbox that the guard holds is left alone until it goes on', async () => {
+test('leaves a sandbox alone while the pool guard freezes it', async () => {
   host.disks.setFree(0)
   await abandon()
   const endWatch = host.agent.watch()
@@ -68,7 +68,7 @@ test('a sandbox that the guard holds is left alone until it goes on', async () =
   endWatch()
 })
 
-test('a setup script goes on to be joined', async () => {
+test('a setup script runs on and is rejoined', async () => {
   const release = host.driver.hold('execEnd')
   const request = { operationId: 'op_1', generation: 1, script: 'true', timeoutMs: 60_000 }
   dock()

@@ -2,7 +2,7 @@ import type { ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@doc
 import { expect, it } from 'vitest'
 import { furnishDock } from './furnish-dock.ts'
 
-it('answers that variables were not taken once the files are, so that nothing of it meets a later delivery', async () => {
+it('fails only when the files are delivered too, so that no part of it overlaps a later delivery', async () => {
   const { promise: files, resolve: finish } = Promise.withResolvers<void>()
   const driver = {
     exec: async (_: SandboxHandle, { uid }: ExecRequest) => {

@@ -1,4 +1,4 @@
-/** git itself tells where it would go. */
+/** Asks git itself which address it would use. */
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -38,13 +38,13 @@ it.each([
 it.each([
   ...['app-other', 'app_other', 'app.other', 'apps', 'app2', 'app.gitx', 'app.git-x', 'app.gi', 'ap', 'App'],
   ...['app-two-x', 'app-tw', 'other'],
-])('https://github.com/acme/%s goes where it always went', async (name) => {
+])('leaves https://github.com/acme/%s unchanged', async (name) => {
   const url = `https://github.com/acme/${name}`
   expect(await whereto(url)).toBe(url)
 })
 
 it.each(['https://github.com/acme', 'https://gitlab.com/acme/group', 'git@github.com:acme/app.git'])(
-  '%s goes where it always went',
+  'leaves %s unchanged',
   async (url) => {
     expect(await whereto(url)).toBe(url)
   },

@@ -1,4 +1,4 @@
-/** The three ways of secret files themselves, over a folder that stands in for a disk; its `/home` for that of commands. */
+/** Runs the three real ways to deliver secret files on a folder that replaces the disk and its `/home`. */
 import { execFile } from 'node:child_process'
 import {
   chmod,
@@ -91,7 +91,7 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
     expect(await readdir(join(work, 'long'.repeat(20)))).toEqual([])
   })
 
-  it('go with the next delivery, in place of what there is; what else is there stays', async () => {
+  it('are removed by the next delivery; other files stay', async () => {
     await give({ token: 'old', gone: 'x' })
     await writeFile(join(work, 'mine'), 'kept')
     await give({ token: 'new' })
@@ -101,7 +101,7 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
     expect(await readdir(work)).toEqual(['mine'])
   })
 
-  it('take the place of whatever stands at their path, and are not written through it', async () => {
+  it('replace links and files at their path, and are not written through a link', async () => {
     await promisify(execFile)('mkfifo', [join(work, 'pipe')])
     await writeFile(join(work, 'target'), 'kept')
     await symlink('target', join(work, 'link'))
@@ -111,7 +111,7 @@ describe.skipIf(process.getuid?.() !== 0)('secret files', () => {
     expect(await readFile(join(work, 'pipe'), 'utf8')).toBe('x')
   })
 
-  it('never take a folder of the user, and come though the work folder is gone', async () => {
+  it('never replace a folder of the user, and are written even if the work folder is missing', async () => {
     await give({ token: 'x' })
     await rm(join(work, 'token'))
     await mkdir(join(work, 'token'))

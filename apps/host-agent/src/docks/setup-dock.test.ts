@@ -17,7 +17,7 @@ const dock = () => host.agent.docks.commandable(dockId)
 const setup = (operationId = 'op_1', generation = 1) =>
   dock().setup({ operationId, generation, script: 'echo $SECRET', timeoutMs: 60_000 })
 
-test('runs the script as the Dock user, not in its arguments, and answers the last lines of its log', async () => {
+test('runs the script as the Dock user, not as an argument, and returns the last lines of its log', async () => {
   expect(await setup()).toEqual({ exitCode: 0, output: 'out\n', timedOut: false })
   const [ran, finished] = host.driver.executed
   expect(ran).toMatchObject({ uid: 1000, input: 'echo $SECRET' })
@@ -25,7 +25,7 @@ test('runs the script as the Dock user, not in its arguments, and answers the la
   expect(finished).toMatchObject({ uid: 0, argv: expect.arrayContaining(['4096']) })
 })
 
-test('repeated it joins the run under way, and answers the same afterwards; another one is busy meanwhile', async () => {
+test('joins a repetition during the run and returns the same result afterwards; another script is busy', async () => {
   const release = host.driver.hold('exec')
   const both = Promise.all([setup(), setup()])
   await expect(setup('op_2')).rejects.toMatchObject({ code: 'busy' })
@@ -43,7 +43,7 @@ test('is not run again by the next agent', async () => {
   expect(host.driver.executed).toHaveLength(2)
 })
 
-test('begun by an agent that died, it is waited for where it runs', async () => {
+test('waits for a script that an agent which died had started', async () => {
   const release = host.driver.hold('execEnd')
   setup().catch(() => undefined)
   const file = join(host.handlesFolder, `${dockId}.json`)
@@ -55,7 +55,7 @@ test('begun by an agent that died, it is waited for where it runs', async () => 
   expect(host.driver.executed.map(({ uid }) => uid)).toEqual([1000, 0])
 })
 
-test('begun by an agent that died, it is ended when its time is up, counted from its beginning', async () => {
+test('ends a script of an earlier agent when its timeout, counted from its start, is over', async () => {
   const release = host.driver.hold('execEnd')
   setup().catch(() => undefined)
   const file = join(host.handlesFolder, `${dockId}.json`)
@@ -74,7 +74,7 @@ test('begun by an agent that died, it is ended when its time is up, counted from
   expect(await setup()).toEqual(await again)
 })
 
-test('ends as not running when its Dock does, and is not begun in one that does not run', async () => {
+test('fails with not_running if its Dock ends, or if the Dock does not run', async () => {
   host.driver.hold('execEnd')
   const running = setup()
   await expect.poll(() => host.driver.executed.length).toBe(1)
@@ -83,20 +83,20 @@ test('ends as not running when its Dock does, and is not begun in one that does 
   await expect(setup('op_2')).rejects.toMatchObject({ code: 'not_running' })
 })
 
-test('that is told to end with its Dock ends as not running, whatever its exit code', async () => {
+test('fails with not_running if its Dock is stopped, whatever its exit code', async () => {
   const release = host.driver.hold('execEnd')
   const running = setup()
   const outcome = expect(running).rejects.toMatchObject({ code: 'not_running' })
   await expect.poll(() => host.driver.executed.length).toBe(1)
   const stopped = dock().stop({ operationId: 'op_stop', generation: 1, captureId: newUuid() })
-  // The stop's own command: from then on the Dock ends.
+  // The first command of the stop: from here on the Dock is ending.
   await expect.poll(() => host.driver.executed.length).toBe(2)
   release()
   await outcome
   expect(await stopped).toMatchObject({ capture: expect.anything() })
 })
 
-test('answers whole lines only of a long log', async () => {
+test('returns only whole lines of a long log', async () => {
   const { exec } = host.driver
   host.driver.exec = async (handle, request) => {
     const result = await exec(handle, request)

@@ -30,7 +30,7 @@ const failNextFreeze = () => {
 }
 
 describe('a sandbox', () => {
-  test('stands still as long as one cause is left', async () => {
+  test('is frozen as long as one cause is left', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'pool')
@@ -40,13 +40,13 @@ describe('a sandbox', () => {
     expect(driver.isFrozen(two)).toBe(false)
   })
 
-  test('is not let go on by a cause that never held it', async () => {
+  test('is not thawed by removing a cause that never held it', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.thaw(one, 'idle')
     expect(driver.isFrozen(one)).toBe(true)
   })
 
-  test('ends as the last word says, however quickly the words follow each other', async () => {
+  test('ends in the state of the last call, however quickly the calls follow each other', async () => {
     await Promise.all([
       freezer.freeze(one, 'idle'),
       freezer.thaw(one, 'idle'),
@@ -57,7 +57,7 @@ describe('a sandbox', () => {
     expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([false, true])
   })
 
-  test('that another agent froze goes on when it is adopted, unless there is a cause', async () => {
+  test('that another agent froze is thawed when it is adopted, unless there is a cause', async () => {
     await driver.freeze(one)
     await driver.freeze(two)
     const next = new Freezer(driver, logger)
@@ -67,7 +67,7 @@ describe('a sandbox', () => {
     expect(driver.isFrozen(two)).toBe(true)
   })
 
-  test('that ended meanwhile is no failure', async () => {
+  test('that has ended in the meantime is not an error', async () => {
     driver.crash(one)
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'idle')
@@ -75,7 +75,7 @@ describe('a sandbox', () => {
     expect(driver.isFrozen(two)).toBe(true)
   })
 
-  test('whose thaw fails says so, and is let go on by the next word', async () => {
+  test('whose thaw fails reports it, and is thawed by the next call', async () => {
     await freezer.freeze(one, 'idle')
     const { thaw } = driver
     driver.thaw = () => Promise.reject(new Error('no cgroup'))
@@ -85,7 +85,7 @@ describe('a sandbox', () => {
     expect(driver.isFrozen(one)).toBe(false)
   })
 
-  test('whose freeze fails says so and is not held; another cause holds it all the same', async () => {
+  test('whose freeze fails reports it and is not held by that cause; another cause can still hold it', async () => {
     failNextFreeze()
     const idle = freezer.freeze(one, 'idle')
     const stop = freezer.freeze(one, 'stop')
@@ -98,7 +98,7 @@ describe('a sandbox', () => {
 })
 
 describe('the guard', () => {
-  test('holds every sandbox, and those that come, beside their own causes', async () => {
+  test('freezes every present and later sandbox, in addition to their own causes', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.guard(true)
     expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, true])
@@ -110,7 +110,7 @@ describe('the guard', () => {
     await freezer.guard(false)
     expect([one, two, late].map((each) => driver.isFrozen(each))).toEqual([true, false, false])
   })
-  test('tries again at its next word what could not be frozen', async () => {
+  test('retries a sandbox that could not be frozen at its next call', async () => {
     failNextFreeze()
     await freezer.guard(true)
     expect([freezer.holds(one), driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, false, true])

@@ -25,7 +25,7 @@ const exec = () =>
 const isFrozen = () => host.driver.frozen.has(dockId)
 
 describe('an idle Dock', () => {
-  test('is frozen soon when nobody ever used it, and a command thaws it', async () => {
+  test('is frozen soon if it was never used, and a command thaws it', async () => {
     await dock().start(startCommand())
     await host.clock.pass(400)
     expect(isFrozen()).toBe(false)
@@ -44,7 +44,7 @@ describe('an idle Dock', () => {
     await expect.poll(isFrozen).toBe(true)
   })
 
-  test('makes room at once while others boot', async () => {
+  test('is frozen at once while others boot', async () => {
     await dock().start(startCommand())
     await exec()
     const release = host.driver.hold('start')
@@ -66,7 +66,7 @@ describe('an idle Dock', () => {
     await expect.poll(isFrozen).toBe(true)
   })
 
-  test('is not frozen while it is in use, nor by a look that began before', async () => {
+  test('is not frozen while it is in use, nor by a check that began before the use', async () => {
     await dock().start(startCommand())
     const use = await dock().use(1)
     await host.clock.pass(20_000)
@@ -81,7 +81,7 @@ describe('an idle Dock', () => {
     later.release()
   })
 
-  test('that could not be frozen is tried again after a while', async () => {
+  test('that could not be frozen is retried after a while', async () => {
     await dock().start(startCommand())
     host.driver.failNext('freeze', new Error('no cgroup'))
     await host.clock.pass(4_000)
@@ -102,7 +102,7 @@ describe('an idle Dock', () => {
     expect(host.driver.executed.at(-1)?.argv.at(-1)).toContain('sync')
   })
 
-  test('goes on when the next agent adopts it, and is frozen again', async () => {
+  test('is thawed when the next agent adopts it, and frozen again', async () => {
     await dock().start(startCommand())
     await host.clock.pass(2_000)
     await expect.poll(isFrozen).toBe(true)
@@ -118,7 +118,7 @@ describe('an idle Dock', () => {
 describe('the pool guard', () => {
   const { reserveBytes } = { reserveBytes: 5 * 1024 ** 3 }
 
-  test('refuses creates and captures at twice the reserve; a Dock that is to be stopped runs on', async () => {
+  test('refuses creates and captures at twice the reserve; a Dock whose stop is refused runs on', async () => {
     await dock().start(startCommand())
     host.disks.setFree(2 * reserveBytes - 1)
     await host.clock.pass(100)
@@ -129,7 +129,7 @@ describe('the pool guard', () => {
     expect(await exec()).toHaveProperty('exitCode', 0)
   })
 
-  test('freezes every Dock at the reserve, refuses what needs them, and lets them go on', async () => {
+  test('freezes every Dock at the reserve, refuses commands for them, and thaws them', async () => {
     await dock().start(startCommand())
     await exec()
     host.disks.setFree(reserveBytes)
@@ -147,7 +147,7 @@ describe('the pool guard', () => {
     expect(await exec()).toHaveProperty('exitCode', 0)
   })
 
-  test('lets a Dock be destroyed, which is how room comes back', async () => {
+  test('lets a Dock be destroyed, which frees space', async () => {
     await dock().start(startCommand())
     host.disks.setFree(0)
     await host.clock.pass(100)
@@ -155,7 +155,7 @@ describe('the pool guard', () => {
     expect(await host.residue()).toMatchObject({ sandboxes: [], disks: [] })
   })
 
-  test('holds before the next agent lets anything go on', async () => {
+  test('is active before the next agent thaws any Dock', async () => {
     await dock().start(startCommand())
     host.disks.setFree(reserveBytes)
     await host.clock.pass(100)
@@ -178,7 +178,7 @@ describe('samples', () => {
     }
   }
 
-  test('tell what a Dock used since the last one, frozen or not; the warm pool has none', async () => {
+  test('report what a Dock used since the last sample, frozen or not; the warm pool has none', async () => {
     await dock().start(startCommand())
     host.agent.warmPool.keep({ image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 2 })
     const { sent } = samples()

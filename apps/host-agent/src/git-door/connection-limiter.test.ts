@@ -1,4 +1,4 @@
-/** When connections of a Dock begin, by a clock that the test drives. */
+/** The rate limit for connections of a Dock, on a clock that the test controls. */
 
 import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { beforeEach, expect, it } from 'vitest'
@@ -18,7 +18,7 @@ const takeBurst = (): void => {
   begun = []
 }
 
-it('lets a burst begin at once, and each later one in its turn', async () => {
+it('starts a burst at once, and later connections one by one', async () => {
   takeBurst()
   for (const name of [1, 2, 3]) take(name)
   expect(begun).toEqual([])
@@ -30,7 +30,7 @@ it('lets a burst begin at once, and each later one in its turn', async () => {
   expect(begun).toEqual([1, 2, 3])
 })
 
-it('gives a turn back while nobody waits, as many as a burst', async () => {
+it('refills while nothing waits, up to a burst', async () => {
   takeBurst()
   await clock.pass(10 * refillMs)
   for (let count = 0; count < 12; count++) take(1)
@@ -41,7 +41,7 @@ it('gives a turn back while nobody waits, as many as a burst', async () => {
   expect(begun).toHaveLength(burst)
 })
 
-it('passes by who has gone, and begins nothing once it is closed', async () => {
+it('skips connections that are gone, and starts none once it is closed', async () => {
   takeBurst()
   take(1)()
   take(2)

@@ -1,4 +1,4 @@
-/** The door of one Dock over real connections: what is handed on, untouched, and how much of it. */
+/** The door of one Dock with real connections: it passes them on unchanged, and limits them. */
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createLogger } from '@dock/foundation'
@@ -22,7 +22,7 @@ afterEach(() => door.close())
 
 const open = (): Socket => connect(door.port, '127.0.0.1').on('error', () => undefined)
 
-it('hands a connection on as it came, and reads nothing of it itself', async () => {
+it('passes a connection on unread', async () => {
   const socket = open()
   socket.write('GET / HTTP/1.1\r\n\r\n')
   await expect.poll(() => taken).toHaveLength(1)
@@ -32,7 +32,7 @@ it('hands a connection on as it came, and reads nothing of it itself', async () 
   socket.destroy()
 })
 
-it('takes so many connections at once and no more', async () => {
+it('limits the number of open connections', async () => {
   const sockets = Array.from({ length: connectionsMax }, open)
   await expect.poll(() => taken).toHaveLength(connectionsMax)
   const other = open()
@@ -41,7 +41,7 @@ it('takes so many connections at once and no more', async () => {
   for (const socket of sockets) socket.destroy()
 })
 
-/** Connects so often, each time until the connection is handed on. */
+/** Connects `times` times, and waits each time until the connection is passed on. */
 const connectTimes = async (times: number): Promise<void> => {
   for (let count = 0; count < times; count += 1) {
     const before = taken.length
@@ -51,7 +51,7 @@ const connectTimes = async (times: number): Promise<void> => {
   }
 }
 
-it('takes the clones of fifty repositories at once, and lets what is more wait instead of fail', async () => {
+it('accepts the clones of fifty repositories at once, and makes further connections wait instead of fail', async () => {
   await connectTimes(150)
   expect(taken).toHaveLength(150)
   await connectTimes(burst - 150)
@@ -66,7 +66,7 @@ it('takes the clones of fifty repositories at once, and lets what is more wait i
   await Promise.all(ends)
 })
 
-it('cuts what is open when it closes', async () => {
+it('closes open connections when it closes', async () => {
   const socket = open()
   await expect.poll(() => taken).toHaveLength(1)
   const closed = once(socket.resume(), 'close')

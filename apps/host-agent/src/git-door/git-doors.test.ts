@@ -1,4 +1,4 @@
-/** Connections of git in Docks, through an agent of a host in memory: as whose they are told of, and who may take them. */
+/** Git connections of Docks, through an agent of an in-memory host: which Dock they are announced for, and who may take them. */
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -40,7 +40,7 @@ const heard = (): GitConnected[] => {
 }
 const doorOf = (dockId: string) => host.doors.get(host.networks.find(dockId)?.gateway ?? '')
 
-/** A connection as a door hands it on, and its other end. */
+/** A connection as a door passes it on, and its other end. */
 const connection = async (): Promise<{ git: Socket; socket: Socket }> => {
   const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -50,7 +50,7 @@ const connection = async (): Promise<{ git: Socket; socket: Socket }> => {
   return { git, socket }
 }
 
-/** The control plane takes a connection; answers its end, or the status of the refusal. */
+/** Takes a connection as the control plane does. Returns its end, or the status of the refusal. */
 const take = async (dockId: string, connectionId: string): Promise<Duplex | number> => {
   const [mine, agents] = duplexPair()
   let refused = 0
@@ -66,7 +66,7 @@ const take = async (dockId: string, connectionId: string): Promise<Duplex | numb
   return refused || mine
 }
 
-it('opens a door where repositories are cloned; a connection is told of as this Dock’s, and taken once', async () => {
+it('opens a door when repositories are cloned; a connection is announced for this Dock, and can be taken once', async () => {
   const events = heard()
   const dockId = await run()
   expect(doorOf(dockId)).toBeUndefined()
@@ -96,7 +96,7 @@ it('closes a connection that nobody takes', async () => {
   expect(await take(dockId, events[0]!.connectionId)).toBe(404)
 })
 
-it('closes the door before the Dock’s addresses can be another’s, and tells nothing of a Dock that ended', async () => {
+it('closes the door before the Dock’s addresses can be reused, and announces nothing for a Dock that has ended', async () => {
   const dockId = await run()
   await clone(dockId)
   const door = doorOf(dockId)!
@@ -118,14 +118,14 @@ it('opens the doors of Docks that another agent left running', async () => {
   expect(agent.docks.known(dockId)?.running?.generation).toBe(1)
 })
 
-it('clones only in the boot that is meant', async () => {
+it('clones only in the requested generation', async () => {
   const dockId = await run()
   expect((await clone(dockId, 2)).status).toBe(409)
   expect((await clone(newUuid())).status).toBe(409)
   expect(host.doors.size).toBe(0)
 })
 
-it('writes git’s configuration to memory as root, and gives no command an address or word as an argument', async () => {
+it('writes git’s configuration to memory as root, and passes no address to a command as an argument', async () => {
   const dockId = await run()
   const before = host.driver.executed.length
   const repository = {

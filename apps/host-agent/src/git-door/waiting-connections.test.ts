@@ -1,4 +1,4 @@
-/** Connections that the control plane has not taken: what many of some Docks leave for others. */
+/** Connections that the control plane has not taken yet: the limit for all, and the share of each Dock. */
 import { Socket } from 'node:net'
 import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
 import { expect, it } from 'vitest'
@@ -6,14 +6,14 @@ import type { DockEvents } from '../docks/dock-events.ts'
 import { Emitter } from '../docks/emitter.ts'
 import { WaitingConnections } from './waiting-connections.ts'
 
-it('keeps a few of each Dock, however many of others wait', async () => {
+it('keeps a few connections of each Dock, however many of other Docks wait', async () => {
   const events: DockEvents = new Emitter()
   const waiting = new WaitingConnections({ events, clock: createManualClock() })
   let told = 0
   events.listen(() => {
     told += 1
   })
-  /** How many of so many more are kept. */
+  /** Adds `count` connections and returns how many of them are kept. */
   const add = (count: number, dockId: string): number => {
     const sockets = Array.from({ length: count }, () => new Socket())
     for (const socket of sockets) waiting.add({ dockId, generation: 1 }, socket)

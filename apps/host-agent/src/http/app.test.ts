@@ -23,7 +23,7 @@ const post = async (path: string, body: unknown) => {
   return { status: response.status, body: (await response.json()) as Record<string, unknown> }
 }
 
-test('commands are taken, and their refusals carry the documented status', async () => {
+test('accepts commands, and refuses them with the documented status', async () => {
   const dockId = newUuid()
   const captureId = newUuid()
   expect(await post(`/docks/${dockId}/start`, startCommand())).toEqual({
@@ -40,13 +40,13 @@ test('commands are taken, and their refusals carry the documented status', async
   expect((await host.residue()).disks).toEqual([dockId])
 })
 
-test('what is not understood is invalid, and names the field', async () => {
+test('refuses an invalid request and names the field', async () => {
   const dockId = newUuid()
   expect(await post(`/docks/${dockId}/start`, '{')).toMatchObject({ status: 400, body: { code: 'invalid' } })
   const { body } = await post(`/docks/${dockId}/start`, { ...startCommand(), generation: 0 })
   expect(body).toMatchObject({ code: 'invalid', message: expect.stringContaining('generation') })
   expect(await post('/docks/not-a-uuid/start', startCommand())).toMatchObject({ status: 400 })
-  // A disk and a record named by it would be another Dock's.
+  // A disk and a record with this name would belong to another Dock.
   const capitals = `/docks/${dockId.toUpperCase()}/start`
   expect(await post(capitals, startCommand())).toMatchObject({ status: 400 })
   expect(await post('/elsewhere', {})).toMatchObject({ status: 404 })
@@ -86,7 +86,7 @@ test('a capture can be listed and read', async () => {
   expect((await host.agent.app.request(`/captures/${captureId}/tree`)).status).toBe(404)
 })
 
-test('a copy gives way to a start, but not for good', async () => {
+test('a copy yields to a start, but not forever', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-app-'))
   const disk = join(folder, 'disk.raw')
   await writeFile(disk, randomBytes(chunkBytes))
@@ -95,7 +95,7 @@ test('a copy gives way to a start, but not for good', async () => {
     const body = JSON.stringify({ keys: serialiseCopyKeys(newCopyKeys()) })
     const path = `/captures/${newUuid()}/chunk-names`
     const answer = await host.agent.app.request(path, { method: 'POST', body })
-    // The size of the disk, the chunk, the end.
+    // Lines: the size of the disk, the chunk, the end.
     return (await answer.text()).trim().split('\n').length
   }
   const release = host.driver.hold('start')
@@ -108,7 +108,7 @@ test('a copy gives way to a start, but not for good', async () => {
   await rm(folder, { recursive: true })
 })
 
-test('the event stream begins with the inventory and tells of a death at once', async () => {
+test('the event stream begins with the inventory and reports a death at once', async () => {
   const dockId = newUuid()
   await post(`/docks/${dockId}/start`, startCommand())
   const { body } = await host.agent.app.request('/events')
@@ -122,7 +122,7 @@ test('the event stream begins with the inventory and tells of a death at once', 
   await reader?.cancel()
 })
 
-test('a host with more captures than an inventory names lists them, some a line', async () => {
+test('a host with too many captures for an inventory lists them in pages', async () => {
   const captures = Array.from({ length: 60_000 }, newUuid)
   host.disks.list = async () => ({ disks: [], captures })
   const events = (await host.agent.app.request('/events')).body!

@@ -14,7 +14,7 @@ const startId = '0b0b4c4e-6f43-4b54-8f6f-0d6f4d8d5a02'
 const at = (epoch: number, mark: number) => ({ epoch, startId, mark })
 const memory = () => createInstanceMemory(join(folder, 'instance.json'))
 
-it('remembers the last it was told and every erasure, also after a restart', async () => {
+it('remembers the latest watermark and every erasure, also after a restart', async () => {
   const first = memory()
   expect(await first.read()).toEqual({ watermark: null, erasures: [] })
   const [ada, team] = [
@@ -29,7 +29,7 @@ it('remembers the last it was told and every erasure, also after a restart', asy
   expect(await memory().read()).toEqual({ watermark: at(0, 3), erasures: [ada, team] })
 })
 
-it('keeps an erasure with the MAC that it was told last, also one that it was told without', async () => {
+it('keeps an erasure with the latest MAC, also if that message had none', async () => {
   const ada = { kind: 'person' as const, id: 'ada' }
   await writeFile(join(folder, 'instance.json'), JSON.stringify({ watermark: at(0, 1), erasures: [ada] }))
   const agent = memory()
@@ -38,7 +38,7 @@ it('keeps an erasure with the MAC that it was told last, also one that it was to
   expect((await memory().read()).erasures).toEqual([{ ...ada, mac: 'new' }])
 })
 
-it('refuses what was ordered in an epoch that is over', async () => {
+it('refuses an order of an old epoch', async () => {
   await memory().keep({ watermark: at(2, 1), erasures: [] })
   await expect(memory().keep({ watermark: at(1, 9), erasures: [] })).rejects.toMatchObject({
     code: 'stale_generation',
@@ -48,7 +48,7 @@ it('refuses what was ordered in an epoch that is over', async () => {
   await memory().requireCurrent(2)
 })
 
-it('never takes a damaged file for an empty one', async () => {
+it('never treats a damaged file as an empty one', async () => {
   await writeFile(join(folder, 'instance.json'), '{')
   await expect(memory().read()).rejects.toThrow()
 })

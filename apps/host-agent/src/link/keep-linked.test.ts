@@ -60,7 +60,7 @@ const link = () => {
 }
 const patiently = { timeout: 60_000 }
 
-/** As an instance admin with a session. */
+/** Sends a request as an instance admin with a session. */
 const resetCredential = async (hostId: string) => {
   const path = `/v1/hosts/${hostId}/reset-credential`
   const response = await controlPlane.fetch(path, { method: 'POST', headers: session })
@@ -87,7 +87,7 @@ it('a machine becomes a host with a token, once', async () => {
   await expect(enrolment.register({ joinToken, facts }, '')).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-it('a reset closes the session at once, and the host enrols again as itself with the next token', async () => {
+it('a reset closes the session at once, and the host enrols again under its id with the next token', async () => {
   const { hostId, credential } = await enrol()
   const reset = await resetCredential(hostId)
   expect(reset).toMatchObject({ ok: true, data: { hostId } })
@@ -106,13 +106,13 @@ it('a reset closes the session at once, and the host enrols again as itself with
   for (const former of [credential, reset.data.credential]) expect(await enrolment.isGood(former)).toBe(false)
 })
 
-it('closes it also when the id was written in capitals', async () => {
+it('a reset closes the session also if the id is written in capitals', async () => {
   const { hostId } = await enrol()
   expect(await resetCredential(hostId.toUpperCase())).toMatchObject({ ok: true, data: { hostId } })
   expect(linkedNow()).toEqual([])
 })
 
-it('or goes on with the credential that the reset showed, once it is in its file', async () => {
+it('the host continues with the credential that the reset showed, once it is in its file', async () => {
   const { hostId } = await enrol()
   const { data } = await resetCredential(hostId)
   await credentials().write(data)
@@ -120,7 +120,7 @@ it('or goes on with the credential that the reset showed, once it is in its file
   expect(await credentials().read()).toEqual(data)
 })
 
-it('an API key resets nothing, and nobody resets what is not there', async () => {
+it('an API key cannot reset a host, and an unknown host cannot be reset', async () => {
   const { hostId } = await enrol()
   expect(await controlPlane.call('POST', `/v1/hosts/${hostId}/reset-credential`)).toMatchObject({
     status: 403,
@@ -131,12 +131,12 @@ it('an API key resets nothing, and nobody resets what is not there', async () =>
     expect(await resetCredential(unknown)).toMatchObject({ ok: false, code: 'host_not_found' })
 })
 
-it('a token is handed out on root’s own socket, not by address', async () => {
+it('a token is issued on the root socket only', async () => {
   const response = await fetch(`${url}/v1/fleet/join-token`, { method: 'POST', body: '{}' })
   expect(response.status).toBe(404)
 })
 
-it('a token alone lets nobody take over a host', async () => {
+it('a token alone is not enough to take over a host', async () => {
   const { hostId, credential } = await enrol()
   const { enrolment } = controlPlane.controlPlane.docks
   const facts = await host.agent.facts()
@@ -146,7 +146,7 @@ it('a token alone lets nobody take over a host', async () => {
       code: 'unauthorized',
     })
   expect(await enrolment.isGood(credential)).toBe(true)
-  // The refusals have not spent the token.
+  // The refusals have not used up the token.
   const again = await enrolment.register({ joinToken, hostId, facts, formerCredential: credential }, '')
   expect(again.hostId).toBe(hostId)
 })

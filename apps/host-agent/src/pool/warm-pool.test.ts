@@ -33,7 +33,7 @@ const claim = (dockId: string, hostname: string, change: Partial<StartDock> = {}
   host.agent.docks.commandable(dockId).start(startCommand({ hostname, newIdentity: false, ...change }))
 
 describe('the pool', () => {
-  test('is filled with frozen sandboxes that no inventory of Docks shows, each told at once', async () => {
+  test('is filled with frozen sandboxes that are announced at once and are not in the inventory of Docks', async () => {
     await filled()
     expect(host.agent.docks.reports()).toEqual([])
     expect(host.driver.frozen.size).toBe(2)
@@ -47,7 +47,7 @@ describe('the pool', () => {
     expect(told.map((event) => event.type)).toEqual(['pool.ready', 'pool.ready'])
   })
 
-  test('waits while a Dock boots, and for its first command', async () => {
+  test('pauses while a Dock boots, and for its first command', async () => {
     const release = host.driver.hold('start')
     const start = host.agent.docks.commandable(newUuid()).start(startCommand())
     await expect.poll(async () => (await host.residue()).attached.length).toBe(1)
@@ -62,7 +62,7 @@ describe('the pool', () => {
     await expect.poll(() => pool().length).toBe(2)
   })
 
-  test('is not passed over for good by Docks that boot one right behind the other', async () => {
+  test('still fills while Docks boot in quick succession', async () => {
     const bootMeanwhile = async (meanwhile: () => void | Promise<void>) => {
       const { attached } = await host.residue()
       const release = host.driver.hold('start')
@@ -77,7 +77,7 @@ describe('the pool', () => {
     await expect.poll(() => pool().length).toBe(2)
   })
 
-  test('keeps no Dock from its boot', async () => {
+  test('never delays the boot of a Dock', async () => {
     const release = host.driver.hold('start')
     host.agent.warmPool.keep(kind)
     await expect.poll(async () => (await host.residue()).attached.length).toBe(2)
@@ -87,7 +87,7 @@ describe('the pool', () => {
     await start
   })
 
-  test('tries again, later, when a sandbox does not boot, and leaves nothing of it', async () => {
+  test('retries later when a sandbox does not boot, and leaves nothing of it', async () => {
     host.driver.failNext('start', new Error('no boot'))
     host.driver.failNext('execEnd', new Error('no shell'))
     host.agent.warmPool.keep(kind)
@@ -101,7 +101,7 @@ describe('the pool', () => {
     expect((await host.residue()).sandboxes).toHaveLength(2)
   })
 
-  test('is another one when another kind is asked for, and empty when none is', async () => {
+  test('is replaced when another kind is ordered, and emptied when none is', async () => {
     await filled()
     host.agent.warmPool.keep({ ...kind, cpus: 2 })
     await expect.poll(() => pool().map(({ cpus }) => cpus)).toEqual([2, 2])
@@ -110,7 +110,7 @@ describe('the pool', () => {
     expect(told.filter((event) => event.type === 'pool.gone')).toHaveLength(4)
   })
 
-  test('is given up one by one while the disks are short of room', async () => {
+  test('shrinks one by one while disk space is scarce', async () => {
     await filled()
     host.disks.setFree(9 * 1024 ** 3)
     await host.clock.pass(1_100)
@@ -122,7 +122,7 @@ describe('the pool', () => {
     await expect.poll(() => pool().length).toBe(2)
   })
 
-  test('loses a sandbox that dies, says so, and fills again', async () => {
+  test('reports a sandbox that dies, and fills again', async () => {
     const { dockId } = await filled()
     host.driver.kill(dockId)
     await expect.poll(() => told).toContainEqual({ type: 'pool.gone', dockId })
@@ -133,7 +133,7 @@ describe('the pool', () => {
 })
 
 describe('a claim', () => {
-  test('is a thaw: nothing boots, nothing runs inside, and repeated it answers the same', async () => {
+  test('only thaws: nothing boots, nothing runs inside, and repeating it returns the same result', async () => {
     const { dockId, hostname, ip } = await filled()
     const ran = host.driver.executed.length
     const once = startCommand({ hostname, newIdentity: false })
@@ -144,11 +144,11 @@ describe('a claim', () => {
     expect(host.driver.frozen.has(dockId)).toBe(false)
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running', ip }])
     await expect.poll(() => pool().length).toBe(2)
-    // The one that took its place was warmed; in this one nothing ran.
+    // A login shell ran in the sandbox that replaced it, but not in this one.
     expect(host.driver.executed).toHaveLength(ran + 2)
   })
 
-  test('has the machine to itself for its first commands, while most of the pool still waits', async () => {
+  test('pauses the pool for its first commands, while most of the pool is ready', async () => {
     await host.remove()
     host = await createMemoryHost({ warmPoolSize: 4 })
     begin()
@@ -159,14 +159,14 @@ describe('a claim', () => {
     await claim(first!.dockId, first!.hostname)
     await host.clock.pass(300)
     expect(host.driver.started).toHaveLength(booted)
-    // Half of it is not enough for those who come next.
+    // Half of the pool is not enough for the next creates.
     await claim(second!.dockId, second!.hostname)
     await expect.poll(() => host.driver.started.length).toBeGreaterThan(booted)
     await host.clock.pass(400)
     await expect.poll(() => pool().length).toBe(4)
   })
 
-  test('makes room for another, and is no loss that is told', async () => {
+  test('makes room for another sandbox, and is not announced as a loss', async () => {
     const { dockId, hostname } = await filled()
     await claim(dockId, hostname)
     await expect.poll(() => pool().length).toBe(2)
@@ -174,12 +174,12 @@ describe('a claim', () => {
     expect((await host.residue()).sandboxes).toHaveLength(3)
   })
 
-  test('with another host name and variables takes one command more, and in no arguments do they stand', async () => {
+  test('with another host name and variables needs one more command, and passes them in no arguments', async () => {
     const { dockId } = await filled()
     const waiting = host.driver.executed.filter(({ argv }) => argv[0] === '/bin/tar')
     const ran = host.driver.executed.length
     await claim(dockId, 'my-own', { env: { TOKEN: "it's secret" } })
-    // The next sandbox of the pool may be warmed already: by a tar that waits, and by the user's shell.
+    // The next sandbox of the pool may already run its waiting tar and its first login shell.
     const isOfClaim = ({ uid, argv }: { uid: number; argv: readonly string[] }) =>
       uid === 0 && argv[0] !== '/bin/tar'
     const [renaming, ...more] = host.driver.executed.slice(ran).filter(isOfClaim)
@@ -192,7 +192,7 @@ describe('a claim', () => {
     expect(JSON.stringify(host.agent.docks.known(dockId)?.record)).not.toContain('secret')
   })
 
-  test('that is given a host name alone does not ask how the program ended that waited for more', async () => {
+  test('with only a host name ignores how the waiting tar ends', async () => {
     const { dockId } = await filled()
     host.driver.failNext('execEnd', new Error('no tar'))
     await claim(dockId, 'my-own')
@@ -213,7 +213,7 @@ describe('a claim', () => {
     expect(host.driver.frozen.has(dockId)).toBe(false)
   })
 
-  test('whose sandbox does not take its variables boots another; none of it is pooled again', async () => {
+  test('boots another sandbox if the pooled one does not accept its variables, which is never pooled again', async () => {
     const { dockId, hostname } = await filled()
     host.driver.failNext('execEnd', new Error('no tar'))
     await claim(dockId, hostname, { env: { A: 'b' } })
@@ -221,7 +221,7 @@ describe('a claim', () => {
     expect(pool().map((report) => report.dockId)).not.toContain(dockId)
   })
 
-  test('of a sandbox on an earlier release of the runtime boots another', async () => {
+  test('boots another sandbox if the pooled one has an earlier release of the runtime', async () => {
     const { dockId, hostname } = await filled()
     host.driver.outdate(dockId)
     await claim(dockId, hostname)
@@ -229,7 +229,7 @@ describe('a claim', () => {
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(2)
   })
 
-  test('of an id that the pool gave up is an ordinary boot', async () => {
+  test('of an id that the pool has discarded is an ordinary boot', async () => {
     const { dockId, hostname } = await filled()
     host.agent.warmPool.keep(null)
     const ip = await claim(dockId, hostname)
@@ -238,14 +238,14 @@ describe('a claim', () => {
     expect(await claim(dockId, hostname, { operationId: 'op_other' }).catch(({ code }) => code)).toBe('busy')
   })
 
-  test('that was taken back leaves nothing, and the pool says that it is gone', async () => {
+  test('that was undone leaves nothing, and the pool announces the loss', async () => {
     const { dockId } = await filled()
     await host.agent.docks.commandable(dockId).destroy({ operationId: 'op_1', generation: 1 })
     expect(told).toContainEqual({ type: 'pool.gone', dockId })
     expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
   })
 
-  test('lives, dies and boots again as any Dock', async () => {
+  test('results in a Dock that lives, dies and boots again like any other', async () => {
     const { dockId, hostname } = await filled()
     await claim(dockId, hostname)
     host.driver.kill(dockId)
@@ -262,7 +262,7 @@ describe('the next agent', () => {
     begin()
   }
 
-  test('goes on with the pool: frozen all the while, claimed as before', async () => {
+  test('continues the pool: sandboxes stay frozen and can be claimed', async () => {
     const { dockId, hostname } = await filled()
     await follow()
     expect(pool().map((report) => report.dockId)).toContain(dockId)
@@ -272,7 +272,7 @@ describe('the next agent', () => {
     expect(host.driver.frozen.has(dockId)).toBe(false)
   })
 
-  test('throws away what runs on an earlier release of the runtime', async () => {
+  test('discards sandboxes on an earlier release of the runtime', async () => {
     const { dockId } = await filled()
     host.driver.outdate(dockId)
     await follow()
@@ -289,7 +289,7 @@ describe('the next agent', () => {
     expect(pool().map((report) => report.dockId)).not.toContain(dockId)
   })
 
-  test('removes a sandbox that was being claimed and may have half of its variables', async () => {
+  test('removes a sandbox whose claim was interrupted and that may have incomplete variables', async () => {
     const { dockId, hostname } = await filled()
     endWatch()
     host.driver.hold('execEnd')
@@ -302,7 +302,7 @@ describe('the next agent', () => {
     expect(pool()).toHaveLength(1)
   })
 
-  test('finds nothing of it after a reboot', async () => {
+  test('finds no pooled sandbox after a reboot', async () => {
     const reports = [await filled(), ...pool()]
     for (const { dockId } of reports) host.driver.killUnseen(dockId)
     await follow('boot-2')
@@ -310,7 +310,7 @@ describe('the next agent', () => {
     expect(host.agent.docks.reports()).toEqual([])
   })
 
-  test('finds nothing of it after a clean shutdown', async () => {
+  test('finds no pooled sandbox after a clean shutdown', async () => {
     await filled()
     await host.agent.shutdown()
     expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })

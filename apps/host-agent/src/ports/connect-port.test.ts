@@ -9,7 +9,7 @@ const address = '127.0.0.1'
 let server: ReturnType<typeof createServer>
 let port: number
 let uses: number
-/** Where the relay leads; null: nothing listens on the Dock's loopback either. */
+/** The port that the relay connects to, or null if nothing listens on the Dock's loopback either. */
 let relayed: (() => Promise<Socket | null>) | null
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ beforeEach(async () => {
 })
 afterEach(() => server.close())
 
-/** A Dock at this machine's loopback, as far as a connection sees it. */
+/** A minimal Dock whose address is this machine's loopback. */
 const dock = (ip: string | null = address) =>
   ({
     use: async () => {
@@ -36,7 +36,7 @@ const dock = (ip: string | null = address) =>
     relay: { connect: async () => relayed?.() ?? null },
   }) as unknown as DockState
 
-test('a Dock is in use, and so awake, until the connection is closed both ways', async () => {
+test('keeps a Dock in use until the connection is closed in both directions', async () => {
   const socket = await connectPort(dock(), port, { generation: 1 })
   expect(uses).toBe(1)
   socket.end()
@@ -47,7 +47,7 @@ test('a Dock is in use, and so awake, until the connection is closed both ways',
   expect(uses).toBe(0)
 })
 
-test('two connections are two uses, and a program that ends one leaves the other', async () => {
+test('counts two connections as two uses, and ends them independently', async () => {
   const [one, other] = await Promise.all([1, 2].map(() => connectPort(dock(), port, { generation: 1 })))
   expect(uses).toBe(2)
   one!.end('last')
@@ -58,7 +58,7 @@ test('two connections are two uses, and a program that ends one leaves the other
   expect(uses).toBe(0)
 })
 
-test('a server on the loopback of the Dock is reached by the relay, and counts the same', async () => {
+test('reaches a server on the loopback of the Dock through the relay, and counts it as a use', async () => {
   relayed = () => openSocket(address, port)
   const socket = await connectPort(dock('127.99.99.99'), port, { generation: 1 })
   expect(uses).toBe(1)
@@ -67,7 +67,7 @@ test('a server on the loopback of the Dock is reached by the relay, and counts t
   expect(uses).toBe(0)
 })
 
-test('where nothing listens, and where there is no address, the use is over at once', async () => {
+test('ends the use at once if nothing listens or the Dock has no address', async () => {
   await expect(connectPort(dock('127.99.99.99'), port, { generation: 1 })).rejects.toMatchObject({
     code: 'not_found',
   })

@@ -7,12 +7,12 @@ import { afterEach, expect, test } from 'vitest'
 import { LoopbackRelay } from './loopback-relay.ts'
 import { openSocket } from './open-socket.ts'
 
-/** The Dock's address, as far as this machine's loopback can play it: servers on 127.0.0.1 are not reached by it. */
+/** A loopback address that plays the Dock's address: servers on 127.0.0.1 cannot be reached through it. */
 const address = `127.77.${(process.pid >> 8) & 255}.${process.pid & 255}`
 const servers: Server[] = []
 let relaysStarted = 0
 
-/** Ends the relays that this file started: they are told by its address. */
+/** Ends the relays that this file started, which are identified by this address. */
 const killRelays = (): void => {
   for (const entry of readdirSync('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -20,7 +20,7 @@ const killRelays = (): void => {
       const line = readFileSync(`/proc/${entry}/cmdline`, 'utf8')
       if (line.split('\0').at(-3) === address) process.kill(Number(entry), 'SIGKILL')
     } catch {
-      // It ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
 }
@@ -30,7 +30,7 @@ afterEach(() => {
   relaysStarted = 0
 })
 
-/** Runs the relay as a process of this machine. */
+/** A driver that runs the relay as a process of this machine. */
 const exec = (_: SandboxHandle, { argv: [program = '', ...args] }: ExecRequest) =>
   new Promise((resolve) => {
     relaysStarted += 1
@@ -54,7 +54,7 @@ const textOf = async (socket: AsyncIterable<Buffer>): Promise<string> => {
 }
 const echo = (socket: Socket): void => void socket.on('error', () => undefined).pipe(socket)
 
-test('a server on all addresses is reached directly; where none listens there is null', async () => {
+test('connects directly to a server on all addresses, and returns null if nothing listens', async () => {
   const port = await serve('0.0.0.0', echo)
   const socket = await openSocket(address, port)
   socket?.end('hello')
@@ -75,7 +75,7 @@ test.each(['127.0.0.1', '::1'])(
   },
 )
 
-test('the relay carries large streams both ways at once, and one slow connection holds up no other', async () => {
+test('the relay passes large streams in both directions, and a slow connection does not block others', async () => {
   const port = await serve('127.0.0.1', echo)
   const [ways, dock] = [relay(), sandbox()]
   const slow = await ways.connect(dock, address, port)
@@ -91,7 +91,7 @@ test('the relay carries large streams both ways at once, and one slow connection
   slow?.destroy()
 })
 
-test('the relay carries many short connections at once, and each to its end', async () => {
+test('the relay completes many short connections in parallel', async () => {
   const port = await serve('127.0.0.1', (socket) => {
     void textOf(socket).then((said) => socket.end(`you said ${said}`))
   })
@@ -106,13 +106,13 @@ test('the relay carries many short connections at once, and each to its end', as
   expect(relaysStarted).toBe(1)
 })
 
-test('where nothing listens the relay says so', async () => {
+test('the relay reports that nothing listens', async () => {
   const port = await serve('127.0.0.1', echo)
   servers.pop()?.close()
   expect(await relay().connect(sandbox(), address, port)).toBeNull()
 })
 
-test('a relay that was killed is started again, another sandbox gets its own', async () => {
+test('restarts a relay that was killed, and starts a separate one for another sandbox', async () => {
   const port = await serve('127.0.0.1', echo)
   const [ways, dock] = [relay(), sandbox()]
   ;(await ways.connect(dock, address, port))?.destroy()

@@ -3,10 +3,10 @@ import { createFakeTerminal } from '@dock/testkit/src/runtime/fake-terminal.ts'
 import { expect, test } from 'vitest'
 import { pipeTerminal } from './pipe-terminal.ts'
 
-/** A busy machine takes its time. */
+/** Long, for a busy machine. */
 const patiently = { timeout: 60_000 }
 
-test('a program that does not read holds its writer back until it does', async () => {
+test('pauses the writer while the program does not read', async () => {
   const untaken: (() => void)[] = []
   let received = 0
   const terminal = createFakeTerminal({ env: {}, cwd: '/', uid: 1, gid: 1, cols: 80, rows: 24 })

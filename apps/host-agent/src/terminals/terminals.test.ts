@@ -13,12 +13,12 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
-/** A busy machine takes its time. */
+/** Long, for a busy machine. */
 const patiently = { timeout: 60_000 }
 
 type Opened = { end: Duplex; leave: () => void; trailers: () => object } | { status: number; code: string }
 
-/** What the control plane gets of a connection. */
+/** The control plane's side of a connection. */
 const connect = async (target: string): Promise<Opened> => {
   const [near, far] = duplexPair()
   let opened: Opened | undefined
@@ -47,7 +47,7 @@ const read = (end: Duplex): Promise<string> =>
 const over = (end: Duplex): Promise<void> =>
   new Promise((resolve) => end.resume().once('end', () => resolve()))
 
-test('a terminal carries bytes both ways, takes another size, and tells how its shell ended', async () => {
+test('a terminal passes bytes in both directions, can be resized, and reports its exit code', async () => {
   const { end, trailers, terminalId } = await open()
   const terminal = host.driver.terminals[0]
   expect(terminal?.size).toEqual({ cols: 80, rows: 24 })
@@ -63,7 +63,7 @@ test('a terminal carries bytes both ways, takes another size, and tells how its 
   expect(trailers()).toEqual({ 'exit-code': '3' })
 })
 
-test('a Dock that stops ends its terminals, without an exit code of theirs', async () => {
+test('a Dock that stops ends its terminals without an exit code', async () => {
   const { end, trailers } = await open()
   const ended = over(end)
   host.driver.kill(dockId)
@@ -72,14 +72,14 @@ test('a Dock that stops ends its terminals, without an exit code of theirs', asy
   await expect(open()).rejects.toThrow('not_running')
 })
 
-test('four are open at most; one that is left makes room', async () => {
+test('allows at most four terminals; closing one makes room', async () => {
   const [first] = [await open(), await open(), await open(), await open()]
   await expect(open()).rejects.toThrow('busy')
   first?.leave()
   await expect.poll(() => open().then(() => 'open', String), patiently).toBe('open')
 })
 
-test('a slow reader holds the terminal back, and loses nothing', async () => {
+test('a slow reader pauses the terminal and loses nothing', async () => {
   const { end } = await open()
   const [terminal] = host.driver.terminals
   const line = `${'x'.repeat(1023)}\n`
@@ -91,7 +91,7 @@ test('a slow reader holds the terminal back, and loses nothing', async () => {
   await expect.poll(() => received, patiently).toBe(4096 * 1024)
 })
 
-test('what is not understood, old or unknown is refused', async () => {
+test('refuses invalid requests, old generations and unknown Docks', async () => {
   const terminal = `/docks/${dockId}/terminals/${newUuid()}`
   const refusals = [
     [`${terminal}?generation=1&cols=80`, 'invalid'],
