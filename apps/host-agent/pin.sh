@@ -1,10 +1,10 @@
-# Sourced by launch and unpin: where the mount namespace of DOCK_HOST_DIR is pinned. One pin for each host folder.
+# Sourced by launch and unpin: where the mount namespace of DOCK_HOST_DIR is pinned. Each host folder has its own pin.
 pin_folder=/run/dock-$(printf '%s' "$DOCK_HOST_DIR" | sha256sum | cut -c1-12)
 pin=$pin_folder/mounts
 
 is_pinned() { [ -e "$pin" ] && [ "$(stat -f -c %T "$pin")" = nsfs ]; }
 
-# A namespace can be pinned on a mount that is shared with nobody only.
+# A namespace can only be pinned on a private mount.
 make_pin_folder() {
   mkdir -p -m 0700 "$pin_folder"
   mountpoint -q "$pin_folder" || mount --bind "$pin_folder" "$pin_folder"
@@ -12,15 +12,15 @@ make_pin_folder() {
   : >"$pin"
 }
 
-# Pins a new mount namespace, once the program given has prepared it. The kernel pins only what it takes for younger than
-# the namespace we are in; Linux 6.18 tells that by numbers of which every processor has its own store, so that we try on
-# each: on the one that made ours the next number is higher.
+# Creates and pins a mount namespace, once the given program has prepared it. The kernel refuses to pin a namespace that
+# looks older than our own. Linux 6.18 compares sequence numbers that each processor takes from its own supply, so try every
+# processor: the one that created our namespace gives a higher number.
 pin_namespace() {
   local processor error=''
   make_pin_folder
   for ((processor = 0; processor < $(nproc --all); processor++)); do
     error=$(taskset --cpu-list "$processor" unshare --mount="$pin" --propagation slave "$@" 2>&1 >/dev/null) && return
-    # Pinned, so that only its preparation failed: another processor would not change that.
+    # Pinning worked, so only the preparation failed. Another processor would not change that.
     if is_pinned; then umount "$pin"; break; fi
   done
   printf '%s\n' "$error" >&2
@@ -33,8 +33,8 @@ remove_pin() {
   rm -rf --one-file-system "$pin_folder"
 }
 
-# A new mount namespace holds a copy of every mount, so that a Dock's disk mounted outside could never be detached there.
-# Run inside a new namespace: unmounts the disks of Docks that are not below DOCK_HOST_DIR.
+# Run inside a new namespace: unmounts the disks of Docks that are not below DOCK_HOST_DIR. A new mount namespace copies every
+# mount, and such a copy would prevent the other host agent from detaching its disk.
 release_foreign_disks() {
   local point device fields
   while read -r _ _ _ _ point fields; do

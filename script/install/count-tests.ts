@@ -1,6 +1,6 @@
 /**
- * Prints "N passed, N failed" of vitest's JSON reports, after the names of tests that passed only when they were run
- * again; the exit code is 1 when anything is not good. Arguments: how many other checks failed, then the reports.
+ * Summarizes vitest's JSON reports: prints the names of tests that passed only on a retry, then "N passed, N failed". The exit
+ * code is 1 if anything failed. Arguments: the number of other checks that failed, then the paths of the reports.
  */
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
@@ -36,9 +36,10 @@ const flaky = reports
       .filter(({ status, failureMessages }) => status === 'passed' && failureMessages.length > 0)
       .map(({ fullName }) => `  ${relative(process.cwd(), name)}: ${fullName}`),
   )
-if (flaky.length > 0) console.log(`\nFlaky, passed when run again:\n${flaky.join('\n')}`)
+if (flaky.length > 0) console.log(`\nFlaky tests, which passed only on a retry:\n${flaky.join('\n')}`)
 
-// A file that cannot be loaded has no failed test, and still must not count as good.
-const good = brokenChecks === '0' && reports.every((report) => report.success && report.numPassedTests > 0)
-console.log(`\n${passed} passed, ${Math.max(failed, good ? 0 : 1)} failed`)
-process.exitCode = good ? 0 : 1
+// A test file that cannot be loaded has no failed tests, but must count as a failure.
+const hasPassed =
+  brokenChecks === '0' && reports.every((report) => report.success && report.numPassedTests > 0)
+console.log(`\n${passed} passed, ${Math.max(failed, hasPassed ? 0 : 1)} failed`)
+process.exitCode = hasPassed ? 0 : 1

@@ -1,5 +1,5 @@
-# Variables of this Dock, for every login shell of its user. The platform keeps them in memory, never on the disk; a
-# variable that is set already stays as it is. No process is made for it.
+# Sets the variables of this Dock in every login shell of its user. The file is in memory, never on the disk. Variables that
+# are already set keep their value. Uses no other program, because starting a process in a sandbox is slow.
 if [ -r /run/dock/variables ]; then
   . /run/dock/variables
 fi

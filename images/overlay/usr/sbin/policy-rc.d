@@ -1,3 +1,3 @@
 #!/bin/sh
-# A Dock has no init system: packages must not try to start services as they are installed.
+# A Dock has no init system, so packages must not start services when they are installed.
 exit 101
