@@ -39,7 +39,7 @@ export type AgentParts = Omit<
 const bootsAtOnce = Math.min(4, Math.max(2, availableParallelism()))
 
 /** Longest pause of a copy before each chunk. A copy thus progresses at 2 MiB/s per processor even on a busy host. */
-export const copyWaitsAtMostMs = 2_000 / availableParallelism()
+export const copyPauseMsMax = 2_000 / availableParallelism()
 
 /** Creates the agent without its link to the control plane. */
 export function createAgent(agentParts: AgentParts) {
@@ -50,14 +50,14 @@ export function createAgent(agentParts: AgentParts) {
     ...{ logger, clock: agentParts.clock },
     openDoor: agentParts.openDoor,
     take: (dockId, socket) => {
-      const running = docks.known(dockId)?.running
+      const running = docks.find(dockId)?.running
       if (running) gitConnections.add({ dockId, generation: running.generation }, socket)
       else socket.destroy()
     },
   })
   const parts: DockParts = {
     ...agentParts,
-    networks: gitDoors.guarding(networks),
+    networks: gitDoors.wrapNetworks(networks),
     gitDoors,
     events,
     poolLosses: new Emitter(),
@@ -89,7 +89,7 @@ export function createAgent(agentParts: AgentParts) {
     instance: createInstanceMemory(join(dirname(agentParts.handlesFolder), 'instance.json')),
     copyPace: {
       ...(agentParts.copyPace ?? defaultCopyPace),
-      giveWay: () => precedence.untilFree(copyWaitsAtMostMs),
+      yieldToCommands: () => precedence.untilFree(copyPauseMsMax),
     },
     warmPool: watches.warmPool,
     events: parts.events,

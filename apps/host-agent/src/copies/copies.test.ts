@@ -95,12 +95,13 @@ it('restores a capture byte for byte, to a disk that is sparse and mountable', a
   run('e2fsck', '-f', '-n', after)
 })
 
-it('awaits giveWay before each chunk, and reads every chunk', async () => {
+it('awaits yieldToCommands before each chunk, and reads every chunk', async () => {
   const file = await pool.captureFile('first')
   const allowed: (() => void)[] = []
   let isFree = false
-  const giveWay = () => (isFree ? Promise.resolve() : new Promise<void>((resolve) => allowed.push(resolve)))
-  const names = nameChunks(file, keys, { ...pace, giveWay })
+  const yieldToCommands = () =>
+    isFree ? Promise.resolve() : new Promise<void>((resolve) => allowed.push(resolve))
+  const names = nameChunks(file, keys, { ...pace, yieldToCommands })
   expect(await names.next()).toMatchObject({ value: { diskBytes: diskBytesOf(1) } })
   const read: unknown[] = []
   const all = (async () => {

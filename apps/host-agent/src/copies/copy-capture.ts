@@ -13,7 +13,7 @@ import { partsWithData } from '../disks/data-map.ts'
 export type CopyPace = {
   bytesPerSecond: number
   /** Awaited before each chunk. */
-  giveWay?: () => Promise<void>
+  yieldToCommands?: () => Promise<void>
 }
 
 export const defaultCopyPace: CopyPace = { bytesPerSecond: 64 * 2 ** 20 }
@@ -33,13 +33,13 @@ const readChunk = async (disk: FileHandle, index: number, buffer: Buffer): Promi
 }
 
 /** Returns a function that reads a chunk and keeps to the pace. */
-const pacedReader = (disk: FileHandle, { bytesPerSecond, giveWay }: CopyPace) => {
+const pacedReader = (disk: FileHandle, { bytesPerSecond, yieldToCommands }: CopyPace) => {
   const buffer = Buffer.allocUnsafeSlow(chunkBytes)
   let due = 0
   return async (index: number): Promise<Buffer> => {
     const now = performance.now()
     if (due > now + 1) await delay(due - now)
-    await giveWay?.()
+    await yieldToCommands?.()
     // A delay may be made up for, up to one second.
     due = Math.max(due, performance.now() - 1000) + (chunkBytes / bytesPerSecond) * 1000
     return readChunk(disk, index, buffer)

@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
-const dock = () => host.agent.docks.commandable(dockId)
+const dock = () => host.agent.docks.getForCommand(dockId)
 const capturesOf = async () => (await host.disks.list()).captures
 const command = (generation = 1) => ({ operationId: newOperationId(), generation })
 

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
-const dock = () => host.agent.docks.commandable(dockId)
+const dock = () => host.agent.docks.getForCommand(dockId)
 const command = (generation = 1) => ({ operationId: newOperationId(), generation })
 const exec = (generation = 1) => ({
   ...{ generation, command: 'true', cwd: '/home/user', env: { A: 'b' }, timeoutMs: 1000 },
@@ -214,7 +214,7 @@ describe('stop and destroy', () => {
     await dock().start(startCommand())
     await dock().stop({ ...command(), captureId: null })
     const other = newUuid()
-    await host.agent.docks.commandable(other).start(startCommand())
+    await host.agent.docks.getForCommand(other).start(startCommand())
     host.driver.kill(other)
     deaths.push(JSON.parse((await reader?.read())?.value ?? ''))
     await reader?.cancel()
@@ -238,11 +238,11 @@ describe('a Dock that is gone', () => {
     await dock().start(startCommand())
     expect([...host.agent.docks.live()].map((each) => each.dockId)).toEqual([dockId])
     await host.agent.docks.forgetGone()
-    expect(host.agent.docks.known(gone)).not.toBeNull()
+    expect(host.agent.docks.find(gone)).not.toBeNull()
     const end = host.agent.watch()
     await host.clock.pass(25 * 3_600_000)
-    await expect.poll(() => host.agent.docks.known(gone)).toBeNull()
-    expect(host.agent.docks.known(dockId)).not.toBeNull()
+    await expect.poll(() => host.agent.docks.find(gone)).toBeNull()
+    expect(host.agent.docks.find(dockId)).not.toBeNull()
     expect(await files()).toBe(1)
     end()
   })
@@ -254,7 +254,7 @@ describe('a Dock that is gone', () => {
     const stopped = await dock().stop(stop)
     await host.clock.pass(25 * 3_600_000)
     await host.agent.docks.forgetGone()
-    expect(host.agent.docks.known(dockId)).toBeNull()
+    expect(host.agent.docks.find(dockId)).toBeNull()
     expect(await dock().stop(stop)).toEqual(stopped)
     await expect(dock().stop({ ...stop, captureId: newUuid() })).rejects.toEqual(refusal('not_found'))
   })
@@ -263,12 +263,12 @@ describe('a Dock that is gone', () => {
     const first = await ended()
     await host.clock.pass(1)
     for (let count = 0; count < 2_000; count += 50) {
-      const more = Array.from({ length: 50 }, () => host.agent.docks.commandable(newUuid()))
+      const more = Array.from({ length: 50 }, () => host.agent.docks.getForCommand(newUuid()))
       await Promise.all(more.map((each) => each.destroy(command())))
     }
     await host.agent.docks.forgetGone()
     expect(await files()).toBe(2_000)
-    expect(host.agent.docks.known(first)).toBeNull()
+    expect(host.agent.docks.find(first)).toBeNull()
   })
 })
 
@@ -328,7 +328,7 @@ describe('the next agent', () => {
     const rebooted = newUuid()
     host.agent = await host.startAgent()
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'dead' }])
-    await host.agent.docks.commandable(rebooted).start(startCommand())
+    await host.agent.docks.getForCommand(rebooted).start(startCommand())
     host.driver.killUnseen(rebooted)
     const later = await host.startAgent('boot-2')
     expect(later.docks.reports()).toContainEqual(
@@ -399,7 +399,7 @@ describe('the next agent', () => {
   test('recovers the other Docks if one can be neither adopted nor cleaned up', async () => {
     const other = newUuid()
     await dock().start(startCommand())
-    await host.agent.docks.commandable(other).start(startCommand())
+    await host.agent.docks.getForCommand(other).start(startCommand())
     host.driver.killUnseen(dockId)
     host.disks.failNext('detach', new Error('the disk is held'))
     host.agent = await host.startAgent()

@@ -22,7 +22,7 @@ export class Docks {
   }
 
   /** Returns the Dock for a command, and creates it if it is unknown. Throws `busy` while the host is shutting down. */
-  commandable(dockId: string): Dock {
+  getForCommand(dockId: string): Dock {
     if (!this.#accepting) throw new AgentRefusal('busy', 'the host is shutting down')
     const known = this.#docks.get(dockId)
     if (known) return known
@@ -32,7 +32,7 @@ export class Docks {
   }
 
   /** Returns the Dock, or null if this host does not know it. */
-  known(dockId: string): Dock | null {
+  find(dockId: string): Dock | null {
     return this.#docks.get(dockId) ?? null
   }
 
@@ -80,7 +80,7 @@ export class Docks {
   /** Boots a sandbox for the warm pool, under the id of a future Dock. */
   async bootForPool(dockId: string, kind: PoolKind, hostname: string): Promise<void> {
     try {
-      await this.commandable(dockId).bootForPool(kind, hostname)
+      await this.getForCommand(dockId).bootForPool(kind, hostname)
     } finally {
       this.#forget(dockId)
     }

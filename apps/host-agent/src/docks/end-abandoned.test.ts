@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
-const dock = () => host.agent.docks.commandable(dockId)
+const dock = () => host.agent.docks.getForCommand(dockId)
 const exec = (command: string) =>
   dock().exec({
     ...{ generation: 1, command, env: {}, cwd: '/home/user', timeoutMs: 60_000, outputLimitBytes: 1024 },

@@ -7,7 +7,7 @@ import { execInDock } from './exec-in-dock.ts'
 test.each([
   { what: 'died', error: new SandboxGone('gone'), code: 'failed' },
   {
-    what: 'died for want of memory',
+    what: 'ran out of memory and died',
     error: new SandboxGone('gone', { ranOutOfMemory: true }),
     code: 'out_of_memory',
   },

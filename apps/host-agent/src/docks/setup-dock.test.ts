@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => host.remove())
 
-const dock = () => host.agent.docks.commandable(dockId)
+const dock = () => host.agent.docks.getForCommand(dockId)
 const setup = (operationId = 'op_1', generation = 1) =>
   dock().setup({ operationId, generation, script: 'echo $SECRET', timeoutMs: 60_000 })
 

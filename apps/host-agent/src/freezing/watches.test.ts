@@ -16,7 +16,7 @@ afterEach(async () => {
   await host.remove()
 })
 
-const dock = () => host.agent.docks.commandable(dockId)
+const dock = () => host.agent.docks.getForCommand(dockId)
 const exec = () =>
   dock().exec({
     ...{ generation: 1, command: 'true', cwd: '/home/user', env: {}, timeoutMs: 1000 },
@@ -48,7 +48,7 @@ describe('an idle Dock', () => {
     await dock().start(startCommand())
     await exec()
     const release = host.driver.hold('start')
-    const other = host.agent.docks.commandable(newUuid()).start(startCommand())
+    const other = host.agent.docks.getForCommand(newUuid()).start(startCommand())
     await host.clock.pass(1_000)
     await expect.poll(isFrozen).toBe(true)
     release()
@@ -122,7 +122,7 @@ describe('the pool guard', () => {
     await dock().start(startCommand())
     host.disks.setFree(2 * reserveBytes - 1)
     await host.clock.pass(100)
-    await expect(host.agent.docks.commandable(newUuid()).start(startCommand())).rejects.toThrow(NoSpace)
+    await expect(host.agent.docks.getForCommand(newUuid()).start(startCommand())).rejects.toThrow(NoSpace)
     const order = { operationId: 'op_1', generation: 1, captureId: newUuid() }
     await expect(dock().capture(order)).rejects.toThrow(NoSpace)
     await expect(dock().stop(order)).rejects.toThrow(NoSpace)
@@ -164,7 +164,7 @@ describe('the pool guard', () => {
     const thaw = host.driver.hold('thaw')
     host.agent = await host.startAgent()
     expect(isFrozen()).toBe(true)
-    await expect(host.agent.docks.commandable(dockId).use(1)).rejects.toMatchObject({ code: 'frozen' })
+    await expect(host.agent.docks.getForCommand(dockId).use(1)).rejects.toMatchObject({ code: 'frozen' })
     thaw()
   })
 })

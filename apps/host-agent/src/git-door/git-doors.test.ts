@@ -115,7 +115,7 @@ it('opens the doors of Docks that another agent left running', async () => {
   host.doors.clear()
   const agent = await host.startAgent()
   expect(doorOf(dockId)).toBeDefined()
-  expect(agent.docks.known(dockId)?.running?.generation).toBe(1)
+  expect(agent.docks.find(dockId)?.running?.generation).toBe(1)
 })
 
 it('clones only in the requested generation', async () => {

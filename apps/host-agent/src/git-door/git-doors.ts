@@ -49,7 +49,7 @@ export class GitDoors {
   }
 
   /** Wraps the networks so that a Dock's door is closed before its addresses can be reused. */
-  guarding(networks: Networks): Networks {
+  wrapNetworks(networks: Networks): Networks {
     return {
       ...networks,
       destroy: async (dockId) => {

@@ -9,7 +9,7 @@ import { newUuid } from '@dock/foundation'
 import { capturePage, eventBytesMax, hostEvent, readLines, splitLines } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { copyWaitsAtMostMs } from '../agent.ts'
+import { copyPauseMsMax } from '../agent.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 beforeEach(async () => {
@@ -102,7 +102,7 @@ test('a copy yields to a start, but not forever', async () => {
   const started = post(`/docks/${newUuid()}/start`, startCommand())
   const begin = performance.now()
   expect(await copy()).toBe(3)
-  expect(performance.now() - begin).toBeGreaterThan(copyWaitsAtMostMs - 10)
+  expect(performance.now() - begin).toBeGreaterThan(copyPauseMsMax - 10)
   release()
   expect(await started).toMatchObject({ status: 200 })
   await rm(folder, { recursive: true })

@@ -20,7 +20,7 @@ export function createAgentApp(view: HostView): Hono {
   const { docks, warmPool, instance, precedence, logger } = view
   const app = new Hono()
   const knownDock = (context: Context): Dock => {
-    const dock = docks.known(uuidParameter(context, 'dockId'))
+    const dock = docks.find(uuidParameter(context, 'dockId'))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return dock
   }
@@ -34,24 +34,24 @@ export function createAgentApp(view: HostView): Hono {
 
   app.post('/docks/:dockId/start', async (context) => {
     const command = await readBody(context, protocol.startDock)
-    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).start(command))
+    return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).start(command))
   })
   app.post('/docks/:dockId/stop', async (context) => {
     const command = await readBody(context, protocol.stopDock)
-    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).stop(command))
+    return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).stop(command))
   })
   app.post('/docks/:dockId/capture', async (context) => {
     const command = await readBody(context, protocol.captureDock)
-    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).capture(command))
+    return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).capture(command))
   })
   app.post('/docks/:dockId/destroy', async (context) => {
     const command = await readBody(context, protocol.destroyDock)
     await instance.requireCurrent(command.epoch)
-    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).destroy(command))
+    return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).destroy(command))
   })
   app.post('/docks/:dockId/environment', async (context) => {
     const request = await readBody(context, protocol.furnishDock)
-    return context.json(await docks.commandable(uuidParameter(context, 'dockId')).furnish(request))
+    return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).furnish(request))
   })
   app.post('/docks/:dockId/exec', async (context) => {
     precedence.take()
@@ -77,7 +77,7 @@ export function createAgentApp(view: HostView): Hono {
   })
   app.post('/docks/:dockId/terminals/:terminalId/resize', async (context) => {
     const size = await readBody(context, protocol.terminalSize)
-    const dock = docks.known(uuidParameter(context, 'dockId'))
+    const dock = docks.find(uuidParameter(context, 'dockId'))
     dock?.resizeTerminal(uuidParameter(context, 'terminalId'), size)
     return context.json({})
   })

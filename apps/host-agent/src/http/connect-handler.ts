@@ -20,7 +20,7 @@ export function createConnectHandler({
   logger,
 }: HostView): protocol.ConnectHandler {
   const known = (dockId: string): Dock => {
-    const dock = docks.known(parseUuid(dockId))
+    const dock = docks.find(parseUuid(dockId))
     if (!dock) throw new AgentRefusal('not_running', 'this host does not know the Dock')
     return dock
   }

@@ -30,7 +30,7 @@ const filled = async () => {
   return pool()[0]!
 }
 const claim = (dockId: string, hostname: string, change: Partial<StartDock> = {}) =>
-  host.agent.docks.commandable(dockId).start(startCommand({ hostname, newIdentity: false, ...change }))
+  host.agent.docks.getForCommand(dockId).start(startCommand({ hostname, newIdentity: false, ...change }))
 
 describe('the pool', () => {
   test('is filled with frozen sandboxes that are announced at once and are not in the inventory of Docks', async () => {
@@ -49,7 +49,7 @@ describe('the pool', () => {
 
   test('pauses while a Dock boots, and for its first command', async () => {
     const release = host.driver.hold('start')
-    const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+    const start = host.agent.docks.getForCommand(newUuid()).start(startCommand())
     await expect.poll(async () => (await host.residue()).attached.length).toBe(1)
     host.agent.warmPool.keep(kind)
     await host.clock.pass(5_000)
@@ -66,7 +66,7 @@ describe('the pool', () => {
     const bootMeanwhile = async (meanwhile: () => void | Promise<void>) => {
       const { attached } = await host.residue()
       const release = host.driver.hold('start')
-      const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+      const start = host.agent.docks.getForCommand(newUuid()).start(startCommand())
       await expect.poll(async () => (await host.residue()).attached.length).toBe(attached.length + 1)
       await meanwhile()
       release()
@@ -81,7 +81,7 @@ describe('the pool', () => {
     const release = host.driver.hold('start')
     host.agent.warmPool.keep(kind)
     await expect.poll(async () => (await host.residue()).attached.length).toBe(2)
-    const start = host.agent.docks.commandable(newUuid()).start(startCommand())
+    const start = host.agent.docks.getForCommand(newUuid()).start(startCommand())
     await expect.poll(async () => (await host.residue()).attached.length).toBe(3)
     release()
     await start
@@ -137,7 +137,7 @@ describe('a claim', () => {
     const { dockId, hostname, ip } = await filled()
     const ran = host.driver.executed.length
     const once = startCommand({ hostname, newIdentity: false })
-    const dock = host.agent.docks.commandable(dockId)
+    const dock = host.agent.docks.getForCommand(dockId)
     expect(await dock.start(once)).toEqual({ ip })
     expect(await dock.start(once)).toEqual({ ip })
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
@@ -189,7 +189,7 @@ describe('a claim', () => {
     const given = await Promise.race(waiting.map(({ input }) => input))
     expect(String(given)).toContain(`[ -n "\${TOKEN+x}" ] || export TOKEN='it'\\''s secret'\n`)
     expect(JSON.stringify(waiting.map(({ argv }) => argv))).not.toContain('secret')
-    expect(JSON.stringify(host.agent.docks.known(dockId)?.record)).not.toContain('secret')
+    expect(JSON.stringify(host.agent.docks.find(dockId)?.record)).not.toContain('secret')
   })
 
   test('with only a host name ignores how the waiting tar ends', async () => {
@@ -240,7 +240,7 @@ describe('a claim', () => {
 
   test('that was undone leaves nothing, and the pool announces the loss', async () => {
     const { dockId } = await filled()
-    await host.agent.docks.commandable(dockId).destroy({ operationId: 'op_1', generation: 1 })
+    await host.agent.docks.getForCommand(dockId).destroy({ operationId: 'op_1', generation: 1 })
     expect(told).toContainEqual({ type: 'pool.gone', dockId })
     expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
   })

@@ -9,7 +9,7 @@ let dockId: string
 beforeEach(async () => {
   host = await createMemoryHost()
   dockId = newUuid()
-  await host.agent.docks.commandable(dockId).start(startCommand())
+  await host.agent.docks.getForCommand(dockId).start(startCommand())
 })
 afterEach(() => host.remove())
 
