@@ -1,28 +1,28 @@
 /**
- * Who may call a route. Every route declares it, and a declaration that forgets whose thing the route touches, or the
- * lowest role that may, does not compile.
+ * Who may call a route. Every route declares its access. A declaration that omits the scope or the lowest role does not
+ * compile.
  */
 import type { ErrorCode } from './errors.ts'
 
 const roles = ['member', 'admin', 'owner'] as const
 export type Role = (typeof roles)[number]
 
-/** Whether `role` is at least `lowest` (member < admin < owner). */
+/** Returns true if `role` is at least `lowest` (member < admin < owner). */
 export function roleReaches(role: Role, lowest: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(lowest)
 }
 
-/** Where in a request an id stands: `params.id`, `body.organizationId`. */
+/** The position of an id in a request: `params.id`, `body.organizationId`. */
 export type Place = `${'params' | 'query' | 'body'}.${string}`
 
 /**
- * The kinds of things through which the owning organization is found, each with the code that a caller outside of it
- * gets: the same as for a thing that does not exist.
+ * The kinds of resource that lead to the owning organization. The code is what a non-member gets: the same code as for
+ * a resource that does not exist.
  */
 export const outsiderCodes = {
   organization: 'organization_not_found',
   workspace: 'workspace_not_found',
-  /** The workspace that a Dock is to be made in. */
+  /** The workspace in which a Dock is created. */
   dockHome: 'dock_not_found',
   dock: 'dock_not_found',
   snapshot: 'snapshot_not_found',
@@ -33,10 +33,10 @@ export const outsiderCodes = {
 
 export type ScopeKind = keyof typeof outsiderCodes
 
-/** One thing of an organization, and where the request names it: `{ dock: 'params.id' }`. */
+/** A resource of an organization and the position of its id in the request: `{ dock: 'params.id' }`. */
 export type Scope = { [K in ScopeKind]: { [Kind in K]: Place } }[ScopeKind]
 
-/** An API key or a session; with `session`, a session alone. */
+/** `caller` accepts an API key or a session; `session` accepts only a session. */
 type PersonCredentials = 'caller' | 'session'
 
 export type PublicAccess = { credentials: 'public' }
@@ -44,11 +44,11 @@ export type PublicAccess = { credentials: 'public' }
 /** `instance-admin` is a caller on the admin list with a verified address. */
 export type InstanceAccess = { credentials: 'instance-admin' | 'instance-admin-session' }
 
-/** What belongs to the caller: their own things, or the lists over all their organizations. */
+/** Routes over the caller's own data (`person`) or over all their organizations (`organizations`). */
 export type PersonAccess = {
   credentials: PersonCredentials
   scope: 'person' | 'organizations'
-  /** A closed account may call as well. */
+  /** A closed account may also call the route. */
   closedAccount?: true
 }
 
@@ -57,19 +57,19 @@ export type OrganizationAccess = {
   scope: Scope
   /** The lowest role in the owning organization. */
   role: Role
-  /** Instead of the code of {@link outsiderCodes}. */
+  /** Code for non-members; replaces the one in {@link outsiderCodes}. */
   outsider?: ErrorCode
 }
 
-/** A Dock-bound key may call as well, for its own Dock. */
+/** A Dock-bound key may also call the route, for its own Dock only. */
 export type DockKeyAccess = OrganizationAccess & { scope: { dock: 'params.id' }; dockKey: true }
 
 export type Access = PublicAccess | InstanceAccess | PersonAccess | OrganizationAccess | DockKeyAccess
 
-/** What is asked of a caller who names a thing of an organization's. */
+/** The role a caller needs in the owning organization, and the code that non-members get. */
 export type AccessTerms = { role: Role; outsider: ErrorCode }
 
-/** The terms of a route that touches one organization's things; undefined on all others. */
+/** Returns the terms of a route that touches a resource of an organization; undefined for every other route. */
 export function accessTerms(access: Access): (AccessTerms & { kind: ScopeKind; place: Place }) | undefined {
   if (!('role' in access)) return undefined
   const [kind, place] = Object.entries(access.scope)[0] as [ScopeKind, Place]

@@ -1,6 +1,6 @@
 /**
- * The states of a Dock and every move between them, once, for API, workers, dashboard and documentation. A move that
- * is not in the table does not happen. Deletion removes the row from any state and is no move.
+ * The states of a Dock and every transition between them. API, workers, dashboard and documentation all use this table.
+ * A transition that is not in the table is refused. Deletion removes the row from any state and is not a transition.
  */
 export const dockStates = [
   'provisioning',
@@ -17,19 +17,19 @@ export const dockStates = [
 
 export type DockState = (typeof dockStates)[number]
 
-/** Why a Dock moves; stored with the move. */
+/** Why a Dock changes state; stored with the transition. */
 export const dockCauses = [
-  /** The sandbox runs. */
+  /** The sandbox is running. */
   'runtime_up',
   /** There are repositories to clone. */
   'repositories',
   /** The start is complete. */
   'started',
-  /** A create, a branch or a recovery boot failed for good. */
+  /** A create, a branch or a recovery boot failed permanently. */
   'start_failed',
   /** A resume failed and was undone. */
   'resume_failed',
-  /** A Run, exec or terminal session is active, or was a moment ago. */
+  /** A Run, exec or terminal session is active, or recently was. */
   'activity',
   /** The last Run, exec or terminal session ended. */
   'activity_ended',
@@ -41,12 +41,12 @@ export const dockCauses = [
   'ttl',
   /** The stop is complete. */
   'stopped',
-  /** The final Snapshot failed; the Dock goes on as it was. */
+  /** The final Snapshot failed; the Dock returns to its previous state. */
   'capture_failed',
   'resume',
-  /** The runtime died or its host booted anew; the Dock boots again from its own disk. */
+  /** The runtime died or its host rebooted; the Dock boots again from its own disk. */
   'runtime_lost',
-  /** The runtime died too often, or its disk is gone. */
+  /** The runtime died too often, or the Dock's disk is gone. */
   'lost_for_good',
   'host_silent',
   'host_back',
@@ -54,7 +54,7 @@ export const dockCauses = [
 
 export type DockCause = (typeof dockCauses)[number]
 
-/** A Dock is born in this state, by create or branch. */
+/** The state of a Dock that was just created or branched. */
 export const initialDockState = 'provisioning' satisfies DockState
 
 export type DockTransitions = {
@@ -62,8 +62,8 @@ export type DockTransitions = {
 }
 
 /**
- * From → to → causes. Only a settled Dock turns `unreachable`: while an operation holds it, the operation reads
- * `blocked` and the state stays.
+ * From → to → causes. A Dock becomes `unreachable` only while no operation holds it. Otherwise the operation becomes
+ * `blocked` and the Dock keeps its state.
  */
 export const dockTransitions = {
   provisioning: {
@@ -119,28 +119,28 @@ export const dockTransitions = {
     ready: ['host_back'],
     idle: ['host_back'],
     running: ['host_back'],
-    // By force, once the host counts as lost.
+    // Only with force, after the host was declared lost.
     archiving: ['stop'],
     provisioning: ['runtime_lost'],
     error: ['lost_for_good'],
   },
 } as const satisfies DockTransitions
 
-/** Whether a Dock may move, for this cause where one is given. */
+/** Returns true if the table allows the transition, for this cause if `cause` is given. */
 export function canMoveDock(from: DockState, to: DockState, cause?: DockCause): boolean {
   const transitions: DockTransitions = dockTransitions
   const causes = transitions[from][to]
   return causes !== undefined && (cause === undefined || causes.includes(cause))
 }
 
-/** All of these count wherever the specification says "a ready Dock". */
+/** The states that the specification means by "a ready Dock". */
 export const readyDockStates = ['ready', 'idle', 'running'] as const satisfies readonly DockState[]
 
 export function isReadyDockState(state: DockState): boolean {
   return (readyDockStates as readonly DockState[]).includes(state)
 }
 
-/** The letters of the `filter` of `GET /v1/docks`. */
+/** The letters of the `filter` parameter of `GET /v1/docks`. */
 export const dockFilterStates = {
   r: ['ready', 'cloning', 'idle', 'running'],
   s: ['archived'],
@@ -151,7 +151,7 @@ export const dockFilterStates = {
 
 export type DockFilterLetter = keyof typeof dockFilterStates
 
-/** The states that a filter such as `rs` lets through, each once. Letters outside the table are passed over. */
+/** Returns the states selected by a filter such as `rs`, without duplicates. Ignores unknown letters. */
 export function statesOfFilter(filter: string): DockState[] {
   const table: Record<string, readonly DockState[]> = dockFilterStates
   return [...new Set([...filter].flatMap((letter) => table[letter] ?? []))]

@@ -6,7 +6,7 @@ import { routes } from './routes.ts'
 const beyondTheSpecification = ['not_implemented']
 const all = Object.entries(errorCodes)
 
-test('there are the 88 codes of the specification, each with a failure status and whole sentences', () => {
+test('lists the 88 codes of the specification, each with a failure status and full sentences', () => {
   expect(all.filter(([code]) => !beyondTheSpecification.includes(code))).toHaveLength(88)
   for (const [code, { status, message }] of all) {
     expect(code).toMatch(/^[a-z0-9_]+$/)
@@ -15,7 +15,7 @@ test('there are the 88 codes of the specification, each with a failure status an
   }
 })
 
-test('every not-found code of a route answers 404', () => {
+test('every not-found code of a route has status 404', () => {
   for (const route of Object.values(routes) as Route[]) {
     const codes: ErrorCode[] = [
       ...(route.notFound ? [route.notFound] : []),
@@ -25,7 +25,7 @@ test('every not-found code of a route answers 404', () => {
   }
 })
 
-test('an error carries the status and sentence of its code unless told otherwise', () => {
+test('an error has the status and message of its code unless they are overridden', () => {
   expect(new ServiceError('dock_busy')).toMatchObject({ status: 409, message: errorCodes.dock_busy.message })
   expect(new ServiceError('account_closed', { status: 410, message: 'Erased.' })).toMatchObject({
     code: 'account_closed',

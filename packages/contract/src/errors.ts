@@ -1,6 +1,6 @@
 /**
- * Every error code of the service with its HTTP status and the sentence a caller reads when nothing more precise is
- * said. Codes are stable; `account_closed` answers 410 once the account is erased.
+ * Every error code of the service with its HTTP status and default message. Codes are stable. `account_closed` has
+ * status 410 once the account is erased.
  */
 export const errorCodes = {
   validation_error: {
@@ -18,24 +18,27 @@ export const errorCodes = {
   not_found: { status: 404, message: 'There is nothing here, or you may not see it. Check the address.' },
   conflict: {
     status: 409,
-    message: 'The present state does not allow this. Read the resource and try again.',
+    message: 'The current state does not allow this. Read the resource and try again.',
   },
   rate_limited: { status: 429, message: 'Too many requests. Wait a moment and retry.' },
   internal_error: {
     status: 500,
-    message: 'Something went wrong on our side. Retry, and give the request id to support if it stays.',
+    message: 'Something went wrong on our side. Retry. If it fails again, send the request id to support.',
   },
-  bad_gateway: { status: 502, message: 'A service that this depends on answered badly. Retry in a moment.' },
+  bad_gateway: {
+    status: 502,
+    message: 'An upstream service returned an invalid response. Retry in a moment.',
+  },
   service_unavailable: {
     status: 503,
-    message: 'A service that this depends on is not available. Retry in a moment.',
+    message: 'A service that this request needs is not available. Retry in a moment.',
   },
   session_required: { status: 403, message: 'API keys may not do this. Sign in with a browser.' },
   dock_key_forbidden: {
     status: 403,
     message: "A Dock's own key may only read that Dock, its ports and its stats. Use a personal API key.",
   },
-  account_closed: { status: 403, message: 'This account is closed. Reopen it to go on.' },
+  account_closed: { status: 403, message: 'This account is closed. Reopen it to continue.' },
   confirm_required: {
     status: 400,
     message: 'To confirm, send the header x-confirm-delete with the id that is being deleted.',
@@ -59,9 +62,9 @@ export const errorCodes = {
   },
   dock_name_taken: {
     status: 409,
-    message: 'Another Dock of the workspace has this name. Choose another name.',
+    message: 'Another Dock in the workspace has this name. Choose another name.',
   },
-  dock_busy: { status: 409, message: 'Another operation on this Dock is under way. Retry shortly.' },
+  dock_busy: { status: 409, message: 'Another operation on this Dock is in progress. Retry shortly.' },
   dock_not_running: { status: 409, message: 'The Dock is not ready. Wait until it is, or resume it.' },
   dock_delete_forbidden: {
     status: 403,
@@ -78,7 +81,7 @@ export const errorCodes = {
   },
   exec_unavailable: {
     status: 409,
-    message: 'Commands cannot be run in this Dock. It has no exec agent, or a Run drives it.',
+    message: 'Commands cannot run in this Dock: it has no exec agent, or a Run controls it.',
   },
   exec_timeout: {
     status: 504,
@@ -88,7 +91,8 @@ export const errorCodes = {
   exec_failed: { status: 503, message: 'The host could not run the command. Retry.' },
   exec_result_expired: {
     status: 409,
-    message: 'The command with this key has run and its result was not kept. Use a new key to run it again.',
+    message:
+      'The command with this key already ran and its result is no longer stored. Use a new key to rerun it.',
   },
   port_not_found: { status: 404, message: 'This port is not exposed. List the ports of the Dock.' },
   port_limit_reached: { status: 409, message: 'A Dock exposes at most 10 ports. Stop exposing one first.' },
@@ -99,7 +103,8 @@ export const errorCodes = {
   },
   snapshot_in_use: {
     status: 409,
-    message: 'A newer Snapshot, a Template or an operation needs this Snapshot. Delete that first.',
+    message:
+      'A newer Snapshot, a Template or an operation needs this Snapshot. Delete it, or wait for the operation.',
   },
   not_a_regular_file: {
     status: 422,
@@ -108,11 +113,11 @@ export const errorCodes = {
   file_too_large: { status: 413, message: 'The file is too large to return. Resume the Dock to read it.' },
   template_not_found: {
     status: 404,
-    message: 'There is no ready Template of this name. List the Templates.',
+    message: 'There is no ready Template with this name. List the Templates.',
   },
   template_limit_reached: {
     status: 409,
-    message: 'The organization keeps 10 Templates already. Delete one first.',
+    message: 'The organization already has 10 Templates. Delete one first.',
   },
   template_source_missing: {
     status: 409,
@@ -128,7 +133,7 @@ export const errorCodes = {
   },
   environment_not_found: {
     status: 404,
-    message: 'There is no such Environment. List those of the organization.',
+    message: "There is no such Environment. List the organization's Environments.",
   },
   environment_name_taken: { status: 409, message: 'Another Environment has this name. Choose another name.' },
   environment_secrets_admin_only: {
@@ -141,7 +146,7 @@ export const errorCodes = {
   },
   organization_not_found: {
     status: 404,
-    message: 'There is no such organization, or you are no member of it. Check the id.',
+    message: 'There is no such organization, or you are not a member of it. Check the id.',
   },
   workspace_not_found: {
     status: 404,
@@ -161,31 +166,31 @@ export const errorCodes = {
   },
   cannot_remove_owner: {
     status: 400,
-    message: 'An organization must keep an owner. Make somebody else owner first.',
+    message: 'An organization must have an owner. Make someone else an owner first.',
   },
   sole_owner_of_shared_org: {
     status: 409,
-    message: 'You are the only owner of an organization with other members. Make one of them owner first.',
+    message: 'You are the only owner of an organization with other members. Make one of them an owner first.',
   },
   api_key_not_found: { status: 404, message: 'There is no such API key. List your keys.' },
-  api_key_limit_reached: { status: 409, message: 'You have 20 active API keys already. Revoke one first.' },
+  api_key_limit_reached: { status: 409, message: 'You already have 20 active API keys. Revoke one first.' },
   ssh_key_not_found: { status: 404, message: 'There is no such SSH key. List your keys.' },
-  ssh_key_exists: { status: 409, message: 'This SSH key was added already. Use it, or add another.' },
-  ssh_key_limit_reached: { status: 409, message: 'You have 20 SSH keys already. Delete one first.' },
+  ssh_key_exists: { status: 409, message: 'This SSH key is already added. Use it, or add another.' },
+  ssh_key_limit_reached: { status: 409, message: 'You already have 20 SSH keys. Delete one first.' },
   provider_keys_not_found: {
     status: 404,
-    message: 'No key is stored for this provider, or you are no member of the organization. Check both.',
+    message: 'No key is stored for this provider, or you are not a member of the organization. Check both.',
   },
   webhook_endpoint_not_found: {
     status: 404,
-    message: 'There is no such webhook endpoint. List those of the organization.',
+    message: "There is no such webhook endpoint. List the organization's endpoints.",
   },
   endpoints_exceeded: {
     status: 409,
-    message: 'The organization has 10 webhook endpoints already. Remove one first.',
+    message: 'The organization already has 10 webhook endpoints. Remove one first.',
   },
-  notification_not_found: { status: 404, message: 'There is no such notification. List yours.' },
-  last_login_method: { status: 409, message: 'This is the only way for you to sign in. Link another first.' },
+  notification_not_found: { status: 404, message: 'There is no such notification. List your notifications.' },
+  last_login_method: { status: 409, message: 'This is your only way to sign in. Link another first.' },
   chatgpt_not_connected: {
     status: 404,
     message: 'No hosted-assistant subscription is connected. Connect one first.',
@@ -193,7 +198,7 @@ export const errorCodes = {
   chatgpt_signin_disabled: { status: 403, message: 'This sign-in is off on the instance. Ask its operator.' },
   chatgpt_unavailable: {
     status: 502,
-    message: 'The provider is unreachable or answered badly. Retry in a moment.',
+    message: 'The provider is unreachable or returned an invalid response. Retry in a moment.',
   },
   device_code_expired: { status: 400, message: 'The device sign-in has expired. Start again.' },
   installation_not_found: {
@@ -202,33 +207,33 @@ export const errorCodes = {
   },
   installation_not_accessible: {
     status: 403,
-    message: 'You may not link this installation. Ask an admin of it at the provider.',
+    message: 'You may not link this installation. Ask its admin at the provider.',
   },
   run_not_found: { status: 404, message: 'There is no such Run, or you may not see it. Check the id.' },
   run_not_promotable: {
     status: 409,
-    message: 'This Run cannot be promoted in its present state. Start a new one.',
+    message: 'This Run cannot be promoted in its current state. Start a new one.',
   },
   fast_run_disabled: { status: 503, message: 'Fast Runs are off on this instance. Ask its operator.' },
   fast_run_concurrency_exceeded: {
     status: 409,
-    message: 'Your plan allows no more Fast Runs at once. Wait for one to end.',
+    message: "Your plan's limit of concurrent Fast Runs is reached. Wait for one to end.",
   },
   invalid_state: { status: 400, message: 'This link is unknown, expired or not yours. Start again.' },
   invalid_code: { status: 400, message: 'The provider rejected the code. Start again.' },
   github_unavailable: {
     status: 502,
-    message: 'The provider is unreachable or answered badly. Retry in a moment.',
+    message: 'The provider is unreachable or returned an invalid response. Retry in a moment.',
   },
   github_app_oauth_not_configured: {
     status: 503,
     message: 'The provider app of this instance has no client id and secret. Ask its operator.',
   },
-  unavailable: { status: 503, message: 'Links cannot be made at this moment. Retry shortly.' },
+  unavailable: { status: 503, message: 'Linking is temporarily unavailable. Retry shortly.' },
   instance_admin_required: { status: 403, message: 'Only instance admins may do this. Ask the operator.' },
   email_verification_required: {
     status: 403,
-    message: 'Verify your email address first. The link is in your mail.',
+    message: 'Verify your email address first. The link is in your inbox.',
   },
   host_not_found: { status: 404, message: 'There is no such host. List the hosts.' },
   mail_unavailable: { status: 503, message: 'Your message could not be delivered. Retry later.' },
@@ -236,22 +241,25 @@ export const errorCodes = {
     status: 402,
     message: 'Starting a Dock needs an active subscription. Start one under billing.',
   },
-  concurrency_exceeded: { status: 409, message: 'Your plan allows no more Docks at once. Stop one first.' },
+  concurrency_exceeded: {
+    status: 409,
+    message: "Your plan's limit of concurrent Docks is reached. Stop one first.",
+  },
   budget_exceeded: {
     status: 403,
-    message: 'The budget of this month is used up. Raise it or wait for the next month.',
+    message: "This month's budget is used up. Raise it or wait for the next month.",
   },
-  not_implemented: { status: 501, message: 'This is not built yet. Watch the release notes.' },
+  not_implemented: { status: 501, message: 'This is not implemented yet. Watch the release notes.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
 export type ErrorCode = keyof typeof errorCodes
 
-/** What goes wrong in answer to a caller: a stable code, a public sentence, and detail for the log alone. */
+/** An error returned to the caller: a stable code, a public message, and `detail` that is only logged. */
 export class ServiceError extends Error {
   readonly code: ErrorCode
   readonly status: number
   readonly detail: unknown
-  /** When it makes sense to try again, for the `Retry-After` header. */
+  /** Value of the `Retry-After` header. */
   readonly retryAfterSeconds: number | undefined
   constructor(
     code: ErrorCode,

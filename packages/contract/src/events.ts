@@ -1,4 +1,4 @@
-/** What the service tells others of its own accord: webhooks to receivers, alerts to inboxes. */
+/** Events that the service sends: webhooks to receivers, alerts to inboxes. */
 import * as z from 'zod'
 import { dockStates } from './dock-state.ts'
 import { timestamp, uuid } from './fields.ts'
@@ -18,7 +18,7 @@ export const alertTypes = [
 export type AlertType = (typeof alertTypes)[number]
 export const alertType = z.enum(alertTypes)
 
-/** The JSON body of a delivery. */
+/** The JSON body of a webhook delivery. */
 export const webhookDelivery = z.strictObject({
   id: uuid,
   type: webhookEventType,
@@ -29,5 +29,5 @@ export const webhookDelivery = z.strictObject({
 })
 export type WebhookDelivery = z.output<typeof webhookDelivery>
 
-/** Carries `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`. */
+/** Its value is `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`. */
 export const webhookSignatureHeader = 'dock-signature'

@@ -4,19 +4,19 @@ import { limits } from './limits.ts'
 
 const encoder = new TextEncoder()
 
-/** Length of a text in bytes of UTF-8. */
+/** Returns the length of `text` in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return encoder.encode(text).length
 }
 
-/** Taken in either case and in lower case from here on (RFC 9562): what is counted or kept by an id has one spelling. */
+/** Accepts either case and converts to lower case (RFC 9562), so that every id has one spelling as a key. */
 export const uuid = z.uuid().toLowerCase()
 /** ISO 8601 in UTC, as the service writes it. */
 export const timestamp = z.iso.datetime()
 export const integer = z.int()
 export const count = z.int().min(0)
 
-/** A text of at most `max` bytes of UTF-8. The length in characters is never above that in bytes. */
+/** Text of at most `max` bytes of UTF-8. `.max(max)` rejects early: a text never has more characters than bytes. */
 export function textOfBytes(min: number, max: number) {
   return z
     .string()
@@ -26,21 +26,21 @@ export function textOfBytes(min: number, max: number) {
 }
 
 /**
- * Whether a text is one line that every program shows as it is: no control characters, no halves of surrogate pairs, no
- * line separators, and no marks that turn the direction of what follows.
+ * Returns true if `text` is one line that every program displays the same way: no control characters, lone surrogates,
+ * line separators or bidirectional marks.
  */
 export function isPlainText(text: string): boolean {
   return /^[^\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]*$/u.test(text)
 }
 
-/** A name that people read in lists, titles and mails: one line that is not blank. */
+/** A name that people read in lists, titles and emails: one line, not blank. */
 const shownName = (min: number, max: number) =>
   z
     .string()
     .min(min)
     .max(max)
     .refine((text) => text.trim() !== '', 'must not be blank')
-    .refine(isPlainText, 'must be one line, without control characters or marks of direction')
+    .refine(isPlainText, 'must be one line, without control characters or text direction marks')
 
 export const cpus = z.int().min(limits.cpus.min).max(limits.cpus.max)
 export const memoryMiB = z.int().min(limits.memoryMiB.min).max(limits.memoryMiB.max)
@@ -51,12 +51,12 @@ export const ttlSeconds = z.int().min(limits.ttlSeconds.min).max(limits.ttlSecon
 export const displayableName = shownName(limits.nameLength.min, limits.nameLength.max)
 export const dockName = shownName(1, limits.dockNameLengthMax)
 export const profileName = shownName(limits.displayNameLength.min, limits.displayNameLength.max)
-/** Shown as an image to others, so no scheme that could run a script. */
+/** Other users load it as an image, so only http and https are allowed: no scheme that could run a script. */
 export const avatarUrl = z
   .url({ protocol: /^https?$/ })
   .max(limits.avatarUrlLengthMax)
   .refine(isPlainText)
-/** Name or id of an Environment, where a Dock names the one it starts with. */
+/** Name or id of the Environment that a Dock starts with. */
 export const environmentReference = z.string().min(1).max(limits.environmentReferenceLengthMax)
 export const environmentName = z
   .string()
@@ -83,7 +83,7 @@ export const idempotencyKey = z
   .min(limits.idempotencyKeyLength.min)
   .max(limits.idempotencyKeyLength.max)
 
-/** A path below some folder: relative, no `..`, nothing under `.dock/`. */
+/** A relative path without `..`, and not under `.dock/`. */
 export const secretFilePath = z
   .string()
   .min(limits.environment.filePathLength.min)
@@ -91,7 +91,7 @@ export const secretFilePath = z
   .refine((path) => !path.startsWith('/'), 'must be relative')
   .refine((path) => path !== '__proto__', 'must not be __proto__')
   .refine((path) => isPlainText(path) && !path.endsWith('/'), 'must name a file, without control characters')
-  .refine((path) => !path.split('/').includes('..'), 'must not hold ..')
+  .refine((path) => !path.split('/').includes('..'), 'must not contain ..')
   .refine(
     (path) => path.split('/').find((part) => part !== '.' && part !== '') !== '.dock',
     'must not be under .dock/',
@@ -99,7 +99,7 @@ export const secretFilePath = z
 
 const isDigits = (value: unknown): boolean => typeof value === 'string' && /^-?\d{1,15}$/.test(value)
 
-/** Integer of a query or a path, sent as decimal digits: `0x10` and `1e3` are none. */
+/** An integer in a query or path, written in decimal digits; `0x10` and `1e3` are refused. */
 export function queryInteger(min: number, max: number) {
   return z
     .custom<number>(isDigits, 'must be an integer')
@@ -107,12 +107,12 @@ export function queryInteger(min: number, max: number) {
     .meta({ type: 'integer', minimum: min, maximum: max })
 }
 
-/** `true` or `false` of a query. */
+/** `true` or `false` in a query. */
 export const queryBoolean = z
   .stringbool({ truthy: ['true'], falsy: ['false'], case: 'sensitive' })
   .meta({ type: 'boolean' })
 
-/** Where a list is read page by page: `cursor` is the `nextCursor` of the page before. */
+/** Query of a paged list: `cursor` is the `nextCursor` of the previous page. */
 export const pageQuery = z.object({
   limit: queryInteger(limits.page.min, limits.page.max).default(limits.page.default),
   cursor: z.string().min(1).optional(),

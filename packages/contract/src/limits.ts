@@ -1,4 +1,4 @@
-/** Every number that the service holds callers to, in one table; sizes in bytes unless the name says otherwise. */
+/** Every limit that the service enforces on callers. Sizes are in bytes unless the name says otherwise. */
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
 
@@ -23,9 +23,9 @@ export const limits = {
     cwdLengthMax: 1024,
     cwdDefault: '/home/user/work',
     outputBytesMax: mebibyte,
-    /** Of each stream of a keyed command's result; a longer one cannot be had a second time. */
+    /** Per output stream of a command with an idempotency key. The result of a longer stream cannot be replayed. */
     keptBytesMax: 64 * kibibyte,
-    /** Of all kept results of one Dock and of one organization, sealed: past it the oldest are dropped. */
+    /** Sealed bytes of all kept results of a Dock and of an organization; beyond it the oldest results are dropped. */
     keptBytesPerDockMax: 8 * mebibyte,
     keptBytesPerOrganizationMax: 128 * mebibyte,
     keptPerDockMax: 1000,
@@ -41,8 +41,8 @@ export const limits = {
     openSecondsMax: 12 * 3600,
   },
   /**
-   * Files and lists of Snapshots that are being read at once; a host reads 8, of which some stay for its own work. Who
-   * takes fewer bytes a second, or nothing for so long, is cut off.
+   * Concurrent reads of Snapshot files and listings. A host allows 8 in total and keeps the rest for its own work. A
+   * reader slower than `bytesPerSecondMin`, or stalled for `stallSecondsMax`, is disconnected.
    */
   snapshotReadings: {
     openPerUserMax: 4,
@@ -75,7 +75,7 @@ export const limits = {
     repositoryIdLength: { min: 1, max: 128 },
     baseBranchLengthMax: 128,
     repositorySetupScriptBytesMax: 65_536,
-    /** Of all repositories together. */
+    /** Total over all repositories of an Environment. */
     repositorySetupScriptsBytesMax: mebibyte,
   },
   template: { nameLength: { min: 3, max: 64 }, perOrganizationMax: 10 },
@@ -91,10 +91,10 @@ export const limits = {
   accountGraceDays: 30,
 } as const
 
-/** A fixed window: at most `max` calls in `windowSeconds`, counted for each `scope`. */
+/** A fixed window: at most `max` calls in `windowSeconds`, counted separately for each `scope`. */
 export type RateLimit = { max: number; windowSeconds: number; scope: string }
 
-/** Past the limit: `rate_limited`; with the counter store down: `service_unavailable`. */
+/** Over the limit, a call fails with `rate_limited`; if the counter store is down, with `service_unavailable`. */
 export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },

@@ -3,7 +3,7 @@ import { openApiDocument, openApiPath } from './openapi.ts'
 import type { Route } from './route.ts'
 import { routes } from './routes.ts'
 
-// Through JSON, as a caller receives it: what JSON drops is not in the document.
+// Serialize as for a caller: fields that JSON drops are not in the document.
 const document = JSON.parse(JSON.stringify(openApiDocument({ serverUrl: 'https://dock.example' })))
 const all = Object.entries(routes) as [string, Route][]
 
@@ -58,7 +58,7 @@ test.each(all)('%s has its parameters, request, response and failures', (name, r
   )
 })
 
-test('every reference leads somewhere', () => {
+test('every $ref has a target', () => {
   const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(
     (match) => match[1] ?? '',
   )

@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, made from the routes and from nothing else. */
+/** Generates the OpenAPI 3.1 document from the routes. */
 import * as z from 'zod'
 import { accessTerms } from './access.ts'
 import { type ErrorCode, errorCodes } from './errors.ts'
@@ -7,7 +7,7 @@ import type { Route } from './route.ts'
 import { type RouteName, routes } from './routes.ts'
 
 export type OpenApiOptions = {
-  /** The service's address, without `/v1`; left out of the document when unset. */
+  /** The service's address without `/v1`. When unset, the document has no `servers`. */
   serverUrl?: string
   version?: string
   /** Name of the session cookie. */
@@ -33,11 +33,11 @@ const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): Json => {
   return json
 }
 
-/** Codes that a route answers without naming them, for what stands before every handler. */
+/** Codes that the middleware in front of every handler can return, so routes do not list them. */
 const genericCodes = (route: Route): ErrorCode[] => {
   const { credentials } = route.access
   return [
-    // A route without a body refuses one.
+    // A non-GET route without a body refuses requests that send one.
     ...(route.method !== 'GET' || route.params || route.query ? (['validation_error'] as const) : []),
     ...(credentials === 'public'
       ? []
@@ -52,7 +52,7 @@ const genericCodes = (route: Route): ErrorCode[] => {
   ]
 }
 
-/** Every code that a route can answer, by HTTP status. */
+/** Returns every code that a route can return, by HTTP status. */
 export function errorCodesByStatus(route: Route): Map<number, ErrorCode[]> {
   const byStatus = new Map<number, ErrorCode[]>()
   const add = (status: number, code: ErrorCode) =>
@@ -65,7 +65,7 @@ export function errorCodesByStatus(route: Route): Map<number, ErrorCode[]> {
     ...genericCodes(route),
   ])
   for (const code of codes) add(errorCodes[code].status, code)
-  // An erased account is gone for good.
+  // account_closed has status 410 once the account is erased.
   if (codes.has('account_closed')) add(410, 'account_closed')
   return byStatus
 }
@@ -142,7 +142,7 @@ const securityOf = (route: Route): Json[] => {
 }
 
 const requestBody = (body: z.ZodType): Json => ({
-  // Where nothing is needed, the body itself may be left out.
+  // A body without required fields may be omitted.
   required: !body.safeParse({}).success,
   content: { 'application/json': { schema: schemaOf(body, 'input') } },
 })
@@ -166,7 +166,7 @@ const operationOf = (name: RouteName, route: Route): Json => {
   }
 }
 
-/** `/v1/docks/:id` → `/v1/docks/{id}`; a colon inside a segment stays. */
+/** Converts `/v1/docks/:id` to `/v1/docks/{id}`. A colon inside a segment stays. */
 export function openApiPath(path: string): string {
   return path.replaceAll(/(?<=\/):([A-Za-z]+)/g, '{$1}')
 }
@@ -194,7 +194,7 @@ const components = (cookieName: string): Json => ({
   },
 })
 
-/** Makes the document that `GET /openapi.json` answers. */
+/** Returns the document that `GET /openapi.json` serves. */
 export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
   const paths: OpenApiDocument['paths'] = {}
   const tags = new Set<string>()
@@ -209,7 +209,7 @@ export function openApiDocument(options: OpenApiOptions = {}): OpenApiDocument {
       title: 'Dock',
       version: options.version ?? '1',
       description:
-        'Isolated Linux machines on demand. Answers are {ok: true, data} or {ok: false, code, message}.',
+        'Isolated Linux machines on demand. Responses are {ok: true, data} or {ok: false, code, message}.',
     },
     ...(options.serverUrl === undefined ? {} : { servers: [{ url: options.serverUrl }] }),
     tags: [...tags].map((name) => ({ name })),

@@ -1,16 +1,16 @@
-/** How a route of the service is described: once, for validation, types, OpenAPI and clients alike. */
+/** The description of a route. Validation, types, OpenAPI and clients are all derived from it. */
 import type * as z from 'zod'
 import type { Access } from './access.ts'
 import type { ErrorCode } from './errors.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** `raw` answers bytes without the envelope, `websocket` upgrades; all else is `{ok, data}`. */
+/** `json` responds with `{ok, data}`, `raw` with bytes and no envelope, `websocket` upgrades the connection. */
 export type ResponseKind = 'json' | 'raw' | 'websocket'
 
 export type Route = {
   method: Method
-  /** As in the specification, parameters written `:name`. */
+  /** The path as in the specification; parameters are written `:name`. */
   path: string
   summary: string
   tag: string
@@ -20,25 +20,25 @@ export type Route = {
   params?: z.ZodObject
   query?: z.ZodObject
   body?: z.ZodType
-  /** Headers beyond credentials that the route reads. */
+  /** Headers that the route reads, apart from credentials. */
   headers?: readonly ('idempotency-key' | 'x-confirm-delete')[]
   response: z.ZodType
   responseKind?: ResponseKind
-  /** The field of the answer whose list may be longer than memory should hold: it is written as it comes. */
+  /** The response field whose list may be too long for memory. It is written item by item. */
   streamedField?: string
-  /** The answer is a list that may be longer than one turn of the event loop should build: it is written page by page. */
+  /** The response is a list that may be too long to build in one turn of the event loop. It is written page by page. */
   streamedList?: true
-  /** Codes beyond the generic ones that this route can answer. */
+  /** Error codes of this route, apart from the generic ones. */
   errors: readonly ErrorCode[]
-  /** The code a malformed id in the path answers (always 404): the same as for an absent thing. */
+  /** The code for a malformed id in the path (always 404): the same code as for a missing resource. */
   notFound?: ErrorCode
-  /** Where a path has several parameters: the code of a malformed one, ahead of `notFound`. */
+  /** For paths with several parameters: the code for each malformed parameter. Takes precedence over `notFound`. */
   paramNotFound?: Readonly<Record<string, ErrorCode>>
   /** Sent with `Cache-Control: no-store`. */
   noStore?: true
 }
 
-/** Declares a route, keeping its literal types. */
+/** Declares a route and keeps its literal types. */
 export function route<const R extends Route>(definition: R): R {
   return definition
 }
@@ -47,5 +47,5 @@ type Out<S> = S extends z.ZodType ? z.output<S> : undefined
 export type RouteParams<R extends Route> = Out<R['params']>
 export type RouteQuery<R extends Route> = Out<R['query']>
 export type RouteBody<R extends Route> = Out<R['body']>
-/** What a handler gives: before serialisation, so dates are already ISO strings. */
+/** The type that a handler returns. Handlers convert dates to ISO strings themselves. */
 export type RouteResponse<R extends Route> = z.input<R['response']>

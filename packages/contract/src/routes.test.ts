@@ -8,13 +8,13 @@ const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const create = (body: object) => routes.createDock.body.safeParse({ workspaceId: id, ...body })
 const exec = (body: object) => routes.execInDock.body.safeParse({ command: 'true', ...body }).success
 
-test('there are 113 routes, no two alike, all under /v1', () => {
+test('there are 113 distinct routes, all under /v1', () => {
   const all = (Object.values(routes) as Route[]).map((route) => `${route.method} ${route.path}`)
   expect(new Set(all).size).toBe(113)
   expect(all.filter((route) => !route.includes(' /v1/'))).toEqual([])
 })
 
-test('an id in a path is the same however its letters are written', () => {
+test('an id in a path is not case-sensitive', () => {
   const notUuids = ['readOperation', 'removeConnection']
   for (const [name, { path, params }] of Object.entries(routes) as [string, Route][]) {
     if (!path.includes('/:id') || notUuids.includes(name)) continue
@@ -23,7 +23,7 @@ test('an id in a path is the same however its letters are written', () => {
   }
 })
 
-test('every body refuses a field that it does not know', () => {
+test('every body refuses an unknown field', () => {
   for (const [name, route] of Object.entries(routes) as [string, Route][]) {
     if (!route.body) continue
     const result = route.body.safeParse({ unheardOf: 1 })
@@ -34,7 +34,7 @@ test('every body refuses a field that it does not know', () => {
   }
 })
 
-test('every scope stands where the route says, and the code for outsiders is one that the route lists', () => {
+test('every scope names a field of its route, and the route lists the code for non-members', () => {
   const scoped = (Object.entries(routes) as [string, Route][]).filter(([, route]) =>
     accessTerms(route.access),
   )
@@ -47,27 +47,27 @@ test('every scope stands where the route says, and the code for outsiders is one
   }
 })
 
-test('a role reaches itself and those below', () => {
+test('a role includes itself and all lower roles', () => {
   expect([roleReaches('member', 'member'), roleReaches('owner', 'admin')]).toEqual([true, true])
   expect([roleReaches('member', 'admin'), roleReaches('admin', 'owner')]).toEqual([false, false])
 })
 
-test('a declaration of access that forgets the scope or the role does not compile', () => {
-  // @ts-expect-error: whose things?
+test('an access declaration without a scope or role does not compile', () => {
+  // @ts-expect-error: the scope is missing
   const noScope: Access = { credentials: 'caller' }
-  // @ts-expect-error: from which role?
+  // @ts-expect-error: the role is missing
   const noRole: Access = { credentials: 'session', scope: { organization: 'query.organizationId' } }
   const foreignKey: Access = {
     credentials: 'caller',
     scope: { run: 'params.id' },
     role: 'member',
-    // @ts-expect-error: a Dock's key knows its own Dock alone
+    // @ts-expect-error: a Dock-bound key may only access its own Dock
     dockKey: true,
   }
   expect([noScope, noRole, foreignKey]).toHaveLength(3)
 })
 
-test('a create has its defaults and leaves the image to the server', () => {
+test('create fills in defaults and leaves the image to the server', () => {
   expect(create({}).data).toEqual({
     workspaceId: id,
     cpus: 2,
@@ -90,7 +90,7 @@ test.each([
   [{ env: { PATH: '1' } }, { env: { PATHS: '1' } }],
   [{ env: { '1A': '1' } }, { env: { A1: '1' } }],
   [{ env: { A: 'x'.repeat(65_536) } }, { env: { A: 'x'.repeat(65_535) } }],
-])('a create refuses %o and takes its neighbour', (refused, taken) => {
+])('create refuses %o and accepts %o', (refused, taken) => {
   expect(create(refused).success).toBe(false)
   expect(create(taken).success).toBe(true)
 })
@@ -107,7 +107,7 @@ test('exec counts bytes, not characters', () => {
   })
 })
 
-test('lists read numbers, booleans and filters from the text of a query', () => {
+test('lists parse numbers, booleans and filters from the query string', () => {
   expect(routes.listSnapshots.query.parse({ limit: '7' })).toEqual({ limit: 7 })
   expect(routes.listSnapshots.query.parse({})).toEqual({ limit: 50 })
   for (const limit of ['0', '101', 'x', '1.5', ''])
@@ -119,7 +119,7 @@ test('lists read numbers, booleans and filters from the text of a query', () => 
   expect(query.safeParse({ all: 'yes' }).success).toBe(false)
 })
 
-test('names, paths and ports keep to their rules', () => {
+test('names, paths, ports and invitations are validated', () => {
   const template = (name: string) => routes.createTemplate.body.safeParse({ dockId: id, name })
   expect(template(' base-1 ').data?.name).toBe('base-1')
   for (const name of ['ab', '-abc', 'abc_', 'Abc']) expect(template(name).success).toBe(false)

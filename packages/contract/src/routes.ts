@@ -1,4 +1,4 @@
-/** Every route of the service under its name. */
+/** Every route of the service by name. */
 import { accountRoutes } from './routes/account.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'

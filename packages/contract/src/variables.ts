@@ -1,9 +1,9 @@
-/** Environment variables that callers give: which names they may use, and how much they may weigh. */
+/** Environment variables from callers: allowed names and size limits. */
 import * as z from 'zod'
 import { byteLength } from './fields.ts'
 import { limits } from './limits.ts'
 
-/** Names that the platform sets itself or that would change how its shell starts. */
+/** Names that the platform sets, or that would change how its shell starts. */
 export const reservedVariableNames = [
   'PATH',
   'HOME',
@@ -24,12 +24,12 @@ export const reservedVariableNames = [
   'BASHOPTS',
 ] as const
 
-/** Names that begin with this belong to the platform. */
+/** Names with this prefix belong to the platform. */
 export const reservedVariablePrefix = 'DOCK_'
 
 const reserved: ReadonlySet<string> = new Set(reservedVariableNames)
 
-/** Whether the platform keeps this name for itself, or cannot keep it: objects lose a field named `__proto__`. */
+/** Returns true if callers may not use the name. `__proto__` is included because plain objects cannot store it. */
 export function isReservedVariableName(name: string): boolean {
   return reserved.has(name) || name.startsWith(reservedVariablePrefix) || name === '__proto__'
 }
@@ -38,15 +38,15 @@ export function isReservedVariableName(name: string): boolean {
 export const variableName = z
   .string()
   .max(limits.variableNameLengthMax)
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must start with a letter or _ and hold only letters, digits and _')
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must start with a letter or _ and contain only letters, digits and _')
   .refine((name) => !isReservedVariableName(name), 'is reserved by the platform')
 
-// No process can be started with a NUL in its environment.
+// An environment entry ends at its first NUL, so a value cannot contain one.
 export const variableValue = z
   .string()
-  .refine((value) => !value.includes('\0'), 'must not hold a NUL character')
+  .refine((value) => !value.includes('\0'), 'must not contain a NUL character')
 
-/** Bytes of all names and values together. */
+/** Returns the total bytes of all names and values. */
 export function variablesBytes(variables: Readonly<Record<string, string>>): number {
   return Object.entries(variables).reduce(
     (sum, [name, value]) => sum + byteLength(name) + byteLength(value),
@@ -58,6 +58,6 @@ export function variablesBytes(variables: Readonly<Record<string, string>>): num
 export function variables(countMax: number, bytesMax: number) {
   return z
     .record(variableName, variableValue)
-    .refine((value) => Object.keys(value).length <= countMax, `must hold at most ${countMax} variables`)
-    .refine((value) => variablesBytes(value) <= bytesMax, `must hold at most ${bytesMax} bytes in all`)
+    .refine((value) => Object.keys(value).length <= countMax, `must have at most ${countMax} variables`)
+    .refine((value) => variablesBytes(value) <= bytesMax, `must have at most ${bytesMax} bytes in total`)
 }

@@ -19,7 +19,7 @@ export const config = z.strictObject({
 export type Config = z.output<typeof config>
 
 export const identity = z.strictObject({
-  // Ids of people are made by the sign-in library as uuids too.
+  // The sign-in library is configured to create uuids.
   id: uuid,
   email: z.string(),
   emailVerified: z.boolean(),
@@ -38,7 +38,7 @@ export const profile = z.strictObject({
 })
 export type Profile = z.output<typeof profile>
 
-/** A way to sign in; `primary` is the one by email and password. */
+/** A way to sign in. `primary` is true for email and password. */
 export const loginConnection = z.strictObject({
   id: z.string(),
   provider: z.string(),
@@ -64,12 +64,12 @@ export type Notification = z.output<typeof notification>
 export const notificationPage = z.strictObject({
   notifications: z.array(notification),
   nextCursor,
-  /** Of the whole inbox. */
+  /** Counts the whole inbox, not only this page. */
   unreadCount: count,
 })
 export type NotificationPage = z.output<typeof notificationPage>
 
-/** `enabled` is the organization's setting, `emailEnabled` the caller's own. */
+/** `enabled` is the organization's setting, `emailEnabled` the caller's. */
 export const notificationPreference = z.strictObject({
   type: alertType,
   audience: z.string(),

@@ -32,10 +32,10 @@ export const dock = z.strictObject({
 })
 export type Dock = z.output<typeof dock>
 
-/** What stop and resume answer. */
+/** The response of stop. */
 export const dockStateAnswer = z.strictObject({ id: uuid, state: dockState })
 
-/** What resume answers. `message` (extension): a newer Snapshot was lost with its host, so an older one was used. */
+/** The response of resume. `message` (extension) says that a newer Snapshot was lost, so an older one was used. */
 export const resumeAnswer = dockStateAnswer.extend({ message: z.string().optional() })
 
 export const execResult = z.strictObject({
@@ -63,7 +63,7 @@ export const dockSample = z.strictObject({
   rxBytes: count,
   txBytes: count,
   source: z.string(),
-  /** Usage of each container, where it is reported. */
+  /** Usage per container, if the host reports it. */
   containers: z.array(z.looseObject({})).optional(),
 })
 export type DockSample = z.output<typeof dockSample>

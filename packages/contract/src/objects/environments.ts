@@ -18,7 +18,7 @@ export type EnvironmentRepository = z.output<typeof environmentRepository>
 
 const connection = z.strictObject({ connected: z.boolean() })
 
-/** Variables by name only; their values are never part of it. */
+/** Contains the names of variables, never their values. */
 export const environment = z.strictObject({
   id: uuid,
   organizationId: uuid,

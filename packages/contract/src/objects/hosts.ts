@@ -4,7 +4,7 @@ import { dockState } from './docks.ts'
 
 export const hostSummary = z.strictObject({
   id: z.string(),
-  /** Where it last connected from; for information only. */
+  /** The address of the host's last connection; informational only. */
   address: z.string(),
   cpuFamily: z.string(),
   kernel: z.string(),
@@ -37,23 +37,23 @@ const hostDock = z.strictObject({
   organizationName: z.string(),
 })
 
-/** A runtime as its host reports it. */
+/** A runtime as reported by its host. */
 const reportedRuntime = z.strictObject({ dockId: z.string(), state: z.string(), kind: z.string().optional() })
 
 export const hostDetail = hostSummary.extend({
   docks: z.array(hostDock),
   runs: z.array(reportedRuntime),
-  /** Reported runtimes that match no Dock; they are about to be fenced. */
+  /** Reported runtimes that match no Dock. The reconciler fences them. */
   orphans: z.array(reportedRuntime),
 })
 export type HostDetail = z.output<typeof hostDetail>
 
-/** Extension: what the declaration that a host is lost has changed. */
+/** Extension: the effects of declaring a host lost. */
 export const declaredLost = z.strictObject({
   hostId: z.string(),
   /** Docks that were on the host. */
   docks: count,
-  /** Snapshots that had no copy: they read `failed` now. */
+  /** Snapshots that had no copy elsewhere and are now `failed`. */
   failedSnapshots: count,
 })
 export type DeclaredLost = z.output<typeof declaredLost>

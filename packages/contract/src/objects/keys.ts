@@ -12,7 +12,7 @@ export const apiKey = z.strictObject({
 })
 export type ApiKey = z.output<typeof apiKey>
 
-/** Answered at creation only: `apiKey` is the raw key. */
+/** Returned only by create: `apiKey` is the raw key. */
 export const createdApiKey = apiKey.extend({ apiKey: z.string() })
 export type CreatedApiKey = z.output<typeof createdApiKey>
 

@@ -10,11 +10,11 @@ const organizationFields = {
   updatedAt: timestamp,
 }
 
-/** As an update answers it. */
+/** The response of an update. */
 export const organizationWithoutRole = z.strictObject(organizationFields)
 export type OrganizationWithoutRole = z.output<typeof organizationWithoutRole>
 
-/** `role` is the caller's. */
+/** `role` is the caller's role. */
 export const organization = z.strictObject({ ...organizationFields, role })
 export type Organization = z.output<typeof organization>
 
@@ -55,7 +55,7 @@ export const invitation = z.strictObject({
 })
 export type Invitation = z.output<typeof invitation>
 
-/** What the invited person sees. */
+/** An invitation as the invited person sees it. */
 export const invitationPreview = z.strictObject({
   id: uuid,
   organizationName: z.string(),

@@ -38,7 +38,7 @@ export const run = z.strictObject({
 })
 export type Run = z.output<typeof run>
 
-/** No route answers it yet; kept for the webhooks of the provider. `installationId` is the provider's number. */
+/** No route returns it yet; the provider's webhooks will use it. `installationId` is the provider's number. */
 export const installation = z.strictObject({
   id: uuid,
   installationId: integer,

@@ -23,7 +23,7 @@ export const snapshotTree = z.strictObject({
 })
 export type SnapshotTree = z.output<typeof snapshotTree>
 
-/** `url` is relative and leads to the files route. */
+/** `url` is a relative link to the files route. */
 export const snapshotDownload = z.strictObject({
   snapshotId: uuid,
   files: z.array(z.strictObject({ path: z.string(), size: count, url: z.string() })),

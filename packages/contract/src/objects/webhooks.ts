@@ -16,7 +16,7 @@ export const webhookEndpoint = z.strictObject({
 })
 export type WebhookEndpoint = z.output<typeof webhookEndpoint>
 
-/** Answered at creation only: `secret` signs the deliveries. */
+/** Returned only by create: `secret` signs the deliveries. */
 export const createdWebhookEndpoint = webhookEndpoint.extend({ secret: z.string() })
 export type CreatedWebhookEndpoint = z.output<typeof createdWebhookEndpoint>
 
@@ -25,7 +25,7 @@ export const deliveryAttempt = z.strictObject({
   eventId: uuid,
   endpointId: uuid,
   event: webhookEventType,
-  /** The receiver's HTTP status; null when it did not answer. */
+  /** The receiver's HTTP status; null when it did not respond. */
   status: integer.nullable(),
   error: z.string().nullable(),
   createdAt: timestamp,

@@ -4,9 +4,9 @@ import { limits } from '../limits.ts'
 import { identity, loginConnection, profile } from '../objects/account.ts'
 import { route } from '../route.ts'
 
-/** What the body of an erasure must say. */
+/** The confirmation phrase for erasing an account. */
 export const eraseConfirmation = 'erase my account data'
-/** What the body must say that turns retention on. */
+/** The confirmation phrase for turning zero data retention on. */
 export const retentionConfirmation = 'delete archived dock data'
 
 const retention = z.strictObject({ enabled: z.boolean() })
@@ -15,7 +15,7 @@ export const accountRoutes = {
   readMe: route({
     method: 'GET',
     path: '/v1/me',
-    summary: 'Read who the caller is',
+    summary: "Read the caller's identity",
     tag: 'Account',
     access: { credentials: 'caller', scope: 'person' },
     response: identity,
@@ -56,7 +56,7 @@ export const accountRoutes = {
   removeConnection: route({
     method: 'DELETE',
     path: '/v1/me/connections/:id',
-    summary: 'Remove a way to sign in; never the one by password',
+    summary: 'Remove a way to sign in; the password cannot be removed',
     tag: 'Account',
     access: { credentials: 'caller', scope: 'person' },
     params: z.object({ id: z.string() }),
@@ -86,16 +86,16 @@ export const accountRoutes = {
   eraseAccount: route({
     method: 'POST',
     path: '/v1/account/erase',
-    summary: 'Erase the account for good',
+    summary: 'Erase the account permanently',
     tag: 'Account',
     access: { credentials: 'session', scope: 'person', closedAccount: true },
     status: 202,
-    // A missing phrase is answered with confirm_required, as a wrong one is.
+    // Optional so that a missing phrase fails with confirm_required, like a wrong one.
     body: z.strictObject({
       confirmation: z
         .string()
         .optional()
-        .meta({ description: `Must be: ${eraseConfirmation}` }),
+        .meta({ description: `Required. Must be: ${eraseConfirmation}` }),
     }),
     response: z.strictObject({ erased: z.literal(true) }),
     errors: ['session_required', 'confirm_required', 'account_closed', 'sole_owner_of_shared_org'],
@@ -103,7 +103,7 @@ export const accountRoutes = {
   readRetention: route({
     method: 'GET',
     path: '/v1/account/retention',
-    summary: 'Read whether the organization keeps no data',
+    summary: 'Read whether zero data retention is on for the organization',
     tag: 'Account',
     access: { credentials: 'caller', scope: { organization: 'query.organizationId' }, role: 'member' },
     query: field.organizationQuery,
@@ -123,7 +123,7 @@ export const accountRoutes = {
       confirmation: z
         .string()
         .optional()
-        .meta({ description: `To turn it on, must be: ${retentionConfirmation}` }),
+        .meta({ description: `Required to turn it on. Must be: ${retentionConfirmation}` }),
     }),
     response: retention,
     errors: [

@@ -12,9 +12,9 @@ const portNumber = z
   .max(limits.ports.max)
   .refine((port) => port !== limits.ports.reserved, `${limits.ports.reserved} is reserved`)
 
-const withoutNul = (text: string): boolean => !text.includes('\0')
+const hasNoNul = (text: string): boolean => !text.includes('\0')
 
-/** What is done inside a running Dock: commands, terminals, ports, statistics. */
+/** Routes into a running Dock: commands, terminals, ports, statistics. */
 export const dockAccessRoutes = {
   execInDock: route({
     method: 'POST',
@@ -27,7 +27,7 @@ export const dockAccessRoutes = {
     body: z.strictObject({
       command: field
         .textOfBytes(1, limits.exec.commandBytesMax)
-        .refine(withoutNul, 'must not hold a NUL character'),
+        .refine(hasNoNul, 'must not contain a NUL character'),
       timeoutSeconds: z
         .int()
         .min(limits.exec.timeoutSeconds.min)
@@ -38,7 +38,7 @@ export const dockAccessRoutes = {
         .string()
         .max(limits.exec.cwdLengthMax)
         .regex(/^\//, 'must be an absolute path')
-        .refine(withoutNul, 'must not hold a NUL character')
+        .refine(hasNoNul, 'must not contain a NUL character')
         .default(limits.exec.cwdDefault),
     }),
     response: execResult,
@@ -83,7 +83,12 @@ export const dockAccessRoutes = {
     access: { credentials: 'public' },
     params: dockParams,
     query: z.object({ ticket: z.string().min(1) }),
-    response: z.string().meta({ description: 'Frames of the terminal: bytes binary, control as JSON text.' }),
+    response: z
+      .string()
+      .meta({
+        description:
+          'Terminal frames: binary frames carry bytes, text frames carry control messages as JSON.',
+      }),
     responseKind: 'websocket',
     errors: [
       'validation_error',
@@ -140,7 +145,7 @@ export const dockAccessRoutes = {
   readDockStats: route({
     method: 'GET',
     path: '/v1/docks/:id/stats',
-    summary: 'Read the last usage sample of a Dock, and a window of them',
+    summary: "Read a Dock's latest usage sample, and optionally averages and peaks over a window",
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member', dockKey: true },
     params: dockParams,

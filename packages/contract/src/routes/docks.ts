@@ -36,7 +36,7 @@ const createErrors = [
   'idempotency_in_progress',
 ] as const
 
-// With `all` the filter is passed over, so it is looked at only without.
+// `all` ignores the filter, so the filter is only validated without it.
 const listQuery = z
   .object({
     filter: z.string().default('r').meta({ pattern: '^[rspte]+$' }),
@@ -44,14 +44,18 @@ const listQuery = z
   })
   .superRefine((query, context) => {
     if (query.all || /^[rspte]+$/.test(query.filter)) return
-    context.addIssue({ code: 'custom', path: ['filter'], message: 'must hold letters of r, s, p, t, e only' })
+    context.addIssue({
+      code: 'custom',
+      path: ['filter'],
+      message: 'must contain only the letters r, s, p, t, e',
+    })
   })
 
 export const dockRoutes = {
   createDock: route({
     method: 'POST',
     path: '/v1/docks',
-    summary: 'Create a Dock; answered once it is ready',
+    summary: 'Create a Dock; the response is sent once it is ready',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dockHome: 'body.workspaceId' }, role: 'member' },
     status: 201,
@@ -59,7 +63,7 @@ export const dockRoutes = {
     body: z.strictObject({
       workspaceId: field.uuid,
       name: field.dockName.optional(),
-      /** The instance's default image when omitted. */
+      /** Defaults to the instance's default image. */
       image: z.string().optional(),
       cpus: field.cpus.default(limits.cpus.default),
       memoryMiB: field.memoryMiB.default(limits.memoryMiB.default),
@@ -99,7 +103,7 @@ export const dockRoutes = {
   updateDock: route({
     method: 'PATCH',
     path: '/v1/docks/:id',
-    summary: 'Rename a Dock, set its automatic stop, or resize it while archived',
+    summary: 'Rename a Dock, set its auto-stop timer, or resize it while archived',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     params: dockParams,
@@ -115,7 +119,7 @@ export const dockRoutes = {
   deleteDock: route({
     method: 'DELETE',
     path: '/v1/docks/:id',
-    summary: 'Delete a Dock and its Snapshots; for its creator or an admin',
+    summary: 'Delete a Dock and its Snapshots; only its creator or an admin may',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
     status: 202,
@@ -189,7 +193,7 @@ export const dockRoutes = {
     params: dockParams,
     body: z.strictObject({
       name: field.dockName.optional(),
-      /** Where given, it must be the source's. */
+      /** If given, must equal the source's image. */
       image: z.string().optional(),
       ...sizes,
       ttlSeconds: field.ttlSeconds.default(null),

@@ -20,7 +20,7 @@ const shared = {
   notFound: 'environment_not_found',
 } as const
 
-/** What an Environment holds: repositories, variables, secret files. Every change makes a new version. */
+/** The contents of an Environment: repositories, variables, secret files. Every change makes a new version. */
 export const environmentContentsRoutes = {
   listEnvironmentRepositories: route({
     ...shared,
@@ -46,24 +46,24 @@ export const environmentContentsRoutes = {
           .string()
           .min(most.repositoryIdLength.min)
           .max(most.repositoryIdLength.max)
-          .refine(field.isPlainText, 'must not hold control characters'),
+          .refine(field.isPlainText, 'must not contain control characters'),
         fullName: z
           .string()
           .regex(/^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/, 'must be owner/name')
-          // A folder of the repository's name is made.
+          // The clone's folder gets the repository's name, so dot names, .git and .dock are refused.
           .refine((name) => !/(^|\/)\.+(\/|$)|\/\.(git|dock)$/i.test(name), 'must be owner/name'),
         baseBranch: z
           .string()
           .min(1)
           .max(most.baseBranchLengthMax)
-          .refine(field.isPlainText, 'must not hold control characters')
+          .refine(field.isPlainText, 'must not contain control characters')
           .optional(),
         setupScript: field.textOfBytes(0, most.repositorySetupScriptBytesMax).optional(),
       })
-      // GitLab has groups in groups.
+      // GitLab allows nested groups: group/subgroup/name.
       .refine(({ provider, fullName }) => provider !== 'github' || fullName.split('/').length === 2, {
         path: ['fullName'],
-        message: 'must be owner/name at GitHub',
+        message: 'must be owner/name for GitHub',
       }),
     response: environment,
     errors: write,
@@ -92,12 +92,12 @@ export const environmentContentsRoutes = {
         .max(most.filesMax)
         .refine(
           (files) => new Set(files.map((file) => file.path)).size === files.length,
-          'must differ in path',
+          'must have distinct paths',
         )
         .refine(
           (files) =>
             files.reduce((sum, file) => sum + field.byteLength(file.contents), 0) <= most.filesBytesMax,
-          `must hold at most ${most.filesBytesMax} bytes in all`,
+          `must have at most ${most.filesBytesMax} bytes in total`,
         )
         .optional(),
     }),

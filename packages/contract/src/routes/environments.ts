@@ -7,12 +7,12 @@ import { route } from '../route.ts'
 /** `ref` is the id or the name of an Environment. */
 export const environmentParams = z.object({ ref: z.string() })
 
-/** Looked at only when `ref` is a name, and required then, so its form is not checked here. */
+/** Required when `ref` is a name and ignored otherwise, so the handler validates it. */
 export const environmentQuery = z.object({
   organizationId: z
     .string()
     .optional()
-    .meta({ format: 'uuid', description: 'Required when ref is a name; passed over when ref is an id.' }),
+    .meta({ format: 'uuid', description: 'Required when ref is a name; ignored when ref is an id.' }),
 })
 
 export const environmentRoutes = {
@@ -29,7 +29,7 @@ export const environmentRoutes = {
   createEnvironment: route({
     method: 'POST',
     path: '/v1/environments',
-    summary: 'Create an Environment, empty at version 1',
+    summary: 'Create an Environment; it starts empty at version 1',
     tag: 'Environments',
     access: { credentials: 'caller', scope: { organization: 'body.organizationId' }, role: 'admin' },
     status: 201,
@@ -56,7 +56,7 @@ export const environmentRoutes = {
   updateEnvironment: route({
     method: 'PATCH',
     path: '/v1/environments/:ref',
-    summary: 'Rename an Environment, make it the default, or change what it passes on',
+    summary: 'Rename an Environment, make it the default, or change what it passes to Docks',
     tag: 'Environments',
     access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'admin' },
     params: environmentParams,
@@ -78,7 +78,7 @@ export const environmentRoutes = {
   deleteEnvironment: route({
     method: 'DELETE',
     path: '/v1/environments/:ref',
-    summary: 'Delete an Environment; never the last one',
+    summary: 'Delete an Environment; the last one cannot be deleted',
     tag: 'Environments',
     access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'admin' },
     params: environmentParams,
@@ -102,13 +102,13 @@ export const environmentRoutes = {
   upgradeEnvironment: route({
     method: 'POST',
     path: '/v1/environments/:ref/upgrade',
-    summary: 'Move Docks of an older version to the current one',
+    summary: 'Move Docks from older versions to the current one',
     tag: 'Environments',
     access: { credentials: 'caller', scope: { environment: 'params.ref' }, role: 'admin' },
     status: 202,
     params: environmentParams,
     query: environmentQuery,
-    /** Without `dockIds`, every older Dock. */
+    /** Without `dockIds`, moves every Dock on an older version. */
     body: z.strictObject({ dockIds: z.array(field.uuid).optional() }),
     response: operationAnswer,
     errors: ['validation_error', 'environment_not_found', 'dock_not_found', 'forbidden'],

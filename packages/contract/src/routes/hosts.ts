@@ -9,7 +9,7 @@ export const hostRoutes = {
   listHosts: route({
     method: 'GET',
     path: '/v1/hosts',
-    summary: 'List the hosts, by id',
+    summary: 'List the hosts, ordered by id',
     tag: 'Hosts',
     access: { credentials: 'instance-admin' },
     response: z.array(hostSummary),
@@ -38,11 +38,11 @@ export const hostRoutes = {
     notFound: 'host_not_found',
     noStore: true,
   }),
-  /** Extension. */
+  /** Extension: not part of the specification. */
   declareHostLost: route({
     method: 'POST',
     path: '/v1/hosts/:id/declare-lost',
-    summary: 'Declare a silent host lost, so that nothing waits for it any more (extension)',
+    summary: 'Extension: declare a silent host lost, so that no operation waits for it',
     tag: 'Hosts',
     access: { credentials: 'instance-admin-session' },
     params: hostParams,

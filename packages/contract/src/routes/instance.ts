@@ -6,12 +6,12 @@ import { route } from '../route.ts'
 
 export const contactTopics = ['request-access', 'pricing-plans', 'business', 'cloud-waitlist'] as const
 
-/** What anybody may call. */
+/** Public routes: callers need no credentials. */
 export const instanceRoutes = {
   readConfig: route({
     method: 'GET',
     path: '/v1/config',
-    summary: 'Read what this instance offers',
+    summary: "Read the instance's public configuration",
     tag: 'Instance',
     access: { credentials: 'public' },
     response: config,
@@ -20,7 +20,7 @@ export const instanceRoutes = {
   sendContact: route({
     method: 'POST',
     path: '/v1/contact',
-    summary: 'Write to the people who run this instance',
+    summary: 'Send a message to the operators of this instance',
     tag: 'Instance',
     access: { credentials: 'public' },
     body: z.strictObject({

@@ -10,7 +10,7 @@ const tokenParams = z.object({ token: z.string() })
 const accepted = z.strictObject({ organizationId: field.uuid, role: field.role })
 const declined = z.strictObject({ declined: z.literal(true) })
 
-/** Invitations as the organization, the invited person, and the holder of a mailed link see them. */
+/** Invitation routes for the organization, for the invited person, and for the holder of an emailed link. */
 export const invitationRoutes = {
   listInvitations: route({
     method: 'GET',
@@ -50,7 +50,7 @@ export const invitationRoutes = {
   listOwnInvitations: route({
     method: 'GET',
     path: '/v1/me/invitations',
-    summary: "List the invitations to the caller's verified address",
+    summary: "List the invitations to the caller's verified email address",
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     response: z.array(invitationPreview),
@@ -81,7 +81,7 @@ export const invitationRoutes = {
   readInvitation: route({
     method: 'GET',
     path: '/v1/invitations/:token',
-    summary: 'Read the invitation that a mailed link leads to',
+    summary: 'Read the invitation of an emailed link',
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,
@@ -93,7 +93,7 @@ export const invitationRoutes = {
   acceptInvitation: route({
     method: 'POST',
     path: '/v1/invitations/:token/accept',
-    summary: 'Accept the invitation of a mailed link',
+    summary: 'Accept the invitation of an emailed link',
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,
@@ -104,7 +104,7 @@ export const invitationRoutes = {
   declineInvitation: route({
     method: 'POST',
     path: '/v1/invitations/:token/decline',
-    summary: 'Decline the invitation of a mailed link',
+    summary: 'Decline the invitation of an emailed link',
     tag: 'Invitations',
     access: { credentials: 'caller', scope: 'person' },
     params: tokenParams,

@@ -16,7 +16,7 @@ import { route } from '../route.ts'
 const idParams = z.object({ id: field.uuid })
 const providerParams = z.object({ provider: keyProvider })
 
-/** Keys of a person: for the API, for SSH, and the hosted assistant's connection. Keys of an organization's agents. */
+/** A person's API keys, SSH keys and hosted-assistant connection, and an organization's keys for model providers. */
 export const keyRoutes = {
   createApiKey: route({
     method: 'POST',
@@ -27,7 +27,7 @@ export const keyRoutes = {
     status: 201,
     body: z.strictObject({
       name: field.displayableName,
-      /** Must lie in the future. */
+      /** Must be in the future. */
       expiresAt: z.iso.datetime({ offset: true }).optional(),
     }),
     response: createdApiKey,
@@ -92,7 +92,7 @@ export const keyRoutes = {
   listProviderKeys: route({
     method: 'GET',
     path: '/v1/agent-credentials',
-    summary: "Tell for each provider whether the organization's key is set",
+    summary: "List for each provider whether the organization's key is set",
     tag: 'Keys',
     access: {
       credentials: 'caller',
@@ -170,7 +170,7 @@ export const keyRoutes = {
   startDeviceSignIn: route({
     method: 'POST',
     path: '/v1/chatgpt/connection/device',
-    summary: 'Begin to connect a hosted-assistant subscription',
+    summary: 'Start connecting a hosted-assistant subscription',
     tag: 'Keys',
     access: { credentials: 'caller', scope: 'person' },
     response: deviceSignIn,
@@ -180,7 +180,7 @@ export const keyRoutes = {
   pollDeviceSignIn: route({
     method: 'POST',
     path: '/v1/chatgpt/connection/device/poll',
-    summary: 'Ask whether the device sign-in was approved',
+    summary: 'Poll whether the device sign-in was approved',
     tag: 'Keys',
     access: { credentials: 'caller', scope: 'person' },
     response: deviceSignInProgress,

@@ -1,4 +1,4 @@
-/** Extensions, not part of the specification: what an organization may use of the instance. */
+/** Extensions, not part of the specification: the limits of an organization. */
 import { organizationLimits, organizationLimitsChange } from '../objects/limits.ts'
 import { route } from '../route.ts'
 import { organizationParams } from './organizations.ts'
@@ -7,7 +7,7 @@ export const limitRoutes = {
   readOrganizationLimits: route({
     method: 'GET',
     path: '/v1/organizations/:id/limits',
-    summary: 'Extension: read the limits of an organization and what it uses of them',
+    summary: 'Extension: read the limits of an organization and its current usage',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'member' },
     params: organizationParams,
@@ -19,7 +19,7 @@ export const limitRoutes = {
     method: 'PATCH',
     path: '/v1/organizations/:id/limits',
     summary:
-      'Extension: set limits of any organization, as an instance admin; null returns one to the default',
+      'Extension: as an instance admin, set limits of any organization; null resets a limit to the default',
     tag: 'Organizations',
     access: { credentials: 'instance-admin' },
     params: organizationParams,

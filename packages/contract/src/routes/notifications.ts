@@ -38,7 +38,7 @@ export const notificationRoutes = {
   readNotificationPreferences: route({
     method: 'GET',
     path: '/v1/notifications/preferences',
-    summary: 'Read which alerts are sent, and which of them by mail',
+    summary: 'Read which alerts are on, and which are also emailed',
     tag: 'Notifications',
     access: { credentials: 'caller', scope: { organization: 'query.organizationId' }, role: 'member' },
     query: field.organizationQuery,
@@ -58,7 +58,7 @@ export const notificationRoutes = {
   setPersonalNotificationPreference: route({
     method: 'PUT',
     path: '/v1/notifications/preferences/personal',
-    summary: 'Turn the mail for an alert on or off for the caller',
+    summary: "Turn the caller's emails for an alert on or off",
     tag: 'Notifications',
     access: { credentials: 'caller', scope: 'person' },
     body: z.strictObject({ type: alertType, emailEnabled: z.boolean() }),

@@ -4,7 +4,7 @@ import { limits } from '../limits.ts'
 import { member, membership, organization, organizationWithoutRole } from '../objects/organizations.ts'
 import { route } from '../route.ts'
 
-/** `id` is an organization's. */
+/** `id` is the id of an organization. */
 export const organizationParams = z.object({ id: field.uuid })
 
 const memberParams = organizationParams.extend({ userId: field.uuid })
@@ -14,7 +14,7 @@ export const organizationRoutes = {
   createOrganization: route({
     method: 'POST',
     path: '/v1/organizations',
-    summary: 'Create an organization with its first workspace; the caller becomes owner',
+    summary: 'Create an organization and its first workspace; the caller becomes owner',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: 'person' },
     status: 201,
@@ -50,7 +50,7 @@ export const organizationRoutes = {
   updateOrganization: route({
     method: 'PATCH',
     path: '/v1/organizations/:id',
-    summary: 'Change name, slug or seats of an organization',
+    summary: 'Change the name, slug or seats of an organization',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     params: organizationParams,
@@ -88,7 +88,7 @@ export const organizationRoutes = {
   inviteMember: route({
     method: 'POST',
     path: '/v1/organizations/:id/members',
-    summary: 'Invite somebody by mail; only an owner invites an owner',
+    summary: 'Invite someone by email; only an owner may invite an owner',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     status: 201,
@@ -101,9 +101,9 @@ export const organizationRoutes = {
       })
       .refine((body) => (body.email === undefined) !== (body.userId === undefined), {
         path: ['email'],
-        message: 'give exactly one of email and userId',
+        message: 'send exactly one of email and userId',
       }),
-    /** The same whether or not the address has an account or is a member. */
+    /** The same for every address, so the response does not reveal accounts or members. */
     response: z.strictObject({ status: z.literal('accepted') }),
     errors: [
       'validation_error',
@@ -118,7 +118,7 @@ export const organizationRoutes = {
   changeMemberRole: route({
     method: 'PATCH',
     path: '/v1/organizations/:id/members/:userId',
-    summary: "Change a member's role; only an owner changes owners",
+    summary: "Change a member's role; only an owner may change owners",
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     params: memberParams,
@@ -138,7 +138,7 @@ export const organizationRoutes = {
   removeMember: route({
     method: 'DELETE',
     path: '/v1/organizations/:id/members/:userId',
-    summary: 'Remove a member; only an owner removes owners',
+    summary: 'Remove a member; only an owner may remove owners',
     tag: 'Organizations',
     access: { credentials: 'caller', scope: { organization: 'params.id' }, role: 'admin' },
     params: memberParams,

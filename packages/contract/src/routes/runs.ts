@@ -37,7 +37,7 @@ export const runRoutes = {
   promoteRun: route({
     method: 'POST',
     path: '/v1/github/runs/:id/promote',
-    summary: 'Promote a Fast Run to one in a Dock',
+    summary: 'Promote a Fast Run to a Run in a Dock',
     tag: 'GitHub Runs',
     access: { credentials: 'caller', scope: { run: 'params.id' }, role: 'member' },
     params: runParams,

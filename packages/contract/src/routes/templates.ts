@@ -10,7 +10,7 @@ export const templateRoutes = {
   createTemplate: route({
     method: 'POST',
     path: '/v1/templates',
-    summary: 'Freeze a Dock as a Template, replacing one of that name',
+    summary: 'Freeze a Dock as a Template; replaces an existing Template with that name',
     tag: 'Templates',
     access: { credentials: 'caller', scope: { dock: 'body.dockId' }, role: 'admin' },
     status: 202,

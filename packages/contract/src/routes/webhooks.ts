@@ -18,7 +18,7 @@ export const webhookRoutes = {
     body: z.strictObject({
       organizationId: field.uuid,
       name: field.displayableName,
-      // https, port 443 and a public address are the server's to check: an operator may let loopback in.
+      // The server checks https, port 443 and the address, because an operator may allow loopback receivers.
       url: z
         .url({ protocol: /^https?$/ })
         .max(limits.webhook.urlLengthMax)

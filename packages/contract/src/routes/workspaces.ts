@@ -45,7 +45,7 @@ export const workspaceRoutes = {
   updateWorkspace: route({
     method: 'PATCH',
     path: '/v1/workspaces/:id',
-    summary: 'Change name or slug of a workspace',
+    summary: 'Change the name or slug of a workspace',
     tag: 'Workspaces',
     access: { credentials: 'caller', scope: { workspace: 'params.id' }, role: 'admin' },
     params: workspaceParams,
@@ -57,7 +57,7 @@ export const workspaceRoutes = {
   deleteWorkspace: route({
     method: 'DELETE',
     path: '/v1/workspaces/:id',
-    summary: 'Delete a workspace that holds no Docks; never the only one',
+    summary: 'Delete a workspace without Docks; the only workspace cannot be deleted',
     tag: 'Workspaces',
     access: { credentials: 'caller', scope: { workspace: 'params.id' }, role: 'admin' },
     params: workspaceParams,
