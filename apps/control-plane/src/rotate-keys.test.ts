@@ -72,7 +72,7 @@ it('takes the ring from a plain file of the control folder’s user, and as root
     await mkdir(join(folder, 'elsewhere'))
     await writeFile(join(folder, 'elsewhere/secret-keys'), newRingEntry())
     await symlink('elsewhere', keys)
-    expect((await rotate()).stderr).toContain(`is no file of user ${nobody}`)
+    expect((await rotate()).stderr).toContain(`is not a file of user ${nobody}`)
   } finally {
     await rm(folder, { recursive: true })
     await database.drop()

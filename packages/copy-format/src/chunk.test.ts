@@ -16,7 +16,7 @@ import {
 const keys = newCopyKeys()
 
 describe('a chunk', () => {
-  it('comes back as it was, with keys that were written down and read again', async () => {
+  it('round-trips, with keys that were serialised and parsed', async () => {
     const content = randomBytes(chunkBytes)
     const name = await chunkName(keys, content)
     const sealed = await sealChunk(keys, name, content)
@@ -24,7 +24,7 @@ describe('a chunk', () => {
     expect((await openChunk(again, name, sealed)).equals(content)).toBe(true)
   })
 
-  it('has the same name for the same content, another under other keys, and shows nothing of it', async () => {
+  it('is named by key and content, and does not reveal the content', async () => {
     const content = Buffer.from('canary '.repeat(1000))
     const name = await chunkName(keys, content)
     expect(await chunkName(keys, Buffer.from(content))).toBe(name)
@@ -34,14 +34,14 @@ describe('a chunk', () => {
     expect(sealed.length).toBeLessThan(content.length)
   })
 
-  it('is refused with one bit turned, cut short, or in the place of another', async () => {
+  it('is refused with a flipped bit, truncated, under the name of another chunk, or with other keys', async () => {
     const content = randomBytes(100_000)
     const name = await chunkName(keys, content)
     const sealed = await sealChunk(keys, name, content)
     for (const at of [0, 13, 29, sealed.length - 1]) {
-      const turned = Buffer.from(sealed)
-      turned[at] = (turned[at] ?? 0) ^ 1
-      await expect(openChunk(keys, name, turned)).rejects.toThrow(ChunkDamaged)
+      const flipped = Buffer.from(sealed)
+      flipped[at] = (flipped[at] ?? 0) ^ 1
+      await expect(openChunk(keys, name, flipped)).rejects.toThrow(ChunkDamaged)
     }
     await expect(openChunk(keys, name, sealed.subarray(0, 1000))).rejects.toThrow(ChunkDamaged)
     await expect(openChunk(keys, name, sealed.subarray(0, 5))).rejects.toThrow(ChunkDamaged)
@@ -52,7 +52,7 @@ describe('a chunk', () => {
 })
 
 describe('a manifest', () => {
-  it('comes back under its own key only', async () => {
+  it('opens only under the object key it was sealed for', async () => {
     const manifest = {
       version: 1 as const,
       diskBytes: 20 * 2 ** 30,

@@ -1,7 +1,8 @@
 /**
- * A chunk: 4 MiB of a disk, named by a keyed hash of its content (HMAC-SHA256), compressed with zstd, sealed with
- * AES-256-GCM. Equal content has one name within an organization and is stored once; the key keeps a name from telling
- * what it names. Layout: 12 bytes iv, 16 bytes tag, ciphertext. The name is associated data, so chunks cannot be swapped.
+ * A chunk is 4 MiB of a disk, compressed with zstd and sealed with AES-256-GCM. Its name is a keyed hash of its content
+ * (HMAC-SHA256). Within an organization, equal content has the same name and is stored once. Without the key, a name
+ * reveals nothing about the content. Layout: 12 bytes iv, 16 bytes tag, ciphertext. The name is associated data, so a
+ * chunk cannot be stored under the name of another.
  */
 import {
   createCipheriv,
@@ -18,19 +19,19 @@ import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** Bytes of disk in a chunk; the last one of a disk may be shorter. */
+/** Bytes of disk in a chunk. The last chunk of a disk may be shorter. */
 export const chunkBytes = 4 * 1024 * 1024
 
 const ivBytes = 12
 const tagBytes = 16
 const keyBytes = 32
 const compressionLevel = 1
-const turnBytes = 512 * 1024
+const hashSliceBytes = 512 * 1024
 
-/** Keys of one organization's copies, all made of one secret: one names chunks, one seals what is stored. */
+/** Keys for the copies of one organization, derived from `secret`: `naming` names chunks, `sealing` encrypts them. */
 export type CopyKeys = { readonly secret: Buffer; readonly naming: Buffer; readonly sealing: Buffer }
 
-/** A stored part that fails its tag, its compression or its name: changed, cut or swapped. */
+/** Stored data was altered, truncated or swapped: its tag, compression or name does not match. */
 export class ChunkDamaged extends Error {
   override readonly name = 'ChunkDamaged'
 }
@@ -44,29 +45,30 @@ export function newCopyKeys(): CopyKeys {
   return keysOf(randomBytes(keyBytes))
 }
 
-/** Text that {@link parseCopyKeys} makes the same keys of: a secret, to be kept sealed. */
+/** Returns text for {@link parseCopyKeys}. It contains the secret, so the caller must store it sealed. */
 export function serialiseCopyKeys(keys: CopyKeys): string {
   return keys.secret.toString('base64')
 }
 
-/** Keys from what {@link serialiseCopyKeys} gave. Throws on anything else. */
+/** Parses the output of {@link serialiseCopyKeys}. Throws if it is malformed. */
 export function parseCopyKeys(text: string): CopyKeys {
   const secret = Buffer.from(text, 'base64')
-  if (secret.length !== keyBytes) throw new Error('not a secret of copy keys')
+  if (secret.length !== keyBytes)
+    throw new Error(`The secret of copy keys must be ${keyBytes} bytes in base64.`)
   return keysOf(secret)
 }
 
-/** The chunk's name: 64 hexadecimal digits. Made in turns, so that a process which serves others meanwhile can. */
+/** Returns the chunk's name, 64 hexadecimal digits. Hashes in slices so that the event loop is not blocked. */
 export async function chunkName(keys: CopyKeys, content: Uint8Array): Promise<string> {
   const hash = createHmac('sha256', keys.naming)
-  for (let at = 0; at < content.length; at += turnBytes) {
+  for (let at = 0; at < content.length; at += hashSliceBytes) {
     if (at > 0) await nextTurn()
-    hash.update(content.subarray(at, at + turnBytes))
+    hash.update(content.subarray(at, at + hashSliceBytes))
   }
   return hash.digest('hex')
 }
 
-/** Seals bytes under a context that opening must repeat. */
+/** Seals bytes with `context` as associated data. {@link openBytes} needs the same context. */
 export function sealBytes(keys: CopyKeys, context: string, plain: Uint8Array): Buffer {
   const iv = randomBytes(ivBytes)
   const cipher = createCipheriv('aes-256-gcm', keys.sealing, iv).setAAD(Buffer.from(context))
@@ -74,7 +76,7 @@ export function sealBytes(keys: CopyKeys, context: string, plain: Uint8Array): B
   return Buffer.concat([iv, cipher.getAuthTag(), body])
 }
 
-/** Throws {@link ChunkDamaged} unless `sealed` was sealed with these keys under this context. */
+/** Returns the plain bytes. Throws {@link ChunkDamaged} unless they were sealed with these keys and this context. */
 export function openBytes(keys: CopyKeys, context: string, sealed: Uint8Array): Buffer {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength)
   if (bytes.length < ivBytes + tagBytes) throw new ChunkDamaged(`${context}: too short`)
@@ -84,11 +86,13 @@ export function openBytes(keys: CopyKeys, context: string, sealed: Uint8Array): 
   try {
     return Buffer.concat([decipher.update(bytes.subarray(ivBytes + tagBytes)), decipher.final()])
   } catch (error) {
-    throw new ChunkDamaged(`${context}: the seal is broken`, { cause: error })
+    throw new ChunkDamaged(`${context}: authentication failed (damaged, or sealed under another key)`, {
+      cause: error,
+    })
   }
 }
 
-/** What is stored of a chunk. */
+/** Compresses and seals a chunk for storage. */
 export async function sealChunk(keys: CopyKeys, name: string, content: Uint8Array): Promise<Buffer> {
   return sealBytes(
     keys,
@@ -97,16 +101,16 @@ export async function sealChunk(keys: CopyKeys, name: string, content: Uint8Arra
   )
 }
 
-/** The chunk's content, proven to be what its name says. Throws {@link ChunkDamaged}. */
+/** Returns the chunk's content. Throws {@link ChunkDamaged} unless the content matches the name. */
 export async function openChunk(keys: CopyKeys, name: string, sealed: Uint8Array): Promise<Buffer> {
   const packed = openBytes(keys, name, sealed)
   const content = await decompress(packed, { maxOutputLength: chunkBytes }).catch((error: unknown) => {
-    throw new ChunkDamaged(`${name}: cannot be unpacked`, { cause: error })
+    throw new ChunkDamaged(`${name}: cannot be decompressed`, { cause: error })
   })
   const named = Buffer.from(await chunkName(keys, content))
   const wanted = Buffer.from(name)
   if (named.length !== wanted.length || !timingSafeEqual(named, wanted)) {
-    throw new ChunkDamaged(`${name}: the content has another name`)
+    throw new ChunkDamaged(`${name}: the content does not match the name`)
   }
   return content
 }

@@ -1,7 +1,7 @@
-/** The digest of a whole disk, by which a version of an image is known: of its size and of which chunk stands where. */
+/** The digest of a whole disk: its size and the position and name of each chunk. It identifies an image version. */
 import { createHash } from 'node:crypto'
 
-/** `sha256:` and 64 hexadecimal digits. Chunk names are keyed, so a disk has one digest for each set of keys. */
+/** Returns `sha256:` and 64 hexadecimal digits. Chunk names are keyed, so the digest of a disk depends on the keys. */
 export function diskDigest(
   diskBytes: number,
   chunks: Iterable<readonly [index: number, name: string]>,

@@ -19,13 +19,13 @@ const read = async (stream: AsyncIterable<Buffer>): Promise<SealedChunk[]> => {
   return found
 }
 
-it('brings chunks across however the stream is cut into pieces', async () => {
+it('decodes chunks regardless of how the stream is split', async () => {
   for (const size of [7, 1000, 65_536, whole.length]) {
     expect(await read(inPieces(whole, size))).toEqual(chunks)
   }
 })
 
-it('refuses a stream without its end, and one that is something else', async () => {
+it('refuses a truncated stream and a stream of other data', async () => {
   await expect(read(inPieces(whole.subarray(0, -72), 1000))).rejects.toThrow(ChunkDamaged)
   await expect(read(inPieces(whole.subarray(0, 5000), 1000))).rejects.toThrow(ChunkDamaged)
   await expect(read(inPieces(Buffer.alloc(500, 'x'), 100))).rejects.toThrow(ChunkDamaged)

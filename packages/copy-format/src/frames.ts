@@ -1,7 +1,7 @@
 /**
- * Sealed chunks on their way between host and control plane: for each, its position on the disk (4 bytes), its name (64
- * hexadecimal digits), its length (4 bytes) and its bytes. A last frame says that there are no more: a stream that was
- * cut is never taken for a whole one.
+ * The stream of sealed chunks between host and control plane. Each frame holds the chunk's position on the disk (4
+ * bytes), its name (64 hexadecimal digits), its length (4 bytes) and its bytes. An end frame marks the end, so that a
+ * truncated stream is detected.
  */
 import { ChunkDamaged, chunkBytes } from './chunk.ts'
 
@@ -10,7 +10,7 @@ export type SealedChunk = { index: number; name: string; bytes: Buffer }
 const nameBytes = 64
 const headBytes = 4 + nameBytes + 4
 const endIndex = 0xffff_ffff
-/** A chunk that cannot be compressed grows by a little. */
+/** Incompressible chunks grow slightly when compressed and sealed. */
 const sealedBytesMax = chunkBytes + 64 * 1024
 
 const head = (index: number, name: string, length: number): Buffer => {
@@ -21,17 +21,17 @@ const head = (index: number, name: string, length: number): Buffer => {
   return bytes
 }
 
-/** Bytes of a frame. */
+/** Returns the bytes of a frame. */
 export function encodeChunk({ index, name, bytes }: SealedChunk): Buffer[] {
   return [head(index, name, bytes.length), bytes]
 }
 
-/** Bytes that end a stream of frames. */
+/** Returns the end frame. */
 export function encodeEnd(): Buffer {
   return head(endIndex, ''.padEnd(nameBytes, '0'), 0)
 }
 
-/** The chunks of a stream of frames. Throws {@link ChunkDamaged} when it is cut or is no such stream. */
+/** Decodes a stream of frames. Throws {@link ChunkDamaged} if the stream is malformed or ends without an end frame. */
 export async function* decodeChunks(stream: AsyncIterable<Uint8Array>): AsyncGenerator<SealedChunk> {
   const parts: Buffer[] = []
   let held = 0
@@ -57,7 +57,7 @@ export async function* decodeChunks(stream: AsyncIterable<Uint8Array>): AsyncGen
         }
         if (next.index === endIndex) return
         if (next.length > sealedBytesMax || !/^[0-9a-f]+$/.test(next.name)) {
-          throw new ChunkDamaged('the stream of chunks cannot be understood')
+          throw new ChunkDamaged('the stream of chunks is malformed')
         }
       }
       if (held < next.length) break
@@ -65,5 +65,5 @@ export async function* decodeChunks(stream: AsyncIterable<Uint8Array>): AsyncGen
       next = undefined
     }
   }
-  throw new ChunkDamaged('the stream of chunks was cut')
+  throw new ChunkDamaged('the stream of chunks is truncated')
 }

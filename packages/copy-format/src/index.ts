@@ -1,4 +1,4 @@
-/** What a durable copy of a disk is made of: sealed chunks and a sealed manifest. Shared by hosts and control plane. */
+/** The format of a durable copy of a disk: sealed chunks and a sealed manifest. Used by hosts and control plane. */
 export {
   ChunkDamaged,
   type CopyKeys,

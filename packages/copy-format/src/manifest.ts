@@ -1,6 +1,6 @@
 /**
- * The manifest of a copy: which chunk stands where on the disk, and the parts of its file index. It is written last,
- * so a copy without one was never finished. Chunks that are absent from the list are holes.
+ * The manifest of a copy lists the position and name of each chunk, and the number of file index parts. It is written
+ * last, so a copy without a manifest is incomplete. Positions that are not listed are holes.
  */
 import { promisify } from 'node:util'
 import { zstdCompress, zstdDecompress } from 'node:zlib'
@@ -9,7 +9,7 @@ import { ChunkDamaged, type CopyKeys, openBytes, sealBytes } from './chunk.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
-/** A part of an index holds some thousand paths of at most 4,096 bytes. */
+/** An index part holds a few thousand paths of at most 4,096 bytes. */
 const partBytesMax = 64 * 1024 * 1024
 
 const manifestSchema = z.strictObject({
@@ -23,16 +23,16 @@ const manifestSchema = z.strictObject({
 })
 export type Manifest = z.infer<typeof manifestSchema>
 
-/** Seals text that belongs to one copy; `context` is its object's key. */
+/** Compresses and seals text of a copy. `context` is the key of the object that stores it. */
 export async function sealPart(keys: CopyKeys, context: string, text: string): Promise<Buffer> {
   return sealBytes(keys, context, await compress(Buffer.from(text)))
 }
 
-/** Throws {@link ChunkDamaged} when it is not what was sealed under this context. */
+/** Reverses {@link sealPart}. Throws {@link ChunkDamaged} if the part is damaged or was sealed under another context. */
 export async function openPart(keys: CopyKeys, context: string, sealed: Uint8Array): Promise<string> {
   const packed = openBytes(keys, context, sealed)
   const plain = await decompress(packed, { maxOutputLength: partBytesMax }).catch((error: unknown) => {
-    throw new ChunkDamaged(`${context}: cannot be unpacked`, { cause: error })
+    throw new ChunkDamaged(`${context}: cannot be decompressed`, { cause: error })
   })
   return plain.toString('utf8')
 }
@@ -41,9 +41,9 @@ export function sealManifest(keys: CopyKeys, context: string, manifest: Manifest
   return sealPart(keys, context, JSON.stringify(manifest))
 }
 
-/** Throws {@link ChunkDamaged} when it is damaged or not a manifest of this version. */
+/** Throws {@link ChunkDamaged} if the manifest is damaged or has an unknown version. */
 export async function openManifest(keys: CopyKeys, context: string, sealed: Uint8Array): Promise<Manifest> {
   const parsed = manifestSchema.safeParse(JSON.parse(await openPart(keys, context, sealed)))
-  if (!parsed.success) throw new ChunkDamaged(`${context}: not a manifest`, { cause: parsed.error })
+  if (!parsed.success) throw new ChunkDamaged(`${context}: not a valid manifest`, { cause: parsed.error })
   return parsed.data
 }

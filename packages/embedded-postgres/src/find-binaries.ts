@@ -3,7 +3,7 @@ import { access, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readOwnFile } from '@dock/foundation'
 
-/** The oldest major version that Dock runs on. */
+/** The oldest PostgreSQL major version that Dock supports. */
 export const oldestMajor = 15
 
 const packagesFolder = '/usr/lib/postgresql'
@@ -14,8 +14,8 @@ const majorOfCluster = async (dataDir: string): Promise<number | undefined> => {
 }
 
 /**
- * The folder of `postgres` and `initdb`: of the cluster's own major version when `dataDir` holds one, else the newest.
- * Throws with what to install when there is none.
+ * Returns the folder of `postgres` and `initdb`. If `dataDir` holds a cluster, its major version is required; otherwise
+ * the newest installed version is used. Throws, naming the package to install, if there is no match.
  */
 export async function findPostgresBinaries(dataDir: string, folder = packagesFolder): Promise<string> {
   const entries = await readdir(folder).catch(() => [])
@@ -34,6 +34,6 @@ export async function findPostgresBinaries(dataDir: string, folder = packagesFol
   throw new Error(
     wanted === undefined
       ? `PostgreSQL ${oldestMajor} or newer is not installed (looked in ${folder}). Install it with: apt-get install postgresql, or set DATABASE_URL to a server.`
-      : `The database in ${dataDir} was made by PostgreSQL ${wanted}, which is not installed (looked in ${folder}). Install it with: apt-get install postgresql-${wanted}.`,
+      : `The database in ${dataDir} was created by PostgreSQL ${wanted}, which is not installed (looked in ${folder}). Install it with: apt-get install postgresql-${wanted}.`,
   )
 }

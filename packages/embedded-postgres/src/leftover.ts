@@ -1,18 +1,19 @@
-/** A server that outlived the process that started it: recognised by the cluster's own lock file, then ended. */
+/** Finds and ends a server that outlived the process that started it. The cluster's lock file identifies the server. */
 import { readFile, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Identity, readOwnFile, runInFolderOf } from '@dock/foundation'
 
-/** A process that ended but was never reaped by its parent is as good as gone. */
+/** Returns false also for a zombie: it has ended, only its parent has not reaped it. */
 const isAlive = async (pid: number): Promise<boolean> => {
   const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined)
   return status !== undefined && status[status.lastIndexOf(')') + 2] !== 'Z'
 }
 
 /**
- * The pid of the server that runs on this cluster now. A postmaster's working folder is its data folder. The user that
- * it runs as writes the lock file, so a process of anybody else's is not it.
+ * Returns the pid of the server that runs on this cluster, or undefined. A process qualifies only if it runs as the
+ * cluster's user and its working folder is the data folder, as a postmaster's is. The cluster's user can write any pid
+ * into the lock file, so without these checks it could make root end another process.
  */
 export async function findServer(
   dataDir: string,
@@ -21,7 +22,7 @@ export async function findServer(
   const lock = await readOwnFile(join(dataDir, 'postmaster.pid'), identity).catch(() => undefined)
   const pid = Number.parseInt(lock?.split('\n')[0] ?? '', 10)
   if (!Number.isInteger(pid) || pid <= 1 || !(await isAlive(pid))) return undefined
-  // The pid may belong to something else by now, after a reboot for example.
+  // The pid may have been reused, for example after a reboot.
   const [ours, theirs, server] = await Promise.all(
     [dataDir, `/proc/${pid}/cwd`, `/proc/${pid}`].map((path) => stat(path).catch(() => undefined)),
   )
@@ -29,7 +30,7 @@ export async function findServer(
   return ours && theirs && theirs.dev === ours.dev && theirs.ino === ours.ino ? pid : undefined
 }
 
-/** Resolves to whether the process has ended within `timeoutMs`. */
+/** Resolves to true if the process ends within `timeoutMs`, otherwise to false. */
 export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolean> {
   const deadline = Date.now() + timeoutMs
   while (await isAlive(pid)) {
@@ -40,8 +41,8 @@ export async function waitForEnd(pid: number, timeoutMs: number): Promise<boolea
 }
 
 /**
- * Ends a server: fast shutdown (sessions are cut, a checkpoint is written), after `fastMs` immediate shutdown
- * (recovery at the next start, nothing acknowledged is lost).
+ * Ends a server with a fast shutdown, which disconnects sessions and writes a checkpoint. After `fastMs` it uses an
+ * immediate shutdown: the next start runs recovery, and no committed transaction is lost. Throws if that fails too.
  */
 export async function endServer(pid: number, fastMs = 30_000): Promise<void> {
   for (const [signal, patienceMs] of [
@@ -52,12 +53,12 @@ export async function endServer(pid: number, fastMs = 30_000): Promise<void> {
     process.kill(pid, signal)
     if (await waitForEnd(pid, patienceMs)) return
   }
-  throw new Error(`PostgreSQL (pid ${pid}) does not end`)
+  throw new Error(`PostgreSQL (pid ${pid}) did not shut down. Kill it, then start again.`)
 }
 
 /**
- * Removes the lock files of a server that is gone, once {@link findServer} has found none. The server itself would
- * respect them as long as any process has the number in them, a zombie or somebody else.
+ * Removes stale lock files. Call it only after {@link findServer} returned undefined. PostgreSQL itself does not start
+ * while any process has the pid in the lock file, even a zombie or an unrelated process.
  */
 export async function removeStaleLocks(
   dataDir: string,

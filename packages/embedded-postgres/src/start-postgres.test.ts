@@ -45,7 +45,7 @@ const query = async (server: { url: string }, sql: string): Promise<unknown[]> =
   }
 }
 
-/** Another process that starts the cluster and is then killed without a chance to stop it. */
+/** Starts the cluster from another process, which the test can kill so that it cannot stop the server. */
 const startInAnotherProcess = async (): Promise<{ parent: ChildProcess; pid: number }> => {
   const module = join(import.meta.dirname, 'start-postgres.ts')
   const program = `import { startPostgres } from ${JSON.stringify(module)}
@@ -63,11 +63,11 @@ const statusOf = (pid: number): Promise<string> =>
     (text) => text.slice(text.lastIndexOf(')') + 2)[0]!,
     () => 'gone',
   )
-/** One that ended counts as gone, whether or not its parent has asked for it yet. */
+/** False also for a zombie: it has ended, only its parent has not reaped it. */
 const isAlive = async (pid: number): Promise<boolean> => !['gone', 'Z', 'X'].includes(await statusOf(pid))
 
 describe('startPostgres', () => {
-  it('makes a cluster, keeps its rows over a restart, and listens on no port', async () => {
+  it('creates a cluster, keeps its rows across a restart, and listens on no TCP port', async () => {
     const first = await startPostgres(options)
     await query(first, 'create table kept (n int); insert into kept values (7)')
     expect(await query(first, 'show listen_addresses')).toEqual([{ listen_addresses: '' }])
@@ -79,7 +79,7 @@ describe('startPostgres', () => {
     await second.stop()
   })
 
-  it('ends a server whose parent was killed, and loses nothing of it', async () => {
+  it('ends a server whose parent was killed, and loses no rows', async () => {
     const { parent, pid } = await startInAnotherProcess()
     parent.kill('SIGKILL')
     await once(parent, 'exit')
@@ -95,13 +95,13 @@ describe('startPostgres', () => {
     }
   })
 
-  it('starts after one that was killed and that nobody reaps', async () => {
+  it('starts although the lock files name a zombie', async () => {
     const pidFile = join(options.dataDir, 'postmaster.pid')
     const socketLock = join(options.socketDir, '.s.PGSQL.5432.lock')
     const server = await startPostgres(options)
     const [lock, socket] = await Promise.all([readFile(pidFile, 'utf8'), readFile(socketLock, 'utf8')])
     await server.stop()
-    // Its child ends when told to; by then the parent is a program that never asks for it.
+    // The child ends when its stdin closes. By then the parent is `sleep`, which never reaps it.
     const identity = await identityFor(options)
     const parent = spawn('bash', ['-c', 'cat <&0 >/dev/null & echo $!; exec sleep 600 </dev/null'], {
       ...identity,
@@ -110,15 +110,15 @@ describe('startPostgres', () => {
     try {
       const [text] = (await once(parent.stdout!, 'data')) as [Buffer]
       const zombie = text.toString().trim()
-      const patiently = { timeout: 60_000 }
-      await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8'), patiently).toBe('sleep\n')
+      const within = { timeout: 60_000 }
+      await expect.poll(() => readFile(`/proc/${parent.pid}/comm`, 'utf8'), within).toBe('sleep\n')
       parent.stdin!.end()
-      await expect.poll(() => statusOf(Number(zombie)), patiently).toBe('Z')
-      const asOf = (file: string, content: string) =>
+      await expect.poll(() => statusOf(Number(zombie)), within).toBe('Z')
+      const writeWithZombiePid = (file: string, content: string) =>
         writeFile(file, content.replace(/^\d+/, zombie)).then(
           () => identity && chown(file, identity.uid, identity.gid),
         )
-      await Promise.all([asOf(pidFile, lock), asOf(socketLock, socket)])
+      await Promise.all([writeWithZombiePid(pidFile, lock), writeWithZombiePid(socketLock, socket)])
       const next = await startPostgres(options)
       expect(await query(next, 'select n from kept')).toEqual([{ n: 7 }])
       await next.stop()
@@ -127,10 +127,10 @@ describe('startPostgres', () => {
     }
   })
 
-  it('follows no symlink that its own user planted: nothing is given away, moved or removed behind one', async () => {
+  it('follows no symlink planted by its own user: nothing is chowned, moved or removed through it', async () => {
     const identity = await identityFor(options)
     if (!identity) throw new Error('This test must be run as root.')
-    // As in the product: the folder that everything lies in is the user's too.
+    // As in production, the user also owns the parent folder.
     const own = join(folder, 'own')
     await mkdir(own, { mode: 0o700 })
     await chown(own, identity.uid, identity.gid)
@@ -140,7 +140,7 @@ describe('startPostgres', () => {
     for (const name of ['file', 'PG_VERSION', 'postmaster.pid']) await writeFile(join(victim, name), '15\n')
     for (const name of ['run', 'pg', 'pg.new']) {
       await symlink(victim, join(own, name))
-      // initdb's folder is the one that is removed before it is made: the link goes, never what it leads to.
+      // `pg.new` is removed before initdb: the link is removed, never its target.
       if (name === 'pg.new') await startPostgres(places).then((server) => server.stop())
       else await expect(startPostgres(places)).rejects.toThrow(`${name} is a symlink`)
       await rm(join(own, name), { recursive: true, force: true })
@@ -153,10 +153,10 @@ describe('startPostgres', () => {
     }
   })
 
-  it('ends no process of another user that the cluster’s lock file names', async () => {
+  it('does not end a process of another user that the lock file names', async () => {
     const identity = await identityFor(options)
     if (!identity) throw new Error('This test must be run as root.')
-    // Root’s, and it works in the cluster's folder, as somebody's shell may.
+    // It runs as root with the data folder as its working folder, as a shell may.
     const bystander = spawn('sleep', ['600'], { cwd: options.dataDir })
     try {
       const lock = join(options.dataDir, 'postmaster.pid')
@@ -170,24 +170,24 @@ describe('startPostgres', () => {
     }
   })
 
-  it('tells when the server ends by itself', async () => {
+  it('resolves `ended` when the server ends on its own', async () => {
     const server = await startPostgres(options)
     process.kill(server.pid, 'SIGQUIT')
     expect(await server.ended).not.toBeUndefined()
     await server.stop()
   })
 
-  it('refuses a socket path that the kernel would cut off', async () => {
+  it('refuses a socket path that is too long for the kernel', async () => {
     const socketDir = join(folder, 'x'.repeat(100))
     await expect(startPostgres({ ...options, socketDir })).rejects.toThrow('Use a shorter folder')
   })
 
-  it('says what to install where PostgreSQL is missing', async () => {
+  it('says what to install if PostgreSQL is missing', async () => {
     await expect(findPostgresBinaries(join(folder, 'none'), join(folder, 'nowhere'))).rejects.toThrow(
       'apt-get install postgresql',
     )
     await expect(findPostgresBinaries(options.dataDir, join(folder, 'nowhere'))).rejects.toThrow(
-      /made by PostgreSQL \d+, which is not installed/,
+      /created by PostgreSQL \d+, which is not installed/,
     )
   })
 })

@@ -1,6 +1,6 @@
 /**
- * A private PostgreSQL cluster in a folder, reached through a Unix socket alone, never as root. The cluster is made
- * whole or not at all (initdb beside, then rename), and at most one server runs on it.
+ * Runs a private PostgreSQL cluster in a folder. The server is reachable only through a Unix socket and never runs as
+ * root. The cluster is created atomically (initdb in a folder next to it, then rename). At most one server runs on it.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { lstat, open, readFile } from 'node:fs/promises'
@@ -13,28 +13,28 @@ import { endServer, findServer, removeStaleLocks } from './leftover.ts'
 import { identityFor } from './system-user.ts'
 
 export type PostgresOptions = {
-  /** The cluster's folder; made when absent. */
+  /** The cluster's folder; created if absent. */
   dataDir: string
-  /** Folder of the socket, made 0700; with the socket's name it must stay within 107 bytes. */
+  /** The socket's folder, created with mode 0700. The socket's path may have at most 107 bytes. */
   socketDir: string
-  /** Who the server runs as when the caller is root; user `dock` when omitted. */
+  /** The user the server runs as if the caller is root. Default: the user `dock`. */
   uid?: number
   gid?: number
-  /** Where the server's log is appended. */
+  /** The file that the server's log is appended to. */
   logPath: string
-  /** Off only for throw-away test clusters. Default on. */
+  /** Turn it off only for throw-away test clusters. Default true. */
   fsync?: boolean
-  /** Extra settings, `name=value`. */
+  /** Additional settings, `name=value`. */
   settings?: readonly string[]
 }
 
 export type RunningPostgres = {
-  /** Connection string of database `postgres`, with the socket's folder as host. */
+  /** Connection string of the database `postgres`, with the socket's folder as host. */
   url: string
   pid: number
-  /** Resolves once the server has ended by whatever cause, with its exit code. */
+  /** Resolves with the exit code once the server has ended for any reason. */
   ended: Promise<number | null>
-  /** Fast shutdown, then immediate shutdown; resolves when the server is gone. Repeating it is harmless. */
+  /** Fast shutdown, then immediate shutdown. Resolves when the server has ended. Idempotent. */
   stop(): Promise<void>
 }
 
@@ -71,7 +71,7 @@ const initialise = async (
   await inParent('rm', '--recursive', '--force', '--one-file-system', '--', fresh)
   await makeOwnFolder(fresh, identity)
   const args = ['-D', fresh, '-U', superuser, '-E', 'UTF8', '--locale=C.UTF-8', '--no-instructions']
-  // The socket's folder is 0700: whoever can enter it is the owner or root.
+  // Trust is safe: the socket's folder has mode 0700, so only its owner and root can reach the socket.
   args.push('--auth-local=trust', '--auth-host=reject', ...(options.fsync === false ? ['--no-sync'] : []))
   const child = spawn(join(binaries, 'initdb'), args, {
     ...identity,
@@ -110,13 +110,12 @@ const serverArguments = (options: PostgresOptions): string[] => {
   return ['-D', options.dataDir, '-k', options.socketDir, ...settings.flatMap((setting) => ['-c', setting])]
 }
 
-/** The connection string of `database` on the socket in `socketDir`. */
 const socketUrl = (socketDir: string, database: string): string =>
   `postgresql://${superuser}@/${database}?host=${encodeURIComponent(socketDir)}`
 
 /**
- * Starts the server and waits until it takes connections. A server left over on the same cluster is ended first.
- * Throws with the end of the log when it does not start; it is not started again when it ends later.
+ * Starts the server and waits until it accepts connections. First ends a server left over on the same cluster. Throws
+ * with the end of the log if the server does not start. Does not restart the server if it ends later.
  */
 export async function startPostgres(options: PostgresOptions): Promise<RunningPostgres> {
   const socketPath = join(options.socketDir, socketName)
@@ -135,10 +134,10 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
     if (leftover !== undefined) await endServer(leftover)
     await initialise(options, binaries, identity, logFile.fd)
     await removeStaleLocks(options.dataDir, socketPath, identity)
-    // A session of its own: Ctrl-C reaches the caller alone, which stops the server when it is done with it.
+    // Detached into its own session, so that Ctrl-C reaches only the caller. The caller then stops the server itself.
     const child = spawn(join(binaries, 'postgres'), serverArguments(options), {
       ...identity,
-      // The server enters its folder itself, with its own rights.
+      // The server changes into its data folder itself, as its own user.
       cwd: '/',
       detached: true,
       stdio: ['ignore', logFile.fd, logFile.fd],
@@ -159,7 +158,9 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
       if (!alive) throw new Error(`PostgreSQL did not start:\n${await logTail(options.logPath)}`)
       if (Date.now() > deadline) {
         if (child.pid !== undefined) await endServer(child.pid, 2_000)
-        throw new Error(`PostgreSQL took no connection within ${readyTimeoutMs / 1000} s`)
+        throw new Error(
+          `PostgreSQL accepted no connection within ${readyTimeoutMs / 1000} s. See its log: ${options.logPath}`,
+        )
       }
       await Promise.race([delay(25), gone])
     }

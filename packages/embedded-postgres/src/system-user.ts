@@ -1,10 +1,10 @@
-/** Whom the server runs as: PostgreSQL refuses root, so root hands it to an unprivileged user. */
+/** Chooses the user the server runs as. PostgreSQL refuses to run as root, so root switches to an unprivileged user. */
 import { readFile } from 'node:fs/promises'
 import type { Identity } from '@dock/foundation'
 
 const defaultUser = 'dock'
 
-/** The identity to switch to, or undefined when the caller is not root and simply keeps its own. */
+/** Returns the identity to switch to, or undefined if the caller is not root. */
 export async function identityFor(given: { uid?: number; gid?: number }): Promise<Identity | undefined> {
   if (process.getuid?.() !== 0) return undefined
   if (given.uid !== undefined) return { uid: given.uid, gid: given.gid ?? given.uid }
@@ -13,6 +13,6 @@ export async function identityFor(given: { uid?: number; gid?: number }): Promis
     if (name === defaultUser) return { uid: Number(uid), gid: Number(gid) }
   }
   throw new Error(
-    `PostgreSQL cannot run as root and there is no user '${defaultUser}'. Make it with: useradd --system --shell /usr/sbin/nologin ${defaultUser}`,
+    `PostgreSQL cannot run as root and there is no user '${defaultUser}'. Create it with: useradd --system --shell /usr/sbin/nologin ${defaultUser}`,
   )
 }

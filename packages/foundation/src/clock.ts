@@ -1,12 +1,12 @@
-/** Time as a dependency, so that tests drive it instead of waiting. */
+/** Time as a dependency, so that tests can advance it instead of waiting. */
 export type Clock = {
   /** Wall-clock time. */
   now(): Date
-  /** Calls back once after `delayMs`; the answer cancels it. A pending timer does not keep the process alive. */
+  /** Calls `callback` once after `delayMs`. The returned function cancels it. Timers do not keep the process alive. */
   after(delayMs: number, callback: () => void): () => void
 }
 
-/** The machine's own clock. */
+/** The machine's clock. */
 export const systemClock: Clock = {
   now: () => new Date(),
   after: (delayMs, callback) => {

@@ -1,2 +1,2 @@
-/** Whether the program is only loaded, so that Node keeps it compiled (script/install/compile), and is not to run. */
+/** True if the program is loaded only to fill Node's compile cache (script/install/compile) and must not run. */
 export const compileOnly = process.env['DOCK_COMPILE_ONLY'] !== undefined

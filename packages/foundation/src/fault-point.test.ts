@@ -12,7 +12,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** A process that passes the places `a`, `b`, `b`. */
+/** Starts a process that passes the fault points `a`, `b`, `b`. */
 const walker = (environment: NodeJS.ProcessEnv) => {
   const module = JSON.stringify(join(import.meta.dirname, 'fault-point.ts'))
   const code = `import(${module}).then(({ faultPoint }) => { for (const name of ['a', 'b', 'b']) faultPoint(name) })`
@@ -23,7 +23,7 @@ const walker = (environment: NodeJS.ProcessEnv) => {
 const stateOf = async (pid: number): Promise<string> =>
   (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]![0]!
 
-it('stops the process where it is armed, once', async () => {
+it('stops the process once at an armed point', async () => {
   await writeFile(join(folder, 'armed/b'), '')
   await writeFile(join(folder, 'trace'), '')
   const { pid, ended } = walker({ DOCK_FAULTS: folder })
@@ -35,12 +35,12 @@ it('stops the process where it is armed, once', async () => {
   expect(await readFile(join(folder, 'trace'), 'utf8')).toBe('a\nb\nb\n')
 })
 
-it('lets every place pass where nothing is armed', async () => {
+it('does nothing at points that are not armed', async () => {
   expect(await walker({}).ended).toBe(0)
   expect(await walker({ DOCK_FAULTS: folder }).ended).toBe(0)
 })
 
-it('throws the error that is named, after as many passes as are wanted', async () => {
+it('throws the named error after the given number of passes', async () => {
   await writeFile(join(folder, 'armed/b'), 'EIO 1')
   await writeFile(join(folder, 'trace'), '')
   expect(await walker({ DOCK_FAULTS: folder }).ended).not.toBe(0)

@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest'
 import { isUuid, newOperationId, newUuid, toBase62 } from './ids.ts'
 
 describe('ids', () => {
-  it('makes operation ids of op_ and 20 characters', () => {
+  it('creates operation ids of op_ and 20 characters', () => {
     expect(newOperationId()).toMatch(/^op_[a-z2-7]{20}$/)
   })
 
-  it('knows a uuid by its form', () => {
+  it('recognizes a uuid', () => {
     expect(isUuid(newUuid())).toBe(true)
     for (const text of ['', 'op_abc', `${newUuid()}0`, newUuid().replace('-', '')])
       expect(isUuid(text)).toBe(false)
   })
 
-  it('writes equal widths in base62, different bytes differently', () => {
+  it('encodes equal lengths in base62 with equal widths, and different bytes differently', () => {
     const bytes = fc.uint8Array({ minLength: 32, maxLength: 32 })
     fc.assert(
       fc.property(bytes, bytes, (a, b) => {

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { createLogger, linesTo } from './logger.ts'
 
-it('blanks secrets out by name, at any of three depths', () => {
+it('redacts secret fields at three levels of nesting', () => {
   const lines: string[] = []
   const sink = new Writable({
     write: (chunk, _encoding, done) => {
@@ -23,11 +23,11 @@ it('blanks secrets out by name, at any of three depths', () => {
   expect(lines.join('')).not.toContain('canary')
 })
 
-it('goes on when its disk is full', () => {
+it('keeps running when the disk is full', () => {
   const program = `import { createLogger } from '${new URL('logger.ts', import.meta.url)}'
     const logger = createLogger('test')
     for (let line = 0; line < 100; line++) logger.info('a line')
-    console.log('went on')`
+    console.log('still running')`
   const full = openSync('/dev/full', 'w')
   const { stdout, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
     stdio: ['ignore', 'pipe', full],
@@ -35,10 +35,10 @@ it('goes on when its disk is full', () => {
     encoding: 'utf8',
   })
   closeSync(full)
-  expect([signal, stdout]).toEqual([null, 'went on\n'])
+  expect([signal, stdout]).toEqual([null, 'still running\n'])
 })
 
-it('begins a new line after one that was cut, once there is room', () => {
+it('starts a new line after a partly written one, once the disk has room', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dock-logger-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4096', 'tmpfs', folder])
   try {

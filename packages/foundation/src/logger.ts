@@ -1,4 +1,4 @@
-/** Structured logs, one JSON object a line, secrets blanked out by name. */
+/** Structured logs: one JSON object per line, with secret fields redacted by name. */
 import { writeSync } from 'node:fs'
 import { type DestinationStream, type Logger, pino } from 'pino'
 
@@ -19,8 +19,8 @@ const secretFields = [
 ]
 
 /**
- * Writes lines to a descriptor, and drops what cannot be written: on a full disk pino's own destination tries the same
- * line again and again, ten times a second, while the whole process waits.
+ * Writes lines to a file descriptor and drops lines that cannot be written. pino's own destination would retry the line
+ * ten times a second on a full disk and block the whole process.
  */
 export function linesTo(descriptor: number): DestinationStream {
   let isCut = false
@@ -33,13 +33,13 @@ export function linesTo(descriptor: number): DestinationStream {
           isCut = bytes.length > 0
         }
       } catch {
-        // The service goes on without its log.
+        // A service must keep running without its log.
       }
     },
   }
 }
 
-/** A logger for one process. `LOG_LEVEL` sets the level (default `info`). */
+/** Creates the logger of a process. The environment variable `LOG_LEVEL` sets the level (default `info`). */
 export function createLogger(name: string, destination?: DestinationStream): Logger {
   return pino(
     {

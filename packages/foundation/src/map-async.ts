@@ -1,6 +1,6 @@
 /**
- * Maps what comes piece by piece. Unlike a generator's, its `return` reaches the source also before anything was asked
- * for: a list that nobody reads leaves nothing open.
+ * Maps an async iterable item by item. Unlike a generator, its `return` closes the source even before the first `next`,
+ * so an iterable that nobody reads leaks nothing.
  */
 export function mapAsync<From, To>(source: AsyncIterable<From>, map: (item: From) => To): AsyncIterable<To> {
   return {

@@ -20,7 +20,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-it('a new folder is the user’s alone, in a folder of root’s and in one of its own', async () => {
+it('a new folder belongs to the user with mode 0700, whether root or the user owns the parent', async () => {
   await makeOwnFolder(join(own, 'inner'), user)
   for (const path of [own, join(own, 'inner')]) {
     const found = await lstat(path)
@@ -29,7 +29,7 @@ it('a new folder is the user’s alone, in a folder of root’s and in one of it
   await makeOwnFolder(own, user)
 })
 
-it('a symlink, a file or another’s folder in its place is refused, and what it leads to stays as it is', async () => {
+it('a symlink, a file or the folder of another user is refused, and the target is unchanged', async () => {
   const victim = join(folder, 'victim')
   await mkdir(victim, { mode: 0o755 })
   await symlink(victim, join(own, 'link'))
@@ -37,7 +37,7 @@ it('a symlink, a file or another’s folder in its place is refused, and what it
   await mkdir(join(own, 'roots'))
   for (const [name, said] of [
     ['link', 'is a symlink'],
-    ['file', 'is no folder'],
+    ['file', 'is not a folder'],
     ['roots', 'belongs to user 0'],
   ] as const) {
     await expect(requireOwnFolder(join(own, name), user)).rejects.toThrow(said)
@@ -46,7 +46,7 @@ it('a symlink, a file or another’s folder in its place is refused, and what it
   expect((await lstat(victim)).uid).toBe(0)
 })
 
-it('what is done in the user’s folder is done with the user’s rights', async () => {
+it('commands in the user’s folder run as the user', async () => {
   const victim = join(folder, 'victim')
   await mkdir(victim, { mode: 0o755 })
   await writeFile(join(victim, 'kept'), '')
@@ -55,14 +55,14 @@ it('what is done in the user’s folder is done with the user’s rights', async
     runInFolderOf(user, own, ['rm', '--recursive', '--', `${join(own, 'link')}/kept`]),
   ).rejects.toThrow(/Permission denied/)
   expect(await readdir(victim)).toEqual(['kept'])
-  // The same as root, which would have followed it.
+  // Control: as root, the same command follows the symlink.
   await run('rm', ['--', `${join(own, 'link')}/kept`])
   expect(await readdir(victim)).toEqual([])
   await chmod(own, 0o777)
-  await expect(runInFolderOf(user, own, ['true'])).rejects.toThrow('Everybody can write')
+  await expect(runInFolderOf(user, own, ['true'])).rejects.toThrow('is world-writable')
 })
 
-it('only a plain file of the user’s is read', async () => {
+it('only a regular file of the user is read', async () => {
   const secret = join(folder, 'secret')
   await writeFile(secret, 'of root')
   await symlink(secret, join(own, 'link'))
@@ -77,6 +77,6 @@ it('only a plain file of the user’s is read', async () => {
   expect(await readOwnFile(join(own, 'absent'), user)).toBeUndefined()
   await expect(readOwnFile(join(own, 'link'), user)).rejects.toThrow('is a symlink')
   for (const name of ['roots', 'pipe'])
-    await expect(readOwnFile(join(own, name), user)).rejects.toThrow('is no file of user 65534')
+    await expect(readOwnFile(join(own, name), user)).rejects.toThrow('is not a file of user 65534')
   await expect(readOwnFile(join(own, 'large'), user)).rejects.toThrow('too large')
 })

@@ -1,6 +1,6 @@
 /**
- * Folders of an unprivileged user, as root sees to them. Root follows no path that such a user can write: what is made
- * or removed in a folder of the user's is done with the user's own rights, so that a planted symlink leads nowhere new.
+ * Lets root manage the folders of an unprivileged user. Root must not follow a path that the user can write. Root
+ * therefore creates and removes entries in such a folder as the user: a planted symlink then gives no extra access.
  */
 import { constants, type Stats } from 'node:fs'
 import { lstat, mkdir, open } from 'node:fs/promises'
@@ -20,21 +20,21 @@ const find = (path: string): Promise<Stats | undefined> =>
     throw error
   })
 
-/** Throws, with what to do, when something stands at the path that is no folder, or not the user's. */
+/** Throws, saying what to do, if the path exists but is not a folder of the user. */
 export async function requireOwnFolder(path: string, identity: Identity): Promise<void> {
   const found = await find(path)
   if (!found) return
   if (!found.isDirectory())
     throw new Error(
-      `${path} is ${found.isSymbolicLink() ? 'a symlink' : 'no folder'}, and Dock never made it so. Find out who did, and remove it.`,
+      `${path} is ${found.isSymbolicLink() ? 'a symlink' : 'not a folder'}, and Dock did not create it. Find out who did, then remove it.`,
     )
   if (found.uid !== identity.uid)
     throw new Error(
-      `${path} belongs to user ${found.uid}, not to ${identity.uid} as it should. If Dock's data was copied here: chown -R ${identity.uid}:${identity.gid} ${path}`,
+      `${path} belongs to user ${found.uid} instead of ${identity.uid}. If you copied Dock's data here, run: chown -R ${identity.uid}:${identity.gid} ${path}`,
     )
 }
 
-/** Runs a program on things in a folder: with the rights of the user whose folder it is, else with the caller's. */
+/** Runs a program that works in `folder`: as `identity` if that user owns the folder, otherwise as the caller. */
 export async function runInFolderOf(
   identity: Identity | undefined,
   folder: string,
@@ -42,7 +42,7 @@ export async function runInFolderOf(
 ): Promise<void> {
   const { uid, mode } = await lstat(folder)
   if ((mode & worldWritable) !== 0 && (mode & sticky) === 0)
-    throw new Error(`Everybody can write in ${folder}: chmod o-w ${folder}`)
+    throw new Error(`${folder} is world-writable. Run: chmod o-w ${folder}`)
   const asUser =
     identity && uid === identity.uid
       ? [
@@ -59,7 +59,7 @@ export async function runInFolderOf(
   })
 }
 
-/** Makes a folder of mode 0700 for the user (the caller, where undefined). One that is there must be the user's. */
+/** Creates a folder with mode 0700 for the user (default: the caller). An existing folder must belong to the user. */
 export async function makeOwnFolder(path: string, identity: Identity | undefined): Promise<void> {
   if (identity) await requireOwnFolder(path, identity)
   if (await find(path)) return
@@ -77,14 +77,15 @@ export async function makeOwnFolder(path: string, identity: Identity | undefined
 }
 
 /**
- * Content of a file of the user's (of the caller's, where undefined): undefined where there is none. Throws when a
- * symlink or something else stands there, when it is another's, or when it is over 1 MiB.
+ * Reads a file of the user (default: any owner). Returns undefined if there is none. Throws if the path is a symlink or
+ * not a regular file, if another user owns it, or if it is larger than 1 MiB.
  */
 export async function readOwnFile(path: string, identity: Identity | undefined): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const file = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
-    if (error.code === 'ELOOP') throw new Error(`${path} is a symlink, and Dock never made it so. Remove it.`)
+    if (error.code === 'ELOOP')
+      throw new Error(`${path} is a symlink, and Dock did not create it. Remove it.`)
     throw error
   })
   if (!file) return undefined
@@ -92,9 +93,9 @@ export async function readOwnFile(path: string, identity: Identity | undefined):
     const found = await file.stat()
     if (!found.isFile() || (identity && found.uid !== identity.uid))
       throw new Error(
-        `${path} is no file of user ${identity?.uid}. Find out who put it there, and remove it.`,
+        `${path} is not a file of user ${identity?.uid}. Find out who put it there, then remove it.`,
       )
-    if (found.size > fileBytesMax) throw new Error(`${path} is too large to be what Dock wrote.`)
+    if (found.size > fileBytesMax) throw new Error(`${path} is too large: Dock did not write it. Remove it.`)
     return await file.readFile('utf8')
   } finally {
     await file.close()

@@ -5,7 +5,7 @@ import { Precedence, standBack } from './precedence.ts'
 
 const megabyte = 1024 * 1024
 
-/** An endless stream of bytes through a pipe, and how many have arrived. */
+/** Pipes an endless stream of bytes and counts those that arrived. */
 const flowing = (precedence: Precedence, chunkBytes = 64 * 1024) => {
   const chunk = Buffer.alloc(chunkBytes)
   const from = new Readable({
@@ -26,7 +26,7 @@ const turns = async (count: number): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
-test('a large stream goes slowly for a moment after a work began, and then as before', async () => {
+test('a large stream is throttled for 250 ms after short work began, then runs at full speed', async () => {
   let nowMs = 0
   const precedence = new Precedence(() => nowMs)
   const { arrived, end } = flowing(precedence)
@@ -48,7 +48,7 @@ test('a large stream goes slowly for a moment after a work began, and then as be
   end()
 })
 
-test('is taken by a work until it has ended, well or not, and for a moment more', async () => {
+test('during() holds precedence until the work succeeds or fails, and 250 ms longer', async () => {
   let nowMs = 0
   const precedence = new Precedence(() => nowMs)
   let end = (): void => undefined
@@ -67,7 +67,7 @@ test('is taken by a work until it has ended, well or not, and for a moment more'
   expect(precedence.isTaken).toBe(false)
 })
 
-test('who waits until it is free goes on then, or when the time that was given is over', async () => {
+test('untilFree() resolves when precedence is free, or at its timeout', async () => {
   let nowMs = 0
   const precedence = new Precedence(() => nowMs)
   await precedence.untilFree(1_000)
@@ -87,7 +87,7 @@ test('who waits until it is free goes on then, or when the time that was given i
   expect(precedence.isTaken).toBe(true)
 })
 
-test('a small exchange waits for nothing', async () => {
+test('a small stream is not throttled', async () => {
   const precedence = new Precedence()
   precedence.take()
   const [near, far] = duplexPair()
@@ -102,7 +102,7 @@ test('a small exchange waits for nothing', async () => {
   expect(precedence.isTaken).toBe(true)
 })
 
-test('nothing is lost, doubled or held without bound before a slow reader', async () => {
+test('a slow reader gets every byte once, and buffering is bounded', async () => {
   const precedence = new Precedence()
   let sent = 0
   const from = new Readable({

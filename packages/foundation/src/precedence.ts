@@ -1,18 +1,18 @@
 /**
- * Short work that somebody waits for goes before streams of bytes that nobody does: for a moment after it began, large
- * streams go slowly, so that the processors have room for it.
+ * Gives short work that a user waits for precedence over bulk streams on the CPU. For 250 ms after such work begins,
+ * large streams are throttled.
  */
 import { availableParallelism } from 'node:os'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 
-const slowMs = 250
-const lookMs = 25
-/** Between two chunks (64 KiB, as Node reads them) of a stream that goes slowly: the fewer processors, the longer. */
+const takenMs = 250
+const pollMs = 25
+/** Pause between two chunks (64 KiB, as Node reads them) of a throttled stream: longer with fewer processors. */
 const pauseMs = Math.floor(12 / availableParallelism())
-/** What a stream carries without being a large one, and how soon that is forgotten. */
+/** A stream with more recent bytes than this is large. The count of recent bytes decays by `decayBytesPerMs`. */
 const smallBytes = 1024 * 1024
-const forgottenBytesPerMs = 8 * 1024
+const decayBytesPerMs = 8 * 1024
 
 export class Precedence {
   readonly #nowMs: () => number
@@ -23,13 +23,13 @@ export class Precedence {
     this.#nowMs = nowMs
   }
 
-  /** A short work begins. */
+  /** Marks the beginning of short work: throttles large streams for 250 ms. */
   take(): void {
-    this.#until = this.#nowMs() + slowMs
+    this.#until = this.#nowMs() + takenMs
   }
 
-  /** A work that counts as short until it ends, and for a moment more: somebody goes on with what it made. */
-  async during<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  /** Holds precedence while `work` runs and for 250 ms afterwards, because the user continues with its result. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
     this.#underWay += 1
     try {
       return await work()
@@ -39,39 +39,39 @@ export class Precedence {
     }
   }
 
-  /** Whether large streams go slowly now. */
+  /** True while large streams are throttled. */
   get isTaken(): boolean {
     return this.#underWay > 0 || this.#nowMs() < this.#until
   }
 
-  /** Resolves when it is not taken, after `atMostMs` in any case: nothing stands still for good. */
+  /** Resolves when precedence is free, at the latest after `atMostMs`, so that bulk work never starves. */
   async untilFree(atMostMs: number): Promise<void> {
     const giveUp = this.#nowMs() + atMostMs
-    while (this.isTaken && this.#nowMs() < giveUp) await delay(lookMs)
+    while (this.isTaken && this.#nowMs() < giveUp) await delay(pollMs)
   }
 }
 
-/** Lets a stream stand back while it is a large one. It is to be piped in the same tick, to `to`. */
+/** Throttles the pipe from `from` to `to` while the stream is large. The caller must call `pipe` in the same tick. */
 export function standBack(from: Readable, to: Writable, precedence: Precedence): void {
   let recentBytes = 0
   let at = performance.now()
-  // Until its drain, the pipe itself holds back.
-  const goOn = (): void => {
+  // Until `drain`, the pipe itself keeps the source paused.
+  const resume = (): void => {
     if (!to.writableNeedDrain) from.resume()
   }
-  /** At most a chunk in each turn of the event loop. */
-  const giveWay = (): void => {
+  /** Allows at most one chunk per turn of the event loop, and fewer while precedence is taken. */
+  const throttle = (): void => {
     if (recentBytes <= smallBytes) return
     from.pause()
-    if (precedence.isTaken && pauseMs > 0) setTimeout(goOn, pauseMs)
-    else setImmediate(goOn)
+    if (precedence.isTaken && pauseMs > 0) setTimeout(resume, pauseMs)
+    else setImmediate(resume)
   }
   from.on('data', (chunk: Buffer) => {
     const now = performance.now()
-    recentBytes = Math.max(0, recentBytes - (now - at) * forgottenBytesPerMs) + chunk.length
+    recentBytes = Math.max(0, recentBytes - (now - at) * decayBytesPerMs) + chunk.length
     at = now
-    giveWay()
+    throttle()
   })
-  // A pipe goes on at every drain.
-  to.on('drain', () => process.nextTick(giveWay))
+  // The pipe resumes the source at every drain, so pause it again afterwards.
+  to.on('drain', () => process.nextTick(throttle))
 }

@@ -1,13 +1,13 @@
-/** One request to a control plane, by TCP or by a Unix socket on this machine, with a bounded answer. */
+/** Sends a single request to a control plane, over TCP or a local Unix socket, and bounds the response size. */
 import { request } from 'node:http'
 import { request as requestSecurely } from 'node:https'
 
-/** How an address is dialled: `unix:/path` by that socket, anything else as it is. */
+/** A dialable address. `socketPath` is set for `unix:/path`. */
 export type Dialled = { base: string; socketPath: string | undefined }
 
 const unixScheme = 'unix:'
 
-/** Splits a control plane's address: `http://…`, `https://…`, or `unix:/path/of/socket`. */
+/** Parses the address of a control plane: `http://…`, `https://…`, or `unix:/path/of/socket`. */
 export function dialledAddress(address: string): Dialled {
   return address.startsWith(unixScheme)
     ? { base: 'http://localhost', socketPath: address.slice(unixScheme.length) }
@@ -18,7 +18,7 @@ export type JsonAnswer = { status: number; body: unknown }
 
 const answerBytesMax = 8 * 2 ** 20
 
-/** Resolves with status and parsed body. Rejects when nobody answers, or not with JSON of at most 8 MiB. */
+/** Resolves with status and parsed body. Rejects if there is no response, or if it is not JSON of at most 8 MiB. */
 export function requestJson(
   address: string,
   path: string,
@@ -46,7 +46,7 @@ export function requestJson(
       let bytes = 0
       response.on('data', (piece: Buffer) => {
         bytes += piece.length
-        if (bytes > answerBytesMax) response.destroy(new Error(`the answer is over ${answerBytesMax} bytes`))
+        if (bytes > answerBytesMax) response.destroy(new Error(`response exceeds ${answerBytesMax} bytes`))
         else pieces.push(piece)
       })
       response.once('error', reject)

@@ -25,7 +25,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const bytesMax = 1_000_000
 
-it('a log under half of its bytes, or none at all, is left alone', () => {
+it('a missing log, or one of at most half of its limit, is left alone', () => {
   rotateLog(path, bytesMax)
   writeFileSync(path, Buffer.alloc(bytesMax / 2))
   rotateLog(path, bytesMax)
@@ -33,7 +33,7 @@ it('a log under half of its bytes, or none at all, is left alone', () => {
   expect(existsSync(`${path}.1`)).toBe(false)
 })
 
-it('a process that writes on is cut to size, goes on at the new beginning, and the older part stays readable', async () => {
+it('rotates the log of a process that keeps writing, and every line stays whole', async () => {
   const program = `
     let line = 0
     const more = () => {
@@ -62,7 +62,7 @@ it('a process that writes on is cut to size, goes on at the new beginning, and t
   await ended
   expect(rotations).toBeGreaterThan(1)
   expect(statSync(`${path}.1`).mode & 0o777).toBe(0o600)
-  // No hole where the process went on: each line is whole.
+  // No hole of NUL bytes at the offset where the process continued.
   const text = readFileSync(`${path}.1`, 'utf8') + readFileSync(path, 'utf8')
   expect(text).not.toContain('\0')
   expect(text.endsWith('the last line\n')).toBe(true)

@@ -1,6 +1,6 @@
 /**
- * Keeps logs of running processes from growing without end. The processes append to descriptors that they were given, so
- * a log is copied aside and then emptied; what is written between the two, some microseconds, is lost.
+ * Bounds the size of the logs of running processes. The processes hold open descriptors in append mode, so a log is
+ * copied and then truncated. Lines written in the microseconds between copy and truncation are lost.
  */
 import {
   closeSync,
@@ -17,10 +17,10 @@ import {
 const periodMs = 1_000
 
 const pieceBytes = 64 * 1024
-/** Against a process that writes as fast as this one reads. */
+/** Bounds the catch-up with a process that writes as fast as this one reads. */
 const piecesMax = 256
 
-/** Appends what came to the log after it was copied. */
+/** Appends to the copy what was written to the log after it was copied. */
 const catchUp = (log: number, copy: number): void => {
   const rest = Buffer.alloc(pieceBytes)
   let at = fstatSync(copy).size
@@ -31,7 +31,7 @@ const catchUp = (log: number, copy: number): void => {
   }
 }
 
-/** Empties the log into `<path>.1`, in place of what was there, if it takes more than half of `bytesMax`. */
+/** Moves the content of the log to `<path>.1`, replacing that file, if the log exceeds half of `bytesMax`. */
 export function rotateLog(path: string, bytesMax: number): void {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0
   if (size <= bytesMax / 2) return
@@ -48,7 +48,7 @@ export function rotateLog(path: string, bytesMax: number): void {
         closeSync(copy)
       }
     } catch {
-      // The disk is full: room is worth more than the older part.
+      // The disk is full: freeing space matters more than keeping old lines.
       rmSync(older, { force: true })
     }
     ftruncateSync(log)
@@ -58,26 +58,26 @@ export function rotateLog(path: string, bytesMax: number): void {
 }
 
 /**
- * Looks after the logs until the returned function is called. One takes at most `bytesMax` on disk, its older part
- * included, beside what is written in a second. Failures are told to `report`, once for each log.
+ * Checks the logs every second until the returned function is called. A log and its `.1` file together take at most
+ * `bytesMax` on disk, plus what is written within a second. Calls `report` at the first failure of each log.
  */
 export function rotateLogs(
   paths: readonly string[],
   bytesMax: number,
   report: (text: string) => void,
 ): () => void {
-  const told = new Set<string>()
-  const look = (): void => {
+  const reported = new Set<string>()
+  const rotateAll = (): void => {
     for (const path of paths) {
       try {
         rotateLog(path, bytesMax)
       } catch (error) {
-        if (!told.has(path)) report(`The log ${path} cannot be rotated: ${String(error)}`)
-        told.add(path)
+        if (!reported.has(path)) report(`The log ${path} cannot be rotated: ${String(error)}`)
+        reported.add(path)
       }
     }
   }
-  look()
-  const timer = setInterval(look, periodMs).unref()
+  rotateAll()
+  const timer = setInterval(rotateAll, periodMs).unref()
   return () => clearInterval(timer)
 }

@@ -1,9 +1,9 @@
-/** Runs a host program with its arguments as a list, never through a shell. */
+/** Runs host programs with an argument list, never through a shell. */
 import { spawn } from 'node:child_process'
 
 export type CommandResult = { code: number; stdout: string; stderr: string }
 
-/** A program that ended with a code other than 0; its standard error is in the message. */
+/** A program exited with a code other than 0. The message contains its standard error. */
 export class CommandFailed extends Error {
   readonly program: string
   readonly result: CommandResult
@@ -20,11 +20,14 @@ export type CommandOptions = {
   env?: NodeJS.ProcessEnv
   cwd?: string
   timeoutMs?: number
-  /** A program that prints more is killed. */
+  /** A program that prints more than this on stdout and stderr together is killed. Default: unlimited. */
   outputBytesMax?: number
 }
 
-/** Runs to the end and answers the result, whatever the exit code. Rejects when the program cannot be started. */
+/**
+ * Runs a program and returns its result for any exit code. A program killed by a signal has code 128. Rejects if the
+ * program cannot be started.
+ */
 export function tryCommand(
   program: string,
   args: readonly string[],
@@ -40,7 +43,7 @@ export function tryCommand(
     let stdout = ''
     let stderr = ''
     let printedBytes = 0
-    /** What is kept of a piece of output; nothing of one that is beyond the limit. */
+    /** Returns the piece of output, or nothing once the limit is exceeded. */
     const within = (text: string): string => {
       printedBytes += Buffer.byteLength(text)
       if (printedBytes <= (options.outputBytesMax ?? Number.POSITIVE_INFINITY)) return text
@@ -62,7 +65,7 @@ export function tryCommand(
   })
 }
 
-/** Runs to the end and answers standard output. Throws {@link CommandFailed} unless the exit code is 0. */
+/** Runs a program and returns its standard output. Throws {@link CommandFailed} unless the exit code is 0. */
 export async function runCommand(
   program: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Names that people can say and tell apart. */
+/** Generates names that are easy to say and to distinguish. */
 import { randomInt } from 'node:crypto'
 
 const adjectives =
@@ -12,7 +12,7 @@ const nouns =
 
 const pick = (words: readonly string[]): string => words[randomInt(words.length)]!
 
-/** For instance `brave-otter`: lower case and a hyphen, so a host name as well. Not unique. */
+/** Returns a name such as `brave-otter`, which is also a valid host name. Not unique. */
 export function spokenName(): string {
   return `${pick(adjectives)}-${pick(nouns)}`
 }

@@ -1,8 +1,8 @@
-/** Files that are whole or absent after a crash: temporary file, fsync, rename, fsync of the folder. */
+/** Writes files atomically: after a crash the old or the new content is there. Temporary file, fsync, rename, fsync. */
 import { open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
-/** Replaces `path` with `content`; on return it is on stable storage. Mode 0600 unless said. */
+/** Replaces the file at `path`. The content is on stable storage when the promise resolves. */
 export async function writeFileDurably(
   path: string,
   content: string | Uint8Array,

@@ -24,7 +24,7 @@ afterAll(() => server.close())
 const id = '5f0d2b0e-6f0c-4c59-9a49-0a8a1d1f4a11'
 const success = (data: unknown) => ({ status: 200, body: JSON.stringify({ ok: true, data }) })
 
-test('sends method, path, key, headers and body, and answers the data', async () => {
+test('sends method, path, key, headers and body, and returns the data', async () => {
   answer = success({ exitCode: 0 })
   const result = await client.call('execInDock', {
     params: { id },
@@ -36,7 +36,7 @@ test('sends method, path, key, headers and body, and answers the data', async ()
   expect(seen.headers).toMatchObject({ authorization: 'Bearer dock_example', 'idempotency-key': 'k' })
 })
 
-test('writes queries and escapes parameters, keeping a literal colon', async () => {
+test('encodes queries and parameters, and keeps a literal colon', async () => {
   answer = success([])
   const docks = await client.call('listDocks', { query: { all: true } })
   expectTypeOf(docks).toEqualTypeOf<Dock[]>()
@@ -47,7 +47,7 @@ test('writes queries and escapes parameters, keeping a literal colon', async () 
   expect(seen).toMatchObject({ url: '/v1/me', body: '' })
 })
 
-test('answers the bytes of a raw route', async () => {
+test('returns the bytes of a raw route', async () => {
   answer = { status: 200, body: 'bytes' }
   const bytes = await client.call('readSnapshotFile', { params: { id }, query: { path: 'etc/x y' } })
   expect(Buffer.from(bytes).toString()).toBe('bytes')
@@ -61,7 +61,7 @@ test('throws the code, status and message of a failure', async () => {
   expect(failure).toMatchObject({ code: 'dock_busy', status: 409, message: 'Retry.' })
 })
 
-test('throws bad_response when the answer is not an envelope', async () => {
+test('throws bad_response when the response is not an envelope', async () => {
   for (const status of [200, 502]) {
     answer = { status, body: '<html>' }
     await expect(client.call('readMe')).rejects.toMatchObject({ code: 'bad_response', status })

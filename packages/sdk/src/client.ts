@@ -1,11 +1,11 @@
-/** A typed client of the service, made from the contract: one function for every route. */
+/** A typed client of the service, derived from the contract. */
 import { type Route, type RouteName, type Routes, routes } from '@dock/contract'
 import { DockApiError } from './dock-api-error.ts'
 
 export type ClientOptions = {
-  /** The service's address, without `/v1`. */
+  /** The service's address without `/v1`. */
   baseUrl: string
-  /** Sent as bearer; without it the browser's session cookie counts. */
+  /** Sent as a bearer token. Without it, the browser's session cookie authenticates the caller. */
   apiKey?: string
   fetch?: typeof fetch
 }
@@ -13,7 +13,7 @@ export type ClientOptions = {
 type Schema = { _zod: { input: unknown; output: unknown } }
 type Input<S> = S extends Schema ? S['_zod']['input'] : never
 type Output<S> = S extends Schema ? S['_zod']['output'] : never
-/** A query is given as text or as the value that it stands for. */
+/** A query parameter is given as text or as its parsed value. */
 type QueryInput<S> = {
   [K in keyof Input<S>]: Input<S>[K] | (K extends keyof Output<S> ? Output<S>[K] : never)
 }
@@ -33,19 +33,19 @@ type ParamsOf<R> = R extends { params: infer S } ? S : never
 type QueryOf<R> = R extends { query: infer S } ? S : never
 type BodyOf<R> = R extends { body: infer S } ? S : never
 
-/** The `data` of the answer; bytes for a raw route. */
+/** The `data` of the response; bytes for a raw route. */
 export type CallResult<N extends RouteName> = Routes[N] extends { responseKind: 'raw' }
   ? Uint8Array
   : Output<Routes[N]['response']>
 
-/** The options may be left out where the route needs none. */
+/** The options may be omitted if the route needs none. */
 type CallArguments<N extends RouteName> =
   Record<never, never> extends CallOptions<N> ? [options?: CallOptions<N>] : [options: CallOptions<N>]
 
 export type Client = {
   /**
-   * Calls a route by its name. Throws {@link DockApiError} for every answer that is no success; a failure of the
-   * network passes through as `fetch` throws it. Answers are not validated: fields may be added to them.
+   * Calls a route by name. Throws {@link DockApiError} for every response that is not a success. Network errors are
+   * those of `fetch`. Responses are not validated, because a newer server may add fields.
    */
   call<N extends RouteName>(name: N, ...args: CallArguments<N>): Promise<CallResult<N>>
 }
@@ -68,9 +68,13 @@ const isEnvelope = (value: unknown): value is Envelope => typeof value === 'obje
 const errorOf = (status: number, answer: unknown): DockApiError =>
   isEnvelope(answer) && typeof answer.code === 'string' && typeof answer.message === 'string'
     ? new DockApiError(answer.code, status, answer.message)
-    : new DockApiError('bad_response', status, `The answer (HTTP ${status}) is not one of the service.`)
+    : new DockApiError(
+        'bad_response',
+        status,
+        `The response (HTTP ${status}) is not from the Dock API. Check baseUrl.`,
+      )
 
-/** A client of the service at `baseUrl`. */
+/** Creates a client of the service at `baseUrl`. */
 export function createClient(options: ClientOptions): Client {
   const send = options.fetch ?? fetch
   return {
@@ -83,7 +87,8 @@ export function createClient(options: ClientOptions): Client {
         signal?: AbortSignal
       } = args[0] ?? {}
       const route: Route = routes[name]
-      if (route.responseKind === 'websocket') throw new TypeError(`${name} is a WebSocket, not a call`)
+      if (route.responseKind === 'websocket')
+        throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
       const headers = new Headers(given.headers as Record<string, string> | undefined)
       if (options.apiKey !== undefined) headers.set('authorization', `Bearer ${options.apiKey}`)
       if (given.body !== undefined) headers.set('content-type', 'application/json')

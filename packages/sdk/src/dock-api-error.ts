@@ -1,6 +1,6 @@
-/** An answer that is no success: the service's stable code, the HTTP status, and the sentence for a person. */
+/** An unsuccessful response: the service's stable code, the HTTP status, and a message for people. */
 export class DockApiError extends Error {
-  /** One of the contract's codes; `bad_response` when the answer was not the service's own. */
+  /** A code of the contract, or `bad_response` if the response did not come from the service. */
   readonly code: string
   readonly status: number
   constructor(code: string, status: number, message: string) {
