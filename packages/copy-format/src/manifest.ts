@@ -28,7 +28,9 @@ export async function sealPart(keys: CopyKeys, context: string, text: string): P
   return sealBytes(keys, context, await compress(Buffer.from(text)))
 }
 
-/** Reverses {@link sealPart}. Throws {@link ChunkDamaged} if the part is damaged or was sealed under another context. */
+/**
+ * Reverses {@link sealPart}. Throws {@link ChunkDamaged} if the part is damaged or was sealed under another context.
+ */
 export async function openPart(keys: CopyKeys, context: string, sealed: Uint8Array): Promise<string> {
   const packed = openBytes(keys, context, sealed)
   const plain = await decompress(packed, { maxOutputLength: partBytesMax }).catch((error: unknown) => {

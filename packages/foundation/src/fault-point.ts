@@ -12,9 +12,9 @@ export const faultsArmed = folder !== undefined
 
 /**
  * Triggers the fault in the file `armed/<name>`, if there is one, and moves the file to `hit/`, so that it triggers
- * once. An empty file stops the process (SIGSTOP), `KILL` kills it (SIGKILL), an error code (`EIO`, `ENOSPC`) is thrown.
- * A number after the word skips that many passes first. If a file `trace` exists, the name of every passed point is
- * appended to it.
+ * once. An empty file stops the process (SIGSTOP), `KILL` kills it (SIGKILL), an error code (`EIO`, `ENOSPC`) is
+ * thrown. A number after the word skips that many passes first. If a file `trace` exists, the name of every passed
+ * point is appended to it.
  */
 export function faultPoint(name: string): void {
   if (folder === undefined) return

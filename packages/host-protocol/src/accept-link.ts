@@ -1,6 +1,6 @@
 /**
- * The control plane's end of a link. The host dialled, but over its WebSocket the control plane is the HTTP/2
- * client. Every call ends: with an answer, or with {@link LinkLost} as soon as the socket is gone.
+ * The control plane's end of a link. The host opens the WebSocket, but on it the control plane is the HTTP/2 client.
+ * Every call settles: with a response, or with {@link LinkLost} as soon as the socket is closed.
  */
 import {
   type ClientHttp2Session,
@@ -18,12 +18,14 @@ import { type LivenessTimes, watchLiveness } from './link-liveness.ts'
 import { connectionWindowBytes, sessionOptions } from './link-settings.ts'
 import type { LinkSocket } from './link-socket.ts'
 
-/** A whole answer, read to its end. `json` throws SyntaxError when the body is no JSON. */
+/** A complete response. `json` throws SyntaxError if the body is not JSON. */
 export type AgentAnswer = { status: number; headers: IncomingHttpHeaders; body: Buffer; json(): unknown }
-/** An answer whose body comes as it is made. Destroying `stream` cancels the call at the agent. */
+/** A response with a streamed body. Destroying `stream` cancels the call at the agent. */
 export type AgentStream = { status: number; headers: IncomingHttpHeaders; stream: Readable }
 
-/** `body` is sent as JSON, or as it comes when it is a stream. `timeoutMs` counts to the end of a whole answer. */
+/**
+ * `body` is sent as JSON, or as raw bytes if it is a stream. `timeoutMs` covers the call up to the end of the response.
+ */
 export type RequestOptions = {
   body?: unknown
   signal?: AbortSignal | undefined
@@ -32,22 +34,22 @@ export type RequestOptions = {
 export type StreamOptions = { body?: unknown; signal?: AbortSignal | undefined }
 
 export type AgentLink = {
-  /** Calls the agent and reads the whole answer (at most 16 MiB), whatever its status. */
+  /** Calls the agent and returns the complete response (at most 16 MiB) for any status. */
   request(method: string, path: string, options?: RequestOptions): Promise<AgentAnswer>
-  /** Calls the agent and answers with the head; the body follows as a stream with backpressure. */
+  /** Calls the agent and returns when the headers have arrived. The body is a stream with backpressure. */
   stream(method: string, path: string, options?: StreamOptions): Promise<AgentStream>
-  /** Connects to a Dock, bytes both ways. Rejects with AgentRefusal when the agent does not take the connection. */
+  /** Opens a bidirectional byte stream to a Dock. Rejects with AgentRefusal if the agent refuses the connection. */
   connect(path: string, options?: ConnectOptions): Promise<LinkSocket>
-  /** Breaks the connection; calls under way reject with LinkLost. `code` is the WebSocket's close code. */
+  /** Closes the link. Pending calls reject with LinkLost. `code` is the WebSocket close code. */
   close(code?: number, reason?: string): void
   readonly isClosed: boolean
-  /** Resolves when the connection is gone, for whatever reason. */
+  /** Resolves when the link is closed for any reason. */
   readonly closed: Promise<void>
-  /** Calls back once when the connection is gone; at once when it already is. */
+  /** Calls `callback` once when the link is closed, or immediately if it already is. */
   onClose(callback: () => void): void
 }
 
-/** Both streams of a command at their limit, each character escaped. */
+/** Fits a command's stdout and stderr at their limits with every character escaped in JSON. */
 const answerBytesMax = 16 * 1024 * 1024
 
 const isReadable = (body: unknown): body is Readable =>
@@ -72,19 +74,19 @@ const open = (
     headers['content-type'] = isReadable(body) ? 'application/octet-stream' : 'application/json'
   }
   const stream = session.request(headers, { endStream: body === undefined, ...(signal ? { signal } : {}) })
-  // A reset that carries "cancel" is no error to Node, and a reader would take the cut for the end.
+  // Node does not treat a reset with CANCEL as an error, so a reader would mistake the cut for the end of the body.
   stream.on('aborted', () => stream.destroy(signal?.aborted ? undefined : new LinkLost()))
   stream.on('error', () => undefined)
   send(stream, body)
   return stream
 }
 
-/** The head of the answer. Rejects with LinkLost, or the signal's reason. */
-const headOf = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<AgentStream> =>
+/** Waits for the response headers. Rejects with LinkLost, or with the signal's reason. */
+const waitForHead = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<AgentStream> =>
   new Promise((resolve, reject) => {
     let failure: unknown
     stream.once('response', (headers) => {
-      // A short answer ends in this very tick: a reader that comes later would find the stream closed.
+      // A short response ends in this tick. Without the PassThrough, a later reader would find the stream closed.
       const body = new PassThrough({ highWaterMark: 128 * 1024 })
       body.on('error', () => undefined)
       pipeline(stream, body, () => undefined)
@@ -100,13 +102,10 @@ const headOf = (stream: ClientHttp2Stream, signal?: AbortSignal): Promise<AgentS
   })
 
 /**
- * The whole answer, collected as it comes: most calls are small, and a stream of their own would cost more than they do.
- * Rejects with LinkLost, LinkTimeout or the signal's reason.
+ * Collects the complete response. Most calls are small, so this avoids the cost of a stream per call. Rejects with
+ * LinkLost, LinkTimeout or the signal's reason.
  */
-const wholeAnswer = (
-  stream: ClientHttp2Stream,
-  { signal, timeoutMs }: RequestOptions,
-): Promise<AgentAnswer> =>
+const readAnswer = (stream: ClientHttp2Stream, { signal, timeoutMs }: RequestOptions): Promise<AgentAnswer> =>
   new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let size = 0
@@ -123,7 +122,7 @@ const wholeAnswer = (
     })
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length
-      if (size > answerBytesMax) cancel(new LinkLost(`the host's answer exceeds ${answerBytesMax} bytes`))
+      if (size > answerBytesMax) cancel(new LinkLost(`the host's response exceeds ${answerBytesMax} bytes`))
       else chunks.push(chunk)
     })
     stream.once('end', () => {
@@ -144,8 +143,8 @@ const wholeAnswer = (
   })
 
 /**
- * Takes over a WebSocket that a host opened. Call it in the same tick as the upgrade: a message that arrives before
- * would be lost.
+ * Turns a WebSocket that a host opened into a link. Call it in the same tick as the upgrade, otherwise early messages
+ * are lost.
  */
 export function acceptLink(socket: WebSocket, times?: LivenessTimes): AgentLink {
   const duplex = createWebSocketStream(socket)
@@ -172,13 +171,13 @@ export function acceptLink(socket: WebSocket, times?: LivenessTimes): AgentLink 
   session.once('goaway', end)
 
   return {
-    request: async (method, path, options = {}) => wholeAnswer(open(session, method, path, options), options),
+    request: async (method, path, options = {}) => readAnswer(open(session, method, path, options), options),
     stream: async (method, path, options = {}) =>
-      headOf(open(session, method, path, options), options.signal),
+      waitForHead(open(session, method, path, options), options.signal),
     connect: (path, options) => connectOverLink(session, path, options),
     close: (code = 1000, reason = '') => {
       socket.close(code, reason)
-      // The peer is given no say: what waits for an answer is told now.
+      // Reject pending calls now instead of waiting for the peer's close frame.
       setImmediate(end)
     },
     get isClosed() {

@@ -1,12 +1,12 @@
-/** Lists and tables of the host protocol whose number of items is checked before any item is. */
+/** Schemas for lists and tables whose size is checked before any of their items. */
 import * as z from 'zod'
 
-/** At most `max` items. A longer list is one fault; checked item by item it could be millions of them. */
+/** A list of at most `max` items. A longer list yields one issue instead of possibly millions, one per item. */
 export function boundedList<Item extends z.ZodType>(item: Item, max: number) {
   return z.array(z.unknown()).max(max).pipe(z.array(item))
 }
 
-/** A table of at most `max` values by name. */
+/** A table of at most `max` named values. */
 export function boundedTable<Value extends z.ZodType>(value: Value, max: number) {
   return z
     .record(z.string(), z.unknown())

@@ -1,11 +1,11 @@
-/** One range of bytes of a file, as HTTP has it (RFC 9110, section 14.1.2). */
+/** A single byte range of a file, as in HTTP (RFC 9110, section 14.1.2). */
 
-/** What is asked for: from `first` to `last` or the end; without `first`, the `last` bytes of the file. */
+/** The bytes from `first` to `last` inclusive, or to the end. Without `first`: the last `last` bytes of the file. */
 export type ByteRange = { first?: number; last?: number }
 
 const written = /^(\d{0,15})-(\d{0,15})$/
 
-/** Reads `0-99`, `100-` or `-500`; null for anything else, several ranges among them. */
+/** Parses `0-99`, `100-` or `-500`. Returns null for anything else, including several ranges. */
 export function parseByteRange(text: string): ByteRange | null {
   const [, first, last] = written.exec(text.trim()) ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return null
@@ -20,7 +20,7 @@ export function writeByteRange({ first, last }: ByteRange): string {
   return `${first ?? ''}-${last ?? ''}`
 }
 
-/** Where the range lies in a file of `size` bytes, `end` excluded; null when it holds none of them. */
+/** Resolves the range in a file of `size` bytes; `end` is exclusive. Returns null if the range selects no bytes. */
 export function placeByteRange(
   { first, last }: ByteRange,
   size: number,

@@ -1,10 +1,10 @@
-/** One typed call of the control plane to an agent. */
+/** Typed calls from the control plane to an agent. */
 import type * as z from 'zod'
 import type { AgentLink } from './accept-link.ts'
 import { AgentRefusal } from './link-errors.ts'
 import { refusalOf } from './refusal-of.ts'
 
-/** `method` is POST unless said; a null `requestSchema` sends no body. */
+/** `method` defaults to POST. */
 export type CallOptions = {
   method?: string
   signal?: AbortSignal | undefined
@@ -12,9 +12,9 @@ export type CallOptions = {
 }
 
 /**
- * Sends `body`, checked, and answers the agent's answer, checked. Throws AgentRefusal when the agent refused (or
- * answered something that is not in the protocol, code `failed`), LinkLost when the connection broke, LinkTimeout
- * when the time ran out.
+ * Calls the agent, and validates the request and the response. Sends no body if `requestSchema` is null. Throws
+ * AgentRefusal if the agent refused, or if its response does not match the schema (code `failed`); LinkLost if the link
+ * broke; LinkTimeout if `timeoutMs` elapsed.
  */
 export async function callAgent<Request extends z.ZodType, Response extends z.ZodType>(
   link: AgentLink,
@@ -32,7 +32,7 @@ export async function callAgent<Request extends z.ZodType, Response extends z.Zo
   if (answer.status < 200 || answer.status > 299) throw refusalOf(answer.status, answer.body.toString('utf8'))
   const parsed = responseSchema.safeParse(jsonOrUndefined(answer.json))
   if (!parsed.success) {
-    throw new AgentRefusal('failed', `the host's answer to ${path} is not in the protocol`, answer.status)
+    throw new AgentRefusal('failed', `the host's response to ${path} is not in the protocol`, answer.status)
   }
   return parsed.data
 }

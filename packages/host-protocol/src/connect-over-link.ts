@@ -1,4 +1,4 @@
-/** Opens a connection to a Dock over a link: an extended CONNECT (RFC 8441), so that bytes go both ways at once. */
+/** Opens a connection to a Dock over a link, with an extended CONNECT (RFC 8441) for bidirectional bytes. */
 import type { ClientHttp2Session, IncomingHttpHeaders } from 'node:http2'
 import { ticketHeader } from './dial-back.ts'
 import { LinkLost } from './link-errors.ts'
@@ -17,12 +17,12 @@ const readRefusal = async (socket: LinkSocket): Promise<string> => {
   return text
 }
 
-/** `ticket`: the agent may dial back with it. */
+/** With a `ticket`, the agent may dial back and carry the bytes outside the link. */
 export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string }
 
 /**
- * Answers once the agent has taken the connection. Throws AgentRefusal when it did not, LinkLost when the link broke,
- * and the signal's reason.
+ * Returns once the agent has accepted the connection. Throws AgentRefusal if the agent refused it, LinkLost if the link
+ * broke, or the signal's reason.
  */
 export async function connectOverLink(
   session: ClientHttp2Session,
@@ -45,11 +45,11 @@ export async function connectOverLink(
     reject(error instanceof LinkLost ? error : new LinkLost(undefined, { cause: error })),
   )
   socket.once('close', () => reject(new LinkLost()))
-  const leave = (): void => {
+  const abort = (): void => {
     socket.destroy()
     reject(signal?.reason)
   }
-  signal?.addEventListener('abort', leave, { once: true })
+  signal?.addEventListener('abort', abort, { once: true })
   try {
     const status = await promise
     if (status === 200) return socket
@@ -57,6 +57,6 @@ export async function connectOverLink(
     socket.destroy()
     throw refusalOf(status, text)
   } finally {
-    signal?.removeEventListener('abort', leave)
+    signal?.removeEventListener('abort', abort)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Connections to a Dock: CONNECT requests over the link whose bytes are the terminal's, or the port's, both ways. What
- * they are to be stands in the query. Refused as a call is, by `agentError`.
+ * Connections to a Dock: CONNECT requests over the link that carry the bytes of a terminal or port in both directions.
+ * Their parameters are in the query. The agent refuses a connection with an `agentError`, like a call.
  */
 import * as z from 'zod'
 
@@ -11,24 +11,24 @@ export const terminalSize = z.strictObject({ cols: cells, rows: cells })
 export type TerminalSize = z.infer<typeof terminalSize>
 
 /**
- * CONNECT /docks/:dockId/terminals/:terminalId, a uuid of the caller's choice: a login shell. `busy` when four are
- * open, `unsupported` where the runtime has none. At its end the trailer `exit-code` tells how the shell ended, absent
- * when the Dock ended under it. Closing the connection hangs up.
+ * CONNECT /docks/:dockId/terminals/:terminalId: opens a login shell. The caller chooses `terminalId`, a uuid. Refused
+ * with `busy` if four terminals are open, with `unsupported` if the runtime has no terminals. The trailer `exit-code`
+ * carries the shell's exit code; it is absent if the Dock ended first. Closing the connection hangs up the terminal.
  */
 export const openTerminal = z.strictObject({ generation, ...terminalSize.shape })
 export type OpenTerminal = z.infer<typeof openTerminal>
 export const exitCodeTrailer = 'exit-code'
 
-/** POST /docks/:dockId/terminals/:terminalId/resize with a {@link terminalSize}. Answers `{}`, also once it is over. */
+/** POST /docks/:dockId/terminals/:terminalId/resize with a {@link terminalSize}. Returns `{}`, even after its end. */
 
 /**
- * CONNECT /docks/:dockId/ports/:port: a TCP connection to that port inside, also where the program listens on the
- * Dock's own loopback only. `not_found` when nothing listens there.
+ * CONNECT /docks/:dockId/ports/:port: opens a TCP connection to that port inside the Dock, even if the program listens
+ * only on the Dock's loopback. Refused with `not_found` if nothing listens on the port.
  */
 export const connectPort = z.strictObject({ generation })
 export type ConnectPort = z.infer<typeof connectPort>
 
 /**
- * CONNECT /docks/:dockId/git/:connectionId: the connection of git in the Dock that a `git.connected` told of. `not_found`
- * when it is gone.
+ * CONNECT /docks/:dockId/git/:connectionId: takes over the connection that a `git.connected` event announced. Refused
+ * with `not_found` if that connection is closed.
  */

@@ -49,7 +49,7 @@ const textOf = async (stream: AsyncIterable<Buffer>): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
-test('bytes go both ways at once, each direction ends by itself, and the end carries trailers', async () => {
+test('carries bytes both ways at once, ends each direction separately, and delivers trailers', async () => {
   const { link } = await linked(async ({ target, accept }) => {
     const stream = accept(() => ({ 'exit-code': '7' }))
     stream.write(`hello ${target.pathname}${target.search}\n`)
@@ -64,7 +64,7 @@ test('bytes go both ways at once, each direction ends by itself, and the end car
   expect((await link.request('GET', '/call')).body.toString()).toBe('a call')
 })
 
-test('what was sent before anybody reads is kept, also when the connection is over by then', async () => {
+test('keeps bytes for a late reader, even after the connection ended', async () => {
   const { link } = await linked(async ({ accept }) => void accept().end('early'))
   const socket = await link.connect('/')
   await new Promise((resolve) => setImmediate(resolve))
@@ -72,7 +72,7 @@ test('what was sent before anybody reads is kept, also when the connection is ov
   expect(await textOf(socket)).toBe('early')
 })
 
-test('a refusal is told as such; an agent without connections, or one that throws, takes none', async () => {
+test('a refusal becomes AgentRefusal, and a handler that throws becomes LinkLost', async () => {
   const { link } = await linked(async ({ target, refuse }) => {
     if (target.pathname === '/throws') throw new Error('broken')
     refuse(409, { code: 'busy', message: 'four are open' })
@@ -84,7 +84,7 @@ test('a refusal is told as such; an agent without connections, or one that throw
   expect((await link.request('GET', '/')).status).toBe(200)
 })
 
-test('a reader that does not read holds the agent back; a writer is held back by an agent that does not', async () => {
+test('applies backpressure in both directions', async () => {
   let sent = 0
   const { link } = await linked(async ({ accept }) => {
     const stream = accept()
@@ -116,7 +116,7 @@ const once = <T>(stream: NodeJS.EventEmitter, event: string, value: T): Promise<
 const after = <T>(ms: number, value: T): Promise<T> =>
   new Promise((resolve) => setTimeout(resolve, ms, value))
 
-test('leaving tells the agent, and a cut link is no orderly end', async () => {
+test('destroying the socket notifies the agent, and a broken link is an error instead of an orderly end', async () => {
   let left = Promise.withResolvers<void>()
   const { link, cut } = await linked(async ({ accept, gone }) => {
     gone.addEventListener('abort', () => left.resolve())
@@ -135,7 +135,7 @@ test('leaving tells the agent, and a cut link is no orderly end', async () => {
   await expect(link.connect('/')).rejects.toBeInstanceOf(LinkLost)
 })
 
-test('a signal ends the wait for an agent that does not answer', async () => {
+test('a signal aborts the wait for an agent that does not respond', async () => {
   const { link } = await linked(() => new Promise(() => undefined))
   const leaving = new AbortController()
   const waiting = link.connect('/', { signal: leaving.signal })

@@ -17,9 +17,9 @@ let door: ReturnType<typeof createDialBackDoor>
 let link: AgentLink
 let cut: () => void
 let stop: AbortController
-/** A proxy before the control plane that knows no other protocol. */
+/** Simulates a proxy in front of the control plane that supports no upgrade other than WebSocket. */
 let onlyWebSockets: boolean
-/** What the agent's side of the last connection is. */
+/** The agent's side of the last connection. */
 let taken: PromiseWithResolvers<{ stream: Duplex; connection: IncomingConnection }>
 const logger = createLogger('test')
 logger.level = 'silent'
@@ -81,9 +81,9 @@ describe.each([
     if (!stream.closed) await once(stream, 'close').catch(() => undefined)
   }
 
-  test('bytes go beside the link, each direction ends by itself, and the request on the link ends with it', async () => {
+  test('bytes bypass the link, directions end separately, and the request on the link ends too', async () => {
     const { socket, asked, agent } = await open()
-    if (!socket) throw new Error('it went over the link')
+    if (!socket) throw new Error('the bytes went over the link')
     socket.end('from outside')
     expect(await textOf(agent)).toBe('from outside')
     agent.end('from inside')
@@ -91,20 +91,20 @@ describe.each([
     await closed(asked)
   })
 
-  test('it breaks with the link, on both ends', async () => {
+  test('both ends close when the link breaks', async () => {
     const { socket, agent } = await open()
-    if (!socket) throw new Error('it went over the link')
+    if (!socket) throw new Error('the bytes went over the link')
     cut()
     await Promise.all([closed(socket), closed(agent)])
   })
 
-  test('whoever destroys one end ends the other', async () => {
+  test('destroying one end closes the other', async () => {
     const { socket, agent, asked } = await open()
     socket?.destroy()
     await Promise.all([closed(agent), closed(asked)])
   })
 
-  test('where it cannot be had the bytes go over the link', async () => {
+  test('if dialling back fails, the bytes go over the link', async () => {
     onlyWebSockets = true
     const { socket, asked, agent } = await open()
     expect(socket).toBeNull()
@@ -114,7 +114,7 @@ describe.each([
     expect(await textOf(asked)).toBe('from inside')
   })
 
-  test('a ticket is good once, while it is expected, and nothing else is', async () => {
+  test('a ticket is accepted once and only while it is expected', async () => {
     const answerTo = async (ticket: string): Promise<string> => {
       const socket = connect(
         isUnix ? { path } : { host: '127.0.0.1', port: (server.address() as AddressInfo).port },

@@ -1,7 +1,7 @@
 /**
- * A connection to a Dock beside the link: while the control plane asks for it over the link, the agent dials once more,
- * and its bytes go from socket to socket, through no frames. The ticket came over the link, is for one connection, and
- * stands for the host.
+ * A connection to a Dock that bypasses the link. The control plane requests it over the link; the agent then dials the
+ * control plane once more, and the bytes go from socket to socket without HTTP/2 framing. The ticket authenticates the
+ * host: it was sent over the link and is valid for one connection.
  */
 import { randomBytes } from 'node:crypto'
 import { type IncomingMessage, request } from 'node:http'
@@ -11,14 +11,14 @@ import type { Duplex } from 'node:stream'
 import { dialledAddress } from '@dock/foundation'
 import { connectProtocol } from './link-settings.ts'
 
-/** Where the control plane takes what agents dial back; the upgrade's protocol is `dock-stream`. */
+/** The path at which the control plane accepts dial-backs. The upgrade's protocol is `dock-stream`. */
 export const dialBackPath = '/v1/fleet/dial-back'
 export const dialBackProtocol = connectProtocol
 export const ticketHeader = 'x-dock-ticket'
 
 const dialTimeoutMs = 3_000
 
-/** The agent's end. Null when the control plane does not take it, or a proxy before it does not. */
+/** Dials back from the agent. Resolves to null if the control plane, or a proxy in front of it, refuses the upgrade. */
 export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
   return new Promise((resolve) => {
     const { base, socketPath } = dialledAddress(url)
@@ -44,22 +44,22 @@ export function dialBack(url: string, ticket: string): Promise<Duplex | null> {
   })
 }
 
-/** A place for one connection that an agent was asked for. */
+/** A connection that the control plane requested from an agent. */
 export type ExpectedDialBack = {
   ticket: string
-  /** What came; null until then. */
+  /** The agent's connection; null until it arrives. */
   readonly socket: Duplex | null
-  /** From now on the ticket is good for nothing. */
+  /** Invalidates the ticket. */
   forget(): void
 }
 
 export type DialBackDoor = {
   expect(): ExpectedDialBack
-  /** Call it for each upgrade of {@link dialBackPath}. Refusals are answered on the socket. */
+  /** Call it for each upgrade of {@link dialBackPath}. It writes refusals to the socket. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void
 }
 
-/** The control plane's end. */
+/** Creates the control plane's side, which accepts dial-backs. */
 export function createDialBackDoor(): DialBackDoor {
   const expected = new Map<string, (socket: Duplex) => void>()
   return {
@@ -92,25 +92,25 @@ export function createDialBackDoor(): DialBackDoor {
   }
 }
 
-/** An end that is not orderly on the socket's side is one for the request on the link that it was asked for by. */
-const endWith = (socket: Duplex, asked: Duplex): void => {
+/** Ends the request on the link when the dial-back socket closes: with an error unless the socket ended orderly. */
+const endRequestWith = (socket: Duplex, asked: Duplex): void => {
   socket.on('error', () => undefined)
   socket.once('close', () => {
     if (socket.errored || !socket.readableEnded || !socket.writableFinished)
-      asked.destroy(new Error('the connection broke'))
+      asked.destroy(new Error('the dial-back connection broke'))
     else asked.end()
   })
   asked.resume()
 }
 
-/** Binds the agent's end to that request: it breaks with it, as it does with the link. */
+/** Ties the agent's end to the request on the link: when either breaks, the other ends. */
 export function bindDialled(socket: Duplex, asked: Duplex, gone: AbortSignal): void {
   gone.addEventListener('abort', () => socket.destroy(), { once: true })
-  endWith(socket, asked)
+  endRequestWith(socket, asked)
 }
 
-/** The same for the control plane's end. */
+/** Ties the control plane's end to the request on the link: when either breaks, the other ends. */
 export function bindArrived(socket: Duplex, asked: Duplex): void {
   asked.once('error', (error) => socket.destroy(error))
-  endWith(socket, asked)
+  endRequestWith(socket, asked)
 }

@@ -1,4 +1,4 @@
-/** The agent's side of the connection: dials the control plane, serves calls over the socket, dials again when it broke. */
+/** The agent's side of the link: dials the control plane, serves calls over the socket, and reconnects with backoff. */
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { dialledAddress, type Logger } from '@dock/foundation'
@@ -15,28 +15,28 @@ export type DialOptions = {
   url: string
   credential: string
   hostId: string
-  /** Names this run of the agent; both channels send the same. */
+  /** Identifies this run of the agent; the same on both channels. */
   session: string
   channel: LinkChannel
   handler: LinkHandler
-  /** Takes connections to Docks; without it there are none. */
+  /** Handles connections to Docks. Without it, connections are not supported. */
   connect?: ConnectHandler
-  /** Ends the link and all dialling. */
+  /** Closes the link and stops dialling. */
   signal: AbortSignal
   logger: Logger
-  /** Told of each change; `lost` follows each `connected`. */
+  /** Called at each change; every `connected` is followed by a `lost`. */
   onState?: (state: 'connected' | 'lost') => void
   times?: LivenessTimes
 }
 
-/** Why dialling ended: the credential was refused (401, 403), or the caller's signal. */
+/** Why dialling ended: the credential was refused (401, 403), or the caller's signal fired. */
 export type DialEnd = 'refused' | 'stopped'
 
 type Attempt = { end: 'refused' | 'failed' | 'lost'; detail: string; livedMs: number }
 
 const firstDelayMs = 200
 const delayMsMax = 5_000
-/** A link that lived this long was a good one: the next attempt comes at once. */
+/** After a link that lived this long, the next attempt is immediate. */
 const goodLinkMs = 1_000
 
 const attempt = (options: DialOptions): Promise<Attempt> =>
@@ -52,7 +52,8 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
         'x-dock-session': options.session,
       },
       perMessageDeflate: false,
-      // Masks keep scripts in browsers from writing what they like onto a wire; here they only cost half the processor.
+      // Masking protects proxies from scripts in browsers (RFC 6455, section 10.3). Here it only costs half the CPU
+      // time.
       generateMask: (mask) => void mask.fill(0),
       handshakeTimeout: 10_000,
       ...(socketPath === undefined ? {} : { createConnection: () => connect(socketPath) }),
@@ -78,7 +79,7 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
         duplex,
         { ...options, dialBack: (ticket) => dialBack(options.url, ticket) },
         (error) =>
-          logger.error({ err: error, channel }, 'a call of the control plane failed without an answer'),
+          logger.error({ err: error, channel }, 'handler of a control plane call threw; stream reset'),
       )
       session.once('close', () => socket.terminate())
       socket.once('close', () => session.destroy())
@@ -98,8 +99,9 @@ const attempt = (options: DialOptions): Promise<Attempt> =>
   })
 
 /**
- * Keeps one channel open until the signal ends it or the control plane refuses the credential. The first attempt
- * and the one after a good link come at once; then 0.2 s, doubled up to 5 s, with jitter. Never rejects.
+ * Keeps one channel open until the signal fires or the control plane refuses the credential. The first attempt, and the
+ * first after a link of at least one second, is immediate. Later attempts back off from 0.2 s, doubling up to 5 s, with
+ * jitter. Never rejects.
  */
 export async function dialLink(options: DialOptions): Promise<DialEnd> {
   const { signal, logger, channel } = options
@@ -116,7 +118,7 @@ export async function dialLink(options: DialOptions): Promise<DialEnd> {
       return 'refused'
     }
     delayMs = livedMs >= goodLinkMs ? 0 : Math.min(delayMsMax, Math.max(firstDelayMs, delayMs * 2))
-    logger.warn({ channel, detail, delayMs }, 'no link to the control plane, dialling again')
+    logger.warn({ channel, detail, delayMs }, 'no link to the control plane; dialling again')
   }
   return 'stopped'
 }

@@ -1,11 +1,11 @@
-/** How large the file is in which a Dock's disk lies. */
+/** The size of a Dock's disk image file. */
 
 const mebibyte = 2 ** 20
-/** A filesystem's inodes take a sixty-fourth of it; its journal, its other tables and its reserve about this much. */
+/** Inodes take 1/64 of the filesystem; the journal, other tables and the reserve take about `tablesMiB`. */
 const inodesMiBPerGiB = 16
 const tablesMiB = 128
 
-/** Bytes of a disk on which there is room for `diskGiB` of files, those of the image among them. */
+/** Returns the bytes of a disk with room for `diskGiB` of files, including the image's files. */
 export function diskBytesOf(diskGiB: number): number {
   return (diskGiB * (1024 + inodesMiBPerGiB) + tablesMiB) * mebibyte
 }

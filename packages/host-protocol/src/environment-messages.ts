@@ -1,12 +1,12 @@
-/** What a Dock gets from its Environment besides variables, and the change of both while it runs. */
+/** Secret files of a Dock's Environment, and the update of variables and files in a running Dock. */
 import * as z from 'zod'
 import { dockVariables } from './setup-messages.ts'
 
-/** Secret files below the folder of commands, in place of those of an earlier Environment; none removes those. */
+/** Secret files below the default working folder. They replace all earlier secret files; an empty list removes them. */
 export const secretFiles = z.array(z.strictObject({ path: z.string().min(1), contents: z.string() }))
 export type SecretFiles = z.infer<typeof secretFiles>
 
-/** POST /docks/:dockId/environment: a running Dock gets these in place of what it has. Answers `{}`. */
+/** POST /docks/:dockId/environment: replaces the variables and secret files of a running Dock. Returns `{}`. */
 export const furnishDock = z.strictObject({
   operationId: z.string(),
   generation: z.number().int().min(1),

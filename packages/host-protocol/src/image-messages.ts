@@ -1,14 +1,15 @@
 /**
- * Versions of images. POST /images/:name/chunk-names and …/chunks read an image's disk as those of captures do.
+ * Messages about image versions. POST /images/:name/chunk-names and …/chunks read an image's disk in the same way as
+ * the routes for captures.
  */
 import * as z from 'zod'
 
-/** The digest of a published version, as the copy format makes it. */
+/** The digest of a published version: `diskDigest` of the copy format. */
 export const imageDigest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
 /**
- * POST /images/:name/receive: a line of JSON, then frames of the copy format. Every chunk is proven, and all of them
- * together by the digest, before the image takes the place of the one of before. Answers `{}`.
+ * POST /images/:name/receive: a line of JSON, then frames of the copy format. The host verifies every chunk and the
+ * digest of the whole disk before it replaces the previous image. Returns `{}`.
  */
 export const receiveImage = z.strictObject({
   keys: z.string(),

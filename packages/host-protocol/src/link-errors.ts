@@ -1,7 +1,7 @@
-/** What a call over a link can end with besides an answer. */
+/** Errors of calls over a link. */
 import type { AgentErrorCode } from './messages.ts'
 
-/** The agent understood the call and refused it; `status` is the HTTP status it chose. */
+/** The agent refused the call. `status` is the HTTP status of its response. */
 export class AgentRefusal extends Error {
   readonly code: AgentErrorCode
   readonly status: number
@@ -13,7 +13,7 @@ export class AgentRefusal extends Error {
   }
 }
 
-/** The connection broke before the whole answer was there: the call may or may not have had its effect. */
+/** The link broke before the complete response arrived. The call may or may not have taken effect. */
 export class LinkLost extends Error {
   constructor(message = 'the link to the host broke', options?: ErrorOptions) {
     super(message, options)
@@ -21,10 +21,10 @@ export class LinkLost extends Error {
   }
 }
 
-/** The answer did not come within `timeoutMs`: the call may or may not have had its effect. */
+/** No complete response arrived within `timeoutMs`. The call may or may not have taken effect. */
 export class LinkTimeout extends LinkLost {
   constructor(timeoutMs: number) {
-    super(`the host did not answer within ${timeoutMs} ms`)
+    super(`the host did not respond within ${timeoutMs} ms`)
     this.name = 'LinkTimeout'
   }
 }

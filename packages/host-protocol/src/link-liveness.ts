@@ -1,15 +1,15 @@
-/** Finds a peer that fell silent without closing: TCP alone would notice after minutes. */
+/** Detects a peer that stopped responding without closing. TCP alone would take minutes. */
 import type { WebSocket } from 'ws'
 
-/** Times of the watch, milliseconds. */
+/** Ping interval and timeout, in milliseconds. */
 export type LivenessTimes = { pingEveryMs: number; silentAfterMs: number }
 
 export const livenessTimes: LivenessTimes = { pingEveryMs: 5_000, silentAfterMs: 10_000 }
 
 /**
- * Pings an open socket and terminates it when no pong and no data came for `silentAfterMs`. The watch ends with the
- * socket. Silence is counted in rounds of the watch: the time in which this process itself stood still is one round, so
- * that a pause of the control plane does not cut the links to all hosts.
+ * Pings an open socket and terminates it if no pong and no data arrived for `silentAfterMs`. Stops when the socket
+ * closes. Silence is counted in ticks of the timer instead of wall-clock time: a pause of this process counts as one
+ * tick, so that it does not cut the links to all hosts.
  */
 export function watchLiveness(socket: WebSocket, times: LivenessTimes = livenessTimes): void {
   let silentMs = 0

@@ -1,19 +1,19 @@
 /**
- * One connection to a Dock over the link, as the stream of bytes that a socket is: what comes late is kept for a
- * reader that comes later, and neither side holds more than its windows while the other is slow.
+ * A connection to a Dock over the link, with the interface of a socket. Bytes are kept for a late reader, and
+ * backpressure bounds the bytes that either side buffers.
  */
 import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2'
 import { Duplex } from 'node:stream'
 import { LinkLost } from './link-errors.ts'
 
-/** Bytes held for a slow reader besides the window of HTTP/2 itself. */
+/** Bytes buffered for a slow reader, in addition to the HTTP/2 window. */
 const heldBytes = 64 * 1024
 
-/** The control plane's end. Ending it closes one direction, destroying it both. */
+/** The control plane's end. `end` closes one direction, `destroy` closes both. */
 export class LinkSocket extends Duplex {
-  /** What the agent said at the orderly end of its direction; undefined when there was none. */
+  /** The trailers the agent sent at the orderly end of its direction; undefined if it sent none. */
   trailers: IncomingHttpHeaders | undefined
-  /** As a socket's: the idle time that was asked for last, milliseconds. */
+  /** The idle timeout in milliseconds that was set last, as in `net.Socket`. */
   timeout = 0
   readonly #stream: ClientHttp2Stream
   #idle: NodeJS.Timeout | undefined
@@ -35,7 +35,7 @@ export class LinkSocket extends Duplex {
     })
     stream.on('error', () => undefined)
     stream.once('close', () => {
-      // Cut: a reader must not take it for the end.
+      // The stream was cut: the reader must not mistake this for the end.
       if (!ended) this.destroy(new LinkLost('the connection to the Dock broke'))
       else if (this.readableEnded) this.destroy()
       else this.once('end', () => this.destroy())
@@ -66,7 +66,7 @@ export class LinkSocket extends Duplex {
     callback(error)
   }
 
-  /** Emits `timeout` when nothing was sent or came for this long, and again after as long; 0 ends that. */
+  /** Emits `timeout` after each idle period of this length, in which no bytes were sent or received. 0 turns it off. */
   setTimeout(milliseconds: number, listener?: () => void): this {
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -77,7 +77,7 @@ export class LinkSocket extends Duplex {
     return this
   }
 
-  // An HTTP client asks these of its sockets too; the link has its own ways.
+  // HTTP clients also call these methods of a socket. The link has its own keep-alive, so they do nothing.
 
   setNoDelay(): this {
     return this

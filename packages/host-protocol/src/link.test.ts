@@ -73,7 +73,7 @@ const dial = (
     ...(times ? { times } : {}),
   })
 
-/** The `index`th accepted connection, waited for. */
+/** Waits for the `index`th accepted connection. */
 const arrival = async (index: number) => {
   for (;;) {
     const found = accepted[index]
@@ -83,7 +83,7 @@ const arrival = async (index: number) => {
 }
 
 const chunkBytes = 64 * 1024
-/** A body of `total` bytes that is made only as it is pulled. */
+/** A body of `total` bytes that is produced only when pulled. */
 const produce = (total: number, made: { bytes: number; cancelled?: boolean }): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>({
     pull: (controller) => {
@@ -96,7 +96,7 @@ const produce = (total: number, made: { bytes: number; cancelled?: boolean }): R
     },
   })
 
-test('small calls carry bodies, statuses and the names of host and session', async () => {
+test('small calls carry bodies and statuses, and the link carries the ids of host and session', async () => {
   void dial(async (request) => {
     const { pathname, search } = new URL(request.url)
     if (pathname === '/refuse') return Response.json({ code: 'busy', message: 'wait' }, { status: 409 })
@@ -122,7 +122,7 @@ test('small calls carry bodies, statuses and the names of host and session', asy
   expect((await link.request('GET', '/still-there')).status).toBe(200)
 })
 
-test('a thousand calls at once are each answered with their own body', async () => {
+test('a thousand concurrent calls each get their own response', async () => {
   void dial(async (request) => new Response(await request.text()))
   const { link } = await arrival(0)
   const answers = await Promise.all(
@@ -131,7 +131,7 @@ test('a thousand calls at once are each answered with their own body', async () 
   expect(answers.map((answer) => answer.json())).toEqual(Array.from({ length: 1000 }, (_, n) => ({ n })))
 })
 
-test('a stream of 100 MB arrives whole, while events flow on the other channel', async () => {
+test('a stream of 100 MB arrives whole while events flow on the other channel', async () => {
   const total = 100 * 1024 * 1024
   let tick: (() => void) | undefined
   const handler: LinkHandler = (request) => {
@@ -176,7 +176,7 @@ test('a stream of 100 MB arrives whole, while events flow on the other channel',
   expect(longestMs).toBeLessThan(1000)
 })
 
-test('a reader that does not read holds the producer back, and leaving cancels it', async () => {
+test('a slow reader pauses the producer, and destroying the stream cancels it', async () => {
   const made: { bytes: number; cancelled?: boolean } = { bytes: 0 }
   let aborted: (() => void) | undefined
   const wasAborted = new Promise<void>((resolve) => {
@@ -200,7 +200,7 @@ test('a reader that does not read holds the producer back, and leaving cancels i
   await expect.poll(() => made.cancelled).toBe(true)
 })
 
-test('a body sent as a stream is held back by an agent that does not read, then arrives whole', async () => {
+test('an agent that does not read pauses an upload, which then arrives whole', async () => {
   let release: (() => void) | undefined
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -226,14 +226,14 @@ test('a body sent as a stream is held back by an agent that does not read, then 
   expect((await answer).json()).toEqual({ size: total })
 })
 
-test('an answer may come before the body was read', async () => {
+test('the agent may respond before it reads the body', async () => {
   void dial(() => Response.json({ early: true }))
   const { link } = await arrival(0)
   const answer = await link.request('POST', '/early', { body: { text: 'x'.repeat(100_000) } })
   expect(answer.json()).toEqual({ early: true })
 })
 
-test('a signal and a timeout end a call and reach the handler', async () => {
+test('a signal or a timeout ends a call and aborts the handler', async () => {
   const aborted: string[] = []
   void dial((request) => {
     const { pathname } = new URL(request.url)
@@ -253,7 +253,7 @@ test('a signal and a timeout end a call and reach the handler', async () => {
   await expect.poll(() => aborted).toEqual(['/slow', '/left'])
 })
 
-test('a cut socket rejects what waits, ends the streams, and the agent dials again', async () => {
+test('a broken socket rejects pending calls and streams, and the agent dials again', async () => {
   let aborts = 0
   void dial((request) => {
     if (new URL(request.url).pathname === '/now') return new Response('here')
@@ -285,9 +285,9 @@ test('a cut socket rejects what waits, ends the streams, and the agent dials aga
   expect((await third.link.request('GET', '/now')).status).toBe(200)
 })
 
-test('a peer that fell silent is found and dialled again', async () => {
+test('a link whose peer falls silent is closed, and the agent dials again', async () => {
   times = { pingEveryMs: 50, silentAfterMs: 300 }
-  // What arrived before the silence was noticed is still taken: the call must not be answered at all.
+  // Bytes that arrive before the silence is detected are still delivered, so this handler must never respond.
   const never = Promise.withResolvers<Response>().promise
   void dial((request) => (request.url.endsWith('/lost') ? never : new Response('here')))
   const { link, raw } = await arrival(0)
@@ -298,21 +298,21 @@ test('a peer that fell silent is found and dialled again', async () => {
   expect((await next.link.request('GET', '/')).status).toBe(200)
 })
 
-test('a link survives a time in which the process that watches it stood still', async () => {
+test('a link survives a pause of the process that watches it', async () => {
   times = { pingEveryMs: 20, silentAfterMs: 200 }
   void dial(() => new Response('here'))
   const { link } = await arrival(0)
   await link.request('GET', '/')
   const until = performance.now() + 500
   while (performance.now() < until);
-  // The watch looks again before it can have heard the peer.
+  // The timer fires before the process has read the peer's pongs.
   await new Promise((resolve) => setTimeout(resolve, 100))
   expect(link.isClosed).toBe(false)
   expect((await link.request('GET', '/')).status).toBe(200)
   expect(accepted).toHaveLength(1)
 })
 
-test('a refused credential ends the dialling, a failing server does not', async () => {
+test('a refused credential stops dialling, a failing server does not', async () => {
   expect(await dial(() => new Response(), 'control', 'wrong')).toBe('refused')
   refuseWith = '503 Service Unavailable'
   const dialled = dial(() => new Response('here'))
@@ -326,7 +326,7 @@ test('a refused credential ends the dialling, a failing server does not', async 
   await link.closed
 })
 
-test('a handler that keeps only the signal hears of a caller that left, whatever is collected meanwhile', async () => {
+test('a handler that keeps only the signal is aborted even after a garbage collection', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
   const calls = 50
@@ -348,7 +348,7 @@ test('a handler that keeps only the signal hears of a caller that left, whatever
   )
   await expect.poll(() => begun).toBe(calls)
   collectGarbage()
-  // What a first collection finds unreachable goes with its weak references in the next.
+  // The second collection clears the weak references to what the first found unreachable.
   await new Promise((resolve) => setImmediate(resolve))
   collectGarbage()
   gone.abort()

@@ -1,7 +1,7 @@
 /**
- * What control plane and host agent say to each other. The control plane is the HTTP/2 client; each message below is
- * the JSON body or answer of one path of the agent. A command carries operation id and generation: repeating it is
- * harmless, an old generation is refused (`stale_generation`).
+ * The messages between control plane and host agent. The control plane is the HTTP/2 client. Each message below is the
+ * JSON body of a request or response of the agent. Commands carry an operation id and a generation. They are
+ * idempotent, and a command with an old generation is refused (`stale_generation`).
  */
 import { dockSample, limits } from '@dock/contract'
 import * as z from 'zod'
@@ -15,22 +15,22 @@ import { dockVariables } from './setup-messages.ts'
 
 const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
-/** The instance's epoch in which an order to destroy was given; one that is over is refused. */
+/** The epoch of the instance that ordered the destruction. An order from an earlier epoch is refused. */
 const epoch = z.number().int().min(0)
 const command = { operationId: z.string(), generation }
 
-/** Bytes of one line of events. */
+/** Maximum bytes of one line of events. */
 export const eventBytesMax = 4 * 2 ** 20
-/** More than any host has; they keep what a hostile one reports within what a process can hold. */
+/** More than any host has. These limits bound the memory that a hostile host's reports can take. */
 const runtimesMax = 10_000
 const capturesMax = 50_000
-/** An agent that keeps more captures names none of them in an inventory, and lists them when it is asked. */
+/** With more captures than this, the agent omits them from its inventories. GET /captures then lists them. */
 export const capturesInInventoryMax = 10_000
 const imagesMax = 200
 const factText = z.string().max(1_000)
 const count = z.number().int().min(0)
 
-/** Where a Dock's disk comes from. `own`: the disk that this host kept for the Dock (a boot after a shutdown). */
+/** The source of a Dock's disk. `own` is the disk that this host kept for the Dock, for a boot after a shutdown. */
 export const diskSource = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('image'), image: z.string() }),
   z.strictObject({ kind: z.literal('capture'), captureId: uuid }),
@@ -38,7 +38,7 @@ export const diskSource = z.discriminatedUnion('kind', [
 ])
 export type DiskSource = z.infer<typeof diskSource>
 
-/** POST /docks/:dockId/start: disk, network, sandbox; answers when a command can be run. */
+/** POST /docks/:dockId/start: creates disk, network and sandbox. Returns when the Dock can run a command. */
 export const startDock = z.strictObject({
   ...command,
   hostname: z.string(),
@@ -46,39 +46,39 @@ export const startDock = z.strictObject({
   memoryMiB: z.number().int(),
   diskGiB: z.number().int(),
   source: diskSource,
-  /** The disk was another Dock's: machine-id and SSH host keys are made anew. */
+  /** True if the disk belonged to another Dock: machine-id and SSH host keys are regenerated. */
   newIdentity: z.boolean(),
-  /** Whose Dock it is: the host notes it beside the disk, for a database that does not know the Dock. */
+  /** The owning organization. The host stores it with the disk, in case a restored database does not know the Dock. */
   organizationId: uuid.optional(),
   env: dockVariables.optional(),
-  /** Secret files; absent where neither this start nor one before had any. */
+  /** Secret files; absent if neither this start nor an earlier one had any. */
   files: secretFiles.optional(),
 })
 export type StartDock = z.infer<typeof startDock>
 export const startedDock = z.strictObject({ ip: z.string() })
 export type StartedDock = z.infer<typeof startedDock>
 
-/** POST /docks/:dockId/stop: ends the sandbox; with `captureId`, the disk is captured and synced first, then removed. */
+/** POST /docks/:dockId/stop: ends the sandbox. With `captureId`, captures and syncs the disk, then removes it. */
 export const stopDock = z.strictObject({ ...command, captureId: uuid.nullable() })
 export type StopDock = z.infer<typeof stopDock>
 
-/** POST /docks/:dockId/capture: captures the disk of a running Dock, which goes on. */
+/** POST /docks/:dockId/capture: captures the disk of a running Dock, which keeps running. */
 export const captureDock = z.strictObject({ ...command, captureId: uuid })
 export type CaptureDock = z.infer<typeof captureDock>
 export const captured = z.strictObject({ sizeBytes: count })
 export type Captured = z.infer<typeof captured>
-/** Answer of a stop: null when nothing was to be captured. */
+/** The response of a stop; `capture` is null if the stop had no `captureId`. */
 export const stoppedDock = z.strictObject({ capture: captured.nullable() })
 export type StoppedDock = z.infer<typeof stoppedDock>
 
-/** POST /docks/:dockId/destroy: sandbox, network and disk go; captures stay. Answers `{}`. */
+/** POST /docks/:dockId/destroy: removes sandbox, network and disk, and keeps captures. Returns `{}`. */
 export const destroyDock = z.strictObject({ ...command, epoch: epoch.optional() })
 export type DestroyDock = z.infer<typeof destroyDock>
 
-/** POST /captures/:captureId/destroy: removes one capture; absent is fine. Answers `{}`. */
+/** POST /captures/:captureId/destroy: removes a capture, if it exists. Returns `{}`. */
 export const destroyCapture = z.strictObject({ operationId: z.string(), epoch: epoch.optional() })
 
-/** POST /docks/:dockId/exec: runs one command under a login bash as the Dock user. */
+/** POST /docks/:dockId/exec: runs a command under a login bash as the Dock user. */
 export const execInDock = z.strictObject({
   generation,
   command: z.string(),
@@ -88,7 +88,7 @@ export const execInDock = z.strictObject({
   outputLimitBytes: z.number().int(),
 })
 export type ExecInDock = z.infer<typeof execInDock>
-/** stdout and stderr decoded as UTF-8 with replacement, already clipped. */
+/** stdout and stderr are clipped, and decoded as UTF-8 with replacement characters. */
 export const execOutcome = z.strictObject({
   exitCode: z.number().int(),
   stdout: z.string().max(limits.exec.outputBytesMax),
@@ -100,8 +100,9 @@ export const execOutcome = z.strictObject({
 export type ExecOutcome = z.infer<typeof execOutcome>
 
 /**
- * One runtime as the agent knows it. `running`: a sandbox is alive; `stopped` and `dead`: only its disk is kept. `ended`
- * tells why: it died by itself, was ended by order (a stop, a clean shutdown of the host), or by the machine's reboot.
+ * The agent's view of a runtime. `running`: the sandbox is alive. `stopped` and `dead`: only the disk is kept. `ended`
+ * is the reason: the sandbox died on its own, was ended by order (a stop or a clean shutdown of the host), or the
+ * machine rebooted.
  */
 export const runtimeReport = z.strictObject({
   dockId: uuid,
@@ -123,7 +124,7 @@ export const hostFacts = z.strictObject({
   diskTotalBytes: count,
   maxDocks: count.max(runtimesMax),
   images: boundedList(z.string().max(64), imagesMax),
-  /** By an image's name: the digest of the published version, or `built:` and what this host built it from. */
+  /** Versions by image name: the digest of a published version, or `built:` and the input this host built it from. */
   imageVersions: boundedTable(z.string().max(200), imagesMax),
 })
 export type HostFacts = z.infer<typeof hostFacts>
@@ -134,7 +135,7 @@ export const pressure = z.strictObject({
 })
 export type Pressure = z.infer<typeof pressure>
 
-/** What a Dock uses, with the boot that used it and the room that its filesystem has. */
+/** A Dock's usage, with the generation of the boot and the size of its filesystem. */
 export const usageSample = z.strictObject({
   ...dockSample.shape,
   generation,
@@ -143,11 +144,15 @@ export const usageSample = z.strictObject({
 export type UsageSample = z.infer<typeof usageSample>
 
 /**
- * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, that lasts as long as the session. The first is an inventory; one follows
- * each minute; a heartbeat every few seconds; `dock.died` as soon as a sandbox ended without an order; `pool.ready` and
- * `pool.gone` as soon as a sandbox of the warm pool can be claimed, or no longer can (a claim is no such event);
- * `dock.out_of_memory` when a Dock ran out of memory: processes in it were ended, or its sandbox died (`process` null);
- * `git.connected` when git in a Dock connects to its door; `samples` of every Dock's usage each ten seconds.
+ * GET /events: a stream of lines of JSON, each of at most {@link eventBytesMax}, for as long as the session lasts.
+ * - `inventory`: first, and then every minute
+ * - `heartbeat`: every few seconds
+ * - `dock.died`: a sandbox ended without an order
+ * - `pool.ready`, `pool.gone`: a sandbox of the warm pool became claimable, or stopped being claimable other than by a
+ *   claim
+ * - `dock.out_of_memory`: processes in the Dock were killed, or its sandbox died (`process` is null)
+ * - `git.connected`: git in a Dock connected to its git door
+ * - `samples`: the usage of every Dock, every ten seconds
  */
 export const hostEvent = z.discriminatedUnion('type', [
   z.strictObject({
@@ -155,9 +160,9 @@ export const hostEvent = z.discriminatedUnion('type', [
     facts: hostFacts,
     pressure,
     runtimes: boundedList(runtimeReport, runtimesMax),
-    /** The warm pool, which is not among the runtimes. */
+    /** The warm pool. It is not included in `runtimes`. */
     pool: boundedList(poolReport, poolSizeMax),
-    /** Null: more than {@link capturesInInventoryMax}. GET /captures lists them. */
+    /** Null if there are more than {@link capturesInInventoryMax}. GET /captures then lists them. */
     captures: boundedList(uuid, capturesMax).nullable(),
     /** What the host remembers of the instance. */
     remembered: watermark.nullable().optional(),
@@ -168,9 +173,9 @@ export const hostEvent = z.discriminatedUnion('type', [
     type: z.literal('dock.out_of_memory'),
     dockId: uuid,
     generation: z.number().int(),
-    /** Name of the first process that was ended, as its program chose it; null when the sandbox died. */
+    /** Name of the first process that was killed, chosen by its program; null if the sandbox died. */
     process: z.string().max(64).nullable(),
-    /** Processes that were ended within some seconds. */
+    /** Number of processes that were killed within a few seconds. */
     count: z.number().int().min(1),
   }),
   z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
@@ -181,9 +186,9 @@ export const hostEvent = z.discriminatedUnion('type', [
 export type HostEvent = z.infer<typeof hostEvent>
 
 /**
- * An agent's refusal: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
- * (`invalid`), 507 (`no_space`), 503 (`frozen`: every Dock stands still until the pool has room again), 501
- * (`unsupported`: not with this runtime), 500 (`failed`), as `{code, message}`.
+ * An agent's refusal, `{code, message}`: HTTP 409 (`busy`, `stale_generation`, `not_running`), 404 (`not_found`), 400
+ * (`invalid`), 507 (`no_space`), 503 (`frozen`: all Docks are frozen until the disk pool has room again), 501
+ * (`unsupported` by this runtime), 500 (`failed`).
  */
 export const agentErrorCode = z.enum([
   'invalid',
@@ -192,12 +197,12 @@ export const agentErrorCode = z.enum([
   'busy',
   'stale_generation',
   'no_space',
-  /** Stored bytes are not what they should be. */
+  /** Stored bytes failed their verification. */
   'damaged',
   'frozen',
   'unsupported',
   'exec_refused',
-  /** The sandbox died for want of memory while the command ran. */
+  /** The sandbox ran out of memory and died while the command ran. */
   'out_of_memory',
   'failed',
 ])
@@ -205,8 +210,8 @@ export type AgentErrorCode = z.infer<typeof agentErrorCode>
 export const agentError = z.strictObject({ code: agentErrorCode, message: dockText(2000) })
 
 /**
- * POST {control plane}/v1/fleet/register by the agent: a join token for a credential. A host that enrols again names
- * itself and proves it by the credential it last linked with, good or not.
+ * POST {control plane}/v1/fleet/register, sent by the agent: exchanges a join token for a credential. A host that
+ * registers again sends its id, and proves it with the credential of its last link, even if that was revoked since.
  */
 export const registerHost = z.strictObject({
   joinToken: z.string(),

@@ -1,12 +1,12 @@
-/** The warm pool: sandboxes that a host keeps booted and frozen, so that a create finds its Dock already there. */
+/** The warm pool: sandboxes that a host keeps booted and frozen, so that a create can claim one instead of booting. */
 import * as z from 'zod'
 
-/** What a host may hold ready at most, whatever its setting. */
+/** Upper limit of a host's warm pool, regardless of its setting. */
 export const poolSizeMax = 200
 
 /**
- * POST /pool, after each connect: what the host is to keep ready from now on; null for nothing. How many is the host's
- * own setting. Answers `{}`.
+ * POST /pool, sent after each connect: the kind of sandbox that the host keeps ready from now on; null for none. The
+ * host's own setting decides how many. Returns `{}`.
  */
 export const keepPool = z.strictObject({
   kind: z
@@ -21,9 +21,9 @@ export const keepPool = z.strictObject({
 export type KeepPool = z.infer<typeof keepPool>
 
 /**
- * A sandbox that waits, under the id of the Dock that it will be. It is claimed by a start command for that id with
- * generation 1, the same size, `source` this image and `newIdentity` false. A host name of its own costs one command
- * inside. A claim that comes too late, or differs, is an ordinary start: nothing is lost but time.
+ * A waiting sandbox. `dockId` is the id of the Dock it will become. A start command claims it with that id, generation
+ * 1, the same size, this image as `source`, and `newIdentity` false. A different host name costs one command inside the
+ * sandbox. A start that comes too late or differs boots an ordinary Dock, which only takes longer.
  */
 export const poolReport = z.strictObject({
   dockId: z.uuid().lowercase(),

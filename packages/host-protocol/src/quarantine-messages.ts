@@ -1,17 +1,22 @@
-/** What a host itself knows of a disk that it keeps, for a database that does not know it. */
+/**
+ * What a host knows about its captures and about the instance, independent of the database. It is used when a database
+ * restored from a backup does not know a capture.
+ */
 import * as z from 'zod'
 import { boundedList } from './bounded.ts'
 
-/** GET /captures/:captureId/note: whose disk the capture is. `dock` is null where the host made no note of it. */
+/**
+ * GET /captures/:captureId/note: the Dock that the capture belongs to. `dock` is null if the host has no note of it.
+ */
 export const captureNote = z.strictObject({
-  /** What the disk takes, and its full size; null where they could not be measured. */
+  /** Bytes that the disk occupies, and its full size; null if they could not be measured. */
   sizeBytes: z.number().int().nullable(),
   diskBytes: z.number().int().nullable(),
   dock: z
     .strictObject({
       dockId: z.uuid().lowercase(),
       generation: z.number().int(),
-      /** Null in the note of a host that was never told. */
+      /** Null if the start command did not name the organization. */
       organizationId: z.uuid().lowercase().nullable(),
       hostname: z.string().max(253),
       cpus: z.number().int(),
@@ -24,11 +29,11 @@ export const captureNote = z.strictObject({
 export type CaptureNote = z.infer<typeof captureNote>
 export type DockNote = NonNullable<CaptureNote['dock']>
 
-/** Generations carry the epoch: of a later one there would be no number. */
+/** Generations encode the epoch, and a later epoch would exceed their range. */
 const epochMax = 2_000
 const erasuresMax = 100_000
 
-/** The last that was heard of the instance: its epoch, a start of it, and a mark that only grows while that lasts. */
+/** A point in the instance's history: its epoch, a start within it, and a mark that only grows during that start. */
 export const watermark = z.strictObject({
   epoch: z.number().int().min(0).max(epochMax),
   startId: z.uuid().lowercase(),
@@ -36,20 +41,22 @@ export const watermark = z.strictObject({
 })
 export type Watermark = z.infer<typeof watermark>
 
-/** Somebody whose data was erased, by id alone, with the instance's MAC of it, which a host cannot make. */
+/**
+ * A person or organization whose data was erased. Only the instance can create `mac`, so a host cannot forge erasures.
+ */
 export const erasure = z.strictObject({
   kind: z.enum(['person', 'organization']),
   id: z.string().max(64),
   mac: z.string().max(64),
 })
 export type Erasure = z.infer<typeof erasure>
-/** What a host was told before there were MACs has none. */
+/** An erasure as kept by the host. Those stored by older versions have no MAC. */
 export const keptErasure = erasure.partial({ mac: true })
 export type KeptErasure = z.infer<typeof keptErasure>
 
 /**
- * POST /instance: what the host is to remember of the instance; erasures add to those it has. An older epoch than its own
- * is refused (`stale_generation`). GET /instance answers what it remembers.
+ * POST /instance: stores the watermark and adds the erasures to those the host has. An epoch older than the stored one
+ * is refused (`stale_generation`). GET /instance returns what the host stored.
  */
 export const keepInstance = z.strictObject({ watermark, erasures: boundedList(erasure, erasuresMax) })
 export type KeepInstance = z.infer<typeof keepInstance>

@@ -5,7 +5,7 @@ import { AgentRefusal, LinkLost } from './link-errors.ts'
 import { readLines } from './read-lines.ts'
 
 const item = z.strictObject({ name: z.string() })
-/** The bytes of the text as they come over a link, some at a time. */
+/** Streams the bytes of the text in pieces, as they arrive over a link. */
 const inPieces = (text: string, length: number): Readable => {
   const bytes = Buffer.from(text)
   const count = Math.ceil(bytes.length / length)
@@ -21,13 +21,10 @@ it.each([1, 3, 7, 1_000])('reads every item, in pieces of %i bytes', async (leng
   expect(items.map(({ name }) => name)).toEqual(names)
 })
 
-it.each([lines, lines.slice(0, -1), `${lines}{"end"`, ''])(
-  'never takes a list that was cut for a whole one',
-  async (text) => {
-    await expect(read(inPieces(text, 5))).rejects.toThrow(LinkLost)
-  },
-)
+it.each([lines, lines.slice(0, -1), `${lines}{"end"`, ''])('rejects a truncated list', async (text) => {
+  await expect(read(inPieces(text, 5))).rejects.toThrow(LinkLost)
+})
 
-it('refuses what is not in the protocol', async () => {
+it('refuses items that do not match the schema', async () => {
   await expect(read(inPieces(`${lines}{"other":1}\n{"end":true}\n`, 9))).rejects.toThrow(AgentRefusal)
 })

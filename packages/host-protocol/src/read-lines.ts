@@ -1,26 +1,26 @@
-/** Lists of the host protocol: lines of JSON that end with `{"end":true}`. */
+/** Reads lists of the host protocol: lines of JSON that end with `{"end":true}`. */
 import type { Readable } from 'node:stream'
 import type * as z from 'zod'
 import { lastLine } from './capture-messages.ts'
 import { AgentRefusal, LinkLost } from './link-errors.ts'
 import { LineTooLong, splitLines } from './split-lines.ts'
 
-/** The longest is of a file whose path is as long as a path can be, each of its characters escaped. */
+/** Fits the longest line: a file whose path has the maximum length, with every character escaped. */
 const lineBytesMax = 64 * 1024
 const notInProtocol = (): AgentRefusal =>
-  new AgentRefusal('failed', 'a line of the host is not in the protocol', 200)
+  new AgentRefusal('failed', "a line of the host's list is not in the protocol", 200)
 
 const parsed = (line: string): unknown => {
   try {
     return JSON.parse(line)
   } catch (error) {
-    throw new LinkLost('the list was cut', { cause: error })
+    throw new LinkLost("the host's list is truncated", { cause: error })
   }
 }
 
 /**
- * The items of a list, checked, as many at a time as have come. Throws {@link LinkLost} when it was cut, AgentRefusal
- * when it is not in the protocol.
+ * Yields the validated items of a list in batches, as they arrive. Throws {@link LinkLost} if the list is truncated,
+ * AgentRefusal if a line does not match `item`.
  */
 export async function* readLines<Item extends z.ZodType>(
   stream: Readable,
@@ -46,5 +46,5 @@ export async function* readLines<Item extends z.ZodType>(
   } finally {
     stream.destroy()
   }
-  throw new LinkLost('the list was cut')
+  throw new LinkLost("the host's list is truncated")
 }

@@ -1,8 +1,8 @@
-/** How an agent's answer that is not a success is read. */
+/** Parses an agent's unsuccessful response. */
 import { AgentRefusal } from './link-errors.ts'
 import { agentError } from './messages.ts'
 
-/** An {@link AgentRefusal} from an answer that is not 2xx; one that cannot be read counts as `failed`. */
+/** Returns an {@link AgentRefusal} for a response that is not 2xx. An unreadable body yields the code `failed`. */
 export function refusalOf(status: number, body: string): AgentRefusal {
   let parsed: unknown
   try {
@@ -13,5 +13,5 @@ export function refusalOf(status: number, body: string): AgentRefusal {
   const refusal = agentError.safeParse(parsed)
   return refusal.success
     ? new AgentRefusal(refusal.data.code, refusal.data.message, status)
-    : new AgentRefusal('failed', `the host answered ${status}`, status)
+    : new AgentRefusal('failed', `the host responded with status ${status}`, status)
 }

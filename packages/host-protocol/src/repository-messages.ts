@@ -1,4 +1,4 @@
-/** A Dock's repositories: how they are cloned, and the door through which git in a Dock reaches them. */
+/** Messages about a Dock's repositories: cloning, and the git door through which git in a Dock reaches them. */
 import * as z from 'zod'
 import { dockText } from './dock-text.ts'
 
@@ -6,8 +6,8 @@ const uuid = z.uuid().lowercase()
 const plain = /^[^\p{Cc}]*$/u
 
 /**
- * An event: git in a Dock has connected to the door on its gateway address. The control plane takes the connection by
- * CONNECT /docks/:dockId/git/:connectionId; bytes go both ways, and the agent reads none of them.
+ * Event: git in a Dock connected to the git door on its gateway address. The control plane takes over the connection
+ * with CONNECT /docks/:dockId/git/:connectionId. The agent forwards the bytes in both directions without parsing them.
  */
 export const gitConnected = z.strictObject({
   type: z.literal('git.connected'),
@@ -18,8 +18,8 @@ export const gitConnected = z.strictObject({
 export type GitConnected = z.infer<typeof gitConnected>
 
 /**
- * One repository: its address, which ends in `.git`, the path below the door that stands for it, the folder below the
- * folder of commands, and the branch, null for the server's own.
+ * A repository. `url` ends in `.git`. `doorPath` is its path at the git door. `folder` is relative to the default
+ * working folder. `branch` is null for the server's default branch.
  */
 export const repository = z.strictObject({
   id: uuid,
@@ -33,8 +33,8 @@ export const repository = z.strictObject({
 export type Repository = z.infer<typeof repository>
 
 /**
- * POST /docks/:dockId/repositories: tells git to reach these repositories through the door, and clones what is not
- * there yet. What is there stays as it is, so repeating it is harmless.
+ * POST /docks/:dockId/repositories: configures git to reach these repositories through the git door, and clones those
+ * that are missing. Existing clones are unchanged, so the command is idempotent.
  */
 export const cloneRepositories = z.strictObject({
   operationId: z.string(),
@@ -44,11 +44,11 @@ export const cloneRepositories = z.strictObject({
 })
 export type CloneRepositories = z.infer<typeof cloneRepositories>
 export const clonedRepositories = z.strictObject({
-  /** Those that could not be cloned, with the last words of git. */
+  /** Repositories that could not be cloned, with the end of git's output. */
   failed: z.array(z.strictObject({ id: uuid, reason: dockText(4096) })),
-  /** Those that were not there before. */
+  /** Repositories that this command cloned. */
   cloned: z.array(uuid),
-  /** Those whose setup script has not been begun yet. */
+  /** Repositories whose setup script has not started yet. */
   toSetUp: z.array(uuid),
 })
 export type ClonedRepositories = z.infer<typeof clonedRepositories>

@@ -1,4 +1,4 @@
-/** The agent's end of a connection to a Dock: looked at first, then taken, with bytes both ways, or refused. */
+/** The agent's end of a connection to a Dock. A handler inspects the request, then accepts or refuses it. */
 import {
   constants,
   type IncomingHttpHeaders,
@@ -9,25 +9,27 @@ import type { Duplex } from 'node:stream'
 import { bindDialled, ticketHeader } from './dial-back.ts'
 
 export type IncomingConnection = {
-  /** Path and query that were asked for. */
+  /** The requested path and query. */
   readonly target: URL
-  /** Aborted when the caller went away before or after it was taken. */
+  /** Aborted when the caller disconnects, before or after the connection was accepted. */
   readonly gone: AbortSignal
-  /** Takes it. `trailers` are asked for at the orderly end of what the agent sends. */
+  /** Accepts the connection. `trailers` is called at the orderly end of the agent's direction. */
   accept(trailers?: () => OutgoingHttpHeaders): Duplex
-  /** Takes it by a connection of its own when the control plane asks for that and it can be had, else as `accept`. */
+  /**
+   * Accepts by dialling back if the control plane sent a ticket. Otherwise, or if dialling fails, acts like `accept`.
+   */
   acceptApart(): Promise<Duplex>
-  /** Answers `{code, message}` instead. */
+  /** Refuses the connection with `{code, message}`. */
   refuse(status: number, refusal: { code: string; message: string }): void
 }
 
-/** Must accept or refuse; what it throws instead is an internal error to the caller. */
+/** Must accept or refuse the connection. If it throws, the caller gets an internal error. */
 export type ConnectHandler = (connection: IncomingConnection) => Promise<void>
 
-/** Dials the control plane for one connection; null when that fails. */
+/** Dials the control plane for one connection. Resolves to null if that fails. */
 export type DialBack = (ticket: string) => Promise<Duplex | null>
 
-/** Hands one CONNECT of the control plane to `handler`. Rejects with what the handler threw. */
+/** Passes a CONNECT request of the control plane to `handler`. Rejects with the handler's error. */
 export async function serveConnection(
   stream: ServerHttp2Stream,
   head: IncomingHttpHeaders,
@@ -36,7 +38,7 @@ export async function serveConnection(
 ): Promise<void> {
   const gone = new AbortController()
   stream.on('error', () => undefined)
-  stream.once('close', () => gone.abort(new Error('the caller went away')))
+  stream.once('close', () => gone.abort(new Error('the caller disconnected')))
   const accept = (trailers?: () => OutgoingHttpHeaders): Duplex => {
     if (!stream.destroyed) {
       stream.respond({ ':status': 200 }, { waitForTrailers: trailers !== undefined })
@@ -60,7 +62,7 @@ export async function serveConnection(
         if (stream.destroyed) return
         stream.respond({ ':status': status, 'content-type': 'application/json' })
         stream.end(JSON.stringify(refusal))
-        // The caller's side stays open otherwise, and the stream with it.
+        // Drain the caller's side, otherwise the stream stays open.
         stream.resume()
       },
     })

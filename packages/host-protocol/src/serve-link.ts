@@ -1,4 +1,4 @@
-/** The agent's end of a link: an HTTP/2 server over a stream, calling a web-standard handler. */
+/** The agent's end of a link: an HTTP/2 server on a stream that calls a Fetch-standard handler. */
 
 import type { IncomingHttpHeaders } from 'node:http2'
 import {
@@ -11,12 +11,14 @@ import type { Duplex } from 'node:stream'
 import { connectionWindowBytes, connectProtocol, sessionOptions } from './link-settings.ts'
 import { type ConnectHandler, type DialBack, serveConnection } from './serve-connection.ts'
 
-/** A handler as in the Fetch standard, for instance `app.fetch` of a Hono application. */
+/** A Fetch-standard handler, for example `app.fetch` of a Hono application. */
 export type LinkHandler = (request: Request) => Response | Promise<Response>
 
 const requestBufferBytes = 256 * 1024
 
-/** The request's body with backpressure. Cancelling it reads the rest away: the response must outlive it. */
+/**
+ * The request's body with backpressure. Cancelling it discards the rest, because closing would also end the response.
+ */
 const bodyOf = (stream: ServerHttp2Stream): ReadableStream<Uint8Array> => {
   let isOver = false
   return new ReadableStream<Uint8Array>(
@@ -34,7 +36,7 @@ const bodyOf = (stream: ServerHttp2Stream): ReadableStream<Uint8Array> => {
         })
         stream.pause()
         stream.once('end', () => over(() => controller.close()))
-        stream.once('close', () => over(() => controller.error(new Error('the caller went away'))))
+        stream.once('close', () => over(() => controller.error(new Error('the caller disconnected'))))
       },
       pull: () => {
         stream.resume()
@@ -65,7 +67,7 @@ const requestOf = (stream: ServerHttp2Stream, head: IncomingHttpHeaders, signal:
   })
 }
 
-const drained = (stream: ServerHttp2Stream): Promise<void> =>
+const waitForDrain = (stream: ServerHttp2Stream): Promise<void> =>
   new Promise((resolve) => {
     const done = (): void => {
       stream.off('drain', done)
@@ -87,7 +89,7 @@ const respond = async (stream: ServerHttp2Stream, response: Response): Promise<v
     return
   }
   if (response.headers.get('content-type')?.startsWith('application/json')) {
-    // One piece, written with its head: most answers are.
+    // Most responses are small JSON: send headers and body together.
     const whole = Buffer.from(await response.arrayBuffer())
     if (stream.destroyed) return
     stream.respond(headers)
@@ -96,13 +98,13 @@ const respond = async (stream: ServerHttp2Stream, response: Response): Promise<v
   }
   stream.respond(headers)
   const reader = response.body.getReader()
-  // A body that is waiting for its next chunk would not notice that the caller left.
+  // A body that waits for its next chunk would not notice that the caller disconnected.
   stream.once('close', () => void reader.cancel().catch(() => undefined))
   for (;;) {
     const { done, value } = await reader.read()
     if (stream.destroyed) return
     if (done) break
-    if (!stream.write(value)) await drained(stream)
+    if (!stream.write(value)) await waitForDrain(stream)
   }
   stream.end()
 }
@@ -113,35 +115,36 @@ const serveStream = async (
   handler: LinkHandler,
 ): Promise<void> => {
   const gone = new AbortController()
-  // A Request hears its signal only while it exists itself: the stream holds it for handlers that keep the signal alone.
+  // A Request forwards its signal only while it is reachable. The `close` listener below keeps it reachable for
+  // handlers that keep only the signal.
   let request: Request | null = requestOf(stream, head, gone.signal)
   let isAnswered = false
   stream.on('error', () => undefined)
   stream.once('close', () => {
-    if (!isAnswered) gone.abort(new Error('the caller went away'))
+    if (!isAnswered) gone.abort(new Error('the caller disconnected'))
     request = null
   })
   try {
     await respond(stream, await handler(request))
     isAnswered = true
-    // What the handler left unread would keep the stream open.
+    // Drain what the handler did not read, otherwise the stream stays open.
     stream.resume()
   } catch (error) {
     isAnswered = true
-    // Never a quiet end: the caller must not take half an answer for a whole one.
+    // Reset the stream, so that the caller does not mistake a partial response for a complete one.
     if (!stream.destroyed) stream.close(constants.NGHTTP2_INTERNAL_ERROR)
     throw error
   }
 }
 
-/** What an agent offers over a link: calls, and connections to its Docks. */
+/** The services of an agent on a link: calls, and connections to its Docks. */
 export type LinkService = {
   handler: LinkHandler
   connect?: ConnectHandler | undefined
   dialBack?: DialBack | undefined
 }
 
-/** Serves over a connected stream until it ends. `onFailure` gets what a handler threw. */
+/** Serves a connected stream until it ends. `onFailure` is called with each error that a handler throws. */
 export function serveLink(
   duplex: Duplex,
   { handler, connect, dialBack }: LinkService,

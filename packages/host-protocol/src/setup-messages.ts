@@ -1,23 +1,24 @@
-/** Variables of a Dock, and its setup script. */
+/** Messages about a Dock's variables and setup script. */
 import * as z from 'zod'
 import { dockText } from './dock-text.ts'
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * Variables for every shell of a Dock: commands, terminals, logins. They are kept in the sandbox's memory only, so each
- * start brings them again. What a command is given for itself goes first.
+ * Variables for every shell of a Dock: commands, terminals, logins. They are stored only in the sandbox's memory, so
+ * every start sends them again. Variables of a single command take precedence.
  */
 export const dockVariables = z.record(
   z.string().regex(variableName),
-  z.string().refine((value) => !value.includes('\0'), 'must not hold a NUL character'),
+  z.string().refine((value) => !value.includes('\0'), 'must not contain a NUL character'),
 )
 export type DockVariables = z.infer<typeof dockVariables>
 
 /**
- * POST /docks/:dockId/setup: runs the script as the Dock user in the folder of commands, its output in the read-only
- * /home/user/.dock/setup.log. Answers at its end; repeated, also after the link or the agent was lost, it joins the run
- * of the same operation. A Dock that ends meanwhile is `not_running`.
+ * POST /docks/:dockId/setup: runs the script as the Dock user in the default working folder. Its output goes to
+ * /home/user/.dock/setup.log, which the user can only read. Returns when the script ends. Repeating the call joins the
+ * run of the same operation, even after the link or the agent was lost. Refused with `not_running` if the Dock ends
+ * first.
  */
 export const setupDock = z.strictObject({
   operationId: z.string(),
@@ -26,7 +27,7 @@ export const setupDock = z.strictObject({
   timeoutMs: z.number().int(),
 })
 export type SetupDock = z.infer<typeof setupDock>
-/** `output`: the last lines of the log, at most 4 KiB. */
+/** `output` is the end of the log, at most 4 KiB. */
 export const setupOutcome = z.strictObject({
   exitCode: z.number().int(),
   output: dockText(4096),

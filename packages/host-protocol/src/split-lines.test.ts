@@ -6,19 +6,19 @@ const inPieces = async function* (bytes: Buffer, length: number): AsyncGenerator
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length)
 }
 
-it.each([1, 2, 5, 1_000])('yields whole lines of pieces of %i bytes', async (length) => {
+it.each([1, 2, 5, 1_000])('yields whole lines from pieces of %i bytes', async (length) => {
   const lines = (await Array.fromAsync(splitLines(inPieces(Buffer.from(text), length), 100))).flat()
   expect(lines).toEqual(['one', 'zwei é 😀', '', 'last'])
 })
 
-it('takes lines up to the bound, and none beyond it, whether it ends or not', async () => {
+it('accepts lines up to the limit and throws beyond it, even without a line break', async () => {
   const read = async (line: string) => Array.fromAsync(splitLines(inPieces(Buffer.from(line), 3), 10))
   expect((await read('0123456789\n')).flat()).toEqual(['0123456789'])
   await expect(read('0123456789x\n')).rejects.toThrow(LineTooLong)
   await expect(read('0123456789x')).rejects.toThrow(LineTooLong)
 })
 
-it('stops reading a line of a gigabyte at the bound', async () => {
+it('stops reading a line of a gigabyte at the limit', async () => {
   let sent = 0
   async function* endless(): AsyncGenerator<Buffer> {
     const piece = Buffer.alloc(64 * 1024, 'x')
@@ -31,7 +31,7 @@ it('stops reading a line of a gigabyte at the bound', async () => {
   expect(sent).toBeLessThanOrEqual(2 ** 20 + 64 * 1024)
 })
 
-it('takes time in proportion to a line that comes in many pieces', async () => {
+it('takes linear time for a line that arrives in many pieces', async () => {
   const timeOf = async (bytes: number): Promise<number> => {
     const line = Buffer.concat([Buffer.alloc(bytes, 'x'), Buffer.from('\n')])
     const before = performance.now()
@@ -40,6 +40,6 @@ it('takes time in proportion to a line that comes in many pieces', async () => {
   }
   await timeOf(2 ** 18)
   const [small, large] = [await timeOf(2 ** 18), await timeOf(2 ** 22)]
-  // Quadratic it would be 256 times.
+  // Quadratic time would give a factor of 256.
   expect(large / small).toBeLessThan(64)
 })

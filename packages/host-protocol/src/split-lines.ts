@@ -1,6 +1,6 @@
-/** Lines of a stream, each bounded: the peer may be hostile, and a line without an end must not be kept. */
+/** Splits a stream into lines of bounded length. The peer may be hostile and send an endless line. */
 
-/** A line is longer than its reader allows. */
+/** A line exceeds the limit. */
 export class LineTooLong extends Error {
   override readonly name = 'LineTooLong'
 }
@@ -8,9 +8,8 @@ export class LineTooLong extends Error {
 const newline = 0x0a
 
 /**
- * The whole lines of a stream of UTF-8, as many at a time as have come; what follows the last line break is
- * left out. Takes time in proportion to what comes, however it is cut into pieces. Throws {@link LineTooLong} as soon
- * as a line exceeds `bytesMax`.
+ * Yields the complete lines of a UTF-8 stream in batches, as they arrive. Omits text after the last line break. Takes
+ * linear time however the stream is split. Throws {@link LineTooLong} as soon as a line exceeds `bytesMax`.
  */
 export async function* splitLines(
   stream: AsyncIterable<Uint8Array>,
