@@ -1,36 +1,36 @@
 /**
- * What the host agent asks of a runtime. A driver knows sandboxes, not Docks' disks or networks: it is handed a
- * mounted root filesystem and a network namespace, and answers with a handle that survives the agent's restart.
+ * The interface between the host agent and a runtime. A driver manages sandboxes, not the disks or networks of Docks:
+ * it gets a mounted root filesystem and a network namespace, and returns a handle that survives a restart of the agent.
  */
 import * as z from 'zod'
 
-/** What is wanted of a sandbox. Everything here is decided before the driver is called. */
+/** The configuration of a sandbox. */
 export type SandboxSpec = {
   /** Uuid of the Dock. */
   dockId: string
-  /** Fencing number; a Dock's later boot has a higher one. */
+  /** Fencing number; each later boot of the Dock has a higher one. */
   generation: number
   hostname: string
   cpus: number
   memoryMiB: number
   /** Mounted root filesystem, writable, owned by this sandbox alone. */
   rootPath: string
-  /** Path of a network namespace that is ready: addresses, routes. */
+  /** Path of a network namespace with addresses and routes already configured. */
   netnsPath: string
-  /** Nameserver the sandbox should use. */
+  /** Nameserver of the sandbox. */
   nameserver: string
-  /** Nobody waits for it: until it is up, whoever else wants a processor goes first. */
+  /** True if no user waits for this boot: it gets a small CPU share until the sandbox is up. */
   inBackground?: boolean
-  /** A folder that lies in the sandbox's memory; what is made in it belongs to this group. */
+  /** A tmpfs folder inside the sandbox. Files created in it belong to the group `gid`. */
   inMemory?: { path: string; gid: number }
   /**
-   * The body of a bash function that runs inside as root, with `env` and `input` to read, before anything else does. The
-   * sandbox is up when it has returned 0; any other code fails the start.
+   * The body of a bash function that runs inside the sandbox as root before anything else. It can read `env` and, on
+   * standard input, `input`. The sandbox is up when the function returns 0; any other code fails the start.
    */
   prepare?: { script: string; env: Readonly<Record<string, string>>; input?: Buffer }
 }
 
-/** Written to a file by the agent, so that a later agent can adopt the sandbox. `data` belongs to the driver. */
+/** The agent stores it in a file, so that a later agent can adopt the sandbox. `data` is private to the driver. */
 export const sandboxHandle = z.strictObject({
   driver: z.string(),
   version: z.number().int(),
@@ -41,7 +41,7 @@ export const sandboxHandle = z.strictObject({
 export type SandboxHandle = z.infer<typeof sandboxHandle>
 
 export type ExecRequest = {
-  /** Program and arguments; the first is an absolute path inside the sandbox. */
+  /** Program and arguments. The program is an absolute path inside the sandbox. */
   argv: readonly string[]
   env: Readonly<Record<string, string>>
   cwd: string
@@ -49,55 +49,52 @@ export type ExecRequest = {
   uid: number
   gid: number
   timeoutMs: number
-  /** Bytes kept of each stream; what is beyond is read and dropped. */
+  /** Bytes kept of each output stream; the rest is read and dropped. */
   outputLimitBytes: number
-  /** Written to standard input, which is closed after it; a command waits for what is promised. Empty when omitted. */
+  /** Written to standard input, which is then closed. The command may wait for a promise. Default: empty. */
   input?: string | Buffer | Promise<Buffer>
-  /** Told of each piece of output within the limit as it arrives. The result holds it all the same. */
+  /** Called with each piece of output within the limit as it arrives. The result also contains this output. */
   onOutput?: (stream: 'stdout' | 'stderr', chunk: Buffer) => void
-  /** Told once when the command runs, so that what finds it again can be stored. */
+  /** Called once when the command has started, so that the caller can store the reference. */
   onStarted?: (reference: ExecReference) => void
-  /** Ends the command and its whole process tree when aborted; the result is then as of any that a signal ended. */
+  /** When aborted, kills the command and its whole process tree. The result is that of a command killed by a signal. */
   signal?: AbortSignal
 }
 
-/**
- * What finds a command again after the agent that started it is gone: plain data, to be stored. `pid` is 0 where the
- * driver does not know it.
- */
+/** Serialisable data that identifies a running command to a later agent. `pid` is 0 if the driver does not know it. */
 export const execReference = z.strictObject({ pid: z.number().int().nonnegative(), mark: z.string() })
 export type ExecReference = z.infer<typeof execReference>
 
 export type ExecResult = {
-  /** Exit code, or 128 + signal number when a signal ended it. */
+  /** The exit code, or 128 + signal number if a signal killed the command. */
   exitCode: number
   stdout: Buffer
   stderr: Buffer
   durationMs: number
-  /** Whether either stream was longer than `outputLimitBytes`. */
+  /** True if either stream was longer than `outputLimitBytes`. */
   truncated: boolean
-  /** Whether the timeout ended it: its whole process tree is gone. */
+  /** True if the timeout killed the command with its whole process tree. */
   timedOut: boolean
-  /** Names of processes of it that were ended because the sandbox ran out of memory; absent is none. */
+  /** Names of the command's processes that were killed because the sandbox ran out of memory. Absent means none. */
   endedForMemory?: readonly string[]
 }
 
 export type SandboxState = 'running' | 'gone'
 
-/** One process inside a sandbox, as the runtime itself lists it. */
+/** A process inside a sandbox, as the runtime lists it. */
 export type SandboxProcess = {
   pid: number
   parentPid: number
   uid: number
-  /** Name of the program, at most 15 bytes; chosen by the process itself. */
+  /** Name of the program, at most 15 bytes. The process itself can change it. */
   name: string
-  /** Whether it is one of those that each sandbox has from its start: process 1 and the services below it. */
+  /** True for the processes that every sandbox has from its start: process 1 and its services. */
   isPlatform: boolean
 }
 
-/** What a sandbox uses of its host. */
+/** A sandbox's usage of the host. */
 export type SandboxUsage = {
-  /** Processor time since its start. */
+  /** CPU time since the sandbox started. */
   cpuUsec: number
   memoryBytes: number
 }
@@ -111,31 +108,31 @@ export type TerminalRequest = {
   rows: number
 }
 
-/** A login shell on a pseudo-terminal. Bytes both ways, in whatever pieces they come. */
+/** A login shell on a pseudo-terminal. Chunks have no meaningful boundaries. */
 export type Terminal = {
-  /** `taken` is called once when the terminal has them, so that a writer faster than its program can wait. */
+  /** `taken` is called once the terminal has accepted the data, for backpressure. */
   write(data: string | Buffer, taken?: () => void): void
   resize(cols: number, rows: number): void
-  /** One listener; what came before it was set is kept for it. */
+  /** Sets the only listener. Earlier output is kept for it. */
   onData(listener: (chunk: Buffer) => void): void
-  /** Stops reading, so that a command that writes faster than its reader waits. */
+  /** Stops reading, so that a fast writer inside blocks. */
   pause(): void
   resume(): void
-  /** Resolves when the shell has ended; never rejects. */
+  /** Resolves when the shell has ended. Never rejects. */
   readonly exited: Promise<{ exitCode: number }>
-  /** Hangs up: the shell and what runs in the foreground end. Repeating it is harmless. */
+  /** Hangs up, which ends the shell and its foreground processes. Idempotent. */
   kill(): void
 }
 
-/** A command could not be started: the request is at fault (no such folder, no such program). */
+/** The command could not be started because the request is wrong: the folder or program does not exist. */
 export class ExecRefused extends Error {
   override readonly name = 'ExecRefused'
 }
 
-/** The sandbox is not there to take the command. */
+/** The sandbox is dead. */
 export class SandboxGone extends Error {
   override readonly name = 'SandboxGone'
-  /** Whether it died for want of memory, as far as is known. */
+  /** True if the sandbox is known to have died because it ran out of memory. */
   readonly ranOutOfMemory: boolean
   constructor(
     message: string,
@@ -146,58 +143,62 @@ export class SandboxGone extends Error {
   }
 }
 
-/** The sandbox is alive, but did not do what was asked because it is short of memory. Whether it was done is unknown. */
+/** The call failed because the sandbox is short of memory. The sandbox is alive; the call may have taken effect. */
 export class SandboxShortOfMemory extends Error {
   override readonly name = 'SandboxShortOfMemory'
 }
 
-/** A sandbox ran out of memory: the name of the process that was ended for it, or null when the sandbox itself died. */
+/** A sandbox ran out of memory. `process` is the name of the killed process, or null if the sandbox itself died. */
 export type OutOfMemory = { dockId: string; generation: number; process: string | null }
 
 export type Fingerprint = { driver: string; version: string; detail: Record<string, string> }
 
 export type RuntimeDriver = {
   readonly name: 'gvisor' | 'microvm'
-  /** Probes that the runtime works on this machine. Throws with what to do when it does not. */
+  /** Checks that the runtime works on this machine. Throws an error that says what to do if it does not. */
   fingerprint(): Promise<Fingerprint>
-  /** Boots a sandbox and answers when a command can be run in it. A failed start leaves nothing behind. */
+  /** Boots a sandbox. Resolves when it can run a command. A failed start leaves nothing behind. */
   start(spec: SandboxSpec): Promise<SandboxHandle>
-  /** Takes over a sandbox that another process started; answers whether it still runs. */
+  /** Adopts a sandbox that another process started, and returns its state. */
   recover(handle: SandboxHandle): Promise<SandboxState>
-  /** Resolves once when the sandbox is dead, whatever the cause; at once when it is dead already. */
+  /** Resolves when the sandbox is dead for any reason, immediately if it already is. */
   wait(handle: SandboxHandle): Promise<void>
-  /** Runs one command to its end. Throws {@link ExecRefused} or {@link SandboxGone}. */
+  /** Runs a command until it ends. Throws {@link ExecRefused} or {@link SandboxGone}. */
   exec(handle: SandboxHandle, request: ExecRequest): Promise<ExecResult>
-  /** Ends the sandbox and removes all that the driver made for it. Repeating it is harmless. */
+  /** Ends the sandbox and removes everything the driver created for it. Idempotent. */
   destroy(handle: SandboxHandle): Promise<void>
-  /** Sandboxes that the driver finds on this machine, with or without a handle, to clean up what nobody owns. */
+  /** Returns all sandboxes on this machine, including those without a stored handle, so that orphans can be removed. */
   list(): Promise<SandboxHandle[]>
 
-  // What not every runtime can do.
+  // Optional: not every runtime supports the following.
 
-  /** Stops every process of the sandbox where it stands. Calls into it wait until {@link thaw}. Idempotent. */
+  /** Pauses every process of the sandbox. Calls into the sandbox wait until {@link thaw}. Idempotent. */
   freeze?(handle: SandboxHandle): Promise<void>
-  /** Lets a frozen sandbox go on. Idempotent. */
+  /** Resumes a frozen sandbox. Idempotent. */
   thaw?(handle: SandboxHandle): Promise<void>
-  /** The processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
+  /** Lists the processes inside. Throws {@link SandboxGone}; must not be called while frozen. */
   processes?(handle: SandboxHandle): Promise<SandboxProcess[]>
-  /** Tells of each sandbox that runs out of memory, from now on. */
+  /** From now on, calls `listener` whenever a sandbox runs out of memory. */
   watchMemory?(listener: (event: OutOfMemory) => void): void
-  /** What it uses now, frozen or not. Throws {@link SandboxGone}. */
+  /** Returns the current usage, even while frozen. Throws {@link SandboxGone}. */
   usage?(handle: SandboxHandle): Promise<SandboxUsage>
-  /** Whether it runs on another release of the runtime than the one that new sandboxes get. */
+  /** Returns true if the sandbox runs on a different release of the runtime than new sandboxes. */
   isOutdated?(handle: SandboxHandle): boolean
-  /** Gives a running sandbox another host name. Throws {@link SandboxGone}; must not be called while frozen. */
+  /** Changes the host name of a running sandbox. Throws {@link SandboxGone}; must not be called while frozen. */
   rename?(handle: SandboxHandle, hostname: string): Promise<void>
   /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
   openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
-  /** Exit code of a command that an earlier agent started; undefined when nobody knows it. Once for each command. */
+  /**
+   * Waits for a command that an earlier agent started, and returns its exit code, or undefined if the code is lost.
+   * Call it once per command.
+   */
   waitForExec?(handle: SandboxHandle, reference: ExecReference): Promise<number | undefined>
   /**
-   * Commands under way that another instance began, whose process may be gone. Not what ended commands left in the
-   * background, and no terminals. Throws {@link SandboxGone}; must not be called while frozen.
+   * Returns the running commands that another driver instance started; the process of that instance may be dead.
+   * Excludes terminals and background processes of commands that have ended. Throws {@link SandboxGone}; must not be
+   * called while frozen.
    */
   abandonedExecs?(handle: SandboxHandle): Promise<ExecReference[]>
-  /** Ends what is left of a command: its whole process tree. */
+  /** Kills the remaining process tree of a command. */
   endExec?(handle: SandboxHandle, reference: ExecReference): Promise<void>
 }

@@ -1,10 +1,10 @@
-/** What a command is given, and what is told of it. */
+/** The input of a command and its result. */
 import { expect, test } from 'vitest'
 import { ExecRefused } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
 export function describeCommands(subject: Subject): void {
-  test('exec answers exit code and output', async () => {
+  test('exec returns exit code and output', async () => {
     expect(await subject.driver.exec(subject.handle, request('exit 7'))).toMatchObject({
       exitCode: 7,
       timedOut: false,
@@ -18,7 +18,7 @@ export function describeCommands(subject: Subject): void {
     expect(await other.list()).toContainEqual(expect.objectContaining({ dockId: subject.spec.dockId }))
   })
 
-  test.runIf(subject.hasShell)('stdout and stderr are kept apart, also when opened by name', async () => {
+  test.runIf(subject.hasShell)('stdout and stderr are separate, even when opened by path', async () => {
     const result = await subject.driver.exec(
       subject.handle,
       request('echo out >/dev/stdout; echo err >/dev/stderr'),
@@ -37,7 +37,7 @@ export function describeCommands(subject: Subject): void {
     expect(answer).toBe('a b /tmp 1000:1000\nline\n')
   })
 
-  test.runIf(subject.hasShell)('a command waits for input that is promised', async () => {
+  test.runIf(subject.hasShell)('a command waits for input given as a promise', async () => {
     const { promise: input, resolve: give } = Promise.withResolvers<Buffer>()
     const { promise: waiting, resolve: isWaiting } = Promise.withResolvers<void>()
     const answer = subject.text('echo waiting; cat', { input, onOutput: () => isWaiting() })
@@ -47,7 +47,7 @@ export function describeCommands(subject: Subject): void {
   })
 
   test.runIf(subject.hasShell)(
-    'output is clipped at the limit while the command runs to its end',
+    'output is clipped at the limit, and the command still runs to its end',
     async () => {
       const result = await subject.driver.exec(
         subject.handle,
@@ -58,19 +58,19 @@ export function describeCommands(subject: Subject): void {
     },
   )
 
-  test.runIf(subject.hasShell)('output is bytes', async () => {
+  test.runIf(subject.hasShell)('output may be any bytes', async () => {
     const result = await subject.driver.exec(subject.handle, request("printf '\\xff\\x00\\xfe'"))
     expect(result.stdout.equals(Buffer.from([0xff, 0, 0xfe]))).toBe(true)
     expect(result.truncated).toBe(false)
   })
 
-  test.runIf(subject.hasShell)('a background process does not hold the answer', async () => {
+  test.runIf(subject.hasShell)('exec returns although a background process still runs', async () => {
     const result = await subject.driver.exec(subject.handle, request('sleep 20 & echo done'))
     expect(result.stdout.toString()).toBe('done\n')
     expect(result.durationMs).toBeLessThan(5000)
   })
 
-  test.runIf(subject.hasShell)('output is told as it comes, no more than is kept', async () => {
+  test.runIf(subject.hasShell)('onOutput gets output as it arrives, up to the limit', async () => {
     const told: string[] = []
     const script = 'mkfifo /run/gate; echo one; read -r _ </run/gate; echo two >&2; head -c 100 /dev/zero'
     const result = await subject.driver.exec(

@@ -1,4 +1,4 @@
-/** How commands end before their time, with everything that they began. */
+/** Commands that are ended early, with everything they started. */
 import { expect, test } from 'vitest'
 import type { ExecReference, ExecRequest } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
@@ -11,7 +11,7 @@ export function describeEndings(subject: Subject): void {
   }
 
   test.runIf(subject.hasShell)(
-    'the timeout ends the whole tree, whatever its processes did to leave it',
+    'the timeout kills the whole process tree, even processes that detached themselves',
     async () => {
       const script = `
       setsid sleep 7771 & nohup sleep 7772 >/dev/null & (sleep 7773 &)
@@ -30,7 +30,7 @@ export function describeEndings(subject: Subject): void {
   )
 
   test.runIf(subject.hasShell)(
-    'what an earlier command left in the background outlives the timeout of a later one',
+    'background processes of an earlier command survive the timeout of a later one',
     async () => {
       await subject.driver.exec(subject.handle, request('setsid sleep 7778 & env -i setsid sleep 7779 &'))
       const later = await subject.driver.exec(
@@ -42,7 +42,7 @@ export function describeEndings(subject: Subject): void {
     },
   )
 
-  test.runIf(subject.hasShell)('an aborted command ends with its tree', async () => {
+  test.runIf(subject.hasShell)('aborting a command kills its process tree', async () => {
     const abort = new AbortController()
     const result = await subject.driver.exec(
       subject.handle,
@@ -55,21 +55,24 @@ export function describeEndings(subject: Subject): void {
     expect(await left()).toEqual(['sleep 7778', 'sleep 7779'])
   })
 
-  test.runIf(subject.hasShell)('a command is found again by another instance', async ({ skip }) => {
-    if (!subject.driver.waitForExec || !subject.driver.endExec) return skip()
-    const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
-    const running = subject.driver.exec(subject.handle, request('sleep 7773', { onStarted: resolve }))
-    const reference = JSON.parse(JSON.stringify(await started)) as ExecReference
-    const other = subject.makeDriver()
-    const code = other.waitForExec?.(subject.handle, reference)
-    await other.endExec?.(subject.handle, reference)
-    expect((await running).exitCode).toBe(137)
-    expect([137, undefined]).toContain(await code)
-    expect(await other.waitForExec?.(subject.handle, reference)).toBeUndefined()
-  })
+  test.runIf(subject.hasShell)(
+    'another driver instance can wait for a command and end it',
+    async ({ skip }) => {
+      if (!subject.driver.waitForExec || !subject.driver.endExec) return skip()
+      const { promise: started, resolve } = Promise.withResolvers<ExecReference>()
+      const running = subject.driver.exec(subject.handle, request('sleep 7773', { onStarted: resolve }))
+      const reference = JSON.parse(JSON.stringify(await started)) as ExecReference
+      const other = subject.makeDriver()
+      const code = other.waitForExec?.(subject.handle, reference)
+      await other.endExec?.(subject.handle, reference)
+      expect((await running).exitCode).toBe(137)
+      expect([137, undefined]).toContain(await code)
+      expect(await other.waitForExec?.(subject.handle, reference)).toBeUndefined()
+    },
+  )
 
   test.runIf(subject.hasShell)(
-    'a command under way is abandoned to another instance, and what ended ones left is not',
+    'another driver instance finds running commands as abandoned, but not leftovers of ended ones',
     async ({ skip }) => {
       const { driver, handle } = subject
       const other = subject.makeDriver()

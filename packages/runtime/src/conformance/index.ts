@@ -1,4 +1,4 @@
-/** The suite that every runtime driver must pass, run by a vitest file of each. */
+/** The test suite that every runtime driver must pass. Each driver runs it from a vitest file. */
 import { afterAll, beforeAll, describe } from 'vitest'
 import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '../driver.ts'
 import { describeCommands } from './commands.ts'
@@ -7,10 +7,10 @@ import { describePreparation } from './preparation.ts'
 import { describeItsEnd, describeSandbox } from './sandbox.ts'
 import { request, type Subject } from './subject.ts'
 
-/** What a driver can only do with a real machine below it; `shell` false leaves out what needs a real shell. */
+/** With `shell` false, tests that need a real shell are skipped. */
 export type ConformanceOptions = { shell: boolean }
 
-/** Registers the suite. `makeDriver` makes one more instance on the same state each time it is called. */
+/** Registers the suite. Each call of `makeDriver` must create another driver instance on the same state. */
 export function describeDriver(
   name: string,
   makeDriver: () => RuntimeDriver,

@@ -1,9 +1,9 @@
-/** What runs inside before any command. */
+/** The preparation that runs inside a sandbox before any command. */
 import { expect, test } from 'vitest'
 import { request, type Subject } from './subject.ts'
 
 export function describePreparation(subject: Subject): void {
-  test.runIf(subject.hasShell)('prepare has run inside, as root, before any command', async () => {
+  test.runIf(subject.hasShell)('prepare runs inside as root before any command', async () => {
     const prepare = { script: 'echo "$WANTED $EUID" >/run/prepared; return 0', env: { WANTED: 'this' } }
     const prepared = await subject.driver.start({
       ...subject.spec,
@@ -19,7 +19,7 @@ export function describePreparation(subject: Subject): void {
   })
 
   test.runIf(subject.hasShell)(
-    'prepare reads its input, and makes for a group what lies in memory',
+    'prepare reads its input, and files in the inMemory folder belong to its group',
     async () => {
       const inMemory = { path: '/run/memory', gid: 1000 }
       const script =
@@ -44,7 +44,7 @@ export function describePreparation(subject: Subject): void {
   )
 
   test.runIf(subject.hasShell)(
-    'a preparation that fails fails the start, says why and leaves nothing',
+    'a failed preparation fails the start with its reason and leaves nothing behind',
     async () => {
       const prepare = { script: 'echo because >&2; return 12', env: {} }
       const generation = subject.spec.generation + 2

@@ -1,11 +1,11 @@
-/** A sandbox that runs: who it is, whom it lists, how it stands still and ends. */
+/** A running sandbox: its identity, its processes, its terminal, freezing and its end. */
 import { expect, test } from 'vitest'
 import { SandboxGone } from '../driver.ts'
 import { request, type Subject } from './subject.ts'
 
 export function describeSandbox(subject: Subject): void {
   test.runIf(subject.hasShell)(
-    'a running sandbox takes another host name, which no process inside may give it',
+    'a running sandbox can be renamed by the driver, but not by a process inside',
     async () => {
       const { hostname } = subject.spec
       await subject.driver.rename?.(subject.handle, 'another-name')
@@ -22,14 +22,12 @@ export function describeSandbox(subject: Subject): void {
     expect((await subject.driver.fingerprint()).driver).not.toBe('')
   })
 
-  test('the handle carries Dock and generation and survives JSON', async () => {
+  test('the handle contains Dock and generation and survives JSON', async () => {
     expect(subject.handle).toMatchObject({ dockId: subject.spec.dockId, generation: subject.spec.generation })
     expect(await subject.makeDriver().recover(JSON.parse(JSON.stringify(subject.handle)))).toBe('running')
   })
 
-  test('a frozen sandbox takes commands again once it is thawed; repeating either is harmless', async ({
-    skip,
-  }) => {
+  test('a command waits while the sandbox is frozen; freeze and thaw are idempotent', async ({ skip }) => {
     if (!subject.driver.freeze || !subject.driver.thaw) return skip()
     await subject.driver.freeze(subject.handle)
     await subject.driver.freeze(subject.handle)
@@ -44,14 +42,14 @@ export function describeSandbox(subject: Subject): void {
     expect((await waiting).stdout.toString()).toBe('thawed\n')
   })
 
-  test('process 1 is listed as the platform’s own', async ({ skip }) => {
+  test('process 1 is listed as a platform process', async ({ skip }) => {
     if (!subject.driver.processes) return skip()
     expect(await subject.driver.processes(subject.handle)).toContainEqual(
       expect.objectContaining({ pid: 1, uid: 0, isPlatform: true }),
     )
   })
 
-  test('a terminal carries bytes both ways and tells its end', async ({ skip }) => {
+  test('a terminal carries bytes both ways and resolves `exited`', async ({ skip }) => {
     if (!subject.driver.openTerminal) return skip()
     const env = { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', HOME: '/tmp' }
     const size = { cols: 80, rows: 24 }
@@ -77,9 +75,9 @@ export function describeSandbox(subject: Subject): void {
   })
 }
 
-/** Ends the sandbox: the last that is asked of it. */
+/** Destroys the shared sandbox, so it must run last. */
 export function describeItsEnd(subject: Subject): void {
-  test('destroy ends it, wait resolves, and repeating it is harmless', async () => {
+  test('destroy ends the sandbox, resolves wait, and is idempotent', async () => {
     const waiting = subject.driver.wait(subject.handle)
     await subject.driver.destroy(subject.handle)
     await waiting

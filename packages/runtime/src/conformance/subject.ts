@@ -1,15 +1,15 @@
-/** What the parts of the suite share: one driver, and one sandbox of it that runs. */
+/** State shared by the parts of the suite: a driver and a running sandbox. */
 import type { ExecRequest, RuntimeDriver, SandboxHandle, SandboxSpec } from '../driver.ts'
 
 export type Subject = {
   driver: RuntimeDriver
   spec: SandboxSpec
   handle: SandboxHandle
-  /** Whether its commands are run by a real shell. */
+  /** True if commands run in a real shell. */
   readonly hasShell: boolean
-  /** One more instance on the same state. */
+  /** Creates another driver instance on the same state. */
   makeDriver(): RuntimeDriver
-  /** Standard output of a script. */
+  /** Runs a script and returns its standard output. */
   text(script: string, more?: Partial<ExecRequest>): Promise<string>
 }
 
