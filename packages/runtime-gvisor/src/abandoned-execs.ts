@@ -1,6 +1,7 @@
 /**
- * Commands that run though whoever started them may be gone. What came into a sandbox from outside has no parent there; what
- * a command leaves behind when it ends is process 1's. So these are the marked processes without a parent.
+ * Finds running commands whose starter may be dead. A process started from outside has no parent inside the sandbox,
+ * and processes left behind by an ended command are reparented to process 1. So the commands are the marked processes
+ * without a parent.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecReference, SandboxProcess } from '@dock/runtime'
@@ -11,7 +12,7 @@ import { runToEnd } from './run-to-end.ts'
 const readMs = 10_000
 const outputLimitBytes = 256 * 1024
 
-/** Tells of each process in its arguments its bounding set and the mark in its environment, which a tenant may have set. */
+/** Prints the bounding set and the mark variable of each pid in its arguments. A tenant may have set the variable. */
 const readMarks = `
 for pid; do
   lines=() variables=() caps= mark=
@@ -27,7 +28,7 @@ for pid; do
 done
 `
 
-/** Those of a sandbox with these processes, but for commands of the marks that are `known`. */
+/** Returns the commands of a sandbox with these processes, except those whose mark is in `known`. */
 export async function abandonedExecs(
   transport: ExecTransport,
   sandboxId: string,
@@ -42,15 +43,15 @@ export async function abandonedExecs(
     ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
   }
   const late = new AbortController()
-  const givenUp = delay(readMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const abandoned = delay(readMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
   const { stdout, exitCode } = await runToEnd(
     transport,
     sandboxId,
     program,
     { outputLimitBytes },
-    givenUp,
+    abandoned,
   ).finally(() => late.abort())
-  if (exitCode !== 0) throw new Error(`the marks of commands could not be read: ${exitCode}`)
+  if (exitCode !== 0) throw new Error(`reading the marks of commands failed: ${exitCode}`)
   return [...stdout.toString().matchAll(/^(\d+) ([0-9a-f]{16}) ([0-9a-f]*)$/gm)].flatMap(
     ([, pid, bounding, variable]) => {
       const mark = markOf(bounding!, variable!)

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest'
-import { BackgroundBoots, stillMs } from './background-boots.ts'
+import { BackgroundBoots, pauseMs } from './background-boots.ts'
 
 let now: number
 let timers: { at: number; callback: () => void }[]
@@ -18,50 +18,50 @@ const pass = (ms: number): void => {
   for (const { callback } of due) callback()
 }
 const group = () => {
-  const said: string[] = []
-  return { said, orderFreeze: () => void said.push('freeze'), thaw: () => void said.push('thaw') }
+  const orders: string[] = []
+  return { orders, orderFreeze: () => void orders.push('freeze'), thaw: () => void orders.push('thaw') }
 }
 beforeEach(() => {
   ;[now, timers] = [1_000, []]
   boots = new BackgroundBoots(clock)
 })
 
-test('a boot stands still for a moment, and goes on for as long before it does so again', () => {
-  const one = group()
-  boots.begin(one)
-  boots.standStill()
-  boots.standStill()
-  expect(one.said).toEqual(['freeze'])
-  pass(stillMs)
-  expect(one.said).toEqual(['freeze', 'thaw'])
-  boots.standStill()
-  expect(one.said).toHaveLength(2)
-  pass(stillMs)
-  boots.standStill()
-  expect(one.said).toEqual(['freeze', 'thaw', 'freeze'])
+test('a boot is paused, and then runs at least as long before the next pause', () => {
+  const boot = group()
+  boots.begin(boot)
+  boots.pauseAll()
+  boots.pauseAll()
+  expect(boot.orders).toEqual(['freeze'])
+  pass(pauseMs)
+  expect(boot.orders).toEqual(['freeze', 'thaw'])
+  boots.pauseAll()
+  expect(boot.orders).toHaveLength(2)
+  pass(pauseMs)
+  boots.pauseAll()
+  expect(boot.orders).toEqual(['freeze', 'thaw', 'freeze'])
 })
 
-test('one that is over goes on at once and is left alone then, since it may be frozen for another reason', () => {
-  const one = group()
-  const isOver = boots.begin(one)
-  boots.standStill()
+test('a finished boot is thawed at once and never again, because it may be frozen for another reason', () => {
+  const boot = group()
+  const isOver = boots.begin(boot)
+  boots.pauseAll()
   isOver()
   isOver()
-  expect(one.said).toEqual(['freeze', 'thaw'])
-  pass(stillMs)
-  pass(stillMs)
-  boots.standStill()
-  expect(one.said).toHaveLength(2)
+  expect(boot.orders).toEqual(['freeze', 'thaw'])
+  pass(pauseMs)
+  pass(pauseMs)
+  boots.pauseAll()
+  expect(boot.orders).toHaveLength(2)
 })
 
-test('a group that is not there yet keeps nothing else from standing still', () => {
-  const one = group()
+test('a boot without a control group does not prevent the others from being paused', () => {
+  const boot = group()
   const broken = () => {
     throw new Error('ENOENT')
   }
   boots.begin({ orderFreeze: broken, thaw: broken })
-  boots.begin(one)
-  boots.standStill()
-  pass(stillMs)
-  expect(one.said).toEqual(['freeze', 'thaw'])
+  boots.begin(boot)
+  boots.pauseAll()
+  pass(pauseMs)
+  expect(boot.orders).toEqual(['freeze', 'thaw'])
 })

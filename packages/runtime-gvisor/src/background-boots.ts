@@ -1,11 +1,11 @@
 /**
- * Boots that nobody waits for stand still for a moment when a sandbox is let go on, for which somebody waits: both would
- * want the same processors (decision 050). They get half of the time, however many follow each other.
+ * Pauses background boots while a user waits for another sandbox that is thawed, because both need the same processors
+ * (decision 050). Background boots always run at least half of the time.
  */
 import { type Clock, systemClock } from '@dock/foundation'
 import type { SandboxCgroup } from './sandbox-cgroup.ts'
 
-export const stillMs = 80
+export const pauseMs = 80
 
 type Group = Pick<SandboxCgroup, 'orderFreeze' | 'thaw'>
 
@@ -18,29 +18,31 @@ export class BackgroundBoots {
     this.#clock = clock
   }
 
-  /** A boot begins; its group may not be there yet. The answer tells that it is over: from then on it is left alone. */
+  /**
+   * Registers a boot. Its control group may not exist yet. The returned function ends the registration and any pause.
+   */
   begin(group: Group): () => void {
     this.#booting.add(group)
     return () => {
-      if (this.#booting.delete(group)) ignoring(() => group.thaw())
+      if (this.#booting.delete(group)) ignoreErrors(() => group.thaw())
     }
   }
 
-  /** Somebody waits for another sandbox. */
-  standStill(): void {
+  /** Pauses all background boots for {@link pauseMs}. Call it when a user waits for another sandbox. */
+  pauseAll(): void {
     const now = this.#clock.now().getTime()
     if (now < this.#nextMs || this.#booting.size === 0) return
-    this.#nextMs = now + 2 * stillMs
+    this.#nextMs = now + 2 * pauseMs
     const still = [...this.#booting]
-    for (const group of still) ignoring(() => group.orderFreeze())
-    this.#clock.after(stillMs, () => {
-      for (const group of still) if (this.#booting.has(group)) ignoring(() => group.thaw())
+    for (const group of still) ignoreErrors(() => group.orderFreeze())
+    this.#clock.after(pauseMs, () => {
+      for (const group of still) if (this.#booting.has(group)) ignoreErrors(() => group.thaw())
     })
   }
 }
 
-/** It is not made yet, or gone. */
-const ignoring = (act: () => void): void => {
+/** The control group may not exist yet, or no longer. */
+const ignoreErrors = (act: () => void): void => {
   try {
     act()
   } catch {}

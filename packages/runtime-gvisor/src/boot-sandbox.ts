@@ -1,4 +1,4 @@
-/** Starts a sandbox: its folder, its configuration, one `runsc run` that ends when the first process is ready. */
+/** Starts a sandbox: creates its folder and configuration, and runs `runsc run` until process 1 is ready. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import type { SandboxSpec } from '@dock/runtime'
 import { firstProcess } from './first-process.ts'
@@ -10,10 +10,10 @@ import { type CgroupMount, SandboxCgroup } from './sandbox-cgroup.ts'
 import { recordProgram } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
 
-/** Where the processes inside have 800. */
+/** `oom_score_adj` of the sandbox. Processes inside have 800, so the kernel kills them first. */
 const sandboxScore = '500'
 
-/** Answers the sandbox's process on the host. What a failed start leaves is for the caller to remove. */
+/** Returns the sandbox's process on the host. If the start fails, the caller must remove what it left behind. */
 export async function bootSandbox(
   runsc: Runsc,
   mounts: readonly CgroupMount[],
@@ -32,7 +32,8 @@ export async function bootSandbox(
   const cgroup = SandboxCgroup.ofProcess(mounts, pid, id)
   cgroup.limitCpus(spec.cpus)
   if (spec.inBackground) cgroup.shareEqually()
-  // When the machine's memory runs out a process inside is to go, then the sandbox, and the platform (at 0 and below) last.
+  // If the machine runs out of memory, the kernel should kill a process inside first, then the sandbox, then the
+  // platform.
   await Promise.all(
     [pid, goferPid]
       .filter((each) => each > 0)

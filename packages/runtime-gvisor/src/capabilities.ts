@@ -1,6 +1,6 @@
-/** Capabilities of a sandbox's processes: who holds which, by name and as masks. */
+/** Linux capabilities of the processes in a sandbox, by name and as bit masks. */
 
-/** All of Linux', each at the place of its number. */
+/** All Linux capabilities, in the order of their numbers. */
 const names = [
   'CHOWN',
   'DAC_OVERRIDE',
@@ -46,7 +46,7 @@ const names = [
 ] as const
 export type Capability = (typeof names)[number]
 
-/** What root inside may do: a container's usual set and what package managers, debuggers and ping need. */
+/** Capabilities of root inside: the usual set of a container, plus those for package managers, debuggers and ping. */
 const rootHolds: readonly Capability[] = [
   'AUDIT_WRITE',
   'CHOWN',
@@ -65,12 +65,15 @@ const rootHolds: readonly Capability[] = [
   'SYS_PTRACE',
 ]
 
-/** One bit a capability; below 2^53, so a number holds it. */
+/** Returns a mask with one bit per capability. It is below 2^53, so a number holds it exactly. */
 export function maskOf(capabilities: readonly Capability[]): number {
   return capabilities.reduce((mask, name) => mask + 2 ** names.indexOf(name), 0)
 }
 
-/** What a process of this user holds and can ever get: only root holds any, and nobody more than `bounding`. */
+/**
+ * Returns the capability sets of a process of this user. Only root holds capabilities (apart from `alsoHolding`), and
+ * no process can gain more than `bounding`.
+ */
 export function capabilitiesOf(
   uid: number,
   alsoBounding: readonly Capability[] = [],
@@ -80,7 +83,7 @@ export function capabilitiesOf(
   return { bounding: [...rootHolds, ...alsoBounding, ...alsoHolding], effective: held, permitted: held }
 }
 
-/** The same as the OCI specification writes it. */
+/** Converts capability sets to the names of the OCI specification. */
 export function ociCapabilities(sets: Record<string, readonly Capability[]>): Record<string, string[]> {
   return Object.fromEntries(
     Object.entries(sets).map(([set, held]) => [set, held.map((name) => `CAP_${name}`)]),

@@ -4,7 +4,7 @@ import { expect, test, vi } from 'vitest'
 import { chooseTransport } from './choose-transport.ts'
 import type { Command, ExecTransport } from './exec-transport.ts'
 
-/** A transport whose commands say `output` and end with `exitCode`. */
+/** A fake transport whose commands print `output` and end with `exitCode`. */
 const pretended = (name: string, output: string, exitCode: number) => {
   const started: string[] = []
   const transport: ExecTransport = {
@@ -28,7 +28,7 @@ const nowhere = openSync('/dev/null', 'w')
 const logger = createLogger('test')
 logger.level = 'silent'
 
-test('commands go the preferred way once it did the same as the proven one', async () => {
+test('commands use the preferred transport once its probe matched the proven one', async () => {
   const [preferred, proven] = [pretended('preferred', 'same', 7), pretended('proven', 'same', 7)]
   const chosen = chooseTransport(preferred.transport, proven.transport, logger)
   await Promise.all([1, 2].map(() => chosen.start('id', command, [0, nowhere, 2])))
@@ -37,7 +37,7 @@ test('commands go the preferred way once it did the same as the proven one', asy
   expect(proven.started).toEqual(['/bin/bash'])
 })
 
-test('a difference in two sandboxes sends every command the proven way, and says so', async () => {
+test('a mismatch in two sandboxes makes all commands use the proven transport, with a warning', async () => {
   const warned = vi.spyOn(logger, 'warn')
   const [preferred, proven] = [pretended('preferred', 'other', 7), pretended('proven', 'same', 7)]
   const chosen = chooseTransport(preferred.transport, proven.transport, logger)
@@ -48,7 +48,7 @@ test('a difference in two sandboxes sends every command the proven way, and says
   expect(warned).toHaveBeenCalledTimes(2)
 })
 
-test('a difference in one sandbox is asked for once, and decides for its own commands alone', async () => {
+test('a mismatch in one sandbox is probed once and affects only its own commands', async () => {
   const [preferred, proven] = [pretended('preferred', 'same', 7), pretended('proven', 'same', 7)]
   const slow = vi.spyOn(preferred.transport, 'start').mockRejectedValueOnce(new Error('no answer'))
   const chosen = chooseTransport(preferred.transport, proven.transport, logger)
@@ -60,7 +60,7 @@ test('a difference in one sandbox is asked for once, and decides for its own com
   expect(preferred.started).toEqual(['/bin/bash', '/wanted'])
 })
 
-test('a sandbox that runs nothing decides nothing', async () => {
+test('a sandbox in which no probe runs decides nothing', async () => {
   const [preferred, proven] = [pretended('preferred', '', 1), pretended('proven', '', 1)]
   const chosen = chooseTransport(preferred.transport, proven.transport, logger)
   await chosen.start('broken', command, [0, nowhere, 2])

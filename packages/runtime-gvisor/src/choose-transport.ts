@@ -1,12 +1,12 @@
 /**
- * The control socket is gVisor's private interface. So the first sandbox that a command is for runs a probe both ways. If
- * the outcomes are the same, every command goes over the socket; if they differ, those of that sandbox go by `runsc exec`,
- * and once another one differs, all do, for as long as this driver lives.
+ * The control socket is a private interface of gVisor. Before the first command, a probe therefore runs in its sandbox
+ * through both transports. If the outcomes match, every command uses the socket. If they differ, commands of that
+ * sandbox use `runsc exec`. Once a second sandbox differs, all commands use `runsc exec` for the life of this driver.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '@dock/foundation'
 import type { ExecTransport } from './exec-transport.ts'
-import { type Ran, runToEnd } from './run-to-end.ts'
+import { type RunResult, runToEnd } from './run-to-end.ts'
 
 const probeMs = 10_000
 const word = 'a "b" \\c $d é'
@@ -17,7 +17,7 @@ while read -r line; do case $line in Uid:*|Gid:*|Cap*) printf '%s|' "$line" ;; e
 echo error >&2
 exit 7`
 
-const probe = async (transport: ExecTransport, sandboxId: string): Promise<Ran> => {
+const probe = async (transport: ExecTransport, sandboxId: string): Promise<RunResult> => {
   const command = {
     argv: ['/bin/bash', '-c', script, 'probe', word],
     env: { PATH: '/usr/bin:/bin', PROBE_WORD: word },
@@ -25,14 +25,14 @@ const probe = async (transport: ExecTransport, sandboxId: string): Promise<Ran> 
   }
   const wanted = { input: `${word}\n`, outputLimitBytes: 16_384 }
   const late = new AbortController()
-  const givenUp = delay(probeMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
-  return runToEnd(transport, sandboxId, command, wanted, givenUp).finally(() => late.abort())
+  const abandoned = delay(probeMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  return runToEnd(transport, sandboxId, command, wanted, abandoned).finally(() => late.abort())
 }
 
-const outcome = ({ exitCode, stdout, stderr }: Ran): string =>
+const outcome = ({ exitCode, stdout, stderr }: RunResult): string =>
   JSON.stringify([exitCode, stdout.toString('base64'), stderr.toString('base64')])
 
-/** `preferred` where it does the same as `proven`, `proven` otherwise. Nothing is run before the first command. */
+/** Returns a transport that uses `preferred` if it behaves like `proven`. The probe runs before the first command. */
 export function chooseTransport(
   preferred: ExecTransport,
   proven: ExecTransport,
@@ -40,13 +40,15 @@ export function chooseTransport(
 ): ExecTransport {
   let chosen: ExecTransport | undefined
   let choosing: Promise<ExecTransport> | undefined
-  /** A sandbox in which they differed. By one alone nothing is decided: it was slow, or its tenant changed what is run. */
+  /**
+   * The first sandbox that differed. One is not enough to decide: it may be slow, or its tenant may have replaced bash.
+   */
   let differing: string | undefined
 
   const choose = async (sandboxId: string): Promise<ExecTransport> => {
     const [one, other] = await Promise.allSettled([probe(preferred, sandboxId), probe(proven, sandboxId)])
     if (other.status === 'rejected' || other.value.exitCode !== 7) {
-      // This sandbox runs nothing at all, so it says nothing of the transports.
+      // The probe fails even through the proven transport, so it says nothing about the preferred one.
       return proven
     }
     if (one.status === 'fulfilled' && outcome(one.value) === outcome(other.value)) {
@@ -58,7 +60,7 @@ export function chooseTransport(
     const found = one.status === 'fulfilled' ? outcome(one.value) : String(one.reason)
     logger.warn(
       { transport: proven.name, sandbox: sandboxId, found, wanted: outcome(other.value) },
-      `commands do not run as they should by ${preferred.name}: each ${chosen ? '' : 'of this sandbox '}will take 20 ms longer`,
+      `commands through ${preferred.name} misbehave: ${chosen ? 'all commands' : 'those of this sandbox'} now use ${proven.name}, 20 ms slower`,
     )
     return proven
   }

@@ -24,7 +24,7 @@ import { SentryRefused } from './sentry-connection.ts'
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
 
-// Hides net/core from runsc in a mount namespace of its own, as the agent's launcher does for all its calls.
+// Hides net/core from runsc in a separate mount namespace, as the agent's launcher does.
 const launcher = (path: string): string => `#!/bin/bash
 exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
 mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done
@@ -36,7 +36,7 @@ const request = (script: string): ExecRequest => ({
   ...{ timeoutMs: 30_000, outputLimitBytes: 1000, input: 'x' },
 })
 
-/** A process of its own that runs one command, to be killed when it says where that runs. */
+/** Program of a process that starts a command and prints its reference; the test then kills the process. */
 const strayCommand = `
 const { createGvisorDriver } = await import('${new URL('create-gvisor-driver.ts', import.meta.url)}')
 const { createLogger } = await import('@dock/foundation')
@@ -47,7 +47,7 @@ await driver.exec(handle, { ...request, onStarted: (reference) => console.log(JS
 
 const openDescriptors = (): number => readdirSync('/proc/self/fd').length
 
-/** The arguments of every process of this machine. */
+/** The arguments of every process on this machine. */
 const hostArguments = (): string =>
   readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -68,7 +68,7 @@ if (runsc && rootfs) {
 
   afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
-  test('the file of the last words of sentries is cut to size', async () => {
+  test('the panic log of sentries is rotated', async () => {
     const folder = mkdtempSync(join(scratch, 'panic-'))
     const rootDir = join(folder, 'root')
     const driver = createGvisorDriver({ runscPath, rootDir, stateDir: folder, logger: createLogger('test') })
@@ -117,7 +117,7 @@ if (runsc && rootfs) {
       return spec
     })
 
-    test(`by ${exec}, commands leave no descriptor open and show nothing in arguments on the host`, async () => {
+    test(`by ${exec}, commands leak no descriptors and do not appear in process arguments on the host`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 90 })
       await driver.exec(handle, request('true'))
@@ -136,7 +136,7 @@ if (runsc && rootfs) {
       await driver.destroy(handle)
     })
 
-    test(`by ${exec}, a command of a process that was killed is found and ended, and what else runs goes on`, async () => {
+    test(`by ${exec}, a command of a killed process is found and ended, and other processes survive`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 92 })
       const script = 'sleep 8881 & setsid sleep 8882 & wait'
@@ -155,14 +155,14 @@ if (runsc && rootfs) {
       const found = await driver.abandonedExecs!(handle)
       expect(found).toMatchObject([{ mark: reference.mark }])
       for (const each of found) await driver.endExec?.(handle, each)
-      // The wait that the killed process began has taken the entry out of the sentry.
+      // The killed process was already waiting, and the sentry reports an exit code only once.
       for (const each of found) expect(await driver.waitForExec?.(handle, each)).toBeUndefined()
       const names = (await driver.exec(handle, request("pgrep -fx 'sleep 888.' -l"))).stdout.toString()
       expect(names).toMatch(/^\d+ sleep\n$/)
       await driver.destroy(handle)
     })
 
-    test(`by ${exec}, a death without an order is told`, async () => {
+    test(`by ${exec}, wait resolves when the sandbox dies unexpectedly`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 91 })
       const dead = driver.wait(handle)
@@ -173,7 +173,7 @@ if (runsc && rootfs) {
       await driver.destroy(handle)
     })
 
-    test(`by ${exec}, processes are listed also where the sentry refuses`, async () => {
+    test(`by ${exec}, processes are listed even if the sentry refuses`, async () => {
       const driver = makeDriver()
       const handle = await driver.start({ ...spec, generation: 92 })
       vi.spyOn(Sentry.prototype, 'processes').mockRejectedValueOnce(new SentryRefused('no such method'))

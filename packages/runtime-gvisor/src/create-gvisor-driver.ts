@@ -1,6 +1,6 @@
 /**
- * Sandboxes by gVisor. What the driver makes for a sandbox is a folder `<stateDir>/<sandbox id>` and what runsc
- * keeps in `rootDir`; both are named by Dock and generation, so leftovers are found without any handle.
+ * The runtime driver for gVisor. For each sandbox, the driver creates a folder `<stateDir>/<sandbox id>`, and runsc
+ * keeps state in `rootDir`. Both names contain Dock and generation, so leftovers are found without a handle.
  */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,27 +30,27 @@ import type { Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 import { createSentryTransport } from './sentry-transport.ts'
 import { shareMemory } from './share-memory.ts'
-import { transportEachProgram } from './transport-each-program.ts'
+import { createTransportPerProgram } from './transport-per-program.ts'
 
 export type GvisorOptions = {
-  /** The runsc program. */
+  /** Path of the runsc program. */
   runscPath: string
-  /** Where runsc keeps its state. */
+  /** The folder for runsc's state. */
   rootDir: string
-  /** Where the driver keeps each sandbox's configuration and log; best on tmpfs. */
+  /** The folder for the sandboxes' configurations and logs; preferably on tmpfs. */
   stateDir: string
   logger: Logger
-  /** What all sandboxes together may use; no limit when absent. */
+  /** Memory limit for all sandboxes together. Default: unlimited. */
   memoryBytesMax?: number
-  /** Whether commands may go over the control socket, if it proves itself; true unless said otherwise. */
+  /** Allows commands over the control socket if its probe succeeds. Default true. */
   controlSocket?: boolean
 }
 
 const handleVersion = 1
-/** Of the last words of sentries, which take some MiB each. */
+/** A panic message of a sentry takes a few MiB. */
 const panicLogBytesMax = 16 * 2 ** 20
 
-/** A driver on this machine's runsc. Nothing is probed until `fingerprint`. */
+/** Creates a driver that uses this machine's runsc. It checks nothing before `fingerprint`. */
 export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriver> {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
@@ -68,29 +68,32 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
     const known = sandboxes.get(id)
     if (known) return known
     const found = new LiveSandbox(handle, rootDir, mounts, guards, programIdentity(folderOf(id)))
-    // One that is dead is not kept: a boot may follow under the same id.
+    // Do not keep a dead sandbox: a later boot may use the same id.
     if (!found.isAlive) return found
     sandboxes.set(id, found)
     const { dockId, generation } = handle
     try {
       found.guardMemory((process) => onOutOfMemory({ dockId, generation, process }))
     } catch (error) {
-      logger.warn({ err: error, sandbox: id }, 'memory of a sandbox is left to the kernel')
+      logger.warn(
+        { err: error, sandbox: id },
+        'no memory guard: out of memory, the kernel may kill the sandbox',
+      )
     }
     return found
   }
   const sentryOf = async (id: string): Promise<Sentry> => {
     const sandbox = sandboxes.get(id)
-    if (!sandbox) throw new Error(`sandbox ${id} is not held`)
+    if (!sandbox) throw new Error(`sandbox ${id} is unknown to this driver`)
     return sandbox.sentry()
   }
-  /** The runsc that the sandbox runs on, which may be an earlier one. */
+  /** The runsc that the sandbox runs on, which may be an earlier release. */
   const runscFor = (id: string) => runscOf(runsc, folderOf(id), sandboxes.get(id)?.process?.pid)
   const byCommand = createRunscTransport(runscFor, stateDir)
   const transport =
     options.controlSocket === false
       ? byCommand
-      : transportEachProgram(
+      : createTransportPerProgram(
           (id) => sandboxes.get(id)?.program ?? '',
           () => chooseTransport(createSentryTransport(sentryOf), byCommand, logger),
         )
@@ -113,7 +116,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
         try {
           guards.watchShared(shareMemory(mounts, options.memoryBytesMax, logger))
         } catch (error) {
-          logger.warn({ err: error }, 'the memory of all Docks together is not limited')
+          logger.warn({ err: error }, 'could not limit the total memory of all Docks')
         }
       }
       const { version, netCoreHidden } = await fingerprintRunsc(runsc.path, logger)
@@ -128,11 +131,11 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
         const process = await bootSandbox(runsc, mounts, spec, id, folderOf(id))
         const data = { ...process, memoryMiB: spec.memoryMiB }
         const handle = { driver: 'gvisor', version: handleVersion, dockId, generation, data }
-        sandboxOf(handle).firstMoments.endSoon()
+        sandboxOf(handle).batchScheduling.resetSoon()
         return handle
       } catch (error) {
         await remove(id).catch((cause) =>
-          logger.warn({ err: cause, sandbox: id }, 'failed start left something'),
+          logger.warn({ err: cause, sandbox: id }, 'could not clean up after a failed start'),
         )
         throw error
       } finally {
@@ -142,7 +145,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
     recover: async (handle) => (sandboxOf(handle).isAlive ? 'running' : 'gone'),
     wait: async (handle) => {
       const sandbox = sandboxOf(handle)
-      await sandbox.untilDead()
+      await sandbox.waitForDeath()
       const { dockId, generation } = handle
       if (sandbox.ranOutOfMemory) onOutOfMemory({ dockId, generation, process: null })
     },
@@ -152,7 +155,7 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
     exec: async (handle, request) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => {
-        sandbox.firstMoments.begin()
+        sandbox.batchScheduling.begin()
         return runInSandbox(transport, sandbox, request)
       })
     },
@@ -177,8 +180,8 @@ export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriv
     },
     thaw: async (handle) => {
       const sandbox = sandboxOf(handle)
-      // It is claimed, or has something to do again.
-      background.standStill()
+      // A user waits for this sandbox: it was claimed, or an idle Dock is used again.
+      background.pauseAll()
       await sandbox.use(async () => sandbox.cgroup.thaw())
       sandbox.isFrozen = false
     },

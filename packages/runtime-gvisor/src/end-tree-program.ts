@@ -1,12 +1,14 @@
 /**
- * The bash program that ends everything a command started, run as root inside. Builtins only: a fork is slow in a
- * sandbox. Processes are stopped before they are killed, so that one that forks faster than it is found runs dry; each at
- * the moment it is found, since one that is another process every few milliseconds is gone when the look is over.
+ * The bash program that kills everything a command started. It runs as root inside the sandbox and uses only builtins,
+ * because a fork is slow there. Processes are stopped before they are killed, so that a process that forks faster than
+ * the program scans cannot escape. Each one is stopped as soon as it is found: a process that keeps replacing itself
+ * would be gone by the end of the scan.
  */
 import { markVariable } from './exec-mark.ts'
 
 /**
- * `$1` is the mark, `$2` the marked bounding set, `$3` how many hundredths of a second ago the command was started. Ends with 0 when a look at every process found none left.
+ * Arguments: the mark, the marked bounding set, and the command's age in hundredths of a second. Exits with 0 once a
+ * scan of all processes finds none of the command's.
  */
 export const endTreeProgram = `
 shopt -s nullglob extglob
@@ -15,7 +17,7 @@ read -r up _ </proc/uptime
 up=\${up/.} since=$((10#$up - $3 - 100))
 declare -A doomed stopped
 
-# Whether the process of $folder, $pid, $parent and $caps is one of the command's.
+# Succeeds if the process of $folder, $pid, $parent and $caps belongs to the command.
 belongs() {
   [ "$caps" = "$bounding" ] || [ -n "\${doomed[$parent]}" ] && return 0
   local variables variable
@@ -26,8 +28,8 @@ belongs() {
       "${markVariable}="*) return 1 ;;
     esac
   done
-  # In a user namespace of its own a process has a full bounding set. An orphan there, younger than the command and of
-  # no other one, is taken for the command's.
+  # A process in a new user namespace has a full bounding set. Such an orphan belongs to the command if it is younger
+  # than the command and has no mark of another one.
   [ "$caps" = 000001ffffffffff ] && [ "$parent" = 1 ] || return 1
   local stat fields
   { read -r stat <"$folder/stat"; } 2>/dev/null || return 1
@@ -39,7 +41,7 @@ empty=0
 for ((round = 0; round < 60; round++)); do
   live=() fresh=() handing=() vanished=
   declare -A parents=()
-  # The newest first: they are the ones that may not be there for long.
+  # Newest first: these may disappear soonest.
   folders=(/proc/+([0-9]))
   for ((at = \${#folders[@]} - 1; at >= 0; at--)); do
     folder=\${folders[at]}
@@ -67,13 +69,13 @@ for ((round = 0; round < 60; round++)); do
     stopped[$pid]=1 fresh+=("$pid")
   done
   if [ "\${#live[@]}" -eq 0 ]; then
-    # One that ended before it was read may have been the command's, with a child that this look did not list: look again.
+    # A process that ended before it was read may have had a child that this scan did not list: scan again.
     [ -z "$vanished" ] || [ "$((empty += 1))" -ge 20 ] || continue
-    # The service behind \`sudo\` has a process without a child while it takes a command over: that one is still to come.
+    # An s6-sudod without a child is about to start a command for \`sudo\`: wait for that child.
     for pid in "\${handing[@]}"; do [ -n "\${parents[$pid]}" ] || [ "$round" -ge 20 ] || continue 2; done
     exit 0
   fi
-  # Those that come new with every look keep the others from their end for a few rounds only.
+  # Kill once a scan finds no new process, at the latest in the fourth round.
   if [ "\${#fresh[@]}" -eq 0 ] || [ "$round" -ge 3 ]; then kill -KILL "\${live[@]}" 2>/dev/null; fi
 done
 exit 1

@@ -1,4 +1,4 @@
-/** Ends the whole process tree of a command: detached, reparented and renamed processes too. */
+/** Kills the whole process tree of a command, including detached, reparented and renamed processes. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused } from '@dock/runtime'
 import { endTreeProgram } from './end-tree-program.ts'
@@ -12,15 +12,15 @@ const outputLimitBytes = 4096
 
 export type Tree = {
   mark: string
-  /** How long ago the command was started. */
+  /** Time since the command was started. */
   ageMs: number
-  /** Ends what can be ended from outside. */
+  /** Kills from outside what can be killed without a program inside. */
   kill: () => Promise<void>
 }
 
 /**
- * Resolves when nothing of the tree is left, or the sandbox is dead. Goes on trying for as long as neither is so: a
- * frozen sandbox answers only when it is thawed.
+ * Resolves when no process of the tree is left, or the sandbox is dead. Retries without a limit, because a frozen
+ * sandbox responds only after it is thawed.
  */
 export async function endTree(
   transport: ExecTransport,
@@ -32,7 +32,7 @@ export async function endTree(
     const ageMs = tree.ageMs + performance.now() - begin
     const ended = await attempt(transport, sandbox.id, tree.mark, ageMs)
     if (ended === 0) return
-    // The Dock has no bash any more.
+    // The sandbox no longer has a bash.
     if (ended === 'refused') return tree.kill().catch(() => undefined)
     await delay(retryMs)
   }
@@ -51,9 +51,9 @@ const attempt = async (
     ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [] },
   }
   const late = new AbortController()
-  const givenUp = delay(attemptMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const abandoned = delay(attemptMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
   try {
-    const { exitCode } = await runToEnd(transport, sandboxId, program, { outputLimitBytes }, givenUp)
+    const { exitCode } = await runToEnd(transport, sandboxId, program, { outputLimitBytes }, abandoned)
     return exitCode
   } catch (error) {
     return error instanceof ExecRefused ? 'refused' : 'unknown'

@@ -1,15 +1,15 @@
 /**
- * How the processes of one command are known, whatever they do to hide: a variable in their environment, and a pattern
- * of capabilities in their bounding set that mean nothing in a sandbox. The variable is found on what `sudo` runs as
- * well, though not on a process that cleared its environment; nobody but root can take the pattern off.
+ * Marks the processes of a command, so that they can be found even if they try to hide. A mark is an environment
+ * variable and a pattern of capabilities in the bounding set that have no effect in a sandbox. The variable also marks
+ * what `sudo` runs, but a process can clear its environment. Only root can remove the pattern.
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { type Capability, capabilitiesOf, maskOf } from './capabilities.ts'
 
-/** Name of the environment variable. `sudo` of the images passes it on. */
+/** Name of the environment variable. The `sudo` of the images passes it on. */
 export const markVariable = 'DOCK_EXEC_ID'
 
-/** The pattern's places. A sandbox implements none of what they allow, so a root that got them gains nothing. */
+/** The bits of a pattern. A sandbox implements nothing that these capabilities allow, so root gains nothing by them. */
 const places: readonly Capability[] = [
   'LINUX_IMMUTABLE',
   'NET_BROADCAST',
@@ -30,18 +30,18 @@ const places: readonly Capability[] = [
   'CHECKPOINT_RESTORE',
 ]
 
-/** Of a mark, the digits that are the number of its pattern. */
+/** The first digits of a mark are the number of its pattern. */
 const patternDigits = 5
 const markForm = /^[0-9a-f]{25}$/
 const patternsMax = 2 ** places.length - 1
 
-/** Gives the commands of one sandbox their marks. */
+/** Creates the marks for the commands of one sandbox. */
 export class ExecMarks {
   #pattern = randomInt(patternsMax)
 
   /**
-   * A mark that no other command has. It begins with the number of its pattern, never 0. Patterns follow each other:
-   * drawn by chance, two commands could have the same, and the end of one would be that of the other.
+   * Returns a unique mark. It begins with the number of its pattern, which is never 0. Patterns are assigned in turn:
+   * random ones could repeat, and ending one command would then end the other.
    */
   next(): string {
     this.#pattern = 1 + (this.#pattern % patternsMax)
@@ -49,13 +49,13 @@ export class ExecMarks {
   }
 }
 
-/** The capabilities that mark a command's processes in their bounding set. */
+/** Returns the capabilities of a mark's pattern. */
 export function markCapabilities(mark: string): Capability[] {
   const pattern = Number.parseInt(mark.slice(0, patternDigits), 16)
   return places.filter((_, place) => (pattern & (1 << place)) !== 0)
 }
 
-/** The bounding set of a marked process as /proc/PID/status writes it. */
+/** Returns the bounding set of a marked process in the format of /proc/PID/status. */
 export function markedBoundingSet(mark: string): string {
   return maskOf(capabilitiesOf(0, markCapabilities(mark)).bounding)
     .toString(16)
@@ -63,8 +63,8 @@ export function markedBoundingSet(mark: string): string {
 }
 
 /**
- * The mark of a process by its bounding set and the variable in its environment; null when it bears none. Where only the
- * pattern is left of it, the mark is that much: enough to find the processes again by.
+ * Returns the mark of a process with this bounding set and mark variable, or null if it is not marked. If only the
+ * pattern is left, returns the digits of the pattern, which are enough to find the processes again.
  */
 export function markOf(bounding: string, variable: string): string | null {
   const held = BigInt(`0x${bounding}`)
@@ -78,7 +78,7 @@ export function markOf(bounding: string, variable: string): string | null {
   return isMarked ? pattern : null
 }
 
-/** Whether both may be marks of one command: of either only the pattern may be known. */
+/** Returns true if both can be marks of the same command. Either may consist of the pattern only. */
 export function isSameMark(one: string, other: string): boolean {
   return one.startsWith(other) || other.startsWith(one)
 }

@@ -1,4 +1,4 @@
-/** How a command gets into a sandbox: the sentry's control socket, or `runsc exec` where that cannot be used. */
+/** The way a command is started in a sandbox: through the sentry's control socket, or with `runsc exec`. */
 import type { Capability } from './capabilities.ts'
 
 export type Command = {
@@ -7,29 +7,31 @@ export type Command = {
   cwd: string
   uid: number
   gid: number
-  /** Put into the bounding set beside what the user's processes always have there. */
+  /** Capabilities added to the usual bounding set. */
   alsoBounding: readonly Capability[]
-  /** Held beside what the user's processes hold: for a program of the platform, never for a tenant's. */
+  /** Capabilities added to those the user's processes hold. Only for programs of the platform, never for a tenant's. */
   alsoHolding?: readonly Capability[]
 }
 
-/** A command that was handed over. */
+/** A command that was passed to the sandbox. */
 export type StartedCommand = {
-  /** Number of its process inside; 0 when the transport does not know it yet. */
+  /** The pid inside the sandbox; 0 if the transport does not know it yet. */
   pid(): Promise<number>
-  /** Exit code, or `refused` when there never was a process; standard error then says why. Awaited exactly once. */
+  /**
+   * The exit code, or `refused` if no process was created; standard error then has the reason. Await it exactly once.
+   */
   ended: Promise<number | 'refused'>
-  /** Kills its process and that one's descendants from outside, for when nothing can be run inside any more. */
+  /** Kills the process and its descendants from outside, if no program can run inside any more. */
   kill(): Promise<void>
-  /** Ends what the transport itself keeps on the host for it, once the command is known to be dead or given up. */
+  /** Releases what the transport keeps on the host. Call it once the command is dead or abandoned. */
   release(): void
 }
 
 export type ExecTransport = {
   readonly name: string
   /**
-   * Starts a command with copies of three descriptors as its standard streams; the caller closes its own.
-   * Throws ExecRefused when the sandbox will not start it, anything else when that is unknown.
+   * Starts a command with copies of three descriptors as its standard streams; the caller closes its own. Throws
+   * ExecRefused if the sandbox refuses the command. After any other error, the command may or may not run.
    */
   start(
     sandboxId: string,

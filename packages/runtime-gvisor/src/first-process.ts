@@ -1,6 +1,6 @@
 /**
- * Process 1 of a sandbox: prepares it, says so on standard output, then becomes the image's own init. All of it runs
- * inside: the host opens no path of a disk that a tenant has used.
+ * Process 1 of a sandbox: runs the preparation, reports its exit code on standard output, then becomes the image's
+ * init. All of this runs inside the sandbox, because the host must not open paths on a disk that a tenant has used.
  */
 import type { SandboxSpec } from '@dock/runtime'
 
@@ -14,8 +14,8 @@ exec -c /bin/sleep infinity
 `
 
 /**
- * Arguments of process 1. It writes one line to standard output: the exit code of the preparation. What the
- * preparation says is on standard error; after that line none of its streams is used.
+ * Returns the arguments of process 1. It writes one line to standard output: the exit code of the preparation. The
+ * preparation's own output goes to standard error. After that line, none of the streams is used.
  */
 export function firstProcess(preparation: SandboxSpec['prepare']): string[] {
   return [

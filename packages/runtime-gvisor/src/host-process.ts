@@ -1,13 +1,13 @@
-/** A process of this machine, told from a later one with the same number by its start time. */
+/** Identifies a process on this machine. The start time distinguishes it from a later process with the same pid. */
 import { readFileSync } from 'node:fs'
 
 export type HostProcess = { pid: number; startTime: string }
 
-/** Start time in clock ticks; undefined when the process is gone or a zombie, which is as dead. */
+/** Returns the start time in clock ticks, or undefined if the process is gone or a zombie. */
 const startTimeOf = (pid: number): string | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name stands in brackets and may itself hold brackets and spaces.
+    // The name is in parentheses and may itself contain parentheses and spaces.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return fields[0] === 'Z' || fields[0] === 'X' ? undefined : fields[19]
   } catch {
@@ -15,7 +15,7 @@ const startTimeOf = (pid: number): string | undefined => {
   }
 }
 
-/** The process of this number that runs now; undefined when there is none. */
+/** Returns the running process with this pid, or undefined if there is none. */
 export function hostProcess(pid: number): HostProcess | undefined {
   const startTime = startTimeOf(pid)
   return startTime === undefined ? undefined : { pid, startTime }

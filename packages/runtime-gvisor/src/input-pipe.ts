@@ -1,10 +1,10 @@
-/** A command's standard input: an anonymous pipe that the host writes to. */
+/** The standard input of a command: an anonymous pipe that the host writes to. */
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { openPipe } from './system-calls.ts'
 
 export class InputPipe {
-  /** The reading end, for the command; closed by {@link closeReader}. */
+  /** The read end for the command. {@link closeReader} closes it. */
   readonly readFd: number
   readonly #socket: Socket
   #readerOpen = true
@@ -13,29 +13,29 @@ export class InputPipe {
     const { readFd, writeFd } = openPipe()
     this.readFd = readFd
     this.#socket = new Socket({ fd: writeFd, readable: false, writable: true })
-    // A command that ends, or reads nothing, closes its end.
+    // EPIPE: the command closed its end or exited.
     this.#socket.on('error', () => undefined)
   }
 
-  /** `taken` is called when the pipe has the data, or nobody will ever read it. */
+  /** `taken` is called when the data is in the pipe, or when no reader is left. */
   write(data: string | Buffer, taken?: () => void): void {
     if (this.#socket.writable) this.#socket.write(data, () => taken?.())
     else taken?.()
   }
 
-  /** Lets the command read to the end of what was written. */
+  /** Closes the pipe after the written data, so that the command reads an end of file. */
   end(): void {
     this.#socket.end()
   }
 
-  /** Closes our copy of the reading end: to be called once the command has its own. */
+  /** Closes our copy of the read end. Call it once the command has its own copy. */
   closeReader(): void {
     if (!this.#readerOpen) return
     this.#readerOpen = false
     closeSync(this.readFd)
   }
 
-  /** Drops what has not been read. */
+  /** Closes both ends and drops unread data. */
   destroy(): void {
     this.closeReader()
     this.#socket.destroy()

@@ -1,4 +1,4 @@
-/** script/install/runsc, with programs in runsc's place that run everything. Reaches no mirror. */
+/** Tests script/install/runsc with fake runsc programs. Uses no network. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const program = (release: string): string =>
   `#!/bin/sh\n[ "$1" != --version ] || echo 'runsc version 0.0~${release}.0'\n`
 
-/** A runsc of that release, which works. */
+/** Creates a working fake runsc of that release. */
 const make = (name: string, release: string): string => {
   const path = join(folder, name)
   writeFileSync(path, program(release), { mode: 0o755 })
@@ -37,10 +37,10 @@ const install = (environment: NodeJS.ProcessEnv = {}): { code: number | null; sa
 const placed = (): string => /\d{8}/.exec(readFileSync(target, 'utf8'))?.[0] ?? ''
 
 const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')
-/** As if the last look for a newer release lay more than a week back. */
+/** Makes the last check for a newer release more than a week old. */
 const forgetLook = (): void => utimesSync(`${target}.looked-for`, 1, 1)
 
-test('DOCK_RUNSC takes the place of one that works, older or newer, by rename', () => {
+test('DOCK_RUNSC replaces a working runsc by rename, even with an older release', () => {
   install({ DOCK_RUNSC: make('first', yesterday) })
   const { ino } = statSync(target)
   expect(install({ DOCK_RUNSC: make('second', '20240729') }).code).toBe(0)
@@ -48,7 +48,7 @@ test('DOCK_RUNSC takes the place of one that works, older or newer, by rename', 
   expect(statSync(target).ino).not.toBe(ino)
 })
 
-test('one that is too old or no runsc is refused, and what is there stays', () => {
+test('a release that is too old, or a missing program, is refused and the installed one stays', () => {
   install({ DOCK_RUNSC: make('good', yesterday) })
   const old = install({ DOCK_RUNSC: make('old', '20230102') })
   expect(old.said).toMatch(/is release 20230102, which is too old: 20240101 is the oldest that works/)
@@ -57,14 +57,14 @@ test('one that is too old or no runsc is refused, and what is there stays', () =
   expect([old.code, none.code, placed()]).toEqual([1, 1, yesterday])
 })
 
-test('a newer release of the distribution takes its place, an older one does not', () => {
+test('a newer release of the distribution replaces the installed one, an older one does not', () => {
   install({ DOCK_RUNSC: make('first', '20240729') })
   make('path/runsc', '20240728')
   forgetLook()
   expect(install().code).toBe(0)
   expect(placed()).toBe('20240729')
   make('path/runsc', yesterday)
-  // It was looked for just now.
+  // The script checked just now, so it does not check again.
   install()
   expect(placed()).toBe('20240729')
   forgetLook()
@@ -72,7 +72,7 @@ test('a newer release of the distribution takes its place, an older one does not
   expect(placed()).toBe(yesterday)
 })
 
-test('a release that is over a year old is warned of at each start', () => {
+test('a release over a year old causes a warning at every start', () => {
   const first = install({ DOCK_RUNSC: make('old', '20240729') })
   expect([first.said, install().said].join()).toMatch(/(warning: release 20240729 [^\n]* days old[\s\S]*){2}/)
   expect(install({ DOCK_RUNSC: make('young', yesterday) }).said).not.toContain('warning')

@@ -9,7 +9,7 @@ const sandbox = {
 const runscOf = (stdout: string, code = 0) => ({ run: async () => ({ code, stdout, stderr: '' }) })
 const header = 'UID       PID       PPID      C         TTY       STIME     TIME      CMD'
 
-test('where the sentry refuses, processes are listed by runsc ps', async () => {
+test('if the sentry refuses, runsc ps lists the processes', async () => {
   const table = `${header}
 0         1         0         0         ?         09:30     20ms      s6-ipcserverd
 1000      12        1         0         pts/0     09:31     1.5s      two words`
@@ -19,8 +19,8 @@ test('where the sentry refuses, processes are listed by runsc ps', async () => {
   ])
 })
 
-// A byte of 0xff in a name keeps the tabs of what follows.
-test('a name of several lines hides no process', async () => {
+// Go's tabwriter treats a byte 0xff in a name as an escape, and then keeps the tabs of the following row.
+test('a process name with line breaks hides no process', async () => {
   const table = `${header}
 0         1         0         0         ?         09:30     20ms      s6-ipcserverd
 1000      12        1         0         ?         09:31     1.5s      one
@@ -32,6 +32,6 @@ another
 test.each([
   ['fails', runscOf('', 128)],
   ['lists no process 1', runscOf(`${header}\n1000      12        1         0`)],
-])('what the sentry said is told when runsc ps %s', async (_, runsc) => {
+])('the error of the sentry is thrown if runsc ps %s', async (_, runsc) => {
   await expect(listProcesses(runsc, sandbox)).rejects.toThrow('unknown method')
 })

@@ -1,8 +1,10 @@
-/** A sandbox as this driver holds it: its process on the host, and the ways to it, each found when it is first needed. */
+/**
+ * A sandbox known to this driver: its process on the host, its control group, sentry and memory guard, created lazily.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused, SandboxGone, type SandboxHandle, SandboxShortOfMemory } from '@dock/runtime'
+import { BatchScheduling } from './batch-scheduling.ts'
 import { ExecMarks } from './exec-mark.ts'
-import { FirstMoments } from './first-moments.ts'
 import { type HostProcess, isAlive } from './host-process.ts'
 import { memoryGroup } from './memory/memory-group.ts'
 import { MemoryGuard } from './memory/memory-guard.ts'
@@ -12,27 +14,27 @@ import { sandboxId } from './sandbox-id.ts'
 import { readSandboxState } from './sandbox-state.ts'
 import { Sentry } from './sentry.ts'
 import { SentrySilent } from './sentry-connection.ts'
-import { setPatience } from './system-calls.ts'
+import { setBatchPolicy } from './system-calls.ts'
 
-/** Between the end of the connection and that of the process. */
+/** Maximum time between the end of the sentry's connection and the end of its process. */
 const dyingMs = 5000
 const dyingPollMs = 5
 const blindPollMs = 250
-/** Of the processes of one command that were ended; a fork bomb has thousands. */
+/** Maximum number of killed processes named per command; a fork bomb has thousands. */
 const namesMax = 100
 
 export class LiveSandbox {
   readonly id: string
   readonly process: HostProcess | undefined
-  /** Tells the runsc that it runs on from others; empty when that is not known. */
+  /** Identity of the runsc program that the sandbox runs on; empty if unknown. */
   readonly program: string
   readonly marks = new ExecMarks()
-  /** Marks of the commands that this process has under way in it. */
+  /** Marks of the commands that this agent process is running in the sandbox. */
   readonly underWay = new Set<string>()
-  /** For each command under way, by its process: names of its processes that the memory guard ended. */
+  /** For each running command, by pid: names of its processes that the memory guard killed. */
   readonly endedForMemory = new Map<number, string[]>()
-  readonly firstMoments = new FirstMoments((isPatient) => {
-    for (const thread of this.cgroup.threads()) setPatience(thread, isPatient)
+  readonly batchScheduling = new BatchScheduling((isBatch) => {
+    for (const thread of this.cgroup.threads()) setBatchPolicy(thread, isBatch)
   })
   readonly #rootDir: string
   readonly #mounts: readonly CgroupMount[]
@@ -64,7 +66,7 @@ export class LiveSandbox {
     return this.process !== undefined && isAlive(this.process)
   }
 
-  /** Its process; throws SandboxGone when that is dead. */
+  /** The sandbox's process. Throws SandboxGone if it is dead. */
   get running(): HostProcess {
     if (!this.process || !this.isAlive) throw new SandboxGone(`sandbox ${this.id} is gone`)
     return this.process
@@ -76,8 +78,9 @@ export class LiveSandbox {
   }
 
   /**
-   * Keeps it alive from now on when it runs out of memory; `onEnded` is told of each process that is ended for that. A
-   * sandbox of an agent from before the guard stays the kernel's. Throws when its group cannot be taken over.
+   * Starts the memory guard, which kills processes inside before the sandbox itself dies. Calls `onEnded` with the name
+   * of each killed process. Does nothing for a sandbox whose handle has no memory size (started before there was a
+   * guard). Throws if the control group cannot be set up.
    */
   guardMemory(onEnded: (name: string) => void): void {
     if (this.#guard || this.#memoryMiB === undefined || !this.isAlive) return
@@ -100,17 +103,17 @@ export class LiveSandbox {
     this.#guards.add(this.#guard)
   }
 
-  /** Resolves when `endedForMemory` holds all that are being ended at present; undefined when nothing is. */
+  /** Resolves when `endedForMemory` is complete for the current round of kills; undefined if there is none. */
   get endingForMemory(): Promise<void> | undefined {
     return this.#guard?.ending
   }
 
-  /** Tells the memory guard whether the sandbox stands still. */
+  /** Tells the memory guard whether the sandbox is frozen. */
   set isFrozen(isFrozen: boolean) {
     if (this.#guard) this.#guard.isFrozen = isFrozen
   }
 
-  /** Whether it died by itself for want of memory. */
+  /** True if the sandbox died because it ran out of memory, without an order to end. */
   get ranOutOfMemory(): boolean {
     this.#ranOut ??= this.isAlive ? undefined : this.#guard?.ranOut === true
     return this.#ranOut ?? false
@@ -125,10 +128,10 @@ export class LiveSandbox {
   }
 
   /**
-   * Resolves when it is dead. Its end closes a connection to its sentry: only where there is none the process is looked at
-   * again and again.
+   * Resolves when the sandbox is dead. Its end closes a connection to its sentry. Without such a connection, the
+   * process is polled.
    */
-  async untilDead(): Promise<void> {
+  async waitForDeath(): Promise<void> {
     while (this.isAlive) {
       const told = await this.sentry()
         .then((sentry) => sentry.ended())
@@ -142,13 +145,16 @@ export class LiveSandbox {
     }
   }
 
-  /** Runs `work` with the sandbox. What fails is SandboxGone while it is dying, SandboxShortOfMemory while it is short. */
-  async use<Answer>(work: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * Runs `work` with the sandbox. If it fails, throws SandboxGone if the sandbox is dead, SandboxShortOfMemory if it is
+   * short of memory, otherwise the original error.
+   */
+  async use<Result>(work: () => Promise<Result>): Promise<Result> {
     void this.running
     try {
       return await work()
     } catch (error) {
-      // The connection ends a moment before the process does.
+      // The connection ends slightly before the process.
       const deadline = performance.now() + (error instanceof SentrySilent ? dyingMs : 0)
       while (this.isAlive && performance.now() < deadline) await delay(dyingPollMs)
       if (this.isAlive && this.#guard?.isShort && !(error instanceof ExecRefused))
@@ -159,7 +165,9 @@ export class LiveSandbox {
     }
   }
 
-  /** Its end was ordered: its death is not for want of memory, and the kernel kills in it again. */
+  /**
+   * Stops the memory guard. Call it when the sandbox is ended by order: its death then does not count as out of memory.
+   */
   closeGuard(): void {
     this.#ranOut ??= this.ranOutOfMemory
     if (this.#guard) this.#guards.remove(this.#guard)
@@ -167,7 +175,7 @@ export class LiveSandbox {
 
   close(): void {
     this.closeGuard()
-    this.firstMoments.close()
+    this.batchScheduling.close()
     this.#sentry?.then(
       (sentry) => sentry.close(),
       () => undefined,

@@ -1,9 +1,11 @@
-/** Finds the end of one JSON object that arrives in pieces. It looks at each byte once, however the bytes are cut. */
+/** Finds the end of a JSON object that arrives in pieces. Scans each byte once, however the bytes are split. */
 
 const [quote, backslash] = [0x22, 0x5c]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** A bracket outside strings: where it is in the chunk, and how deep what it encloses is; 1 is the object itself. */
+/**
+ * Called for each bracket outside strings, with its index in the chunk and its nesting depth; 1 is the outer object.
+ */
 export type OnBracket = (index: number, depth: number, opens: boolean) => void
 
 export class ObjectEnd {
@@ -11,7 +13,7 @@ export class ObjectEnd {
   #inString = false
   #isEscaped = false
 
-  /** `closed`: the object ends with the last byte of `chunk`. `excess`: bytes follow its end, or none begins. */
+  /** `closed`: the object ends with the last byte of `chunk`. `excess`: bytes follow its end, or no object begins. */
   feed(chunk: Buffer, onBracket?: OnBracket): 'open' | 'closed' | 'excess' {
     for (let index = 0; index < chunk.length; index++) {
       const byte = chunk[index]

@@ -6,7 +6,7 @@ test.each([
   { memoryMiB: 512, processes: 512, onHost: 4096 },
   { memoryMiB: 4096, processes: 4096, onHost: 8192 },
   { memoryMiB: 65_536, processes: 8192, onHost: 16_384 },
-])('a user in $memoryMiB MiB may have $processes processes', ({ memoryMiB, processes, onHost }) => {
+])('with $memoryMiB MiB, a user may have $processes processes', ({ memoryMiB, processes, onHost }) => {
   const spec = {
     ...{ dockId: newUuid(), generation: 1, hostname: 'test', cpus: 1, memoryMiB },
     ...{ rootPath: '/nowhere', netnsPath: '/run/netns/nowhere', nameserver: '192.0.2.1' },

@@ -1,19 +1,21 @@
-/** The OCI configuration of a sandbox: what its first process is, what it sees, what it may use. */
+/** The OCI configuration of a sandbox: its first process, mounts, namespaces and limits. */
 import { availableParallelism } from 'node:os'
 import type { SandboxSpec } from '@dock/runtime'
 import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
 import { cgroupPathOf, cpuPeriodUs } from './sandbox-cgroup.ts'
 
 const defaultPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
-/** Of the 1024 that every other sandbox has. */
+/** CPU shares of a background boot. Every other sandbox has 1024. */
 const backgroundShares = 128
 /**
- * Processes and threads of one user inside: one for each MiB, because a process takes up to that. With two thousand at
- * work in 512 MiB the sentry ends only some ten of them in a second, and dies when the kernel has no memory left for one
- * more. The most that is given leaves room for others among the 32,768 numbers that a kernel has unless told otherwise.
+ * Processes and threads of a user inside: one per MiB, because a process takes up to 1 MiB. With 2,000 active processes
+ * in 512 MiB, the sentry kills only about ten per second, and dies when the kernel has no memory left for another one.
+ * The maximum leaves room for other sandboxes within the kernel's default of 32,768 pids.
  */
 const processesMax = (memoryMiB: number): number => Math.min(8192, memoryMiB)
-/** Host processes and threads of the sandbox itself: few of them kill it, so the inner limit is the one that bites. */
+/**
+ * Host processes and threads of the sandbox. Reaching this limit kills the sandbox, so the inner limit must hit first.
+ */
 const hostProcessesMax = (memoryMiB: number): number => Math.max(4096, 2 * processesMax(memoryMiB))
 const inMemoryMiB = 32
 const openFilesMax = 1_048_576
@@ -25,11 +27,11 @@ const tmpfs = (destination: string, ...options: string[]) => ({
   options: ['nosuid', 'nodev', ...options],
 })
 
-/** Made with the group's bit of the folder, new files have its group without another program. */
+/** The setgid bit gives new files the folder's group. */
 const inMemory = ({ inMemory }: SandboxSpec) =>
   inMemory ? [tmpfs(inMemory.path, 'mode=2755', `gid=${inMemory.gid}`, `size=${inMemoryMiB}m`)] : []
 
-/** The configuration for one boot. `init` is the command of process 1; `id` the sandbox's id. */
+/** Returns the configuration for a boot. `id` is the sandbox's id, `init` the command of process 1. */
 export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]): object {
   return {
     ociVersion: '1.0.2',
@@ -63,7 +65,8 @@ export function ociConfig(spec: SandboxSpec, id: string, init: readonly string[]
     linux: {
       cgroupsPath: cgroupPathOf(id),
       resources: {
-        // A boot has the whole machine: half of it waits otherwise. Its own limit is set when it is up.
+        // A boot may use all processors: within the Dock's limit it would spend half of its time waiting. The Dock's
+        // limit is set after the boot.
         cpu: {
           ...{ period: cpuPeriodUs, quota: availableParallelism() * cpuPeriodUs },
           ...(spec.inBackground ? { shares: backgroundShares } : {}),

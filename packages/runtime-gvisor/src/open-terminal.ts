@@ -1,6 +1,6 @@
 /**
- * A login shell on a pseudo-terminal. `script` makes the terminal inside the sandbox and carries it over plain pipes: the
- * host needs neither a terminal nor a process for it, and the shell has a real /dev/pts. Decision 008.
+ * A login shell on a pseudo-terminal. `script` creates the terminal inside the sandbox and connects it to plain pipes.
+ * The host then needs neither a terminal nor a process for it, and the shell has a real /dev/pts (decision 008).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused, type Terminal, type TerminalRequest } from '@dock/runtime'
@@ -14,17 +14,17 @@ const hangUpMs = 3000
 const controlMs = 10_000
 const largestSize = 9999
 
-/** Begins with the shell's number, which its first line of output tells, and the terminal's size. */
+/** Sets the size, prints the shell's pid as the first line of output, then becomes the login shell. */
 const shell = ({ cols, rows }: { cols: number; rows: number }): string =>
   `stty cols ${size(cols)} rows ${size(rows)}; echo $$; exec /bin/bash -l`
 
-/** A new size tells nobody inside of itself: every process of the terminal's session is told. */
+/** gVisor sends no SIGWINCH after a resize, so the command signals every process of the terminal's session. */
 const resize =
   '/usr/bin/stty -F "/proc/$1/fd/0" cols "$2" rows "$3" && exec /usr/bin/pkill -WINCH --session "$1"'
 
 const size = (wanted: number): number => Math.min(largestSize, Math.max(1, Math.trunc(wanted) || 1))
 
-/** Opens one. Throws ExecRefused when the sandbox has no program for it. */
+/** Opens a terminal. Throws ExecRefused if a program that it needs is missing in the sandbox. */
 export async function openTerminal(
   transport: ExecTransport,
   sandboxId: string,
@@ -40,11 +40,11 @@ export async function openTerminal(
   )
   const shellPid = await pidOf(started)
 
-  /** Runs a small program beside the shell; a Dock in which it fails keeps its terminal as it is. */
+  /** Runs a helper program next to the shell. Errors are ignored: the terminal then stays as it is. */
   const beside = async (...argv: string[]): Promise<void> => {
-    const givenUp = delay(controlMs, undefined, { ref: false })
+    const abandoned = delay(controlMs, undefined, { ref: false })
     const program = { ...commandOf(argv), cwd: '/' }
-    await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, givenUp).catch(() => undefined)
+    await runToEnd(transport, sandboxId, program, { outputLimitBytes: 0 }, abandoned).catch(() => undefined)
   }
 
   let wantedSize: { cols: number; rows: number } | undefined
@@ -115,7 +115,7 @@ const start = async (transport: ExecTransport, sandboxId: string, wanted: Comman
   }
 }
 
-/** Waits for the shell to tell its number: then it stands on its terminal. */
+/** Waits until the shell prints its pid, which means that it runs on its terminal. */
 const pidOf = async ({ input, output, command }: Started): Promise<string> => {
   const header = await Promise.race([output.header, delay(openMs, undefined, { ref: false })])
   if (header !== undefined && /^\d+$/.test(header)) return header

@@ -6,14 +6,14 @@ import { OutputPipe } from './output-pipe.ts'
 
 const megabyte = 1024 * 1024
 
-/** Runs the command with the pipe as its output, to its end. */
+/** Runs the command with the pipe as its output, and waits for its end. */
 const write = async (pipe: OutputPipe, command: string): Promise<void> => {
   const child = spawn('sh', ['-c', command], { stdio: ['ignore', pipe.writeFd, 'inherit'] })
   pipe.closeWriter()
   await once(child, 'exit')
 }
 
-test('the first bytes are kept, as they come, and all of them when there are fewer', async () => {
+test('keeps output up to the limit and passes it on as it arrives', async () => {
   const told: Buffer[] = []
   const pipe = new OutputPipe(10, (chunk) => void told.push(chunk))
   await write(pipe, 'printf 1234567; sleep 0.1; printf 89abcdef')
@@ -24,7 +24,7 @@ test('the first bytes are kept, as they come, and all of them when there are few
   expect([short.finish().toString(), short.truncated]).toEqual(['1234567', false])
 })
 
-test('a flood of output costs no memory', async () => {
+test('a flood of output uses little memory', async () => {
   const pipe = new OutputPipe(megabyte)
   const before = process.memoryUsage().arrayBuffers
   let most = 0

@@ -1,21 +1,21 @@
 /**
- * A command's standard output or error: an anonymous pipe of which the first bytes are kept. Node's own are socket
- * pairs, on which opening /dev/stdout fails inside a sandbox.
+ * The standard output or error of a command: an anonymous pipe. Node's own stdio streams are socket pairs, on which
+ * opening /dev/stdout fails inside a sandbox.
  */
 import { closeSync, readSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { openPipe } from './system-calls.ts'
 
 const pipeCapacityBytes = 65_536
-/** What is dropped is read at 64 MiB/s at most: a flood that nobody reads is not worth a core. */
+/** Limits reading of dropped output to 64 MiB/s, so that a flood does not occupy a core. */
 const droppedChunkMs = 1
 
-/** Where every pipe's bytes are read to: they are copied, or dropped, before anything else can be read. */
+/** Shared by all pipes: bytes are copied or dropped before the next read. */
 const readBuffer = Buffer.allocUnsafeSlow(pipeCapacityBytes)
 
-/** Keeps the first `limitBytes` of a stream and drops the rest, so that the writer goes on. */
+/** Keeps the first `limitBytes` of a stream, and reads and drops the rest so that the writer does not block. */
 export class OutputPipe {
-  /** The writing end, for the command; closed by {@link closeWriter}. */
+  /** The write end for the command. {@link closeWriter} closes it. */
   readonly writeFd: number
   truncated = false
   readonly #readFd: number
@@ -26,7 +26,7 @@ export class OutputPipe {
   #ended = false
   #writerOpen = true
 
-  /** `onKept` is told of each piece within the limit as it arrives. */
+  /** `onKept` is called with each piece within the limit as it arrives. */
   constructor(limitBytes: number, onKept?: (chunk: Buffer) => void) {
     const { readFd, writeFd } = openPipe()
     this.writeFd = writeFd
@@ -49,17 +49,17 @@ export class OutputPipe {
     this.#socket.resume()
   }
 
-  /** Closes our copy of the writing end: to be called once the command has its own. */
+  /** Closes our copy of the write end. Call it once the command has its own copy. */
   closeWriter(): void {
     if (!this.#writerOpen) return
     this.#writerOpen = false
     closeSync(this.writeFd)
   }
 
-  /** What was written until now; nothing that the command itself wrote before its end is missing. */
+  /** Closes the pipe and returns the kept output, including everything that the command wrote before it ended. */
   finish(): Buffer {
     this.closeWriter()
-    // A background process may hold the pipe open for ever, so its end is no sign: what stood in the pipe is.
+    // Do not wait for the end of the pipe, which a background process may keep open: drain its buffer once.
     let drained = 0
     while (!this.#ended && drained < pipeCapacityBytes) {
       let length = 0
@@ -76,7 +76,7 @@ export class OutputPipe {
     return Buffer.concat(this.#chunks)
   }
 
-  /** Answers whether to read on at once. */
+  /** Returns true to continue reading at once. */
   #take(chunk: Uint8Array): boolean {
     this.#keep(chunk)
     if (!this.truncated) return true

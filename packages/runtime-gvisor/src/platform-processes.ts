@@ -1,13 +1,13 @@
 /**
- * Which processes of a sandbox are the platform's: process 1, which is the service for `sudo`. In Docks of images made
- * earlier it keeps that service, and a supervisor of it, below itself.
+ * Identifies the platform's processes in a sandbox: process 1, which is the service for `sudo`. With older images,
+ * process 1 has a supervisor as a child, which has the service as a child.
  */
 import type { SandboxProcess } from '@dock/runtime'
 
 type Listed = Omit<SandboxProcess, 'isPlatform'>
 
-/** Adds to each process whether the platform started it. A command below the service is its caller's. */
-export function asPlatformKnows(listed: readonly Listed[]): SandboxProcess[] {
+/** Sets `isPlatform` on each process. A command that runs below the service belongs to its caller, not the platform. */
+export function flagPlatformProcesses(listed: readonly Listed[]): SandboxProcess[] {
   const supervisors = new Set(
     listed.filter((each) => each.parentPid === 1 && each.name === 's6-supervise').map((each) => each.pid),
   )

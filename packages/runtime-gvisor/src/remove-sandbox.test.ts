@@ -9,7 +9,7 @@ import type { Runsc } from './runsc.ts'
 import type { CgroupMount } from './sandbox-cgroup.ts'
 
 const id = 'dock-1'
-/** No process has this number. */
+/** Larger than any pid. */
 const deadPid = 2 ** 30
 
 let rootDir: string
@@ -24,7 +24,7 @@ afterEach(() => rmSync(rootDir, { recursive: true }))
 
 const stateFile = (): string => join(rootDir, `${id}_sandbox:${id}.state`)
 
-/** A runsc whose first `kills` deletes are killed before they have done anything. */
+/** A fake runsc whose first `kills` deletes are killed before they take effect. */
 const runscKilled = (kills: number): Runsc => {
   let calls = 0
   const runsc: Runsc = {
@@ -40,17 +40,17 @@ const runscKilled = (kills: number): Runsc => {
   return runsc
 }
 
-test('a delete that was killed is tried again', async () => {
+test('a killed delete is retried', async () => {
   await removeSandbox(runscKilled(1), [], id, folder)
   expect([existsSync(folder), existsSync(stateFile())]).toEqual([false, false])
 })
 
-test('one that never comes through is told, and leaves what a later removal finds it by', async () => {
+test('a delete that always fails throws, and keeps the files that a later removal needs', async () => {
   await expect(removeSandbox(runscKilled(100), [], id, folder)).rejects.toThrow(/SIGKILL/)
   expect([existsSync(folder), existsSync(stateFile())]).toEqual([true, true])
 })
 
-test('one that stands still is let go on only once it was killed', async () => {
+test('a frozen sandbox is thawed only after it was killed', async () => {
   const group = join(rootDir, 'freezer', 'dock', id)
   mkdirSync(group, { recursive: true })
   const state = join(group, 'freezer.state')

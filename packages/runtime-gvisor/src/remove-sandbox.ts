@@ -1,4 +1,4 @@
-/** Ends a sandbox and removes all that was made for it, whatever state it is in. */
+/** Ends a sandbox in any state and removes everything created for it. */
 import { readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -10,10 +10,10 @@ import { readSandboxState } from './sandbox-state.ts'
 
 const deathTimeoutMs = 5000
 const deathPollMs = 1
-/** One that was killed, or ran out of its time on a busy machine, is tried again. */
+/** `runsc delete` may be killed or time out on a busy machine, so it is retried. */
 const deletesMax = 3
 
-/** Removes the sandbox of this id and its folder. Repeating it is harmless. */
+/** Removes the sandbox with this id and its folder. Idempotent. Throws if the sandbox does not die. */
 export async function removeSandbox(
   runsc: Runsc,
   mounts: readonly CgroupMount[],
@@ -42,7 +42,7 @@ const end = async (
   id: string,
   processes: readonly HostProcess[],
 ): Promise<void> => {
-  // Left to runsc, each of the two deaths would be looked for only every 100 ms.
+  // Kill the processes here, because runsc checks for each of the two deaths only every 100 ms.
   await kill(processes, () => SandboxCgroup.named(mounts, id).thaw())
   for (let deletes = 1; ; deletes++) {
     const deleted = await runsc.run(['delete', '--force', id])
@@ -51,7 +51,7 @@ const end = async (
   }
 }
 
-/** The sandbox's process of this number; the number may be another's by now. */
+/** Returns the sandbox's process with this pid, or undefined if the pid now belongs to another process. */
 const processOf = (pid: number, id: string): HostProcess | undefined => {
   const process = pid > 0 ? hostProcess(pid) : undefined
   try {
@@ -62,21 +62,22 @@ const processOf = (pid: number, id: string): HostProcess | undefined => {
 }
 
 /**
- * On return the processes are dead. A frozen one takes the signal and dies when it is let go on: never before, or it
- * would work on for a moment after its disk was captured. `thaw` also lets go on what a broken boot left standing.
+ * Kills the processes and waits for their death. A frozen process dies when it is thawed. It must be signalled first,
+ * otherwise it would run for a moment after its disk was captured. `thaw` also thaws what a failed boot left frozen.
  */
 const kill = async (processes: readonly HostProcess[], thaw: () => void): Promise<void> => {
-  for (const { pid } of processes) ignoring(() => process.kill(pid, 'SIGKILL'))
-  ignoring(thaw)
+  for (const { pid } of processes) ignoreErrors(() => process.kill(pid, 'SIGKILL'))
+  ignoreErrors(thaw)
   const begin = performance.now()
   while (processes.some(isAlive)) {
-    if (performance.now() - begin > deathTimeoutMs) throw new Error('a sandbox does not die')
+    if (performance.now() - begin > deathTimeoutMs)
+      throw new Error(`processes of the sandbox still run ${deathTimeoutMs} ms after SIGKILL`)
     await delay(deathPollMs)
   }
 }
 
-/** What is dead takes no signal and has no group to be let go on. */
-const ignoring = (act: () => void): void => {
+/** A dead process takes no signal, and its control group may be gone. */
+const ignoreErrors = (act: () => void): void => {
   try {
     act()
   } catch {}

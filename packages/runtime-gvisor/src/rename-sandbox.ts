@@ -1,11 +1,13 @@
-/** Gives a running sandbox another host name. Only this one program may: no tenant's process ever holds the right to it. */
+/**
+ * Changes the host name of a running sandbox. Only this program gets SYS_ADMIN for it; a tenant's process never does.
+ */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ExecTransport } from './exec-transport.ts'
 import { runToEnd } from './run-to-end.ts'
 
 const deadlineMs = 5_000
 
-/** Throws when the sandbox does not take the name. */
+/** Throws if the sandbox does not accept the name. */
 export async function renameSandbox(
   transport: ExecTransport,
   sandboxId: string,
@@ -17,13 +19,13 @@ export async function renameSandbox(
     ...{ cwd: '/', uid: 0, gid: 0, alsoBounding: [], alsoHolding: ['SYS_ADMIN' as const] },
   }
   const late = new AbortController()
-  const givenUp = delay(deadlineMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
+  const abandoned = delay(deadlineMs, undefined, { signal: late.signal, ref: false }).catch(() => undefined)
   const { exitCode, stderr } = await runToEnd(
     transport,
     sandboxId,
     program,
     { outputLimitBytes: 1024 },
-    givenUp,
+    abandoned,
   ).finally(() => late.abort())
   if (exitCode !== 0) throw new Error(`hostname ended with ${exitCode}: ${stderr.toString('utf8').trim()}`)
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
-const isMachineCalm = vi.fn(() => false)
-vi.mock('./calm.ts', () => ({ isCalm: isMachineCalm }))
+const hasMachineSpareCpu = vi.fn(() => false)
+vi.mock('./spare-cpu.ts', () => ({ hasSpareCpu: hasMachineSpareCpu }))
 const { runDetached } = await import('./run-detached.ts')
 
 let folder: string
@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-/** A boot that notes how it is scheduled and is ready when it is let go on; `begun` resolves once it has noted it. */
+/** A fake boot. `begun` resolves to its scheduling policy, and `end` lets it become ready. */
 const boot = (name: string) => {
   const [noted, go] = [join(folder, name), join(folder, `${name}-go`)]
   const script = 'chrt -p $$ >"$1.new"; mv "$1.new" "$1"; until [ -e "$2" ]; do sleep 0.01; done; echo 0'
@@ -23,7 +23,7 @@ const boot = (name: string) => {
   return { begun, end: () => writeFile(go, '').then(() => ready) }
 }
 
-test('boots side by side are patient on a busy machine too, one alone is not', async () => {
+test('on a busy machine, concurrent boots run under SCHED_BATCH and a single one does not', async () => {
   const first = boot('first')
   expect(await first.begun).toBe('SCHED_OTHER')
   const second = boot('second')
@@ -39,8 +39,8 @@ test('boots side by side are patient on a busy machine too, one alone is not', a
   await afterFailure.end()
 })
 
-test('a boot on a calm machine is patient', async () => {
-  isMachineCalm.mockReturnValueOnce(true)
+test('with a spare processor, a single boot runs under SCHED_BATCH', async () => {
+  hasMachineSpareCpu.mockReturnValueOnce(true)
   const alone = boot('alone')
   expect(await alone.begun).toBe('SCHED_BATCH')
   await alone.end()

@@ -17,7 +17,7 @@ const started = (more: Partial<StartedCommand> = {}): StartedCommand => ({
   ...more,
 })
 
-/** A transport that hands the wanted command to `wanted` and the program that ends trees to `ending`. */
+/** A fake transport that passes the tested command to `wanted` and the end-tree program to `ending`. */
 const transportOf = (
   wanted: (command: Command) => Promise<StartedCommand>,
   ending: (command: Command) => Promise<StartedCommand>,
@@ -35,7 +35,7 @@ const sandbox = {
   endingForMemory: undefined,
 }
 
-test('a command of which nobody knows whether it runs is ended', async () => {
+test('a command that may or may not have started is ended', async () => {
   const { promise: ended, resolve } = Promise.withResolvers<Command>()
   let mark = ''
   const transport = transportOf(
@@ -54,19 +54,19 @@ test('a command of which nobody knows whether it runs is ended', async () => {
   expect(uid).toBe(0)
 })
 
-test('a refused command has nothing to be ended', async () => {
+test('a refused command is not ended', async () => {
   const transport = transportOf(
     async () => {
       throw new ExecRefused('no such folder')
     },
     async () => {
-      throw new Error('ended what never was')
+      throw new Error('ended a command that never started')
     },
   )
   await expect(runInSandbox(transport, sandbox, request)).rejects.toThrow(ExecRefused)
 })
 
-test('where the sandbox has no bash any more, a command is killed from outside', async () => {
+test('if the sandbox has no bash, a command is killed from outside', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<number>()
   const transport = transportOf(
     async () => started({ ended, kill: async () => end(137) }),
@@ -78,7 +78,7 @@ test('where the sandbox has no bash any more, a command is killed from outside',
   expect(result).toMatchObject({ exitCode: 137, timedOut: true })
 })
 
-test('an ending that fails is tried again until it holds', async () => {
+test('a failed end-tree program is retried until it succeeds', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<number>()
   let attempts = 0
   const transport = transportOf(
@@ -96,7 +96,7 @@ test('an ending that fails is tried again until it holds', async () => {
   expect(attempts).toBe(3)
 })
 
-test('a command that starts after its time was up is ended all the same', async () => {
+test('a command that starts only after its timeout is still ended', async () => {
   const { promise: ended, resolve: end } = Promise.withResolvers<number>()
   const { promise: lookedFor, resolve: look } = Promise.withResolvers<void>()
   let runs = false
@@ -116,7 +116,7 @@ test('a command that starts after its time was up is ended all the same', async 
   expect(result).toMatchObject({ exitCode: 137, timedOut: true })
 })
 
-test('a command that is ended for memory says so although its end is known before the signal is confirmed', async () => {
+test('endedForMemory is complete even if the command ends before the kill is confirmed', async () => {
   const { promise: endingForMemory, resolve: confirm } = Promise.withResolvers<void>()
   const short = { ...sandbox, endedForMemory: new Map<number, string[]>(), endingForMemory }
   const transport = transportOf(

@@ -1,4 +1,4 @@
-/** One command of a tenant: marked, timed, and ended with its whole tree when its time is up. */
+/** Runs a tenant's command: marks it, and kills its whole process tree at the timeout. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { ExecRefused, type ExecRequest, type ExecResult } from '@dock/runtime'
 import { endTree } from './end-tree.ts'
@@ -7,15 +7,15 @@ import type { ExecTransport } from './exec-transport.ts'
 import type { LiveSandbox } from './live-sandbox.ts'
 import { runToEnd } from './run-to-end.ts'
 
-/** How long the answer waits for the end of a tree; the work on it goes on after that. */
+/** How long the result waits for the tree to end. Killing the tree continues after that. */
 const endingMs = 30_000
-/** How long it waits, once no process of the tree is found, to be told of the end. */
+/** How long to wait for the exit code once no process of the tree is found. */
 const graceMs = 500
 const killedExitCode = 137
 
 const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undefined, { ref: false })
 
-/** Runs it to its end or its timeout. Throws ExecRefused when the sandbox does not start it. */
+/** Runs the command until it ends or times out. Throws ExecRefused if the sandbox does not start it. */
 export async function runInSandbox(
   transport: ExecTransport,
   sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory' | 'endingForMemory'>,
@@ -35,18 +35,18 @@ export async function runInSandbox(
     return endTree(transport, sandbox, tree)
   }
 
-  const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
+  const { promise: abandoned, resolve: abandon } = Promise.withResolvers<void>()
   const { promise: over, resolve: isOver } = Promise.withResolvers<true>()
   let ending: Promise<void> | undefined
   let timedOut = false
   const endUntilOver = async (): Promise<void> => {
     const deadline = performance.now() + endingMs
-    // A command that was only about to start when its tree was looked for is there the next time.
+    // Repeat, because a command that was about to start during the first scan is found only by the next one.
     for (let ended: unknown; !ended && performance.now() < deadline; ) {
       await Promise.race([end(), pause(deadline - performance.now())])
       ended = await Promise.race([over, pause(graceMs)])
     }
-    giveUp()
+    abandon()
   }
   const stop = (): void => {
     ending ??= endUntilOver()
@@ -70,17 +70,17 @@ export async function runInSandbox(
   sandbox.underWay.add(mark)
   try {
     const wanted = { input, outputLimitBytes, onOutput, onStarted }
-    const ran = await runToEnd(transport, sandbox.id, command, wanted, givenUp)
+    const ran = await runToEnd(transport, sandbox.id, command, wanted, abandoned)
     isOver(true)
     await ending
-    // The news of the end can come before the confirmation of the signal that caused it.
+    // The exit code can arrive before the confirmation of the signal that killed the command.
     if (sandbox.endingForMemory) await sandbox.endingForMemory
     if (ran.exitCode === 'refused') throw new ExecRefused(ran.stderr.toString('utf8').trim().slice(0, 1000))
     const exitCode = ran.exitCode === 'unknown' ? killedExitCode : ran.exitCode
     const durationMs = Math.round(performance.now() - begin)
     return { ...ran, exitCode, durationMs, timedOut, endedForMemory }
   } catch (error) {
-    // Whether it was started is unknown: nothing of it may go on.
+    // The command may have started, so end it.
     if (!(error instanceof ExecRefused)) void end()
     throw error
   } finally {

@@ -1,18 +1,18 @@
-/** Runs one command through a transport: its streams, and the moment at which its output is complete. */
+/** Runs a command through a transport, with its input and output streams. */
 import { openSync } from 'node:fs'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { InputPipe } from './input-pipe.ts'
 import { OutputPipe } from './output-pipe.ts'
 
-export type Wanted = {
+export type RunOptions = {
   input?: string | Buffer | Promise<Buffer> | undefined
   outputLimitBytes: number
   onOutput?: ((stream: 'stdout' | 'stderr', chunk: Buffer) => void) | undefined
   onStarted?: (command: StartedCommand) => void
 }
 
-export type Ran = {
-  /** `refused` when there never was a process; `unknown` when it was given up. */
+export type RunResult = {
+  /** `refused` if no process was created; `unknown` if the command was abandoned. */
   exitCode: number | 'refused' | 'unknown'
   stdout: Buffer
   stderr: Buffer
@@ -20,42 +20,45 @@ export type Ran = {
 }
 
 let emptyFd: number | undefined
-/** Standard input of what is given none: one descriptor for all, kept open. */
-const nothing = (): number => {
+/** Standard input of commands without input: one shared descriptor, kept open. */
+const devNull = (): number => {
   emptyFd ??= openSync('/dev/null', 'r')
   return emptyFd
 }
 
-const giveInput = async (pipe: InputPipe, input: Wanted['input']): Promise<void> => {
+const writeInput = async (pipe: InputPipe, input: RunOptions['input']): Promise<void> => {
   const given = await Promise.resolve(input).catch(() => undefined)
   if (given?.length) pipe.write(given)
   pipe.end()
 }
 
-/** Answers when the command has ended, or `givenUp` resolves first. Background processes do not hold the answer. */
+/**
+ * Returns when the command has ended, or when `abandoned` resolves first. Does not wait for background processes of the
+ * command.
+ */
 export async function runToEnd(
   transport: ExecTransport,
   sandboxId: string,
   command: Command,
-  wanted: Wanted,
-  givenUp: Promise<unknown>,
-): Promise<Ran> {
+  wanted: RunOptions,
+  abandoned: Promise<unknown>,
+): Promise<RunResult> {
   const { onOutput, outputLimitBytes } = wanted
   const input = wanted.input === undefined ? undefined : new InputPipe()
   const stdout = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stdout', chunk)))
   const stderr = new OutputPipe(outputLimitBytes, onOutput && ((chunk) => onOutput('stderr', chunk)))
   try {
     const started = await transport.start(sandboxId, command, [
-      input?.readFd ?? nothing(),
+      input?.readFd ?? devNull(),
       stdout.writeFd,
       stderr.writeFd,
     ])
     input?.closeReader()
     stdout.closeWriter()
     stderr.closeWriter()
-    if (input) void giveInput(input, wanted.input)
+    if (input) void writeInput(input, wanted.input)
     wanted.onStarted?.(started)
-    const exitCode = await Promise.race([started.ended, givenUp.then(() => 'unknown' as const)])
+    const exitCode = await Promise.race([started.ended, abandoned.then(() => 'unknown' as const)])
     if (exitCode === 'unknown') {
       started.ended.catch(() => undefined)
       started.release()

@@ -23,7 +23,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 const command = { argv: ['/bin/true'], env: { SECRET: 'x' }, cwd: '/', uid: 0, gid: 0, alsoBounding: [] }
 
-test('requests lie in a folder that nobody else may enter, and those of a killed process go', async () => {
+test('requests are in a private folder, and requests of a killed process are removed', async () => {
   const seen = join(folder, 'seen')
   const program = join(folder, 'runsc')
   writeFileSync(

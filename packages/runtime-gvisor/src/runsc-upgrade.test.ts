@@ -1,6 +1,6 @@
 /**
- * Sandboxes run on when another release of runsc takes the place of theirs. Needs root, DOCK_TEST_RUNSC and
- * DOCK_TEST_ROOTFS. The other release is the same program under another version.
+ * Sandboxes keep running when runsc is replaced by another release. Needs root, DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS.
+ * The other release is the same program with a different version string.
  */
 import { execFileSync } from 'node:child_process'
 import {
@@ -26,7 +26,7 @@ import { SentryRefused } from './sentry-connection.ts'
 const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
 
-/** The first eight digits of the version, which are the release's date. */
+/** Returns the release date, the first eight digits of the version. */
 const releaseOf = (program: string): string =>
   /\d{8}/.exec(execFileSync(program, ['--version'], { encoding: 'utf8' }))?.[0] ?? ''
 
@@ -47,7 +47,7 @@ if (runsc && rootfs) {
   }
   const [former, fresh] = [join(scratch, 'former'), join(scratch, 'fresh')]
 
-  /** Puts a release at the path by rename, in a launcher that hides net/core from it, as the agent's does. */
+  /** Installs a release at the path by rename, behind a launcher that hides net/core, like the agent's launcher. */
   const place = (program: string, at: string): void => {
     writeFileSync(
       `${at}.new`,
@@ -82,7 +82,7 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${progra
     { exec: 'control-socket', controlSocket: true },
     { exec: 'runsc-exec', controlSocket: false },
   ])('by $exec', ({ exec, controlSocket }) => {
-    test('what runs stays on its release to its end, and what starts takes the new one', async () => {
+    test('a running sandbox stays on its release until it ends, and new sandboxes use the new release', async () => {
       const folder = join(scratch, exec)
       mkdirSync(folder)
       const runscPath = join(folder, 'runsc')
@@ -109,7 +109,7 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${progra
       expect([old, young].map((each) => releaseOf(programOf(each)))).toEqual([releaseOf(runsc), otherRelease])
       expect(readlinkSync(programOf(old))).toMatch(/ \(deleted\)$/)
 
-      // An agent that was started since then as well as the one that began it.
+      // Both the driver that started the sandbox and one created after the upgrade can use it.
       const later = createGvisorDriver(options)
       for (const by of [driver, later])
         for (const handle of [old, young]) expect(await say(by, handle)).toBe('here\n')

@@ -1,28 +1,28 @@
-/** The runsc program with the flags that every call of it shares. */
+/** The runsc program with the flags shared by all calls. */
 import { type CommandResult, tryCommand } from '@dock/foundation'
 
 export type Runsc = {
   readonly path: string
-  /** Where it keeps what it knows of its sandboxes. */
+  /** The folder for runsc's state. */
   readonly rootDir: string
-  /** Program and arguments for a call. */
+  /** Returns the arguments of a call, including the shared flags. */
   args(...args: string[]): string[]
-  /** Runs to the end, whatever the exit code. `timeoutMs` ends a call that hangs. */
+  /** Runs a call and returns its result for any exit code. A call that hangs is killed after `timeoutMs`. */
   run(args: readonly string[], timeoutMs?: number): Promise<CommandResult>
-  /** The same, by the program at another path. */
+  /** Returns the same configuration with the program at another path. */
   at(path: string): Runsc
 }
 
-/** What a sandbox's own sentry makes it print may be without end. */
+/** Bounds the output of runsc, because a hostile sentry may make it print without end. */
 const outputBytesMax = 8 * 2 ** 20
 
-/** `rootDir` is where runsc keeps what it knows of its sandboxes; `panicLog` a file for the last words of a sentry. */
+/** `rootDir` is the folder for runsc's state, `panicLog` the file for panic messages of sentries. */
 export function createRunsc(path: string, rootDir: string, panicLog: string): Runsc {
   const flags = [
     `--root=${rootDir}`,
     '--platform=systrap',
     '--network=sandbox',
-    // Writes must land on the Dock's disk, not in memory.
+    // Writes must go to the Dock's disk, not to memory.
     '--overlay2=none',
     `--panic-log=${panicLog}`,
   ]

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type CgroupMount, requireCgroups, SandboxCgroup, untilFrozen } from './sandbox-cgroup.ts'
+import { type CgroupMount, freezeWithRetries, requireCgroups, SandboxCgroup } from './sandbox-cgroup.ts'
 
 let folder: string
 beforeEach(() => {
@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-/** Files of a pretended group, by path below the folder. */
+/** Creates the files of a fake control group, by relative path. */
 const place = (files: Record<string, string>): void => {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(folder, path, '..'), { recursive: true })
@@ -46,19 +46,19 @@ test('version 1: each controller has its own hierarchy', async () => {
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
 })
 
-test('a machine that shows too few of them is refused with what to do, one with all of either version is not', () => {
+test('a machine without the needed controllers is refused with a hint; complete version 1 or 2 is accepted', () => {
   const mounts = ['cpu', 'cpuacct', 'freezer', 'memory'].map(one)
   expect(() => requireCgroups(mounts)).not.toThrow()
   expect(() =>
     requireCgroups([{ version: 2, controllers: [], root: '/', path: '/sys/fs/cgroup' }]),
   ).not.toThrow()
   expect(() => requireCgroups(mounts.slice(0, 2))).toThrow(
-    'no control groups for freezer, memory are mounted',
+    'cgroup controllers freezer, memory are not mounted',
   )
   expect(() => requireCgroups([])).toThrow('nsenter')
 })
 
-test('version 2: one hierarchy, here seen from a folder in it', async () => {
+test('version 2: one hierarchy, mounted below its root', async () => {
   place({
     'slice/id/cgroup.freeze': '0',
     'slice/id/cgroup.events': 'populated 1\nfrozen 1\n',
@@ -81,7 +81,7 @@ test('version 2: one hierarchy, here seen from a folder in it', async () => {
   expect(await cgroup.usage()).toEqual({ cpuUsec: 5000, memoryBytes: 600 })
 })
 
-test('is found by its name alone, in either version', () => {
+test('a group is found by name only, in either version', () => {
   place({ 'freezer/dock/id/freezer.state': 'THAWED', 'two/dock/id/cgroup.freeze': '0' })
   SandboxCgroup.named([one('freezer')], 'id').orderFreeze()
   expect(read('freezer/dock/id/freezer.state')).toBe('FROZEN')
@@ -92,22 +92,22 @@ test('is found by its name alone, in either version', () => {
   expect(read('two/dock/id/cgroup.freeze')).toBe('1')
 })
 
-test('a group that is not the sandbox’s own is not touched', async () => {
+test('a group that does not belong to the sandbox is not touched', async () => {
   place({ 'cgroup.freeze': '0' })
   const mounts: CgroupMount[] = [{ version: 2, controllers: ['rw'], root: '/', path: folder }]
   const cgroup = new SandboxCgroup(mounts, '0::/\n', 'id')
-  await expect(cgroup.freeze()).rejects.toThrow('no control group of its own')
-  expect(() => cgroup.thaw()).toThrow('no control group of its own')
+  await expect(cgroup.freeze()).rejects.toThrow('has no own control group')
+  expect(() => cgroup.thaw()).toThrow('has no own control group')
   expect(read('cgroup.freeze')).toBe('0')
 })
 
-test('a group that stays between running and frozen is let go and ordered again', async () => {
+test('a group that stays in FREEZING is thawed and frozen again', async () => {
   const orders: string[] = []
   const group = {
     freeze: () => void orders.push('freeze'),
     thaw: () => void orders.push('thaw'),
     isFrozen: () => orders.length === 5,
   }
-  expect(await untilFrozen(group)).toBe(true)
+  expect(await freezeWithRetries(group)).toBe(true)
   expect(orders).toEqual(['freeze', 'thaw', 'freeze', 'thaw', 'freeze'])
 })

@@ -1,6 +1,6 @@
 /**
- * The control group of a sandbox, version 1 or 2: it is limited, frozen, thawed and measured by its files. A sandbox's group is its
- * own, named by its id: one that is not found so is never touched.
+ * The control group of a sandbox, version 1 or 2. Its files limit, freeze, thaw and measure the sandbox. The group is
+ * named by the sandbox's id; a group with another name is never touched.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -10,18 +10,18 @@ import type { SandboxUsage } from '@dock/runtime'
 
 export type CgroupMount = { version: 1 | 2; controllers: string[]; root: string; path: string }
 
-/** Path of a sandbox's group below the root of each hierarchy. */
+/** Returns the path of a sandbox's group, relative to the root of each hierarchy. */
 export function cgroupPathOf(sandboxId: string): string {
   return `/dock/${sandboxId}`
 }
 
-/** Length of the periods in which processor time is shared out. */
+/** Period of the CPU quota. */
 export const cpuPeriodUs = 100_000
 const freezeTimeoutMs = 5000
-/** After this long an order to freeze is taken back and given again; twice as long the next time. */
-const orderAgainMs = 100
+/** If the group is not frozen after this time, it is thawed and frozen again. The time doubles with each attempt. */
+const retryAfterMs = 100
 
-/** Where this machine has its control groups mounted. */
+/** Returns the cgroup mounts of this machine. */
 export function readCgroupMounts(): CgroupMount[] {
   return readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')
@@ -36,15 +36,15 @@ export function readCgroupMounts(): CgroupMount[] {
 
 const controllersNeeded = ['cpu', 'cpuacct', 'freezer', 'memory']
 
-/** Throws with what to do where a sandbox could not be limited, frozen and measured. */
+/** Throws an error that says what to do if sandboxes could not be limited, frozen and measured. */
 export function requireCgroups(mounts: readonly CgroupMount[]): void {
   const missing = controllersNeeded.filter(
     (each) => !mounts.some(({ version, controllers }) => version === 2 || controllers.includes(each)),
   )
   if (missing.length === 0) return
   throw new Error(
-    `no control groups for ${missing.join(', ')} are mounted here: mount them, or start where they are seen ` +
-      '(`ip netns exec` hides them, `nsenter --net` does not)',
+    `cgroup controllers ${missing.join(', ')} are not mounted. Mount them, or start Dock where they are visible ` +
+      '(`ip netns exec` hides them, `nsenter --net` does not).',
   )
 }
 
@@ -53,19 +53,19 @@ export class SandboxCgroup {
   readonly #lines: string[]
   readonly #id: string
 
-  /** `membership` is the text of `/proc/PID/cgroup` of a process of the sandbox of this id. */
+  /** `membership` is the content of `/proc/PID/cgroup` of a process of the sandbox with this id. */
   constructor(mounts: readonly CgroupMount[], membership: string, id: string) {
     this.#mounts = mounts
     this.#lines = membership.trim().split('\n')
     this.#id = id
   }
 
-  /** The group of a sandbox whose process on this machine is `pid`. Throws when that is gone. */
+  /** Returns the group of the sandbox whose host process is `pid`. Throws if that process is gone. */
   static ofProcess(mounts: readonly CgroupMount[], pid: number, id: string): SandboxCgroup {
     return new SandboxCgroup(mounts, readFileSync(`/proc/${pid}/cgroup`, 'utf8'), id)
   }
 
-  /** The group of a sandbox that may have no process yet, or none that is known. */
+  /** Returns the group by name, for a sandbox that has no process yet or whose process is unknown. */
   static named(mounts: readonly CgroupMount[], id: string): SandboxCgroup {
     const lines = mounts.map(({ version, controllers, root }) => {
       const path = `${root === '/' ? '' : root}${cgroupPathOf(id)}`
@@ -74,7 +74,7 @@ export class SandboxCgroup {
     return new SandboxCgroup(mounts, lines.join('\n'), id)
   }
 
-  /** From now on it gets no more processor time than this many processors have. */
+  /** Limits CPU time to that of this many processors. */
   limitCpus(cpus: number): void {
     const quota = String(Math.round(cpus * cpuPeriodUs))
     const one = this.#folder('cpu')
@@ -82,32 +82,32 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cpu.max'), `${quota} ${cpuPeriodUs}`)
   }
 
-  /** From now on it gets as much of busy processors as any other sandbox. */
+  /** Sets the normal CPU share, which a background boot does not have. */
   shareEqually(): void {
     const one = this.#folder('cpu')
     if (one) writeFileSync(join(one, 'cpu.shares'), '1024')
     else writeFileSync(this.#unified('cpu.weight'), '100')
   }
 
-  /** Orders every process to stop, and waits for nothing. */
+  /** Starts freezing and returns without waiting. */
   orderFreeze(): void {
     const one = this.#folder('freezer')
     if (one) writeFileSync(join(one, 'freezer.state'), 'FROZEN')
     else writeFileSync(this.#unified('cgroup.freeze'), '1')
   }
 
-  /** Stops every process; resolves when all stand still. */
+  /** Freezes every process. Resolves when all are frozen; throws if that takes too long. */
   async freeze(): Promise<void> {
     const one = this.#folder('freezer')
     const isFrozen = one
       ? () => readFileSync(join(one, 'freezer.state'), 'utf8').trim() === 'FROZEN'
       : () => readFileSync(this.#unified('cgroup.events'), 'utf8').includes('frozen 1')
-    const stands = await untilFrozen({
+    const isDone = await freezeWithRetries({
       freeze: () => this.orderFreeze(),
       isFrozen,
       thaw: () => this.thaw(),
     })
-    if (!stands) throw new Error(`sandbox ${this.#id} could not be frozen`)
+    if (!isDone) throw new Error(`sandbox ${this.#id} could not be frozen`)
   }
 
   thaw(): void {
@@ -116,14 +116,14 @@ export class SandboxCgroup {
     else writeFileSync(this.#unified('cgroup.freeze'), '0')
   }
 
-  /** Numbers of all its threads. */
+  /** Returns the host ids of all threads of the sandbox. */
   threads(): number[] {
     const one = this.#folder('freezer')
     const file = one ? join(one, 'tasks') : this.#unified('cgroup.threads')
     return readFileSync(file, 'utf8').trim().split('\n').map(Number)
   }
 
-  /** Where its memory is limited. Throws when it has no group of its own. */
+  /** Returns the folder of the memory controller. Throws if the sandbox has no own group. */
   memory(): { version: 1 | 2; folder: string } {
     const one = this.#folder('memory')
     return one ? { version: 1, folder: one } : { version: 2, folder: dirname(this.#unified('memory.max')) }
@@ -151,11 +151,11 @@ export class SandboxCgroup {
 
   #unified(file: string): string {
     const folder = this.#folder(undefined)
-    if (!folder) throw new Error(`sandbox ${this.#id} has no control group of its own`)
+    if (!folder) throw new Error(`sandbox ${this.#id} has no own control group`)
     return join(folder, file)
   }
 
-  /** Folder of a controller of version 1; of the one hierarchy of version 2 when none is named. */
+  /** Returns the folder of a version 1 controller, or of the version 2 hierarchy if `controller` is undefined. */
   #folder(controller: string | undefined): string | undefined {
     const mount = this.#mounts.find((each) =>
       controller ? each.version === 1 && each.controllers.includes(controller) : each.version === 2,
@@ -171,20 +171,20 @@ export class SandboxCgroup {
 }
 
 /**
- * Orders to freeze until all stand still, for five seconds and the last try, then lets go on and answers false. In version 1
- * a group may stay between the two for good, when it was ordered while a process was being made: it has to be let go and
- * ordered again.
+ * Freezes the group with retries. Returns false, with the group thawed, if that fails for five seconds. A version 1
+ * group can stay in FREEZING forever if it is frozen while a process is being created; it must then be thawed and
+ * frozen again.
  */
-export async function untilFrozen(group: {
+export async function freezeWithRetries(group: {
   freeze(): void
   isFrozen(): boolean
   thaw(): void
 }): Promise<boolean> {
   const begin = performance.now()
-  for (let patienceMs = orderAgainMs; performance.now() - begin < freezeTimeoutMs; patienceMs *= 2) {
+  for (let waitMs = retryAfterMs; performance.now() - begin < freezeTimeoutMs; waitMs *= 2) {
     group.freeze()
-    const again = performance.now() + patienceMs
-    while (performance.now() < again) {
+    const retryAt = performance.now() + waitMs
+    while (performance.now() < retryAt) {
       if (group.isFrozen()) return true
       await delay(1)
     }

@@ -1,13 +1,16 @@
-/** Sandbox ids: fixed length, because runsc matches prefixes; they carry Dock and generation, so a list needs no file. */
+/**
+ * Sandbox ids. They have a fixed length, because runsc matches prefixes, and contain Dock and generation, so that
+ * sandboxes can be listed without any other file.
+ */
 
 const pattern = /^d([0-9a-f]{32})g([0-9a-f]{8})$/
 
-/** The id of a Dock's boot. */
+/** Returns the sandbox id of a Dock's boot. */
 export function sandboxId(dockId: string, generation: number): string {
   return `d${dockId.replaceAll('-', '').toLowerCase()}g${generation.toString(16).padStart(8, '0')}`
 }
 
-/** Dock and generation of a sandbox id; undefined for a name that is not one of ours. */
+/** Parses a sandbox id. Returns undefined for any other name. */
 export function parseSandboxId(id: string): { dockId: string; generation: number } | undefined {
   const match = pattern.exec(id)
   if (!match?.[1] || !match[2]) return undefined

@@ -1,7 +1,7 @@
 /**
- * Which runsc a sandbox is spoken to with: the one that it runs on, as long as it lives, whatever lies at the
- * configured path by then. At boot the identity of the configured program is written beside the sandbox's
- * configuration; when it is another later, the program is run through the sentry's own process.
+ * Chooses the runsc program for calls to a sandbox: always the program it was started with, even after an upgrade at
+ * the configured path. The identity of the program is stored with the sandbox's configuration at boot. If the
+ * configured program has changed since, calls run the sentry's own executable through /proc.
  */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -15,7 +15,9 @@ const identityOf = (path: string): string => {
   return `${dev}:${ino}`
 }
 
-/** Writes down what the sandbox is about to be started with; before the start, so that a later program is told apart. */
+/**
+ * Stores the identity of the current program. Call it before the start, so that an upgrade during the start is noticed.
+ */
 export function recordProgram(runsc: Runsc, folder: string): void {
   writeFileSync(join(folder, fileName), identityOf(runsc.path), { mode: 0o600 })
 }
@@ -24,34 +26,34 @@ const recorded = (folder: string): string | undefined => {
   try {
     return readFileSync(join(folder, fileName), 'utf8')
   } catch {
-    // Booted by a driver that wrote none.
+    // A driver version that stored no identity started this sandbox.
     return undefined
   }
 }
 
-/** The identity of the program that the sandbox in this folder was started with; empty when nobody wrote it down. */
+/** Returns the identity of the program that the sandbox in this folder was started with; empty if it was not stored. */
 export function programIdentity(folder: string): string {
   return recorded(folder) ?? ''
 }
 
-/** Whether another program than the sandbox's is at the configured path now. */
+/** Returns true if the program at the configured path is not the one the sandbox was started with. */
 export function isOutdated(runsc: Runsc, folder: string): boolean {
   const identity = recorded(folder)
   return identity !== undefined && identity !== identityOf(runsc.path)
 }
 
-/** The runsc for a sandbox that runs; `pid` is its sentry. */
+/** Returns the runsc for a running sandbox; `pid` is its sentry. */
 export function runscOf(runsc: Runsc, folder: string, pid: number | undefined): Runsc {
   return pid !== undefined && isOutdated(runsc, folder) ? runsc.at(`/proc/${pid}/exe`) : runsc
 }
 
-/** A runsc that still can be run when its sandbox is dead. Close it. */
+/** A runsc that can still be run after its sandbox died. The caller must close it. */
 export type HeldRunsc = { runsc: Runsc; close(): Promise<void> }
 
-/** The same, held so that it outlives the sentry, whose program may be gone from every folder. */
+/** Like {@link runscOf}, but keeps the executable open, because it may be deleted from disk once the sentry dies. */
 export async function holdRunscOf(runsc: Runsc, folder: string, pid: number | undefined): Promise<HeldRunsc> {
   const { path } = runscOf(runsc, folder, pid)
-  // A sentry that has just died leaves nothing to hold.
+  // The sentry may have just died; then fall back to the configured program.
   const file = path === runsc.path ? undefined : await open(path, 'r').catch(() => undefined)
   if (!file) return { runsc, close: async () => undefined }
   return { runsc: runsc.at(`/proc/${process.pid}/fd/${file.fd}`), close: () => file.close() }

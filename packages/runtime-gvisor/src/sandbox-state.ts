@@ -1,13 +1,13 @@
-/** What runsc has written down of a sandbox in its state folder. */
+/** Reads runsc's state file of a sandbox. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 
 export type SandboxState = {
-  /** Processes on the host; 0 when there is none. */
+  /** Pids on the host; 0 if there is no such process. */
   pid: number
   goferPid: number
-  /** Path of the sentry's control socket; undefined when there is none. */
+  /** Path of the sentry's control socket; undefined if there is none. */
   controlSocket: string | undefined
 }
 
@@ -16,7 +16,7 @@ const stateFile = z.object({
   sandbox: z.object({ pid: z.number(), controlSocketPath: z.string().optional() }).nullish(),
 })
 
-/** Reads the state of the sandbox of this id; one that runsc does not know has neither process nor socket. */
+/** Reads the state of the sandbox with this id. A sandbox unknown to runsc has neither processes nor a socket. */
 export async function readSandboxState(rootDir: string, id: string): Promise<SandboxState> {
   const names = await readdir(rootDir).catch(() => [])
   const name = names.find((candidate) => candidate.startsWith(`${id}_`) && candidate.endsWith('.state'))

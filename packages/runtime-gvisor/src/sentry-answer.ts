@@ -1,30 +1,30 @@
-/** How an answer of a sentry is read as it arrives. An answer is one JSON object. */
+/** Reads an answer of a sentry as it arrives. An answer is one JSON object. */
 import { ObjectEnd } from './object-end.ts'
 
 export type SentryAnswer = { success?: boolean; err?: string; result?: unknown }
 
 /**
- * What is known after some bytes: the answer goes on, it ended with them, bytes follow its end, it is longer than any can
- * be, or the reader wants no more of it.
+ * State after a chunk. `open`: the answer continues. `closed`: it ended with the chunk. `excess`: bytes follow its end.
+ * `long`: it exceeds the limit. `enough`: the reader needs no more of it.
  */
 export type Progress = 'open' | 'closed' | 'excess' | 'long' | 'enough'
 
 export type AnswerReader = {
-  /** Takes the next bytes. Throws when they belong to no answer. */
+  /** Consumes the next bytes. Throws if they cannot be part of an answer. */
   feed(chunk: Buffer): Progress
-  /** What was read, after `closed` or `enough`. Throws when it is not JSON. */
+  /** Returns the answer after `closed` or `enough`. Throws if it is not JSON. */
   answer(): SentryAnswer
 }
 
 /**
- * The longest is the list of as many processes as a sandbox may have (16,384), each with a name that JSON writes longest,
- * some 250 bytes. It is parsed at once, while everything else waits.
+ * Fits the longest answer: a list of the maximum of 16,384 processes, whose names take the most bytes in JSON, about
+ * 250 bytes each. Larger answers are refused, because parsing blocks the event loop.
  */
 const answerBytesMax = 2 ** 22
-/** A sentry sends an answer in one write; one byte at a time would cost a hundred times its size. */
+/** A sentry sends an answer in one write. A hostile one could send single bytes, each of which costs a Buffer. */
 const answerPiecesMax = 4096
 
-/** Keeps the whole answer. */
+/** Reads the whole answer into memory. */
 export class WholeAnswer implements AnswerReader {
   readonly #end = new ObjectEnd()
   readonly #pieces: Buffer[] = []

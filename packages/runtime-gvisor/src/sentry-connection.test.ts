@@ -9,7 +9,7 @@ import { openPipe } from './system-calls.ts'
 let folder: string
 let server: Server
 let path: string
-/** What the pretended sentry does with the bytes it was sent so far. */
+/** How the fake sentry reacts to the bytes it received so far. */
 let respond: (received: string, socket: Socket) => void
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true })
 })
 
-test('an answer in pieces is put together, and the connection takes the next call', async () => {
+test('an answer in pieces is assembled, and the connection can be reused', async () => {
   const connection = new SentryConnection(path)
   respond = (_, socket) => {
     socket.write('{"success":true,"result":{"a":1}')
@@ -46,7 +46,7 @@ test('an answer in pieces is put together, and the connection takes the next cal
   connection.close()
 })
 
-test('a refusal carries the words of the sentry', async () => {
+test('a refusal has the message of the sentry', async () => {
   const connection = new SentryConnection(path)
   respond = (_, socket) => socket.write('{"success":false,"err":"no such container"}')
   const call = connection.call('method', null)
@@ -56,21 +56,21 @@ test('a refusal carries the words of the sentry', async () => {
   connection.close()
 })
 
-test('a connection without an answer in time is given up', async () => {
+test('a call that times out closes its connection', async () => {
   const connection = new SentryConnection(path)
   respond = () => undefined
   await expect(connection.call('method', null, { deadlineMs: 20 })).rejects.toThrow(SentrySilent)
   expect(connection.isFree).toBe(false)
 })
 
-test('a call ends when the sentry does', async () => {
+test('a call fails when the sentry ends', async () => {
   const connection = new SentryConnection(path)
   respond = (_, socket) => socket.destroy()
   await expect(connection.call('method', null)).rejects.toThrow(SentrySilent)
   expect(connection.isFree).toBe(false)
 })
 
-test('a request larger than the socket takes at once arrives whole, descriptors and all', async () => {
+test('a request larger than the socket buffer arrives whole, with its descriptors', async () => {
   const connection = new SentryConnection(path)
   const argument = 'x'.repeat(3_000_000)
   const expected = JSON.stringify({ method: 'method', arg: argument })
@@ -84,7 +84,7 @@ test('a request larger than the socket takes at once arrives whole, descriptors 
   connection.close()
 })
 
-test('braces in strings and inner objects do not end an answer, wherever it is cut', async () => {
+test('braces in strings and nested objects do not end an answer, however it is split', async () => {
   const connection = new SentryConnection(path)
   const result = { text: '}]"\\{', list: [{ a: [1, '}'] }, []] }
   const bytes = JSON.stringify({ success: true, result })
@@ -96,7 +96,7 @@ test('braces in strings and inner objects do not end an answer, wherever it is c
   connection.close()
 })
 
-test('a sentry that answers without end is cut off', async () => {
+test('an endless answer closes the connection', async () => {
   const connection = new SentryConnection(path)
   let sent = 0
   // Each piece ends with a brace, and none of them ends the answer.
@@ -109,20 +109,20 @@ test('a sentry that answers without end is cut off', async () => {
     socket.on('drain', more)
     more()
   }
-  await expect(connection.call('method', null)).rejects.toThrow('longer than')
+  await expect(connection.call('method', null)).rejects.toThrow('size limit')
   expect(connection.isFree).toBe(false)
   expect(sent).toBeLessThan(8 * 2 ** 20)
 })
 
-test('bytes behind an answer, or none that begins one, end the connection', async () => {
+test('bytes after an answer, or bytes that are no answer, close the connection', async () => {
   for (const bytes of ['{"success":true,"result":1}{', 'null{}', '}']) {
     const connection = new SentryConnection(path)
     respond = (_, socket) => socket.write(bytes)
-    await expect(connection.call('method', null)).rejects.toThrow('something else')
+    await expect(connection.call('method', null)).rejects.toThrow('not a single JSON object')
     expect(connection.isFree).toBe(false)
   }
 })
 
-test('nobody at the path is an error at once', () => {
+test('connecting to a path without a listener throws', () => {
   expect(() => new SentryConnection(join(folder, 'nobody'))).toThrow('connect')
 })

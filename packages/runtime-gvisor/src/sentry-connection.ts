@@ -1,17 +1,18 @@
 /**
- * One connection to a sentry's control socket. The protocol is gVisor's own: one bare JSON value each way, without
- * length or end mark, one call at a time; descriptors ride on a request's first byte.
+ * A connection to a sentry's control socket. The protocol is private to gVisor (urpc): one JSON object in each
+ * direction, without a length or delimiter, one call at a time. Descriptors are sent along with the first byte of a
+ * request.
  */
 import { Socket } from 'node:net'
 import { type AnswerReader, type SentryAnswer, WholeAnswer } from './sentry-answer.ts'
 import { connectUnixSocket, sendDescriptors } from './system-calls.ts'
 
-/** The sentry was reached and would not do it; the message is its own. */
+/** The sentry refused the call. The message is the sentry's. */
 export class SentryRefused extends Error {
   override readonly name = 'SentryRefused'
 }
 
-/** No answer: whether the call was carried out is unknown. */
+/** The sentry gave no valid answer. The call may or may not have taken effect. */
 export class SentrySilent extends Error {
   override readonly name = 'SentrySilent'
 }
@@ -33,10 +34,10 @@ export class SentryConnection {
   readonly #fd: number
   readonly #socket: Socket
   #call: Call | undefined
-  /** Resolves when the connection has ended, for whatever reason. */
+  /** Resolves when the connection is closed for any reason. */
   readonly closed: Promise<void>
 
-  /** Connects. Throws when no sentry listens at the path. */
+  /** Connects. Throws if no sentry listens at the path. */
   constructor(path: string) {
     this.#fd = connectUnixSocket(path)
     this.#socket = new Socket({ fd: this.#fd, readable: true, writable: true })
@@ -46,14 +47,14 @@ export class SentryConnection {
     void this.closed.then(() => this.#end(new SentrySilent('the control socket was closed')))
   }
 
-  /** Whether another call can be made: the connection stands and none is under way. */
+  /** True if the connection is open and no call is in progress. */
   get isFree(): boolean {
     return !this.#socket.destroyed && !this.#socket.readableEnded && this.#call === undefined
   }
 
   /**
-   * Makes one call. The connection is closed when no answer comes within `deadlineMs`, and when `reader` has read enough
-   * before the answer's end.
+   * Makes a call. Closes the connection if no answer arrives within `deadlineMs`, or if `reader` stops before the end
+   * of the answer.
    */
   call(
     method: string,
@@ -85,7 +86,7 @@ export class SentryConnection {
   #receive(chunk: Buffer): void {
     const call = this.#call
     if (!call) {
-      this.#end(new SentrySilent('the sentry answered what was not asked'))
+      this.#end(new SentrySilent('the sentry sent an answer without a call'))
       return
     }
     let answer: SentryAnswer
@@ -93,14 +94,14 @@ export class SentryConnection {
       const progress = call.reader.feed(chunk)
       if (progress === 'open') return
       if (progress === 'long') {
-        this.#end(new SentrySilent("the sentry's answer is longer than any can be"))
+        this.#end(new SentrySilent("the sentry's answer exceeds the size limit"))
         return
       }
       if (progress === 'excess') throw new Error('excess bytes')
       if (progress === 'enough') this.#socket.destroy()
       answer = call.reader.answer()
     } catch {
-      this.#end(new SentrySilent('the sentry sent something else than one JSON object'))
+      this.#end(new SentrySilent("the sentry's answer is not a single JSON object"))
       return
     }
     clearTimeout(call.timer)

@@ -1,11 +1,11 @@
-/** Commands over the control sockets of the sandboxes' sentries. */
+/** Runs commands over the control sockets of the sandboxes' sentries. */
 import { ExecRefused } from '@dock/runtime'
 import { capabilitiesOf, maskOf } from './capabilities.ts'
 import type { ExecTransport } from './exec-transport.ts'
 import type { Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 
-/** `sentryOf` finds the sentry of a sandbox. */
+/** `sentryOf` returns the sentry of a sandbox. */
 export function createSentryTransport(sentryOf: (sandboxId: string) => Promise<Sentry>): ExecTransport {
   return {
     name: 'control-socket',

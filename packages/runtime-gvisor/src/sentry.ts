@@ -1,14 +1,15 @@
 /**
- * The sentry of one sandbox, over its control socket: a few milliseconds a command, where a `runsc exec` takes more than
- * twenty. It is gVisor's private interface, so the driver proves it before it relies on it (`choose-transport.ts`).
+ * A client for the sentry of a sandbox, over its control socket. A command takes a few milliseconds, where `runsc exec`
+ * takes more than twenty. The socket is a private interface of gVisor, so the driver probes it before it relies on it
+ * (`choose-transport.ts`).
  */
 import type { SandboxProcess } from '@dock/runtime'
 import * as z from 'zod'
 import { DumpReader, type MemoryDump } from './memory/dump-reader.ts'
-import { asPlatformKnows } from './platform-processes.ts'
+import { flagPlatformProcesses } from './platform-processes.ts'
 import { type SentryCallOptions, SentryConnection } from './sentry-connection.ts'
 
-/** A process to be made; masks have one bit a capability. */
+/** A process to start. Capability masks have one bit per capability. */
 export type SentryCommand = {
   argv: readonly string[]
   env: readonly string[]
@@ -20,16 +21,16 @@ export type SentryCommand = {
 
 const killSignal = 9
 const answerDeadlineMs = 10_000
-/** For what the memory guard asks: it looks again when there is no answer. */
+/** Deadline for calls of the memory guard, which retries without an answer. */
 const memoryDeadlineMs = 2_000
-/** Calls take turns on a connection and a wait holds its own; what is beyond this is closed once it is free. */
+/** A connection carries one call at a time, and a wait occupies one. Free connections beyond this number are closed. */
 const connectionsMax = 4
 
 const pid = z.number().int().positive()
 const waitStatus = z.number().int().nonnegative()
 const processList = z.array(z.object({ pid, ppid: z.number().int(), uid: z.number().int(), cmd: z.string() }))
 
-/** Exit code of a wait status: 128 + signal number when a signal ended the process. */
+/** Converts a wait status to an exit code: 128 + signal number if a signal killed the process. */
 const exitCodeOf = (status: number): number =>
   (status & 0x7f) === 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
 
@@ -39,15 +40,15 @@ export class Sentry {
   readonly #connections = new Set<SentryConnection>()
   readonly #watching = new Set<SentryConnection>()
 
-  /** `path` is its control socket, `container` the sandbox's id. Connects when something is asked. */
+  /** `path` is the control socket, `container` the sandbox's id. Connects at the first call. */
   constructor(path: string, container: string) {
     this.#path = path
     this.#container = container
   }
 
   /**
-   * Starts a process with copies of three descriptors as its standard streams; the caller's own may be closed at once.
-   * Answers its number, which must be waited for exactly once.
+   * Starts a process with copies of three descriptors as its standard streams; the caller may then close its own.
+   * Returns the pid. The caller must wait for it exactly once.
    */
   async start(command: SentryCommand, streams: readonly [number, number, number]): Promise<number> {
     const { capabilities } = command
@@ -59,7 +60,7 @@ export class Sentry {
       KUID: command.uid,
       KGID: command.gid,
       ExtraKGIDs: [],
-      // Left out, root would hold every capability there is.
+      // Without this field, root would hold every capability.
       Capabilities: {
         BoundingCaps: capabilities.bounding,
         EffectiveCaps: capabilities.effective,
@@ -75,19 +76,19 @@ export class Sentry {
     return pid.parse(await this.#call('ExecuteAsync', argument, options))
   }
 
-  /** Waits for a started process, however long it takes, and answers its exit code. */
+  /** Waits for a started process without a deadline and returns its exit code. */
   async wait(processId: number): Promise<number> {
     const argument = { PID: processId, CID: this.#container }
     return exitCodeOf(waitStatus.parse(await this.#call('WaitPID', argument)))
   }
 
-  /** Sends a signal to one process. */
+  /** Sends a signal to a process. */
   async signal(processId: number, signal: number): Promise<void> {
     const argument = { CID: this.#container, Signo: signal, PID: processId, Mode: 0 }
     await this.#call('Signal', argument, { deadlineMs: answerDeadlineMs })
   }
 
-  /** Kills a process and its present descendants. */
+  /** Kills a process and its current descendants. */
   async killTree(processId: number): Promise<void> {
     const doomed = new Set([processId])
     const processes = await this.processes()
@@ -98,28 +99,28 @@ export class Sentry {
     await Promise.allSettled([...doomed].map((each) => this.signal(each, killSignal)))
   }
 
-  /** Every process inside. */
+  /** Lists every process inside. */
   async processes(): Promise<SandboxProcess[]> {
     const answer = await this.#call('Processes', this.#container, { deadlineMs: answerDeadlineMs })
     const found = processList.parse(answer)
-    return asPlatformKnows(
+    return flagPlatformProcesses(
       found.map((each) => ({ pid: each.pid, parentPid: each.ppid, uid: each.uid, name: each.cmd })),
     )
   }
 
-  /** Processes inside with the memory that is their own. */
+  /** Lists processes inside with their resident memory. */
   async memory(): Promise<MemoryDump> {
     const reader = new DumpReader()
     return (await this.#call('ProcfsDump', null, { deadlineMs: memoryDeadlineMs, reader })) as MemoryDump
   }
 
-  /** Asks the sentry to give back memory of its own that it does not need. */
+  /** Asks the sentry to release memory that it does not need. */
   async reduceMemory(): Promise<void> {
     const argument = { wait: false, do_not_gc: false }
     await this.#call('Reduce', argument, { deadlineMs: memoryDeadlineMs, object: 'Usage' })
   }
 
-  /** Resolves when the sentry ends, or closes the connection that is held for this. Throws when it does not listen. */
+  /** Resolves when the sentry ends or closes the connection held for this. Throws if it does not listen. */
   async ended(): Promise<void> {
     const connection = new SentryConnection(this.#path)
     this.#watching.add(connection)
@@ -127,7 +128,7 @@ export class Sentry {
     this.#watching.delete(connection)
   }
 
-  /** Closes every connection; calls under way fail. */
+  /** Closes every connection. Pending calls fail. */
   close(): void {
     for (const connection of [...this.#connections, ...this.#watching]) connection.close()
     this.#connections.clear()

@@ -1,19 +1,19 @@
-/** Limits the memory of all sandboxes together, and lets one give way before the kernel would choose. */
+/** Limits the total memory of all sandboxes, and frees memory in one of them before the kernel would kill a process. */
 import type { Logger } from '@dock/foundation'
 import { limitAllSandboxes } from './limit-all-sandboxes.ts'
 import { memoryGroup } from './memory/memory-group.ts'
 import { SharedMemory } from './memory/shared-memory.ts'
 import type { CgroupMount } from './sandbox-cgroup.ts'
 
-/** Throws where there is no such limit. */
+/** Throws if the limit cannot be set. */
 export function shareMemory(mounts: readonly CgroupMount[], bytes: number, logger: Logger): SharedMemory {
   const { version, folder } = limitAllSandboxes(mounts, bytes)
   return new SharedMemory(memoryGroup(version, folder), bytes, (usedBytes, ends) =>
     logger.warn(
       { usedBytes, limitBytes: bytes },
       ends
-        ? 'all Docks together are short of memory: the one furthest beyond its share frees nothing, and ends'
-        : 'all Docks together are short of memory: processes end in the one furthest beyond its share',
+        ? 'total memory of all Docks is short: the Dock furthest above its share freed nothing and is ended'
+        : 'total memory of all Docks is short: killing processes in the Dock furthest above its share',
     ),
   )
 }

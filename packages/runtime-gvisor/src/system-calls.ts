@@ -1,4 +1,4 @@
-/** System calls that Node lacks: pipes without a name, descriptors sent over a Unix socket, how a thread is scheduled. */
+/** System calls that Node lacks: anonymous pipes, sending descriptors over a Unix socket, thread scheduling. */
 import { closeSync } from 'node:fs'
 import koffi from 'koffi'
 
@@ -32,13 +32,13 @@ const passDescriptors = 1
 const dontWait = 0x40
 const noSignal = 0x4000
 const tryAgain = 11
-/** Bytes of `sun_path`; a name in a file system needs one more for its end. */
+/** Size of `sun_path`. A path in a file system also needs a terminating NUL. */
 const addressBytesMax = 108
 const controlHeaderBytes = 16
 
 const failure = (call: string): Error => new Error(`${call}: errno ${koffi.errno()}`)
 
-/** A pipe's two ends, closed on exec. Throws when the process has no descriptors left. */
+/** Creates a pipe with close-on-exec. Throws if the process has no descriptors left. */
 export function openPipe(): { readFd: number; writeFd: number } {
   const descriptors = [0, 0]
   if (pipe2(descriptors, closeOnExec) !== 0) throw failure('pipe2')
@@ -46,8 +46,8 @@ export function openPipe(): { readFd: number; writeFd: number } {
 }
 
 /**
- * A connected, non-blocking stream socket. A path that begins with a NUL is one of the abstract kind. Throws at once
- * when nobody listens there, or too many wait already.
+ * Connects a non-blocking stream socket. A path that begins with a NUL is an abstract address. Throws immediately if
+ * there is no listener, or if its backlog is full.
  */
 export function connectUnixSocket(path: string): number {
   const name = Buffer.from(path)
@@ -64,14 +64,14 @@ export function connectUnixSocket(path: string): number {
   throw error
 }
 
-/** Whether a thread that wakes waits until another leaves the processor, from now on. One that ended meanwhile is left out. */
-export function setPatience(threadId: number, isPatient: boolean): void {
-  setScheduler(threadId, isPatient ? batchPolicy : usualPolicy, noPriority)
+/** Switches a thread to SCHED_BATCH or back to SCHED_OTHER. Errors are ignored, because the thread may have ended. */
+export function setBatchPolicy(threadId: number, isBatch: boolean): void {
+  setScheduler(threadId, isBatch ? batchPolicy : usualPolicy, noPriority)
 }
 
 /**
- * Sends bytes with copies of `descriptors` riding on the first of them. Answers how many bytes went: all of the
- * descriptors are sent when it is more than none, and nothing at all when it is 0, because the socket is full.
+ * Sends bytes, with copies of `descriptors` attached to the first byte. Returns the number of bytes sent. If it is 0,
+ * the socket buffer is full and nothing was sent; otherwise all descriptors were sent.
  */
 export function sendDescriptors(socketFd: number, bytes: Buffer, descriptors: readonly number[]): number {
   const length = controlHeaderBytes + 4 * descriptors.length

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { TerminalOutput } from './terminal-output.ts'
 
-test('the first line is the header; what follows it is kept for the listener', async () => {
+test('the first line is the header, and the rest is kept for the listener', async () => {
   const output = new TerminalOutput()
   writeSync(output.writeFd, '42\r\nprompt ')
   expect(await output.header).toBe('42')
@@ -17,7 +17,7 @@ test('the first line is the header; what follows it is kept for the listener', a
   expect(seen).toBe('prompt more')
 })
 
-test('a paused output stops its writer, and nothing of it is lost', async () => {
+test('a paused output delivers everything after it is resumed', async () => {
   const output = new TerminalOutput()
   writeSync(output.writeFd, 'header\n')
   await output.header
@@ -35,7 +35,7 @@ test('a paused output stops its writer, and nothing of it is lost', async () => 
   expect(bytes).toBe(60_000)
 })
 
-test('an output that ends without a line has no header', async () => {
+test('output that ends without a line break has no header', async () => {
   const output = new TerminalOutput()
   writeSync(output.writeFd, 'no line')
   output.closeWriter()

@@ -1,17 +1,17 @@
-/** What a terminal shows: bytes of a pipe, read only as fast as a listener takes them. */
+/** The output of a terminal: a pipe that is read only as fast as the listener consumes it. */
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { openPipe } from './system-calls.ts'
 
-/** The byte after which the first line is over; what stands before it is the terminal's own header. */
+/** Ends the first line, which is the header. */
 const lineFeed = 0x0a
 
 export class TerminalOutput {
-  /** The writing end, for the command; closed by {@link closeWriter}. */
+  /** The write end for the command. {@link closeWriter} closes it. */
   readonly writeFd: number
-  /** The first line, which is not shown; undefined when the output ended without one. */
+  /** The first line, which the listener does not get; undefined if the output ended without one. */
   readonly header: Promise<string | undefined>
-  /** Resolves when all has been shown and the writer is gone. */
+  /** Resolves when all output was delivered and the writer has closed its end. */
   readonly closed: Promise<void>
   readonly #socket: Socket
   readonly #waiting: Buffer[] = []

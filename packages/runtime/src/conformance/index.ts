@@ -4,7 +4,7 @@ import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '../driver.ts'
 import { describeCommands } from './commands.ts'
 import { describeEndings } from './endings.ts'
 import { describePreparation } from './preparation.ts'
-import { describeItsEnd, describeSandbox } from './sandbox.ts'
+import { describeDestroy, describeSandbox } from './sandbox.ts'
 import { request, type Subject } from './subject.ts'
 
 /** With `shell` false, tests that need a real shell are skipped. */
@@ -40,6 +40,6 @@ export function describeDriver(
     describePreparation(subject)
     describeCommands(subject)
     describeEndings(subject)
-    describeItsEnd(subject)
+    describeDestroy(subject)
   })
 }

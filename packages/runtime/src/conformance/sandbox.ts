@@ -76,7 +76,7 @@ export function describeSandbox(subject: Subject): void {
 }
 
 /** Destroys the shared sandbox, so it must run last. */
-export function describeItsEnd(subject: Subject): void {
+export function describeDestroy(subject: Subject): void {
   test('destroy ends the sandbox, resolves wait, and is idempotent', async () => {
     const waiting = subject.driver.wait(subject.handle)
     await subject.driver.destroy(subject.handle)

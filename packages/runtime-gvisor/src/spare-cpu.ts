@@ -1,16 +1,16 @@
-/** Whether this machine has a processor to spare for a sandbox whose threads wait their turn (decision 030). */
+/** Detects whether this machine has a processor to spare for a sandbox under SCHED_BATCH (decision 030). */
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 
-/** Length of a clock tick as /proc/stat counts them, milliseconds. */
+/** Milliseconds per clock tick in /proc/stat. */
 const tickMs = 10
-/** Over less time than this the ticks say nothing. */
+/** Ticks are too coarse to measure a shorter time. */
 const spanMs = 100
 const idleShareMin = 0.25
 
 const read = (path: string): string => readFileSync(path, 'utf8')
 
-export class Calm {
+export class SpareCpu {
   readonly #processors: number
   readonly #read: (path: string) => string
   readonly #nowMs: () => number
@@ -24,8 +24,10 @@ export class Calm {
     this.#seen = { atMs: nowMs(), idleMs: this.#idleMs() }
   }
 
-  /** No thread waits for a processor now; or the processors were idle for a quarter of the time since the last look at them. */
-  get holds(): boolean {
+  /**
+   * True if no thread waits for a processor, or the processors were idle a quarter of the time since the last check.
+   */
+  get isAvailable(): boolean {
     const running = Number(/ (\d+)\/\d+ /.exec(this.#read('/proc/loadavg'))?.[1])
     return running <= this.#processors || this.#wereIdle()
   }
@@ -40,16 +42,16 @@ export class Calm {
     return this.#wasIdle
   }
 
-  /** The fourth and fifth figure of /proc/stat's first line: idle, and idle while a disk is waited for. */
+  /** Sum of `idle` and `iowait`, the fourth and fifth number in the first line of /proc/stat. */
   #idleMs(): number {
     const [, , , , idle, waiting] = this.#read('/proc/stat').split(/\s+/, 6).map(Number)
     return ((idle ?? 0) + (waiting ?? 0)) * tickMs
   }
 }
 
-const machine = new Calm()
+const machine = new SpareCpu()
 
-/** Whether this machine is calm now. */
-export function isCalm(): boolean {
-  return machine.holds
+/** Returns true if this machine has a processor to spare now. */
+export function hasSpareCpu(): boolean {
+  return machine.isAvailable
 }

@@ -1,11 +1,13 @@
-/** A new runsc must prove its control socket anew: each program that sandboxes run on has a transport of its own. */
+/**
+ * Keeps a separate transport per runsc program, so that the control socket is probed again after an upgrade of runsc.
+ */
 import type { ExecTransport } from './exec-transport.ts'
 
-/** Programs that sandboxes of one machine run on at once; the oldest is forgotten and would prove itself again. */
+/** Maximum number of programs to remember. Beyond it the oldest is dropped, and would be probed again. */
 const programsMax = 8
 
-/** `programOf` tells sandboxes of different programs apart; `make` makes the transport of one. */
-export function transportEachProgram(
+/** `programOf` identifies the program of a sandbox; `make` creates the transport for a program. */
+export function createTransportPerProgram(
   programOf: (sandboxId: string) => string,
   make: () => ExecTransport,
 ): ExecTransport {
@@ -14,7 +16,7 @@ export function transportEachProgram(
   const transportOf = (program: string): ExecTransport => {
     const known = transports.get(program)
     if (known) return known
-    // The first program takes the one that has given its name so far.
+    // The first program uses the transport whose name was reported so far.
     if (transports.size > 0) latest = make()
     transports.set(program, latest)
     if (transports.size > programsMax) transports.delete(transports.keys().next().value!)
