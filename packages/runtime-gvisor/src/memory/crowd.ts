@@ -1,29 +1,30 @@
 /**
- * Tells a fork bomb from a Dock that merely has many processes. A bomb's processes are small and many: ending the largest
- * does not stop it. So all of its name go, to the last, but for commands from outside; nobody else does.
+ * Distinguishes a fork bomb from a Dock that merely has many processes. The processes of a bomb are small and many, so
+ * killing the largest does not stop it. Therefore every process with the bomb's name is killed, except commands started
+ * from outside, and no other process.
  */
 import type { ListedProcess } from './victims.ts'
 
-/** A Dock with no more processes than this has no bomb. */
+/** With at most this many processes, a Dock has no bomb. */
 const processesMax = 150
-/** So many of one name are a bomb's, if they became so many more while memory was short. */
+/** A name is a bomb if its processes increased by this many while memory was short. */
 const bombMin = 20
-/** For so long a changing crowd is watched before sizes are asked for, and one that grows. */
+/** How long a changing set of processes, and a growing one, is watched before sizes are requested. */
 const [watchMs, growingWatchMs] = [200, 1_000]
-/** A name that became so many more grows, and one of which so many are new comes and goes. */
+/** A name is growing if it has this many more processes, and churning if it has this many new ones. */
 const growingMin = 3
-/** A name that comes and goes, and that more than this share of all have, is a bomb that has no room to grow. */
+/** A churning name with more than this share of all processes is a bomb that has no room to grow. */
 const crowdShareMin = 0.5
-/** What the host spends on a process that uses nothing itself. */
+/** Host memory used by a process that uses no memory itself. */
 const costBytes = 2 ** 19
-/** So much of what is used, a bomb's processes explain by their number. */
+/** The share of the used memory that the number of a bomb's processes must explain. */
 const costShareMin = 0.5
 
-/** `sizes`: whoever is largest should go. `watch`: not known yet. Or the processes of a bomb. */
+/** `sizes`: kill the largest process. `watch`: not decided yet. A list: kill these processes of a bomb. */
 export type Verdict = 'sizes' | 'watch' | ListedProcess[]
 
 export class Crowd {
-  /** Of the bomb that is being ended. */
+  /** The name of the bomb that is being killed. */
   #bombName: string | undefined
   #begin: { atMs: number; pids: Set<number>; counts: Map<string, number> } | undefined
   #last = new Set<number>()
@@ -34,8 +35,8 @@ export class Crowd {
   }
 
   /**
-   * Looks at those that were not ended yet. `isStuck` says that there is no time to watch on. Sizes are not asked for
-   * while the crowd changes, if that can be: release 20240729 panics when a process ends under its dump.
+   * Judges the processes that were not killed yet. With `isStuck`, there is no time to watch longer. Avoids `sizes`
+   * while the set of processes changes, because gVisor release 20240729 panics if a process ends during its dump.
    */
   see(processes: readonly ListedProcess[], nowMs: number, isStuck: boolean): Verdict {
     const byName = namesOf(processes)
@@ -65,7 +66,7 @@ export class Crowd {
     if (!hasChanged && growing === undefined) return 'sizes'
     const isOver = nowMs - this.#begin.atMs >= (growing === undefined ? watchMs : growingWatchMs)
     if (!isOver && !isStuck) return 'watch'
-    // It is too late to watch on, and not safe to ask for sizes.
+    // There is no time left to watch, and requesting sizes is not safe.
     const suspect = growing ?? this.#churning(processes, byName, this.#begin.pids)
     return suspect === undefined ? 'sizes' : this.#met(suspect, byName)
   }
@@ -82,7 +83,9 @@ export class Crowd {
     return undefined
   }
 
-  /** The bomb among processes whose sizes do not explain what is used, where their number does. */
+  /**
+   * Returns the processes of a bomb if their number explains the used memory, which their sizes do not. Otherwise [].
+   */
   unexplained(processes: readonly ListedProcess[], usedBytes: number): ListedProcess[] {
     const byName = namesOf(processes)
     for (const [name, { length }] of byName)
@@ -91,7 +94,7 @@ export class Crowd {
     return []
   }
 
-  /** Counts one that the guard ended: others may have taken its place. */
+  /** Counts a process that the guard killed, because a bomb may have replaced it. */
   ended({ name }: ListedProcess): void {
     this.#ended.set(name, (this.#ended.get(name) ?? 0) + 1)
   }
@@ -101,7 +104,7 @@ export class Crowd {
     return byName.get(name) ?? []
   }
 
-  /** Returns whether any came or went since the last look. */
+  /** Returns true if any process started or ended since the last call. */
   #remember(processes: readonly ListedProcess[]): boolean {
     const last = this.#last
     this.#last = new Set(processes.map(({ pid }) => pid))
@@ -109,7 +112,7 @@ export class Crowd {
   }
 }
 
-/** Without commands from outside. */
+/** Groups processes by name, without process 1 and commands started from outside. */
 const namesOf = (processes: readonly ListedProcess[]): Map<string, ListedProcess[]> =>
   Map.groupBy(
     processes.filter(({ parentPid, pid }) => parentPid > 0 && pid !== 1),

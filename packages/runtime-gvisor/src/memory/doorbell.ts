@@ -1,4 +1,4 @@
-/** An event counter of the kernel (eventfd) that Node's event loop reads, so that a waiting guard costs nothing. */
+/** A kernel event counter (eventfd) read by Node's event loop, so that a waiting guard costs nothing. */
 import { closeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import koffi from 'koffi'
@@ -12,15 +12,16 @@ const closeOnExec = 0o2000000
 const nonBlocking = 0o4000
 
 export class Doorbell {
-  /** Descriptor of the counter, to be handed to the kernel. */
+  /** Descriptor of the counter, for the kernel to write to. */
   readonly fd: number
   readonly #socket: Socket
 
-  /** Calls `rung` each time the counter was added to. Throws when the process has no descriptors left. */
+  /** Calls `rung` whenever the counter was increased. Throws if the process has no descriptors left. */
   constructor(rung: () => void) {
     this.fd = eventfd(0, closeOnExec | nonBlocking)
     if (this.fd < 0) throw new Error(`eventfd: errno ${koffi.errno()}`)
-    // Node reads pipes and sockets only. A reader made for a pipe reads whatever its descriptor names when it is used.
+    // Node's Socket accepts only pipes and sockets. So create it for a pipe, then replace the descriptor by the
+    // eventfd.
     const { readFd, writeFd } = openPipe()
     this.#socket = new Socket({ fd: readFd, readable: true, writable: false })
     const replaced = dup3(this.fd, readFd, closeOnExec)

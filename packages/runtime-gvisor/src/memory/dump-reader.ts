@@ -1,7 +1,7 @@
 /**
- * Reads what each process uses out of a sentry's dump. The dump also lists arguments, variables and mappings, whose
- * length the tenant chooses: they are passed over as they arrive, so that nothing else waits for them, and no more than
- * 4 MiB are read. Processes come in no order, so a dump that is cut short shows some of them.
+ * Extracts the memory usage of each process from a sentry's dump. The dump also contains arguments, variables and
+ * mappings, whose length the tenant chooses. They are skipped as they arrive, so that they do not block the event loop,
+ * and at most 4 MiB are read. The order of processes is arbitrary, so a truncated dump contains some of them.
  */
 import * as z from 'zod'
 import { ObjectEnd } from '../object-end.ts'
@@ -10,17 +10,17 @@ import type { MemoryProcess } from './victims.ts'
 
 export type MemoryDump = {
   processes: MemoryProcess[]
-  /** Whether every process is among them. */
+  /** True if the dump was read to its end and contains every process. */
   isWhole: boolean
-  /** What reading it took of this process's time. */
+  /** Time this process spent reading the dump. */
   readMs: number
 }
 
 const dumpBytesMax = 4 * 2 ** 20
-/** Of the answer without its result, and of the status of one process. */
+/** Maximum size of the answer without its result, and of the status of a process. */
 const keptBytesMax = 4096
 const statusKey = Buffer.from('"status":')
-/** An answer holds a list of processes, and each of these a status. */
+/** Nesting depth of the list of processes in the answer, and of the status of a process. */
 const [listDepth, statusDepth] = [2, 4]
 
 const status = z.object({
@@ -38,7 +38,7 @@ export class DumpReader implements AnswerReader {
   readonly #status = new KeptText()
   #keeping: KeptText | undefined = this.#frame
   #bytes = 0
-  /** Last bytes of the chunk before: a key may be cut. */
+  /** Last bytes of the previous chunk, because a key may be split. */
   #tail: Buffer = Buffer.alloc(0)
   #isWhole = true
   #readMs = 0
@@ -96,7 +96,7 @@ export class DumpReader implements AnswerReader {
   }
 }
 
-/** Text in pieces, of a few bytes. */
+/** Collects a small text from pieces. */
 class KeptText {
   #bytes = Buffer.alloc(0)
 

@@ -1,30 +1,30 @@
 /**
- * The memory of a sandbox's control group, for the guard. Version 1 can switch the kernel's own killing off and rings a
- * bell at a threshold. Version 2 has `memory.high` below the hard limit and a file of events, shown by
- * `script/prove cgroup-v2` (decision 079).
+ * The memory of a sandbox's control group, for the guard. Version 1 can disable the kernel's OOM killer and notifies an
+ * eventfd at thresholds. Version 2 has `memory.high` below the hard limit and a file of events. `script/prove
+ * cgroup-v2` tests version 2 (decision 079).
  */
 import { closeSync, type FSWatcher, openSync, readFileSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Doorbell } from './doorbell.ts'
 
 export type MemoryReading = {
-  /** All that is charged, page cache included. */
+  /** All charged memory, including the page cache. */
   chargedBytes: number
-  /** The group waits at its limit: nothing in it can take another page. */
+  /** True if the group is blocked at its limit: nothing in it can allocate another page. */
   isStuck: boolean
 }
 
 export type MemoryGroup = {
   read(): MemoryReading
-  /** Charged bytes without the page cache, which the kernel takes back by itself. */
+  /** Charged bytes without the page cache, which the kernel reclaims on its own. */
   usedBytes(): number
-  /** Throws when the kernel cannot shrink it to that now. */
+  /** Throws if the kernel cannot shrink the group to the limit now. */
   setLimit(bytes: number): void
-  /** Whether the kernel kills a process of its own choice at the limit. Version 2 always does. */
+  /** Enables or disables the kernel's OOM killer for the group. Version 2 cannot disable it. */
   setKernelKills(kills: boolean): void
-  /** Processes that the kernel has killed in the group for want of memory. */
+  /** Number of processes in the group that the kernel killed because memory ran out. */
   kernelKills(): number
-  /** Calls `rung` when `thresholds` of charged bytes are crossed or the limit is hit. The result ends it. */
+  /** Calls `rung` when charged bytes cross one of `thresholds` or hit the limit. The returned function stops this. */
   listen(thresholds: readonly number[], rung: () => void): () => void
 }
 
@@ -89,7 +89,7 @@ const memoryTwo = (folder: string): MemoryGroup => {
     setKernelKills: () => undefined,
     kernelKills: () => field(read('memory.events'), 'oom_kill'),
     listen: (thresholds, rung) => {
-      // Above it the kernel slows the group down, which gives the guard time.
+      // Above memory.high the kernel throttles the group, which gives the guard time.
       write('memory.high', String(Math.max(...thresholds)))
       const watcher: FSWatcher = watch(join(folder, 'memory.events'), { persistent: false }, rung)
       watcher.on('error', () => undefined)
@@ -98,7 +98,7 @@ const memoryTwo = (folder: string): MemoryGroup => {
   }
 }
 
-/** The group in `folder`, of this version of control groups. */
+/** Returns the memory group in `folder`, for this version of control groups. */
 export function memoryGroup(version: 1 | 2, folder: string): MemoryGroup {
   return version === 1 ? memoryOne(folder) : memoryTwo(folder)
 }

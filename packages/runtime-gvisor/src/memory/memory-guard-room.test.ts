@@ -1,4 +1,4 @@
-/** The guard with a pretended group and sentry: what real ones do too seldom to be waited for. */
+/** Tests the guard with a fake group and sentry, for cases that are too rare with real ones. */
 import { expect, test } from 'vitest'
 import { SentryRefused, SentrySilent } from '../sentry-connection.ts'
 import type { MemoryGroup } from './memory-group.ts'
@@ -9,7 +9,10 @@ const mib = 2 ** 20
 const memoryMiB = 512
 const hog: MemoryProcess = { pid: 7, parentPid: 1, name: 'hog', rssBytes: 500 * mib }
 
-/** A group that uses `usedMiB`, and a sentry in which the hog is, until it is signalled; `signal` is the answer to that. */
+/**
+ * A fake group that uses `usedMiB`, and a fake sentry that lists the hog until it is signalled. `signal` is the sentry's
+ * response to the signal.
+ */
 const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
   const limits: number[] = []
   const told: string[] = []

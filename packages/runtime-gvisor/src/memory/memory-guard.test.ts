@@ -11,7 +11,7 @@ const runsc = process.env.DOCK_TEST_RUNSC
 const rootfs = process.env.DOCK_TEST_ROOTFS
 const memoryMiB = 256
 
-// Hides net/core from runsc in a mount namespace of its own, as the agent's launcher does for all its calls.
+// Hides net/core from runsc in a separate mount namespace, as the agent's launcher does.
 const launcher = (path: string): string => `#!/bin/bash
 exec unshare -m --propagation slave bash -c 'view=$(mktemp -d); mount -t tmpfs none "$view"
 mkdir -p "$view"/{vm,kernel,fs,net/core}; for part in vm kernel fs; do mount --bind /proc/sys/$part "$view"/$part; done

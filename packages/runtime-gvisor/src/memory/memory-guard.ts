@@ -1,7 +1,7 @@
 /**
- * Keeps one sandbox alive that runs out of memory. Its group may use more than the Dock was given, by a headroom for
- * the sentry; when the Dock's own share is used up, the guard ends the largest process inside, before the kernel would
- * have to end the sandbox (decision 060).
+ * Keeps a sandbox alive when it runs out of memory. The limit of its control group is the Dock's memory plus a headroom
+ * for the sentry. When the Dock's memory is used up, the guard kills the largest process inside, before the kernel
+ * would kill the sandbox (decision 060).
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { MemoryGroup } from './memory-group.ts'
@@ -10,31 +10,36 @@ import { Relief, type ReliefParts, type SandboxMemory } from './relief.ts'
 import type { Sharer } from './shared-memory.ts'
 
 const mebibyte = 2 ** 20
-/** What a sandbox's group may use beyond the Dock's own memory. */
+/** Memory that a sandbox's group may use beyond the Dock's memory. */
 export const headroomMiB = 128
-/** The guard acts when so much of the Dock's memory is left. */
+/** The guard acts when less than this is left of the Dock's memory. */
 const marginBytes = 6 * mebibyte
-/** While the group is stuck at its limit, its sentry may be stuck as well: it is given this much more, so many times. */
+/**
+ * If the group is stuck at its limit, its sentry may be stuck too. Its limit is then raised by this much, at most so
+ * often.
+ */
 const raiseBytes = 64 * mebibyte
 const raisesMax = 4
 /**
- * The same when no more than this is left: what the kernel takes for itself does not wait. A thread or a process that the
- * sentry then cannot make is the end of it.
+ * The limit is also raised when less than this is left. The kernel's own allocations fail at the limit instead of
+ * waiting, and the sentry panics if it cannot create a thread or a process.
  */
 const tightBytes = 48 * mebibyte
 const enoughShare = 0.92
 const hotShare = 0.8
 const roundMs = 5
-/** With nothing left to end, the next round can wait. */
+/** Pause between rounds if there is nothing left to kill. */
 const idleRoundMs = 50
-/** A group that stays stuck for so long is left to the kernel: a sandbox that hangs is worse than one that boots again. */
+/**
+ * A group stuck for this long is left to the kernel's OOM killer: a sandbox that hangs is worse than one that reboots.
+ */
 const stuckMaxMs = 10_000
-/** A death so soon after the last shortage was for want of memory. */
+/** A death within this time after a shortage counts as out of memory. */
 const deathAfterMs = 15_000
-/** What a sandbox does not do so soon after a shortage, it does not do for want of memory. */
+/** A call that fails within this time after a shortage failed because of it. */
 const shortForMs = 1_000
 
-/** Who has not given way after so long has nothing more to end. */
+/** A sandbox asked to give way stops killing processes after this time. */
 const givesWayMs = 2_000
 
 export type MemoryGuardParts = {
@@ -60,10 +65,10 @@ export class MemoryGuard implements Sharer {
   #shortAtMs = Number.NEGATIVE_INFINITY
   #raises = 0
   #stuckSinceMs: number | undefined
-  /** What it may use until then, because all sandboxes together use too much. */
+  /** A temporary target, set because all sandboxes together use too much. */
   #wayGiven: { toBytes: number; untilMs: number } | undefined
 
-  /** Takes the group over: raises its limit by the headroom and keeps the kernel from killing. Throws when that fails. */
+  /** Raises the group's limit by the headroom and disables the kernel's OOM killer. Throws if that fails. */
   constructor(parts: MemoryGuardParts) {
     this.#parts = parts
     const { group, memoryMiB } = parts
@@ -81,7 +86,7 @@ export class MemoryGuard implements Sharer {
     this.look()
   }
 
-  /** Whether the sandbox died, if it did, for want of memory. */
+  /** True if a death of the sandbox now counts as out of memory. */
   get ranOut(): boolean {
     if (performance.now() - this.#shortAtMs < deathAfterMs) return true
     try {
@@ -91,12 +96,12 @@ export class MemoryGuard implements Sharer {
     }
   }
 
-  /** Resolves when it is told of all that are being ended at present; undefined when nothing is. */
+  /** Resolves when `onEnded` was called for all processes that are being killed; undefined if there are none. */
   get ending(): Promise<void> | undefined {
     return this.#ending
   }
 
-  /** Whether the sandbox is short of memory now, or was a moment ago. */
+  /** True if the sandbox is short of memory, or was within the last second. */
   get isShort(): boolean {
     return performance.now() - this.#shortAtMs < shortForMs
   }
@@ -132,13 +137,15 @@ export class MemoryGuard implements Sharer {
     if (!isFrozen) this.look()
   }
 
-  /** Looks once, and acts if it must. The result tells whether to look again soon, because most of the memory is used. */
+  /**
+   * Checks the group and acts if necessary. Returns true if most of the memory is used, so it must be checked often.
+   */
   look(): boolean {
     if (this.#isClosed || this.#isFrozen) return false
     try {
       const { chargedBytes, isStuck } = this.#parts.group.read()
       if (this.#acting) {
-        // The sentry that is being asked may itself wait for memory.
+        // The sentry that is being called may itself be waiting for memory.
         this.#giveRoom(isStuck, chargedBytes)
         return true
       }
@@ -150,12 +157,15 @@ export class MemoryGuard implements Sharer {
       })
       return true
     } catch {
-      // The group is gone: so is the sandbox.
+      // The control group is gone, and so is the sandbox.
       return false
     }
   }
 
-  /** The sandbox ends: the kernel may kill in it again, so that nothing in it waits for memory. */
+  /**
+   * Call it when the sandbox ends. Enables the kernel's OOM killer again, so that nothing in the group waits for
+   * memory.
+   */
   close(): void {
     if (this.#isClosed) return
     this.#isClosed = true
@@ -182,7 +192,7 @@ export class MemoryGuard implements Sharer {
         await delay(Math.max(isSoon ? roundMs : idleRoundMs, relief.pauseMs))
       }
     } catch {
-      // The sentry is silent or gone: the next look tries again.
+      // The sentry is silent or gone. The next look() tries again.
     } finally {
       this.#lower()
     }
@@ -234,7 +244,7 @@ export class MemoryGuard implements Sharer {
       this.#parts.group.setKernelKills(false)
       this.#raises = 0
     } catch {
-      // More than that is in use still; the next shortage begins with what it has.
+      // More is still in use. The next shortage starts with the raised limit.
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Looks at the memory of all guarded sandboxes: many times a second at those that use most of theirs, now and then at
- * the others, whose bell rings when that changes. A frozen sandbox takes no memory and is not looked at.
+ * Checks the memory of all guarded sandboxes: every 20 ms those that use most of their memory, every 250 ms the others,
+ * which also get kernel notifications. A frozen sandbox allocates no memory and is not checked.
  */
 import type { MemoryGuard } from './memory-guard.ts'
 import type { SharedMemory } from './shared-memory.ts'
@@ -16,7 +16,7 @@ export class MemoryGuards {
   #shared: SharedMemory | undefined
   #isSharedHot = false
 
-  /** Watches from now on what all sandboxes together use. */
+  /** From now on, also watches the total memory of all sandboxes. */
   watchShared(shared: SharedMemory): void {
     this.#shared = shared
   }
@@ -39,7 +39,7 @@ export class MemoryGuards {
     const now = performance.now()
     const isColdLook = now >= this.#coldLookAtMs
     if (isColdLook) this.#coldLookAtMs = now + coldLookMs
-    // Before the guards look: one that has to give way begins at once.
+    // Check the total first, so that a sandbox that must give way starts at once.
     if (this.#isSharedHot || isColdLook) this.#isSharedHot = this.#shared?.look(this.#guards) ?? false
     for (const guard of isColdLook ? this.#guards : this.#hot) {
       if (guard.look()) this.#hot.add(guard)

@@ -1,7 +1,7 @@
 /**
- * Sizes of a sandbox's processes, asked for no more often than the agent can read them. A dump costs what its tenant put
- * into it, so the next one waits four times as long as reading the last one took: no sandbox takes more than a fifth of
- * the agent's time.
+ * Requests the sizes of a sandbox's processes at a bounded rate. The tenant determines how expensive a dump is to read.
+ * So the next dump waits four times as long as reading the last one took, and a sandbox uses at most a fifth of the
+ * agent's time.
  */
 import type { MemoryDump } from './dump-reader.ts'
 import type { ListedProcess, MemoryProcess } from './victims.ts'
@@ -12,14 +12,14 @@ const waitMsMax = 1_000
 export class ProcessSizes {
   #againAtMs = Number.NEGATIVE_INFINITY
 
-  /** Whether it is too soon to ask again. */
+  /** True if it is too soon for another request. */
   get areTooSoon(): boolean {
     return performance.now() < this.#againAtMs
   }
 
   /**
-   * Asks for the sizes of `listed`. Those that are not told, because the dump was too long or failed, are taken for an
-   * equal share of what the others leave of `usedBytes`.
+   * Requests the sizes of `listed`. Processes missing from the dump, because it was too long or failed, are estimated:
+   * they share the rest of `usedBytes` equally.
    */
   async ask(
     sentry: { memory(): Promise<MemoryDump> },

@@ -1,4 +1,4 @@
-/** One round of a shortage, with a pretended sentry. */
+/** Tests a single round of a shortage, with a fake sentry. */
 import { expect, test } from 'vitest'
 import type { MemoryDump } from './dump-reader.ts'
 import { ProcessSizes } from './process-sizes.ts'
@@ -9,7 +9,7 @@ const hog = { pid: 9, parentPid: 1, name: 'hog' }
 const workers = Array.from({ length: 50 }, (_, index) => ({ pid: 100 + index, parentPid: 1, name: 'worker' }))
 const listed = [{ pid: 1, parentPid: 0, name: 'init' }, hog, ...workers]
 
-/** Runs one round in which 600 MiB are used when sizes are asked for, of which 400 may be. Returns who was ended. */
+/** Runs a round with 600 MiB used when sizes are requested and a target of 400 MiB. Returns the pids of the victims. */
 const round = async (memory: () => Promise<MemoryDump>, usedAfterMiB: number): Promise<number[]> => {
   const ended: number[] = []
   let usedMiB = 600

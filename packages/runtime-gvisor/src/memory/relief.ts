@@ -1,4 +1,4 @@
-/** Ends processes of one sandbox during one shortage, round by round, until there is memory again. */
+/** Kills processes of a sandbox during a memory shortage, in rounds, until enough memory is free. */
 import { SentryRefused } from '../sentry-connection.ts'
 import { Crowd } from './crowd.ts'
 import type { MemoryDump } from './dump-reader.ts'
@@ -6,15 +6,15 @@ import type { ProcessSizes } from './process-sizes.ts'
 import { type ListedProcess, type MemoryProcess, Victims } from './victims.ts'
 
 const reduceEveryMs = 100
-/** For memory that the processes do not explain, one victim after so long. */
+/** While the processes do not explain the used memory, only one victim is killed per this time. */
 const unexplainedPauseMs = 150
 const signalsAtOnce = 3
-/** Reading a list takes some 1.5 µs a process: with this pause it is a fifth of the agent's time at most. */
+/** Reading a list takes about 1.5 µs per process. This pause bounds it to a fifth of the agent's time. */
 const pauseMsPerProcess = 0.006
 
 export type SandboxMemory = {
   memory(): Promise<MemoryDump>
-  /** Quicker, and safe at any time: without what each of them uses. */
+  /** Lists processes without their sizes. Faster than `memory`, and safe at any time. */
   processes(): Promise<ListedProcess[]>
   signal(pid: number, signal: number): Promise<void>
   reduceMemory(): Promise<void>
@@ -23,11 +23,11 @@ export type SandboxMemory = {
 export type ReliefParts = {
   sizes: ProcessSizes
   usedBytes(): number
-  /** What it may use in the end. */
+  /** The usage to reach. */
   targetBytes(): number
-  /** Called for each process that was ended, with the numbers of its ancestors inside, the process itself first. */
+  /** Called for each killed process. `lineage` is its pid followed by the pids of its ancestors inside. */
   onEnded(victim: ListedProcess, lineage: readonly number[]): void
-  /** Told of each batch that is being ended. */
+  /** Called with a promise for each batch of kills. */
   onEnding(batch: Promise<void>): void
 }
 
@@ -45,17 +45,17 @@ export class Relief {
     this.#parts = parts
   }
 
-  /** Whether what it began has to go on, though memory may be there again. */
+  /** True if rounds must continue even if memory is free again. */
   get isUnderWay(): boolean {
     return this.#victims.arePending || this.#crowd.isBomb
   }
 
-  /** Least time until the next round. */
+  /** Minimum time until the next round. */
   get pauseMs(): number {
     return this.#listed * pauseMsPerProcess
   }
 
-  /** Ends whom it must. Returns whether the next round should follow soon. */
+  /** Kills the processes that must go. Returns true if the next round should follow soon. */
   async round(sentry: SandboxMemory, { isShort, isStuck }: Moment): Promise<boolean> {
     const listed = await sentry.processes()
     this.#listed = listed.length
@@ -67,7 +67,7 @@ export class Relief {
       await this.#end(sentry, withoutSizes(verdict), listed)
       return true
     }
-    // The sentry panics when it is asked what a process uses that is just ending (release 20240729).
+    // gVisor release 20240729 panics if a process ends while its size is requested, so wait for pending victims.
     if (!isShort || this.#victims.arePending) return this.#victims.arePending
     if (this.#parts.sizes.areTooSoon) return false
     return this.#endLargest(sentry, listed)
@@ -77,11 +77,11 @@ export class Relief {
     const { sizes, targetBytes } = this.#parts
     const askedBytes = this.#parts.usedBytes()
     const { processes, isWhole } = await sizes.ask(sentry, listed, askedBytes)
-    // A slow dump tells how large the hog was, not how large it is: what came since is not made up for by others.
+    // A slow dump contains old sizes. Do not kill other processes for what the largest one has allocated since.
     const usedBytes = Math.min(askedBytes, this.#parts.usedBytes())
     const chosen = this.#victims.choose(processes, { usedBytes, targetBytes: targetBytes() })
     const bomb = chosen.unexplained ? this.#crowd.unexplained(this.#victims.left(listed), usedBytes) : []
-    // Estimates are good for one.
+    // With estimated sizes, kill only one.
     const largest = isWhole ? chosen.victims : chosen.victims.slice(0, 1)
     const victims = bomb.length > 0 ? withoutSizes(bomb) : largest
     await this.#end(sentry, victims, processes)
@@ -90,7 +90,7 @@ export class Relief {
     return victims.length > 0
   }
 
-  /** What the processes do not explain may be the sentry's own. */
+  /** Memory that the processes do not explain may belong to the sentry. */
   async #reduce(sentry: SandboxMemory): Promise<void> {
     const now = performance.now()
     if (now - this.#reducedAtMs <= reduceEveryMs) return
@@ -119,7 +119,7 @@ export class Relief {
       if (!victim) return
       this.#victims.ended(victim, performance.now())
       this.#crowd.ended(victim)
-      // It may have ended by itself. A sentry that does not say so has ended it.
+      // A refusal means that the process had already ended. Without an answer, assume that the sentry killed it.
       const wasThere = await sentry.signal(victim.pid, 9).then(
         () => true,
         (error: unknown) => !(error instanceof SentryRefused),

@@ -32,7 +32,7 @@ test('the one furthest beyond its share gives way, though others use more', () =
   const [large, hog, small] = [sharer(8192, 2200), sharer(1024, 1000), sharer(1024, 800)]
   expect(shared(4000).look([large, hog, small])).toBe(true)
   expect([large.toMiB, small.toMiB]).toEqual([undefined, undefined])
-  // 4000 are used, 3968 less a 64th may be.
+  // 4000 MiB are used; the target is 3968 MiB minus 1/64.
   expect(hog.toMiB).toBe(1000 - (4000 - (3968 - 62)))
 })
 

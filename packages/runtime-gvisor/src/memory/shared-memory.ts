@@ -1,38 +1,39 @@
 /**
- * Watches what all sandboxes together use. At their common limit the kernel would end the largest process of any of them,
- * a neighbour's too. Before that, processes are ended in the sandbox that is furthest beyond its share. One that frees
- * nothing by that ends as a whole: what it holds is in no process (files in memory), or it cannot be looked into.
+ * Watches the total memory of all sandboxes. At their common limit, the kernel would kill the largest process of any
+ * sandbox, even one within its share. Before that, processes are killed in the sandbox furthest above its share. If
+ * that frees nothing, the whole sandbox is ended: its memory is not held by processes (files in memory), or its sentry
+ * does not respond.
  */
 import type { MemoryGroup } from './memory-group.ts'
 
 const mebibyte = 2 ** 20
-/** What is left below the limit when one has to give way: the kernel decides at the limit itself. */
+/** Distance below the limit at which a sandbox must give way. At the limit itself, the kernel kills. */
 const marginShare = 1 / 32
 const [marginBytesMin, marginBytesMax] = [128 * mebibyte, 512 * mebibyte]
-/** Beyond this share of what it acts at, it looks as often as it can. */
+/** Above this share of the trigger, the total is checked as often as possible. */
 const hotShare = 0.8
-/** It gives way by so much more than it must, or the next look would ask again. */
+/** A sandbox must free this much more than necessary, otherwise the next check would trigger again. */
 const slackShare = 1 / 64
-/** Who has freed less than this share of what was asked has not given way. */
+/** A sandbox that freed less than this share of the demand has not given way. */
 const freedShareMin = 0.1
-/** A demand of longer ago says nothing of the present shortage. */
+/** An older demand does not belong to the current shortage. */
 const demandMs = 10_000
 
-/** One of those that share. */
+/** A sandbox that shares the total memory. */
 export type Sharer = {
   readonly memoryMiB: number
-  /** It stands still: its processes cannot be ended. */
+  /** The processes of a frozen sandbox cannot be killed. */
   readonly isFrozen: boolean
   readonly isGivingWay: boolean
-  /** Throws when it is gone. */
+  /** Throws if the sandbox is gone. */
   usedBytes(): number
-  /** Ends processes until it uses no more than that. */
+  /** Kills processes until the sandbox uses at most `toBytes`. */
   giveWay(toBytes: number): void
   /** Ends the sandbox. */
   end(): void
 }
 
-/** What the last to give way was asked for. */
+/** The last demand to give way. */
 type Demand = { sharer: Sharer; fromBytes: number; toBytes: number; atMs: number }
 
 export class SharedMemory {
@@ -41,7 +42,10 @@ export class SharedMemory {
   readonly #onGivesWay: (usedBytes: number, ends: boolean) => void
   #last: Demand | undefined
 
-  /** `group` holds all sandboxes, and `limitBytes` is its limit. `onGivesWay` is told what all use when one has to, and whether it ends. */
+  /**
+   * `group` is the parent of all sandboxes, `limitBytes` its limit. `onGivesWay` is called when a sandbox must give
+   * way, with the total usage and whether the sandbox is ended.
+   */
   constructor(
     group: Pick<MemoryGroup, 'usedBytes'>,
     limitBytes: number,
@@ -53,7 +57,7 @@ export class SharedMemory {
       limitBytes - Math.min(marginBytesMax, Math.max(marginBytesMin, limitBytes * marginShare))
   }
 
-  /** Looks once, and makes one give way if it must. The result tells whether to look again soon. */
+  /** Checks the total, and makes a sandbox give way if necessary. Returns true if the next check should follow soon. */
   look(sharers: Iterable<Sharer>): boolean {
     try {
       const usedBytes = this.#group.usedBytes()
@@ -66,7 +70,7 @@ export class SharedMemory {
 
   #relieve(sharers: readonly Sharer[], usedBytes: number): void {
     if (sharers.some(({ isGivingWay }) => isGivingWay)) return
-    // Who stands still keeps what it has: the others share the rest.
+    // Frozen sandboxes keep their memory; the others share the rest.
     const running = sharers.filter(({ isFrozen }) => !isFrozen)
     const frozenBytes = sharers
       .filter(({ isFrozen }) => isFrozen)
@@ -90,7 +94,7 @@ export class SharedMemory {
       sharer.end()
       return
     }
-    // All used is too much by this; nobody gives up its share for it.
+    // The amount to free. A sandbox never has to go below its share.
     const excess = usedBytes - this.#triggerBytes * (1 - slackShare)
     const toBytes = Math.max(share, own - excess)
     this.#last = { sharer, fromBytes: own, toBytes, atMs: performance.now() }

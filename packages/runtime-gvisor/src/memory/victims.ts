@@ -1,20 +1,20 @@
 /**
- * Which processes are ended when a sandbox runs out of memory: the largest first, never process 1, and no more than
- * their memory explains. A victim's memory comes back a moment after its end, so victims stay pending for that long.
+ * Chooses the processes to kill when a sandbox runs out of memory: the largest first, never process 1, and only as many
+ * as needed. The kernel frees a victim's memory shortly after its end, so a victim stays pending until then.
  */
 
 /** A process as the sentry lists it. */
 export type ListedProcess = { pid: number; parentPid: number; name: string }
 export type MemoryProcess = ListedProcess & { rssBytes: number }
 
-/** What the kernel takes back in a second when a process ended. */
+/** The rate at which the kernel frees the memory of an ended process. */
 const freedBytesPerMs = 4_000_000
 const freedAtLeastMs = 10
-/** A victim that is still there after so long does not end. */
+/** A victim is no longer waited for after this time. */
 const endingMsMax = 1_000
-/** So many victims of one parent are the work of that parent. */
+/** After this many victims with the same parent, the parent is killed too. */
 const victimsOfOneParentMax = 4
-/** Below this share of what is used, the processes do not explain it: it is the sentry's own (pipes, sockets, memfd). */
+/** If processes hold less than this share of the used memory, the rest is in the sentry (pipes, sockets, memfd). */
 const explainedShareMin = 0.3
 
 type Pending = { rssBytes: number; endedAtMs: number; goneAtMs: number | undefined }
@@ -25,10 +25,10 @@ export class Victims {
   readonly #ended = new Set<number>()
   #hasChosen = false
 
-  /** Takes the present list into account: whose memory is still to come back. */
+  /** Updates the pending victims from the current process list. */
   see(processes: readonly ListedProcess[], nowMs: number): void {
     const present = new Set(processes.map(({ pid }) => pid))
-    // Its number may be given to another process.
+    // The pid may be reused by another process.
     for (const pid of this.#ended) if (!present.has(pid)) this.#ended.delete(pid)
     for (const [pid, victim] of this.#pending) {
       if (!present.has(pid)) victim.goneAtMs ??= nowMs
@@ -44,8 +44,9 @@ export class Victims {
   }
 
   /**
-   * The processes to end so that `usedBytes` falls below `targetBytes`. `unexplained` says that the memory is not the
-   * processes' own, and that one was ended already: more victims would be bystanders.
+   * Returns the processes to kill so that `usedBytes` falls below `targetBytes`. `unexplained` is true if the processes
+   * do not hold most of the memory. Then at most one victim is chosen until {@link chooseAgain}, because others may be
+   * innocent.
    */
   choose(
     processes: readonly MemoryProcess[],
@@ -67,19 +68,21 @@ export class Victims {
     return { victims: this.#withParents(victims, processes), unexplained: !isExplained }
   }
 
-  /** Counts a process as ended. */
+  /** Records a process as killed. */
   ended({ pid, rssBytes }: MemoryProcess, nowMs: number): void {
     this.#hasChosen = true
     this.#ended.add(pid)
     this.#pending.set(pid, { rssBytes, endedAtMs: nowMs, goneAtMs: undefined })
   }
 
-  /** Those of `processes` that were not ended yet. One whose parent does not ask for its end stays listed. */
+  /**
+   * Returns the processes that were not killed yet. A killed one stays listed as a zombie until its parent reaps it.
+   */
   left(processes: readonly ListedProcess[]): ListedProcess[] {
     return processes.filter(({ pid }) => !this.#ended.has(pid))
   }
 
-  /** The memory that nobody explained did not come back: one more victim may be chosen. */
+  /** Allows another victim, because the last one did not free the unexplained memory. */
   chooseAgain(): void {
     this.#hasChosen = false
   }
