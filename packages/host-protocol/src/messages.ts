@@ -164,7 +164,7 @@ export const hostEvent = z.discriminatedUnion('type', [
     pool: boundedList(poolReport, poolSizeMax),
     /** Null if there are more than {@link capturesInInventoryMax}. GET /captures then lists them. */
     captures: boundedList(uuid, capturesMax).nullable(),
-    /** What the host remembers of the instance. */
+    /** The watermark of the instance that the host has stored. */
     remembered: watermark.nullable().optional(),
   }),
   z.strictObject({ type: z.literal('heartbeat'), pressure, running: count.max(runtimesMax) }),

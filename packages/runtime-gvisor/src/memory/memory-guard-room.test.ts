@@ -10,8 +10,8 @@ const memoryMiB = 512
 const hog: MemoryProcess = { pid: 7, parentPid: 1, name: 'hog', rssBytes: 500 * mib }
 
 /**
- * A fake group that uses `usedMiB`, and a fake sentry that lists the hog until it is signalled. `signal` is the sentry's
- * response to the signal.
+ * A fake group that uses `usedMiB`, and a fake sentry that lists the hog until it is signalled. `signal` is the
+ * sentry's response to the signal.
  */
 const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
   const limits: number[] = []
