@@ -83,12 +83,9 @@ export const dockAccessRoutes = {
     access: { credentials: 'public' },
     params: dockParams,
     query: z.object({ ticket: z.string().min(1) }),
-    response: z
-      .string()
-      .meta({
-        description:
-          'Terminal frames: binary frames carry bytes, text frames carry control messages as JSON.',
-      }),
+    response: z.string().meta({
+      description: 'Terminal frames: binary frames carry bytes, text frames carry control messages as JSON.',
+    }),
     responseKind: 'websocket',
     errors: [
       'validation_error',
