@@ -1,4 +1,4 @@
-/** One instance for tests: a real database, a fake host, a clock that the test drives, one organization. */
+/** A control plane for tests: a real database, a fake host, a clock that the test advances, and one organization. */
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { RouteBody, routes } from '@dock/contract'
@@ -16,7 +16,7 @@ import { type Clock, createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './fake-host.ts'
 
-/** An Environment, empty at version 1. */
+/** Inserts an Environment with an empty version 1. */
 export async function insertEnvironment(
   db: Db,
   organizationId: string,
@@ -28,9 +28,10 @@ export async function insertEnvironment(
     select id, ${organizationId}, 1 from e`.execute(db)
 }
 
+/** A clock that a test advances. */
 export type DrivenClock = Clock & { advance(ms: number): void }
 
-/** Stands still until it is advanced; what came due is called then. */
+/** Creates a clock that stands still until it is advanced. `advance` calls the timers that became due. */
 export function createDrivenClock(): DrivenClock {
   let now = Date.parse('2026-01-01T00:00:00.000Z')
   const timers = new Set<{ at: number; callback: () => void }>()
@@ -66,12 +67,13 @@ export type TestWorld = {
     over?: Partial<RouteBody<(typeof routes)['createDock']>>,
     key?: string,
   ): ReturnType<typeof createDock>
-  /** Another process on the same database and host. */
+  /** Creates a second control plane process on the same database and host. */
   another(): DockModules
+  /** Sends the host's inventory, and waits until it is processed. */
   report(): Promise<void>
-  /** Time passes without a word from the host, while a process looks for one every second. */
+  /** Advances the clock without heartbeats of the host. The process checks for silent hosts every second. */
   beSilent(ms?: number, process?: DockModules): Promise<void>
-  /** What placement counts, beside a recount of the rows: the two must agree. */
+  /** Returns the host's reservations, and the number of placed Docks counted from the rows. The two must agree. */
   reserved(): Promise<{ slots: number; cpus: number; recounted: number }>
 }
 
@@ -88,6 +90,7 @@ const callerOf = (userId: string): Visitor =>
     { role: 'member', outsider: 'dock_not_found' },
   )
 
+/** Creates the world in an empty or shared database, and reports its host online. */
 export async function createTestWorld(
   db: Db,
   options: { billing?: boolean; limits?: Partial<Limits>; hostLostAfterMs?: number } = {},

@@ -1,4 +1,4 @@
-/** What the tests of Docks share: a world of its own for each, and how work ended. */
+/** Test setup for tests of Docks: a new world for each test, and a helper for expected errors. */
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
@@ -6,8 +6,8 @@ import { type FreshDatabase, freshDatabase } from '../index.ts'
 import { createTestWorld, type TestWorld } from './dock-world.ts'
 
 /**
- * Makes a world before each test of the file and hands it and its database to `prepare`. They share a database, which goes after the
- * file; where `alone`, earlier worlds go before the next.
+ * Creates a new world before each test of the file and passes it, with its database, to `prepare`. The worlds share one
+ * database, which is dropped after the file. With `alone`, earlier worlds are deleted before the next one is created.
  */
 export function eachInAWorld(
   prepare: (world: TestWorld, database: FreshDatabase) => unknown,
@@ -25,7 +25,7 @@ export function eachInAWorld(
   })
 }
 
-/** `'succeeded'`, or the code that the work was refused with. */
+/** Returns `'succeeded'`, or the error code with which the work was refused. */
 export function outcomeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'succeeded',

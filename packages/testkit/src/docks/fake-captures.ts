@@ -1,8 +1,7 @@
 /**
- * Captures and images of the fake host. The disk of a capture is its id, so that a copy that comes back can be told; that
- * of an image is what a test makes it. Tests only.
+ * Captures and images of the fake host. A capture's disk contains the capture's id, so that tests can verify a restored
+ * copy. A test sets the disk of an image. Tests only.
  */
-
 import { type HostGateway, HostRefused } from '@dock/control-plane/src/modules/hosts/index.ts'
 import {
   chunkName,
@@ -19,7 +18,7 @@ type DiskCalls = Pick<HostGateway, 'nameChunks' | 'sealChunks'>
 type CaptureCalls = DiskCalls & Pick<HostGateway, 'restoreCapture'>
 type ImageCalls = Pick<HostGateway, 'nameImageChunks' | 'sealImageChunks' | 'sendImage'>
 
-/** `content` answers the only chunk of a disk. */
+/** `content` returns the disk, which consists of one chunk. */
 const fakeDisks = (content: (hostId: string, id: string) => Buffer): DiskCalls => ({
   nameChunks: async (hostId, id, secret) => {
     const disk = content(hostId, id)
@@ -39,7 +38,7 @@ const fakeDisks = (content: (hostId: string, id: string) => Buffer): DiskCalls =
   },
 })
 
-/** `captures` holds the ids of those that are there. */
+/** `captures` contains the ids of the captures that exist. */
 export function fakeCaptures(captures: Set<string>): CaptureCalls {
   return {
     ...fakeDisks((_host, captureId) => {
@@ -50,7 +49,8 @@ export function fakeCaptures(captures: Set<string>): CaptureCalls {
       const keys = parseCopyKeys(disk.keys)
       for await (const { name, bytes } of decodeChunks(frames)) {
         const restored = await openChunk(keys, name, bytes)
-        if (restored.toString() !== captureId) throw new HostRefused('damaged', 'the disk of another capture')
+        if (restored.toString() !== captureId)
+          throw new HostRefused('damaged', 'this is the disk of another capture')
       }
       captures.add(captureId)
       return { sizeBytes: disk.diskBytes }
@@ -58,7 +58,7 @@ export function fakeCaptures(captures: Set<string>): CaptureCalls {
   }
 }
 
-/** `images` holds the disks of each host's images, by host and name. */
+/** `images` contains the disks of images, by host id and image name. */
 export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls {
   const { nameChunks, sealChunks } = fakeDisks((hostId, name) => {
     const disk = images.get(hostId)?.get(name)
@@ -76,7 +76,8 @@ export function fakeImages(images: Map<string, Map<string, string>>): ImageCalls
         disk += (await openChunk(keys, name, bytes)).toString()
         filled.push([index, name])
       }
-      if (diskDigest(diskBytes, filled) !== digest) throw new HostRefused('damaged', 'not that version')
+      if (diskDigest(diskBytes, filled) !== digest)
+        throw new HostRefused('damaged', 'the disk does not match the digest')
       images.set(hostId, (images.get(hostId) ?? new Map()).set(image, disk))
     },
   }

@@ -1,4 +1,7 @@
-/** Connections of the fake host: terminals whose other end a test holds, ports that are this machine's. Tests only. */
+/**
+ * Connections of the fake host. A test plays the shell of its terminals, and its ports are ports of this machine. Tests
+ * only.
+ */
 import { connect } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import {
@@ -10,18 +13,18 @@ import {
 export type FakeTerminalEnd = {
   dockId: string
   generation: number
-  /** The side of the shell. */
+  /** The shell's end of the terminal. */
   shell: Duplex
   sizes: TerminalSize[]
-  /** Ends it as a shell does, or with null as a Dock does that stops. */
+  /** Ends the terminal with the shell's exit code, or with null as if the Dock stopped. */
   exit(code: number | null): void
 }
 
-/** `alive` tells whether the Dock runs at this generation. */
+/** `alive` returns true if the Dock runs with this generation. */
 export function fakeConnections(alive: (dockId: string, generation: number) => boolean): HostConnections & {
   terminals: FakeTerminalEnd[]
   unreachable: Error | null
-  /** Connections of git in Docks that wait to be taken, by id. */
+  /** Git connections from Docks that wait to be accepted, by connection id. */
   git: Map<string, Duplex>
 } {
   const byId = new Map<string, FakeTerminalEnd>()

@@ -1,4 +1,4 @@
-/** A host in memory for tests: keeps disks, sandboxes and captures as an agent would, and fails when told to. */
+/** An in-memory host for tests. It keeps sandboxes, disks and captures like a host agent, and fails when a test asks. */
 import {
   type CaptureNote,
   type ClonedRepositories,
@@ -30,10 +30,12 @@ type Method =
   | 'setup'
   | 'furnish'
   | 'cloneRepositories'
+/** `lost`: the link breaks before the command is executed; `lost-after`: it breaks before the response arrives. */
 type Failure = 'unlinked' | 'lost' | 'lost-after' | HostRefused['code']
 
 const gib = 1024 ** 3
 
+/** Returns the facts of a small test host, with the fields in `over` replaced. */
 export function hostFacts(over: Partial<HostFacts> = {}): HostFacts {
   return {
     runtime: 'gvisor',
@@ -51,7 +53,7 @@ export function hostFacts(over: Partial<HostFacts> = {}): HostFacts {
   }
 }
 
-/** A report of a host that runs and keeps nothing but what `over` says. */
+/** Returns the inventory of a host that has no Docks or captures, apart from the fields in `over`. */
 export function inventoryOf<Over extends object>(over?: Over) {
   return {
     type: 'inventory' as const,
@@ -68,38 +70,39 @@ export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
-  /** What it noted of its captures. */
+  /** Notes about captures, by capture id. */
   notes: Map<string, NonNullable<CaptureNote['dock']>>
-  /** The note of any other capture. */
+  /** Returns the note of a capture that is not in `notes`. */
   notesOf: () => CaptureNote['dock']
-  /** Disks of the images of each host, by host and name; any name will do for a start until a test sets some. */
+  /** Disks of images, by host id and image name. A start accepts any image of a host that has no entry. */
   images: Map<string, Map<string, string>>
   calls: { method: Method; dockId: string; body: unknown }[]
-  /** Fails the next calls of a method, one entry a call. */
+  /** Failures of the next calls of a method, one entry per call. */
   failures: Map<Method, Failure[]>
-  /** Starts that came to it, oldest first. */
+  /** Start commands received, oldest first. */
   starts: StartDock[]
-  /** Awaited before a method does anything: a test holds a call open with it. */
+  /** Awaited before a method does anything, so that a test can hold a call open. */
   gate: Map<Method, Promise<void>>
   online: boolean
-  /** Whether a link that broke is soon there again, as after a restart of the agent. */
-  linksAgain: boolean
-  /** What it holds ready: the next report names it. */
+  /** True if a broken link is re-established soon, as after a restart of the agent. */
+  reconnects: boolean
+  /** Docks in the warm pool. The next report contains them. */
   pool: PoolReport[]
-  /** What it was last told to hold ready. */
+  /** The kind of Dock that the warm pool was last told to hold. */
   poolKind: PoolKind | null
-  /** What it remembers of the instance; reports of the test worlds name it. */
+  /** What the host remembers of the instance. Reports of the test worlds contain it. */
   instance: KeptInstance
-  /** How setup scripts end. */
+  /** Outcome of setup scripts. */
   setupOutcome: SetupOutcome
-  /** How clones end. */
+  /** Outcome of clones. */
   cloneOutcome: ClonedRepositories
-  /** What commands write, where they are not to write themselves. */
+  /** Output of commands; null: a command writes its own text to stdout. */
   output: { stdout: string; stderr: string } | null
-  /** Why its session was closed, one entry a time. */
+  /** Reasons for which the host's session was closed, oldest first. */
   disconnects: string[]
 }
 
+/** Creates an online host without Docks. It serves every host id, but is linked only as `hostId`. */
 export function createFakeHost(hostId: string): FakeHost {
   const sandboxes: FakeHost['sandboxes'] = new Map()
   const captures = new Set<string>()
@@ -115,7 +118,8 @@ export function createFakeHost(hostId: string): FakeHost {
     const failure = failures.get(method)?.shift()
     if (failure === 'unlinked') throw new HostNotLinked('no link')
     if (!host.online || failure === 'lost') throw new HostUnreachable('the link broke')
-    if (failure && failure !== 'lost-after') throw new HostRefused(failure, `told to fail: ${failure}`)
+    if (failure && failure !== 'lost-after')
+      throw new HostRefused(failure, `the test asked for this failure: ${failure}`)
     const result = work()
     if (failure === 'lost-after') throw new HostUnreachable('the link broke after the command')
     return result
@@ -142,8 +146,8 @@ export function createFakeHost(hostId: string): FakeHost {
     starts,
     gate,
     online: true,
-    linksAgain: false,
-    whenLinked: async () => host.linksAgain,
+    reconnects: false,
+    whenLinked: async () => host.reconnects,
     pool: [],
     poolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },

@@ -1,4 +1,4 @@
-/** What tests of operations share that were under way at a backup and are taken up again after its restore. */
+/** Helpers for tests of operations that were running when a backup was taken and are resumed after its restore. */
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -6,11 +6,12 @@ import type { TestWorld } from './dock-world.ts'
 
 type Method = 'start' | 'stop' | 'capture' | 'destroy'
 
+/** Returns the calls of this method that the fake host has received. */
 export function callsOf(world: TestWorld, method: Method) {
   return world.host.calls.filter((call) => call.method === method)
 }
 
-/** Begins the work and leaves it at the host's door, as a process does that ends there. */
+/** Starts the work and hangs its call to the host forever, as if the process ended during the call. */
 export async function cutOff(world: TestWorld, method: Method, work: () => Promise<unknown>): Promise<void> {
   const before = callsOf(world, method).length
   world.host.gate.set(method, new Promise(() => undefined))
@@ -25,7 +26,7 @@ const unfinished = async ({ db, organizationId }: TestWorld): Promise<number> =>
       and status <> 'completed'`.execute(db)
   ).rows.length
 
-/** The database is restored, the host tells of it, and a new process takes up what the database has under way. */
+/** Simulates a database restore: the host reports a later start of the instance, and a new process resumes all operations. */
 export async function takeUp(world: TestWorld): Promise<void> {
   world.host.instance = {
     watermark: { epoch: world.modules.context.epoch(), startId: newUuid(), mark: 3 },

@@ -1,4 +1,4 @@
-/** What every operation on Docks works with; made once by the composition. */
+/** Dependencies and settings that every operation on Docks receives. The composition creates them once. */
 
 import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
@@ -25,49 +25,49 @@ import type { DockUsage } from './usage/dock-usage.ts'
 
 export type DockContext = {
   db: Db
-  /** The instance's, which generations carry. */
+  /** The instance's current epoch. It is part of each new generation and grows with each database restore. */
   epoch(): number
   clock: Clock
   logger: Logger
   gateway: HostGateway
   runner: OperationRunner
   policy: PlacementPolicy
-  /** Hosts that new Docks avoid for a while. */
+  /** Hosts on which starts failed recently. Placement avoids them for a few minutes. */
   startFailures: StartFailures
   pools: Pick<WarmPools, 'take' | 'giveBack'>
-  /** The image of a Dock that names none. */
+  /** Image of a Dock if the request names none. */
   defaultImage: string
-  /** Images that online hosts serve. */
+  /** Returns the images that online hosts serve. */
   images(): Promise<string[]>
-  /** Images that are known even while no host serves them. */
+  /** Images that are valid even if no online host serves them. */
   catalog: readonly string[]
-  /** The linked host that keeps a completed Snapshot's capture; its copy is brought to one where none does. */
+  /** Returns a linked host that keeps the Snapshot's capture. If none does, restores the copy to a host first. */
   captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
-  /** Regular files of a completed Snapshot, batch by batch, in no order to rely on. */
+  /** Lists the regular files of a completed Snapshot in batches, in no particular order. */
   listFiles(snapshot: { id: string; hostId: string | null }): Promise<AsyncIterable<CaptureFile[]>>
-  /** The ready Template of that name, or null. */
+  /** Returns the ready Template of that name, or null. */
   template(organizationId: string, name: string): Promise<TemplateSource | null>
   rateLimits: RateLimits
   usage: DockUsage
   activity: DockActivity
-  /** Told of every moment at which a Dock is to stop. */
+  /** Timer that stops Docks when their ttl runs out. Call `note` whenever a Dock's stop time is set. */
   ttl: Pick<TtlClock, 'note'>
   sealer: Sealer
-  /** Keyed commands under way in this process, by Dock and key. */
+  /** Commands with an idempotency key that run in this process now. The map's key is `<dock id> <key>`. */
   keyedExecs: Map<string, Promise<ExecOutcome>>
-  /** What the deployment allows one command. */
+  /** Upper limit for the timeout of one command, in seconds. */
   execTimeoutSecondsMax: number
-  /** What one answer may hold of a file of a Snapshot. */
+  /** Most bytes of a Snapshot's file that one response may contain. */
   snapshotFileBytesMax: number
-  /** Of the HMAC that a repeated create is compared by. */
+  /** HMAC key of the fingerprints by which repeated creates are compared. */
   fingerprintKey: Buffer
-  /** Plans of organizations limit what they start. */
+  /** True if an organization's plan limits what it may start. */
   billing: boolean
-  /** What an organization may have that has no limits of its own. */
+  /** Limits of organizations that have no limits of their own. */
   limits: Limits
 }
 
-/** What the organization may start. */
+/** Returns the quota that a new or resized Dock of the organization is checked against. */
 export function quotaOf(
   { billing, limits }: Pick<DockContext, 'billing' | 'limits'>,
   organizationId: string,
@@ -75,7 +75,10 @@ export function quotaOf(
   return { organizationId, billing, defaults: limits }
 }
 
-/** The Dock, if the caller's role in its organization reaches. Throws `dock_not_found`, the same for absent and foreign. */
+/**
+ * Returns the Dock if the caller may access it. Throws `dock_not_found` both for an absent Dock and for one of another
+ * organization, so the error reveals nothing.
+ */
 export async function requireDock(
   context: Pick<DockContext, 'db'>,
   caller: Visitor,
@@ -84,6 +87,7 @@ export async function requireDock(
   return caller.admit(await findVisibleDock(context.db, caller.userId, id))
 }
 
+/** Returns the cause that is recorded for a change made by this caller through the API. */
 export function causedBy(caller: Pick<Caller, 'userId'>, why: string): Cause {
   return {
     by: `user:${caller.userId}`,
@@ -92,7 +96,7 @@ export function causedBy(caller: Pick<Caller, 'userId'>, why: string): Cause {
   }
 }
 
-/** A new operation on a Dock, in memory; a claim saves it. */
+/** Builds an operation on a Dock in memory. A claim saves it. */
 export function newDockOperation(
   input: Pick<OperationRow, 'kind' | 'organizationId' | 'generation' | 'cause' | 'hostId'> & {
     dockId: string

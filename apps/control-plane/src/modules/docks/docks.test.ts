@@ -50,7 +50,7 @@ const consistent = async (slots: number): Promise<void> => {
 }
 
 describe('create', () => {
-  it('answers a ready Dock, with its causes and its event', async () => {
+  it('returns a ready Dock, and records its state changes and event', async () => {
     const dock = await world.create({ name: 'one', ttlSeconds: 60 })
     expect(dock).toMatchObject({
       state: 'ready',
@@ -67,18 +67,18 @@ describe('create', () => {
     await consistent(1)
   })
 
-  it('gives names that people can say', async () => {
+  it('generates pronounceable names', async () => {
     expect((await world.create()).name).toMatch(/^[a-z]+-[a-z]+$/)
   })
 
-  it('refuses a taken name and leaves nothing', async () => {
+  it('refuses a taken name without residue', async () => {
     await world.create({ name: 'same' })
     expect(await outcomeOf(world.create({ name: 'same' }, 'key'))).toBe('dock_name_taken')
     await consistent(1)
     expect(await outcomeOf(world.create({ name: 'other' }, 'key'))).toBe('succeeded')
   })
 
-  it('knows no workspace of others', async () => {
+  it('does not find workspaces or Docks of others', async () => {
     expect(await outcomeOf(world.create({ workspaceId: newUuid() }))).toBe('dock_not_found')
     const dock = await world.create()
     expect(await outcomeOf(readDock(context(), world.stranger, dock.id))).toBe('dock_not_found')
@@ -96,7 +96,7 @@ describe('create', () => {
     expect((await remove(again.id)).operation.status).toBe('completed')
   })
 
-  it('fences what a host made whose link broke', async () => {
+  it('fences a sandbox that a host created although its link broke', async () => {
     world.host.failures.set('start', ['lost-after'])
     world.host.failures.set('destroy', ['lost'])
     expect(await outcomeOf(world.create())).toBe('service_unavailable')
@@ -106,7 +106,7 @@ describe('create', () => {
     await consistent(0)
   })
 
-  it('makes one Dock for 20 racers with one key', async () => {
+  it('creates one Dock for 20 concurrent requests with one key', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => outcomeOf(world.create({ name: 'raced' }, 'race'))),
     )
@@ -123,12 +123,12 @@ describe('create', () => {
     expect(await outcomeOf(world.create({ name: 'changed' }, 'race'))).toBe('succeeded')
   })
 
-  it('tells a racer with the key that the first call is under way, not that its Dock takes the last room', async () => {
+  it('tells a concurrent request with the same key that the create is in progress, not that there is no room', async () => {
     await sql`update hosts set max_docks = 1 where id = ${world.hostId}`.execute(world.db)
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('start', promise)
     const create = (key: string) => outcomeOf(world.create({}, key))
-    // Both have looked for the key before either places its Dock.
+    // Both requests look up the key before either of them places its Dock.
     const lock = 'select 1 from hosts for update'
     const raced = await whileLocked(database, { lock, waiting: 2 }, async () => {
       const racers = [create('race'), create('race')]
@@ -177,7 +177,7 @@ describe('stop and resume', () => {
     await consistent(1)
   })
 
-  it('runs on when the capture fails', async () => {
+  it('keeps the Dock running if the capture fails', async () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['failed'])
     expect(await outcomeOf(stop(dock.id))).toBe('service_unavailable')
@@ -190,7 +190,7 @@ describe('stop and resume', () => {
     expect((await read(dock.id)).billingPausedAt).toBeNull()
   })
 
-  it('goes on with a stop when the silent host is back', async () => {
+  it('continues a stop when the silent host returns', async () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['lost-after'])
     expect((await stop(dock.id)).state).toBe('archiving')
@@ -201,7 +201,7 @@ describe('stop and resume', () => {
     await consistent(0)
   })
 
-  it('forced, keeps nothing, and cannot be resumed', async () => {
+  it('a forced stop keeps nothing, and the Dock cannot be resumed', async () => {
     const dock = await world.create()
     expect((await stop(dock.id, true)).state).toBe('archived')
     expect(world.host.sandboxes.size + world.host.captures.size).toBe(0)
@@ -209,7 +209,7 @@ describe('stop and resume', () => {
     await consistent(0)
   })
 
-  it('undoes a resume that fails, its Snapshot untouched', async () => {
+  it('undoes a failed resume, with the Snapshot unchanged', async () => {
     const dock = await world.create()
     await stop(dock.id)
     world.host.failures.set('start', ['no_space'])
@@ -219,7 +219,7 @@ describe('stop and resume', () => {
     expect((await resume(dock.id)).state).toBe('ready')
   })
 
-  it('lets one operation at a time hold a Dock', async () => {
+  it('allows only one operation on a Dock at a time', async () => {
     const dock = await world.create()
     const answers = await Promise.all([
       outcomeOf(stop(dock.id)),
@@ -233,7 +233,7 @@ describe('stop and resume', () => {
     expect(await countActive()).toBe(0)
   })
 
-  it('stops by ttl, counted from ready', async () => {
+  it('stops a Dock by its ttl, counted from ready', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     world.clock.advance(59_000)
     const { stopDueDocks } = await import('./index.ts')
@@ -252,7 +252,7 @@ describe('stop and resume', () => {
 })
 
 describe('branch', () => {
-  it('copies a running Dock, which runs on', async () => {
+  it('copies a running Dock, which keeps running', async () => {
     const source = await world.create({ name: 'source' })
     const copy = await branch(source.id, 'k')
     expect(copy).toMatchObject({ state: 'ready', image: source.image })
@@ -266,7 +266,7 @@ describe('branch', () => {
     await consistent(2)
   })
 
-  it('copies a Dock that turns from ready to running meanwhile', async () => {
+  it('copies a Dock that changes from ready to running in the meantime', async () => {
     const source = await world.create()
     const turns = `update docks set state = 'running' where id = '${source.id}'`
     const copy = await whileLocked(database, { lock: turns, waiting: 1 }, () => branch(source.id))
@@ -275,7 +275,7 @@ describe('branch', () => {
     await consistent(2)
   })
 
-  it.each(['capture', 'start'] as const)('frees its source when the step %s fails', async (step) => {
+  it.each(['capture', 'start'] as const)('unlocks its source if the step %s fails', async (step) => {
     const source = await world.create()
     world.host.failures.set(step, ['failed'])
     expect(await outcomeOf(branch(source.id))).toBe('service_unavailable')
@@ -284,7 +284,7 @@ describe('branch', () => {
     expect((await branch(source.id)).state).toBe('ready')
   })
 
-  it('is taken over by another process, once its lease is over', async () => {
+  it('is resumed by another process when its lease has expired', async () => {
     const source = await world.create()
     let open: () => void = () => undefined
     world.host.gate.set(
@@ -326,7 +326,7 @@ describe('delete', () => {
     await consistent(1)
   })
 
-  it('waits as blocked for a silent host, and goes on when asked again', async () => {
+  it('is blocked by a silent host, and retried by a repeated request', async () => {
     const dock = await world.create()
     world.host.failures.set('destroy', ['lost'])
     const { operation } = await remove(dock.id)
@@ -338,7 +338,7 @@ describe('delete', () => {
     await consistent(0)
   })
 
-  it('orders a silent host to remove a capture that may be there although it failed', async () => {
+  it('orders a silent host to remove a capture that failed but may exist', async () => {
     const dock = await world.create()
     world.host.failures.set('capture', ['lost-after'])
     expect(await outcomeOf(branch(dock.id))).toBe('service_unavailable')
@@ -354,7 +354,7 @@ describe('delete', () => {
 })
 
 describe('exec', () => {
-  it('runs in a ready Dock only, and says what went wrong', async () => {
+  it('runs only in a ready Dock, and reports errors', async () => {
     const dock = await world.create()
     expect(await exec(dock.id, 'hello')).toMatchObject({ exitCode: 0, stdout: 'hello' })
     expect(await outcomeOf(exec(dock.id, 'sleep'))).toBe('exec_timeout')
@@ -366,7 +366,7 @@ describe('exec', () => {
     expect(await outcomeOf(exec(dock.id))).toBe('dock_not_running')
   })
 
-  it('runs 120 times a minute in a Dock, which strangers cannot use up', async () => {
+  it('allows 120 commands per minute and Dock, which strangers cannot use up', async () => {
     const [busy, quiet] = [await world.create(), await world.create()]
     const many = (caller: typeof world.caller, id: string, count: number) => {
       const body = { command: 'true', timeoutSeconds: 60, env: {}, cwd: '/' }
@@ -381,7 +381,7 @@ describe('exec', () => {
     expect(await outcomeOf(exec(quiet.id))).toBe('succeeded')
   })
 
-  it('runs a keyed command once', async () => {
+  it('runs a command with an idempotency key once', async () => {
     const dock = await world.create()
     const results = await Promise.all([exec(dock.id, 'first', 'k'), exec(dock.id, 'second', 'k')])
     expect(results[1]).toEqual(results[0])
@@ -394,7 +394,7 @@ describe('exec', () => {
 })
 
 describe('hosts', () => {
-  it('turns Docks of a silent host unreachable, and back', async () => {
+  it('marks Docks of a silent host unreachable, and ready when it returns', async () => {
     const dock = await world.create()
     await world.beSilent()
     expect((await read(dock.id)).state).toBe('unreachable')
@@ -404,7 +404,7 @@ describe('hosts', () => {
     await consistent(1)
   })
 
-  it('boots a Dock again whose sandbox is gone, three times', async () => {
+  it('reboots a Dock whose sandbox has died, up to three times', async () => {
     const dock = await world.create()
     for (const generation of [2, 3, 4]) {
       await world.modules.hostEvents.handle(world.hostId, {
@@ -424,7 +424,7 @@ describe('hosts', () => {
     await consistent(1)
   })
 
-  it('boots again what an ordered end stopped, without counting it', async () => {
+  it('reboots a Dock whose sandbox was ended on purpose, without counting it', async () => {
     const dock = await world.create()
     world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 1, state: 'stopped', ip: null })
     world.clock.advance(10_000)
@@ -434,7 +434,7 @@ describe('hosts', () => {
     expect((await read(dock.id)).state).toBe('ready')
   })
 
-  it('fences runtimes that nobody owns, destroys nothing of them, and leaves generation 0 alone', async () => {
+  it('fences unknown runtimes without destroying their disks, and ignores generation 0', async () => {
     const [pool, stray, capture] = [newUuid(), newUuid(), newUuid()]
     world.host.sandboxes.set(pool, { dockId: pool, generation: 0, state: 'running', ip: null })
     world.host.sandboxes.set(stray, { dockId: stray, generation: 1, state: 'running', ip: null })
@@ -448,7 +448,7 @@ describe('hosts', () => {
 })
 
 describe('the hot path', () => {
-  it('costs three statements a create and one an exec', async () => {
+  it('needs three SQL statements for a create and one for an exec', async () => {
     const query = vi.spyOn(pg.Client.prototype, 'query')
     try {
       await world.create({}, 'counted')

@@ -1,4 +1,4 @@
-/** Public face of Docks: the module with its operations, sagas and timers, made once by the composition. */
+/** Public interface of the Docks module: its operations, sagas and timers. Nothing else may be imported from outside. */
 
 export { activitySweepMs, createDockActivity, type DockActivity } from './activity/dock-activity.ts'
 export { branchDock } from './boot/branch-dock.ts'
@@ -18,13 +18,13 @@ export {
   requireSecretsAccess,
 } from './core/environment-gate.ts'
 export { explainFailure } from './core/explain-failure.ts'
-export { whileHostReturns } from './core/host-patience.ts'
 export { latestSnapshot } from './core/kept-snapshot.ts'
 export { captureOfLostTime, type LostTimeParts, waitWhereInherited } from './core/lost-time.ts'
 export { pruneDockRecords, removeDockRecords } from './core/prune-records.ts'
 export { removeCapture } from './core/remove-from-host.ts'
+export { whileHostReturns } from './core/retry-when-host-reconnects.ts'
 export { dockSealedColumns } from './core/sealed-columns.ts'
-export { bootsUnderWay } from './core/snapshot-hold.ts'
+export { bootsUnderWay } from './core/snapshot-in-use.ts'
 export { createTtlClock } from './core/ttl-clock.ts'
 export { deleteDock } from './delete/delete-dock.ts'
 export { createDeleteSaga } from './delete/delete-saga.ts'

@@ -34,8 +34,8 @@ const archivedDock = async () => {
   return dock
 }
 
-describe('a refused stop', () => {
-  it('leaves the Dock running, pauses billing and tells once, until a capture succeeds', async () => {
+describe('a stop that fails', () => {
+  it('keeps the Dock running, pauses billing and alerts once, until a capture succeeds', async () => {
     const dock = await world.create()
     world.host.failures.set('stop', ['failed', 'no_space'])
     expect(await outcomeOf(stop(dock.id))).toBe('service_unavailable')
@@ -55,15 +55,15 @@ describe('a refused stop', () => {
   })
 })
 
-describe('a change in between', () => {
-  it('is kept by a PATCH that does not name what changed', async () => {
+describe('a concurrent change', () => {
+  it('is kept by a PATCH of other fields', async () => {
     const { id } = await archivedDock()
     const change = `update docks set name = 'renamed', cpus = 1 where id = '${id}'`
     await whileLocked(database, { lock: change, waiting: 1 }, () => update(id, { ttlSeconds: 60 }))
     expect(await read(id)).toMatchObject({ name: 'renamed', cpus: 1, ttlSeconds: 60 })
   })
 
-  it('is what a resume starts with', async () => {
+  it('is used by a resume', async () => {
     const { id } = await archivedDock()
     const change = `update docks set ttl_seconds = null, cpus = 1 where id = '${id}'`
     await whileLocked(database, { lock: change, waiting: 1 }, () => resume(id))
@@ -73,8 +73,8 @@ describe('a change in between', () => {
   })
 })
 
-describe('a Dock that is used this moment', () => {
-  it('is deleted all the same', async () => {
+describe('a Dock whose activity state changes concurrently', () => {
+  it('is deleted nevertheless', async () => {
     const { id } = await world.create()
     const change = `update docks set state = 'running' where id = '${id}'`
     await whileLocked(database, { lock: change, waiting: 1 }, () =>
@@ -85,7 +85,7 @@ describe('a Dock that is used this moment', () => {
 })
 
 describe('stop', () => {
-  it('answers a stop that is under way with its state', async () => {
+  it('returns the state of a stop that is already in progress', async () => {
     const dock = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('stop', promise)
@@ -96,7 +96,7 @@ describe('stop', () => {
     expect(await first).toEqual({ id: dock.id, state: 'archived' })
   })
 
-  it('keeps earlier Snapshots when it is forced', async () => {
+  it('keeps earlier Snapshots if it is forced', async () => {
     const dock = await world.create()
     await stop(dock.id)
     await resume(dock.id)
@@ -117,7 +117,7 @@ describe('stop', () => {
     expect(await outcomeOf(branch(broken!.id))).toBe('conflict')
   })
 
-  it('is taken by one of many who ask at once', async () => {
+  it('is executed once for concurrent requests', async () => {
     const dock = await world.create()
     const answers = await Promise.all(Array.from({ length: 8 }, () => outcomeOf(stop(dock.id))))
     expect(answers.every((answer) => ['succeeded', 'dock_busy'].includes(answer))).toBe(true)
@@ -127,7 +127,7 @@ describe('stop', () => {
 })
 
 describe('resume', () => {
-  it('takes a size for its boot alone; a disk stays as large as it was made', async () => {
+  it('sets CPUs and memory for that boot only; a larger disk stays', async () => {
     const dock = await archivedDock()
     await resume(dock.id, { cpus: 4, memoryMiB: 2048, diskGiB: 3 })
     const started = world.host.calls.filter((call) => call.method === 'start').at(-1)
@@ -161,7 +161,7 @@ describe('resume', () => {
     expect((await read(dock.id)).environment).toBe('other')
   })
 
-  it('that fails leaves all as it was', async () => {
+  it('restores all previous values if it fails', async () => {
     const dock = await archivedDock()
     await addEnvironment('other')
     const before = await read(dock.id)
@@ -173,7 +173,7 @@ describe('resume', () => {
     expect(await world.reserved()).toMatchObject({ slots: 0, cpus: 0 })
   })
 
-  it('is refused below the data that the Dock holds', async () => {
+  it('is refused if the disk is too small for the data', async () => {
     const dock = await archivedDock()
     await sql`update snapshots set size_bytes = ${1.5 * 1024 ** 3} where dock_id = ${dock.id}`.execute(
       world.db,
@@ -185,14 +185,14 @@ describe('resume', () => {
     expect((await update(dock.id, { diskGiB: 2 })).diskGiB).toBe(2)
   })
 
-  it('is told when the host finds that the data does not go on a smaller disk', async () => {
+  it('reports if the host finds the disk too small for the data', async () => {
     const dock = await archivedDock()
     world.host.failures.set('start', ['invalid'])
     expect(await outcomeOf(resume(dock.id, { diskGiB: 1 }))).toBe('validation_error')
     expect(await read(dock.id)).toMatchObject({ state: 'archived', diskGiB: 2 })
   })
 
-  it('tells a host that has gone from one that is full', async () => {
+  it('distinguishes an absent host from a full one', async () => {
     const dock = await archivedDock()
     expect(await outcomeOf(resume(dock.id, { cpus: 64 }))).toBe('validation_error')
     world.host.online = false
@@ -213,7 +213,7 @@ describe('update', () => {
     expect(world.host.calls.at(-1)?.body).toMatchObject({ cpus: 2, memoryMiB: 2048 })
   })
 
-  it('never gives one name to two Docks, whoever asks at once', async () => {
+  it('never gives one name to two Docks, even for concurrent requests', async () => {
     const docks = await Promise.all(Array.from({ length: 5 }, () => world.create()))
     const answers = await Promise.all(docks.map((dock) => outcomeOf(update(dock.id, { name: 'wanted' }))))
     expect(answers.filter((answer) => answer === 'succeeded')).toHaveLength(1)
@@ -223,7 +223,7 @@ describe('update', () => {
 })
 
 describe('lists', () => {
-  it('show the states of the letters, or all', async () => {
+  it('show Docks in the states of the filter’s letters, or all', async () => {
     const names = async (filter: string, all = false) =>
       (await Array.fromAsync(listDocks(context(), world.caller, { filter, all })))
         .flat()
@@ -246,7 +246,7 @@ describe('lists', () => {
 })
 
 describe('the ttl of a Dock whose resume fails', () => {
-  /** Resumes with `body`, sets the ttl to `patched` meanwhile, and lets the start fail. */
+  /** Resumes with `body`, sets the ttl to `patched` during the start, and makes the start fail. */
   const failedResume = async (body: Parameters<typeof resumeDock>[3], patched: number | null | undefined) => {
     const { id } = await archivedDock()
     const gate = Promise.withResolvers<void>()
@@ -261,11 +261,11 @@ describe('the ttl of a Dock whose resume fails', () => {
     return (await read(id)).ttlSeconds
   }
 
-  it('is what it was before, if the resume gave one', async () => {
+  it('is restored if the resume set one', async () => {
     expect(await failedResume({ ttlSeconds: 60 }, undefined)).toBe(600)
   })
 
-  it('is what was set meanwhile', async () => {
+  it('keeps a value that was set during the start', async () => {
     expect(await failedResume({ ttlSeconds: 60 }, 1200)).toBe(1200)
     expect(await failedResume({}, 1200)).toBe(1200)
     expect(await failedResume({}, null)).toBeNull()

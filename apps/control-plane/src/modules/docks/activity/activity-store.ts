@@ -1,16 +1,16 @@
-/** The only SQL for when Docks were active. It serves every tenant: nobody calls it. */
+/** All SQL for the activity of Docks. It runs for a timer, not for a caller, so it covers all organizations. */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { DockRow } from '../core/dock.ts'
 import { dockColumns } from '../core/dock-store.ts'
 
-/** Notes that these Docks were active, in one statement. */
+/** Records that these Docks were active at `now`. */
 export async function saveActivity(db: Db, dockIds: readonly string[], now: Date): Promise<void> {
   await sql`update docks set active_at = ${now} where id = any(${dockIds}::uuid[])
     and state in ('ready', 'idle', 'running')`.execute(db)
 }
 
-/** Those of the Docks that are ready, in use or not. */
+/** Returns those of the Docks that are `ready`, `idle` or `running`. */
 export async function liveDocks(db: Db, dockIds: readonly string[]): Promise<DockRow[]> {
   return (
     await sql<DockRow>`select ${dockColumns} from docks d
@@ -18,10 +18,11 @@ export async function liveDocks(db: Db, dockIds: readonly string[]): Promise<Doc
   ).rows
 }
 
-export const quietPage = 200
+/** Page size of {@link inactiveDocks}. */
+export const inactivePage = 200
 
-/** The next page of Docks in this state in which nothing was active since: those behind the last one of the page before. */
-export async function quietDocks(
+/** Returns the next page, after `after`, of Docks in this state that were not active since. */
+export async function inactiveDocks(
   db: Db,
   state: 'ready' | 'running',
   since: Date,
@@ -31,6 +32,6 @@ export async function quietDocks(
     await sql<DockRow & { activeAt: Date }>`select ${dockColumns}, d.active_at as "activeAt" from docks d
       where d.state = ${state} and d.active_at <= ${since}
         and ${after ? sql`(d.active_at, d.id) > (${after.activeAt}::timestamptz, ${after.id}::uuid)` : sql`true`}
-      order by d.active_at, d.id limit ${quietPage}`.execute(db)
+      order by d.active_at, d.id limit ${inactivePage}`.execute(db)
   ).rows
 }

@@ -26,7 +26,7 @@ const exec = () =>
     { command: 'x', timeoutSeconds: 600, env: {}, cwd: '/' },
     undefined,
   )
-/** Time passes as it does for the timers: with a sweep each half minute. */
+/** Advances the clock, with a sweep every half minute like the timer. */
 const pass = async (minutes: number): Promise<void> => {
   for (let half = 0; half < minutes * 2; half++) {
     world.clock.advance(30_000)
@@ -41,7 +41,7 @@ const writes = async (): Promise<number> =>
     }>`select count(*)::int as n from dock_state_changes where dock_id = ${dockId}`.execute(world.db)
   ).rows[0]!.n
 
-it('is running while a session of ten seconds lasts, and ready after it', async () => {
+it('is running while a session lasts longer than ten seconds, and ready after it', async () => {
   const end = activity().begin({ id: dockId })
   world.clock.advance(9_999)
   await settled()
@@ -60,7 +60,7 @@ it('is running while a session of ten seconds lasts, and ready after it', async 
   expect(await stateOf()).toBe('ready')
 })
 
-it('is running for as long as a command takes', async () => {
+it('is running until a long command ends', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   world.host.gate.set('exec', promise)
   const answer = exec()
@@ -76,7 +76,7 @@ it('is running for as long as a command takes', async () => {
   expect(await stateOf()).toBe('ready')
 })
 
-it('is idle after 15 minutes without any, and ready again with the next', async () => {
+it('is idle after 15 minutes without sessions, and ready again with the next one', async () => {
   await pass(14.5)
   expect(await stateOf()).toBe('ready')
   await pass(0.5)
@@ -93,7 +93,7 @@ it('is idle after 15 minutes without any, and ready again with the next', async 
   expect(await stateOf()).toBe('idle')
 })
 
-it('goes from idle to running with a session that lasts', async () => {
+it('goes from idle to running with a long session', async () => {
   await pass(15)
   const end = activity().begin({ id: dockId })
   world.clock.advance(10_000)
@@ -104,14 +104,14 @@ it('goes from idle to running with a session that lasts', async () => {
   expect(await stateOf()).toBe('ready')
 })
 
-it('writes nothing for short commands but when they were', async () => {
+it('writes only the time of short commands', async () => {
   const before = await writes()
   for (let call = 0; call < 5; call++) await exec()
   await pass(1)
   expect(await writes()).toBe(before)
 })
 
-it('forgets sessions of a process that is gone', async () => {
+it('ends sessions of a process that has died', async () => {
   const other = world.another()
   other.context.activity.begin({ id: dockId })
   world.clock.advance(10_000)
@@ -123,7 +123,7 @@ it('forgets sessions of a process that is gone', async () => {
   expect(await stateOf()).toBe('ready')
 })
 
-it('leaves a Dock alone that was stopped meanwhile', async () => {
+it('does not change a Dock that was stopped in the meantime', async () => {
   const end = activity().begin({ id: dockId })
   await stopDock(world.modules.context, world.caller, dockId, { force: false })
   world.clock.advance(10_000)
@@ -134,7 +134,7 @@ it('leaves a Dock alone that was stopped meanwhile', async () => {
   expect(await stateOf()).toBe('archived')
 })
 
-it('lets every Dock that fell quiet read idle in one sweep, however many there are', async () => {
+it('marks all inactive Docks idle in one sweep, over several pages', async () => {
   await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime, state,
       state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, active_at, created_by,
       created_at, updated_at)

@@ -1,7 +1,7 @@
 /**
- * Which Docks are in use. `running`: a session (a command, a terminal) has lasted ten seconds; `idle`: none for fifteen
- * minutes. A shorter command changes no state and writes nothing itself: that it was there is noted with all others,
- * every half minute.
+ * Tracks which Docks are in use. A Dock is `running` while a session (a command or a terminal) lasts longer than 10
+ * seconds, and becomes `idle` after 15 minutes without sessions. A shorter command changes no state. Its time is written
+ * every 30 seconds, in one statement for all Docks.
  */
 import type { DockCause, DockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
@@ -9,34 +9,34 @@ import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { DockRow } from '../core/dock.ts'
 import { commitDock } from '../core/dock-commit.ts'
-import { liveDocks, quietDocks, quietPage, saveActivity } from './activity-store.ts'
+import { inactiveDocks, inactivePage, liveDocks, saveActivity } from './activity-store.ts'
 
 const lastingMs = 10_000
 const idleAfterMs = 15 * 60_000
 /** How often {@link DockActivity.sweep} is to be called. */
 export const activitySweepMs = 30_000
-/** Sessions end with their process: what nobody has renewed for three sweeps is over. */
+/** Sessions end with their process, so a session that was not renewed for three sweeps counts as over. */
 const staleMs = 3 * activitySweepMs
 
-/** Docks that are moved at a time after they fell quiet. */
+/** Number of inactive Docks that are moved concurrently. */
 const movesAtOnce = 4
 
 export type DockActivity = {
-  /** A session in the Dock begins; the answer ends it. */
+  /** Starts a session in the Dock. Call the returned function when the session ends. */
   begin(dock: Pick<DockRow, 'id'>): () => void
-  /** Writes what was active, and moves what fell quiet or came to life again. */
+  /** Writes recent activity, and moves Docks that became active or inactive. */
   sweep(): Promise<void>
-  /** Resolves when no move that a session caused is under way. */
+  /** Resolves when all moves caused by sessions are done. */
   settled(): Promise<void>
 }
 
 export function createDockActivity(options: { db: Db; clock: Clock; logger: Logger }): DockActivity {
   const { db, clock, logger } = options
-  /** Sessions that have lasted, by Dock. */
+  /** Number of open sessions longer than 10 seconds, by Dock id. */
   const lasting = new Map<string, number>()
-  /** Active since the last sweep. */
+  /** Docks that were active since the last sweep. */
   const noted = new Set<string>()
-  /** The last move of each Dock that is under way: one follows the other. */
+  /** The latest pending move of each Dock. Moves of one Dock run one after the other. */
   const moving = new Map<string, Promise<void>>()
 
   const move = (dock: DockRow, to: DockState, why: DockCause): Promise<unknown> =>
@@ -49,7 +49,7 @@ export function createDockActivity(options: { db: Db; clock: Clock; logger: Logg
       ...(to === 'running' ? { set: sql`active_at = ${clock.now()}` } : {}),
     })
 
-  /** Brings Docks that were active to the state that they are in. One that changes meanwhile is left to the next sweep. */
+  /** Moves active Docks to the right state. A Dock that changes concurrently is left to the next sweep. */
   const settle = async (dockIds: readonly string[]): Promise<void> => {
     for (const dock of await liveDocks(db, dockIds)) {
       if (lasting.has(dock.id)) {
@@ -59,8 +59,8 @@ export function createDockActivity(options: { db: Db; clock: Clock; logger: Logg
     }
   }
 
-  /** Moves every Dock that fell quiet, however many there are. */
-  const moveQuiet = async (
+  /** Moves all inactive Docks, page by page. */
+  const moveInactive = async (
     from: 'ready' | 'running',
     since: Date,
     to: DockState,
@@ -68,14 +68,14 @@ export function createDockActivity(options: { db: Db; clock: Clock; logger: Logg
   ): Promise<void> => {
     let last: { activeAt: Date; id: string } | null = null
     for (;;) {
-      const page: Awaited<ReturnType<typeof quietDocks>> = await quietDocks(db, from, since, last)
+      const page: Awaited<ReturnType<typeof inactiveDocks>> = await inactiveDocks(db, from, since, last)
       const left = [...page]
       const work = async (): Promise<void> => {
         for (let dock = left.shift(); dock; dock = left.shift()) await move(dock, to, why)
       }
       await Promise.all(Array.from({ length: movesAtOnce }, work))
       last = page.at(-1) ?? null
-      if (page.length < quietPage) return
+      if (page.length < inactivePage) return
     }
   }
 
@@ -83,7 +83,9 @@ export function createDockActivity(options: { db: Db; clock: Clock; logger: Logg
     const before = moving.get(dockId) ?? Promise.resolve()
     const after = before
       .then(() => settle([dockId]))
-      .catch((error: unknown) => logger.warn({ dockId, err: error }, 'activity not recorded'))
+      .catch((error: unknown) =>
+        logger.warn({ dockId, err: error }, 'recording activity failed; the next sweep retries'),
+      )
       .finally(() => {
         if (moving.get(dockId) === after) moving.delete(dockId)
       })
@@ -123,8 +125,8 @@ export function createDockActivity(options: { db: Db; clock: Clock; logger: Logg
         await settle(active)
       }
       const since = (ms: number): Date => new Date(now.getTime() - ms)
-      await moveQuiet('running', since(staleMs), 'ready', 'activity_ended')
-      await moveQuiet('ready', since(idleAfterMs), 'idle', 'inactivity')
+      await moveInactive('running', since(staleMs), 'ready', 'activity_ended')
+      await moveInactive('ready', since(idleAfterMs), 'idle', 'inactivity')
     },
     settled: async () => {
       while (moving.size > 0) await Promise.all(moving.values())

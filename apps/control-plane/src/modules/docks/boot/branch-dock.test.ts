@@ -19,7 +19,7 @@ const branch = (id: string, body: Partial<Parameters<typeof branchDock>[3]> = {}
   branchDock(context(), world.caller, id, { ttlSeconds: null, ...body }, undefined)
 
 describe('branch', () => {
-  it('has its source’s size, image and Environment where nothing else is said', async () => {
+  it('has its source’s size, image and Environment unless the request says otherwise', async () => {
     await insertEnvironment(world.db, world.organizationId, { name: 'other' })
     const source = await world.create({ cpus: 2, environment: 'other', ttlSeconds: 600, diskGiB: 2 })
     const { cpus, memoryMiB, diskGiB, image, environment } = source
@@ -35,7 +35,7 @@ describe('branch', () => {
     expect(await outcomeOf(branch(newUuid()))).toBe('dock_not_found')
   })
 
-  it('is refused on a disk below the data of a Dock that runs, and leaves nothing', async () => {
+  it('is refused without residue if its disk is too small for the data of a running source', async () => {
     const source = await world.create({ diskGiB: 3 })
     const gib = 1024 ** 3
     const sample: UsageSample = {
@@ -70,7 +70,7 @@ describe('a retry of a branch with its key', () => {
       over.key ?? 'key',
     )
 
-  it('answers the copy also after its source is deleted, to its organization alone', async () => {
+  it('returns the copy even after its source is deleted, but only to members of its organization', async () => {
     const source = await world.create()
     const copy = await retry(source.id)
     await deleteDock(context(), world.caller, source.id, source.id)
@@ -81,7 +81,7 @@ describe('a retry of a branch with its key', () => {
     expect(await outcomeOf(retry(source.id))).toBe('dock_not_found')
   })
 
-  it('that is still being made is told so, and its source stays until it boots', async () => {
+  it('gets idempotency_in_progress while the copy boots, and its source cannot be deleted until then', async () => {
     const source = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('start', promise)
@@ -95,7 +95,7 @@ describe('a retry of a branch with its key', () => {
     expect(await removal()).toBe('succeeded')
   })
 
-  it('answers the copy also when its source has come to bar members', async () => {
+  it('returns the copy even if its source has become admins only', async () => {
     const source = await world.create()
     const copy = await retry(source.id)
     await sql`update docks set marks = array[${newUuid()}::uuid] where id = ${source.id}`.execute(world.db)

@@ -6,7 +6,7 @@ import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { findDockOfKey, findVisibleDock, passingOfDock, readCreateContext } from '../core/dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../core/environment-gate.ts'
-import { type KeptSnapshot, latestSnapshot, placedWith } from '../core/kept-snapshot.ts'
+import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
 import { mergeVariables, openVariables, sealVariables } from '../environment/variables/dock-variables.ts'
 import { viewDock } from '../view/dock-view.ts'
@@ -14,7 +14,7 @@ import { claimAndStart } from './claim-start.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
 import type { StartData } from './start-data.ts'
 
-/** Copies a Dock: a running one is captured live, an archived one is copied from its latest Snapshot. */
+/** Copies a Dock. A ready source is captured while it runs; an archived source is copied from its latest Snapshot. */
 export async function branchDock(
   context: DockContext,
   caller: Visitor,
@@ -27,9 +27,9 @@ export async function branchDock(
   const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
   const found = await findVisibleDock(db, caller.userId, sourceId)
   if (!found && key !== undefined) {
-    // The copy may outlive its source: the fingerprint, which holds the source's id, tells whose key it is.
+    // The source was deleted. A retry still finds the copy: the fingerprint contains the source's id.
     const copy = await findDockOfKey(db, { userId: caller.userId, key, keysSince: since, fingerprint })
-    return answerOnceMade(caller.admit(copy))
+    return viewFinishedBranch(caller.admit(copy))
   }
   const source = caller.admit(found)
   const { organizationId, workspaceId, generation } = source
@@ -59,7 +59,7 @@ export async function branchDock(
     }
     if (disk.bytes !== null && diskBytesOf(size.diskGiB) < disk.bytes)
       throw new ServiceError('validation_error', {
-        message: 'diskGiB: below the data that the source holds.',
+        message: 'diskGiB: too small for the data on the source Dock.',
       })
     const variables = mergeVariables(
       await openVariables(context, { organizationId, dockId: sourceId }),
@@ -122,7 +122,7 @@ export async function branchDock(
         key: key === undefined ? null : { key, fingerprint, keysSince: since },
         placement: {
           ...size,
-          ...placedWith(disk),
+          ...placementForSnapshot(disk),
           linked: context.gateway.linked(),
           avoid: context.startFailures.recent(),
         },
@@ -139,7 +139,7 @@ export async function branchDock(
   })
 }
 
-const answerOnceMade = (copy: DockRow & { isBeingMade: boolean }): Dock => {
+const viewFinishedBranch = (copy: DockRow & { isBeingMade: boolean }): Dock => {
   if (copy.isBeingMade) throw new ServiceError('idempotency_in_progress')
   return viewDock(copy)
 }
@@ -152,7 +152,7 @@ const requireSameImage = async (context: DockContext, source: DockRow, image: st
     : new ServiceError('image_unknown')
 }
 
-/** Where the copy comes from: the disk of a ready Dock, captured live, or the latest Snapshot of an archived one. */
+/** What the branch copies: the disk of a ready Dock (`live`), or the latest Snapshot of an archived Dock. */
 type SourceDisk = Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'> & {
   live: boolean
   snapshotId: string | null
@@ -163,7 +163,7 @@ const diskOf = async ({ db, usage }: DockContext, source: DockRow): Promise<Sour
   const live = isReadyDockState(source.state)
   const { hostId, runtime } = source
   if (live && hostId !== null) {
-    // As last heard: what it wrote since then the host finds out.
+    // From the last sample. The host rejects the size if the Dock has written more since.
     const bytes = usage.last(source.id, source.generation)?.diskBytes ?? null
     return { hostId, runtime, copied: false, live, snapshotId: null, bytes }
   }

@@ -1,18 +1,18 @@
-/** The Dock that a branch copies: its capture, and the end of the hold on it. */
+/** A branch's source Dock: takes its capture and releases the operation that locks it. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { OperationError, OperationRow, SagaStep } from '../../../engine/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { afterHeld, holdDock } from '../core/dock-commit.ts'
-import { whileHostReturns } from '../core/host-patience.ts'
 import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
+import { whileHostReturns } from '../core/retry-when-host-reconnects.ts'
 import { hostOf, startData } from './start-data.ts'
 
 export type BranchSource = {
-  /** Captures a source that runs, and lets it go. */
+  /** Captures the source if it runs, then releases it. */
   capture: SagaStep
-  /** Ends the hold on the source, with its Snapshot completed, or failed where `failure` says why. */
+  /** Unlocks the source. Its Snapshot becomes `completed`, or `failed` if `failure` is given. */
   release(operation: OperationRow, failure: OperationError | null): Promise<void>
 }
 
@@ -30,7 +30,8 @@ export function createBranchSource(parts: {
     const now = clock.now()
     const size = source.sizeBytes ?? 0
     const ofLostTime = failure !== null && (await origins.isOfLostTime(operation.id))
-    // A capture that failed may be there all the same. One of the lost time goes to quarantine: no host is named for it.
+    // A failed capture may still exist on the host, so the host is ordered to remove it. If the capture may date from
+    // before a database restore, it is not removed: its row names no host, so the next inventory puts it in quarantine.
     const leftovers: OrderForHost[] =
       failure && source.live && operation.hostId !== null && !ofLostTime
         ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
@@ -43,7 +44,7 @@ export function createBranchSource(parts: {
         host_id = case when ${ofLostTime} then null else host_id end
         where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
       ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
-      -- An upgrade may have given the source files since the branch was claimed: what the capture may hold, it says.
+      -- An upgrade may have put files on the source since the branch was claimed, so its marks are copied again.
       marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
         where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
       update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}

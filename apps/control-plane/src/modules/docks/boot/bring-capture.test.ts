@@ -59,7 +59,7 @@ describe('a capture that its host lacks', () => {
     expect(await hostId()).toBe(world.hostId)
   })
 
-  it('fails the boot where there is no copy either, and the Dock stays archived', async () => {
+  it('fails the boot if there is no copy either, and the Dock stays archived', async () => {
     world.host.captures.delete(snapshotId)
     await sql`delete from copies where snapshot_id = ${snapshotId}`.execute(world.db)
     expect(await outcomeOf(resume())).toBe('service_unavailable')
@@ -68,13 +68,13 @@ describe('a capture that its host lacks', () => {
 })
 
 describe('a restore', () => {
-  it('is done once for all who need it at a time', async () => {
+  it('runs once for concurrent callers', async () => {
     await Promise.all([ensure(second), ensure(second), ensure(second)])
     await ensure(second)
     expect(restores).toEqual([second])
   })
 
-  it('leaves the capture on the host that had it, and on the one that got it', async () => {
+  it('keeps the capture on both hosts', async () => {
     await ensure(second)
     expect(await hostId()).toBe(world.hostId)
     expect(await rows()).toEqual([{ hostId: second, state: 'kept' }])
@@ -85,7 +85,7 @@ describe('a restore', () => {
     ])
   })
 
-  it('that failed leaves nothing that says it is under way', async () => {
+  it('leaves no row behind if it fails', async () => {
     const { restoreCapture } = world.host
     world.host.restoreCapture = () => Promise.reject(new HostRefused('no_space', 'full'))
     await expect(ensure(second)).rejects.toThrow('full')
@@ -95,7 +95,7 @@ describe('a restore', () => {
     expect(restores).toEqual([second])
   })
 
-  it('takes back the order to remove the capture there', async () => {
+  it('cancels an order to remove the capture from that host', async () => {
     await sql`insert into host_orders (host_id, kind, thing_id, created_at)
       values (${second}, 'capture', ${snapshotId}, now())`.execute(world.db)
     await ensure(second)
@@ -104,7 +104,7 @@ describe('a restore', () => {
     )
   })
 
-  it('is removed from every host with its Dock', async () => {
+  it('is removed from every host when its Dock is deleted', async () => {
     await ensure(second)
     const removed: string[] = []
     const { destroyCapture } = world.host

@@ -1,4 +1,4 @@
-/** Claims a new Dock under a given or a generated name, runs its start, and answers it ready. */
+/** Claims a new Dock under a given or generated name, and boots it. */
 import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { explainNoPlacement, type PoolKind, type WarmDock } from '../../hosts/index.ts'
@@ -10,19 +10,19 @@ import { viewDock } from '../view/dock-view.ts'
 import { startData } from './start-data.ts'
 
 const nameAttempts = 6
-/** How many waiting Docks that are gone one create tries, before it boots one of its own. */
-const waitingAttempts = 3
+/** How many Docks of the warm pool a create tries to claim before it boots a new sandbox. */
+const warmAttempts = 3
 
 export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin'> & {
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
-/** Refused before the key was claimed: another call with the key may have claimed it meanwhile. */
-export class NotClaimed extends ServiceError {}
+/** The create was refused before its key was claimed, so a concurrent request may have claimed the key. */
+export class RefusedBeforeClaim extends ServiceError {}
 
 const beforeClaim = (error: unknown): unknown =>
   error instanceof ServiceError
-    ? new NotClaimed(error.code, {
+    ? new RefusedBeforeClaim(error.code, {
         message: error.message,
         status: error.status,
         detail: error.detail,
@@ -31,9 +31,11 @@ const beforeClaim = (error: unknown): unknown =>
     : error
 
 /**
- * Answers the ready Dock, or null when another call with the key was quicker. Throws why it could not be made: {@link NotClaimed} while nothing is saved. With
- * `warm`, a Dock of that kind that a host holds ready becomes this one: hence its id is chosen here. Should that host
- * have lost it by then, its start is an ordinary one.
+ * Returns the ready Dock, or null if a concurrent request with the same key claimed the key first. Throws
+ * {@link RefusedBeforeClaim} if nothing was saved, or the error of the start.
+ *
+ * With `warm`, claims a sandbox of that kind from a host's warm pool. The sandbox already has an id, so the id is chosen
+ * here and passed to `build`. If the host has lost the sandbox by the time of the start, it boots a new one.
  */
 export async function claimAndStart(
   context: DockContext,
@@ -49,7 +51,7 @@ export async function claimAndStart(
     outcome = await claimNamed(context, request, waiting)
   } catch (error) {
     if (waiting && error instanceof DockIdTaken)
-      return claimAndStart(context, attempt < waitingAttempts ? warm : null, build, attempt + 1)
+      return claimAndStart(context, attempt < warmAttempts ? warm : null, build, attempt + 1)
     if (waiting) context.pools.giveBack(waiting)
     throw beforeClaim(error)
   }
@@ -60,14 +62,14 @@ export async function claimAndStart(
       : explainNoPlacement(context.db, request.placement, context.catalog).catch((error: unknown) => {
           throw beforeClaim(error)
         })
-  if (outcome.kind === 'source_changed') throw new NotClaimed('dock_busy')
+  if (outcome.kind === 'source_changed') throw new RefusedBeforeClaim('dock_busy')
   if (outcome.kind === 'key_taken') return null
   const { operation } = request
   operation.hostId = outcome.hostId
   return viewDock(await runStart(context, operation))
 }
 
-/** Tries names until one is free. A waiting Dock goes by the name that it was booted with, if no other was asked for. */
+/** Tries generated names until one is free. A Dock of the warm pool keeps the name it was booted with, if possible. */
 const claimNamed = async (
   context: DockContext,
   request: StartRequest,

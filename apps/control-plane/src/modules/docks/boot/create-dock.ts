@@ -13,7 +13,7 @@ import type { StartData } from './start-data.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 
-/** Creates a Dock and answers it once it is ready; with a key, once for all callers of that key. */
+/** Creates a Dock and returns it when it is ready. Requests with the same idempotency key create one Dock. */
 export async function createDock(
   context: DockContext,
   caller: Visitor,

@@ -1,18 +1,18 @@
-/** What a new Dock's disk is made of: an image, or a Template's Snapshot. */
+/** What a new Dock's disk is created from: an image, or a Template's Snapshot. */
 import { type Role, roleReaches, ServiceError } from '@dock/contract'
 import type { PlacementRequest, StartDock } from '../../hosts/index.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
-import { placedWith } from '../core/kept-snapshot.ts'
+import { placementForSnapshot } from '../core/kept-snapshot.ts'
 import type { DockContext } from '../dock-context.ts'
 
 export type Origin = {
   image: string
-  /** Size of the disk that is copied: a Dock's is never smaller. */
+  /** Size of the disk that is copied. The new disk is at least as large. */
   diskGiB: number
   command: Pick<StartDock, 'source' | 'newIdentity'>
   placement: Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'>
   captureHost?: string | null
-  /** Environments whose files the disk may hold. */
+  /** Ids of the Environments whose files may be on the disk. */
   marks: readonly string[]
 }
 
@@ -26,7 +26,10 @@ export function fromImage(image: string): Origin {
   }
 }
 
-/** Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, or `validation_error` for another image. */
+/**
+ * Throws `template_not_found`, `template_source_missing`, `connector_admin_only`, `environment_secrets_admin_only`, or
+ * `validation_error` if `image` is not the Template's image.
+ */
 export async function fromTemplate(
   context: DockContext,
   tenant: { organizationId: string; role: Role },
@@ -40,7 +43,7 @@ export async function fromTemplate(
   requireSecretsAccess({ ...template, role: tenant.role })
   if (image !== undefined && image !== template.image)
     throw new ServiceError('validation_error', {
-      message: "image: must be the Template's image, or be left out.",
+      message: "image: must be the Template's image. Omit it to use that image.",
     })
   const { snapshotId, hostId, diskGiB } = template
   if (snapshotId === null) throw new ServiceError('template_source_missing')
@@ -48,7 +51,7 @@ export async function fromTemplate(
     image: template.image,
     diskGiB,
     command: { source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
-    placement: placedWith(template),
+    placement: placementForSnapshot(template),
     captureHost: hostId,
     marks: template.marks,
   }

@@ -1,4 +1,4 @@
-/** One Dock for one key: what a repeated create or branch is answered. */
+/** Idempotency keys of create and branch: requests with the same key create one Dock. */
 import { createHmac } from 'node:crypto'
 import { type Dock, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
@@ -7,9 +7,9 @@ import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
 import { type CreateContext, findDock } from '../core/dock-store.ts'
 import type { DockContext } from '../dock-context.ts'
 import { viewDock } from '../view/dock-view.ts'
-import { NotClaimed } from './claim-start.ts'
+import { RefusedBeforeClaim } from './claim-start.ts'
 
-/** JSON with the keys of every object in order, so that equal bodies have equal texts. */
+/** Serializes to JSON with sorted object keys, so that equal bodies give equal strings. */
 const canonical = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
@@ -18,19 +18,25 @@ const canonical = (value: unknown): string => {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonical(item)}`).join(',')}}`
 }
 
-/** Keyed, because bodies hold secrets: who reads the database cannot try values against it. */
+/**
+ * Returns the fingerprint of a request: an HMAC-SHA256 of its route and body. It is keyed because bodies contain
+ * secrets, which somebody who can read the database could otherwise guess.
+ */
 export function fingerprintOf(key: Buffer, route: string, body: unknown): Buffer {
   return createHmac('sha256', key)
     .update(`${route}\n${canonical(body)}`)
     .digest()
 }
 
-/** Keys older than this are free again. */
+/** Returns the time before which idempotency keys have expired and can be used again. */
 export function keysSince(now: Date): Date {
   return new Date(now.getTime() - limits.idempotencyKeepSeconds * 1000)
 }
 
-/** The Dock of an earlier call with the key, or null when there was none. Throws the two idempotency codes. */
+/**
+ * Returns the id of the Dock that an earlier request with the key created, or null if there was none. Throws
+ * `idempotency_key_reused` or `idempotency_in_progress`.
+ */
 const replayedDock = (context: CreateContext, fingerprint: Buffer): string | null => {
   if (!context.keyFingerprint) return null
   if (!context.keyFingerprint.equals(fingerprint)) throw new ServiceError('idempotency_key_reused')
@@ -39,8 +45,9 @@ const replayedDock = (context: CreateContext, fingerprint: Buffer): string | nul
 }
 
 /**
- * Answers the Dock that the key stands for as it is now, `dock_not_found` once it was deleted; otherwise what `make`
- * makes. It answers null when another call with the key was quicker.
+ * Returns the Dock that an earlier request with the key created, in its current state. If there was none, calls `make`,
+ * which returns null if a concurrent request with the same key created the Dock first. Throws `dock_not_found` if the
+ * Dock was deleted since.
  */
 export async function makeDockOnce(
   { db }: Pick<DockContext, 'db'>,
@@ -62,9 +69,9 @@ export async function makeDockOnce(
   try {
     made ??= await make()
   } catch (error) {
-    // What stands in the way (a limit, the host's room, the name) may be the Dock that another call with the key has
-    // just claimed.
-    made = error instanceof NotClaimed ? await replayOther() : null
+    // The refusal (quota, no room, name taken) may be due to the Dock that a concurrent request with the same key has
+    // just created.
+    made = error instanceof RefusedBeforeClaim ? await replayOther() : null
     if (!made) throw error
   }
   if (made) return made
@@ -73,7 +80,7 @@ export async function makeDockOnce(
   return first
 }
 
-/** Removes the keys of every tenant whose day is over. */
+/** Deletes the expired keys of all organizations. */
 export async function dropOldKeys(db: Db, now: Date): Promise<void> {
   await deleteBatches(
     db,

@@ -8,7 +8,7 @@ import { resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
 let second: string
-/** Hosts that were asked to start something, in order. */
+/** Hosts that received start commands, in order. */
 let asked: string[]
 /** Hosts on which every start fails. */
 let broken: Map<string, HostRefused>
@@ -35,18 +35,18 @@ beforeEach(async () => {
     if (refusal) throw refusal
     return start(hostId, ...rest)
   }
-  // The first host is the one that is chosen.
+  // Placement prefers the first host.
   await sql`update hosts set reserved_slots = 25 where id = ${second}`.execute(world.db)
 })
 
-it('a start that its host fails is tried on a second one', async () => {
+it('a start that fails on its host is tried on a second host', async () => {
   broken.set(world.hostId, new HostRefused('failed', 'no runtime'))
   const dock = await world.create()
   expect(dock).toMatchObject({ state: 'ready', hostId: second })
   expect(asked).toEqual([world.hostId, second])
   expect(await slots(world.hostId)).toEqual({ slots: 0, counted: 0 })
   expect(await slots(second)).toEqual({ slots: 26, counted: 1 })
-  // What the first may have made is to go there.
+  // The first host is ordered to remove whatever it may have created.
   const orders = await sql`select host_id, generation from host_orders where thing_id = ${dock.id}`.execute(
     world.db,
   )
@@ -57,7 +57,7 @@ it('a start that its host fails is tried on a second one', async () => {
   )
 })
 
-it('the host that failed is avoided for some minutes, and no longer', async () => {
+it('placement avoids the failed host for a few minutes', async () => {
   broken.set(world.hostId, new HostRefused('failed', 'no runtime'))
   await world.create()
   asked = []
@@ -68,24 +68,24 @@ it('the host that failed is avoided for some minutes, and no longer', async () =
   expect((await world.create()).hostId).toBe(world.hostId)
 })
 
-it('is tried on two hosts, not more', async () => {
+it('a start is tried on at most two hosts', async () => {
   for (const id of [world.hostId, second]) broken.set(id, new HostRefused('failed', 'no runtime'))
   expect(await outcomeOf(world.create())).toBe('service_unavailable')
   expect(asked).toEqual([world.hostId, second])
   expect(await slots(second)).toEqual({ slots: 25, counted: 0 })
   expect(await slots(world.hostId)).toEqual({ slots: 0, counted: 0 })
-  // An avoided host is better than none.
+  // An avoided host is used if there is no other.
   broken.clear()
   expect(await outcomeOf(world.create())).toBe('succeeded')
 })
 
-it('is not tried elsewhere for a fault of the request', async () => {
+it('a start is not tried on another host if the request is at fault', async () => {
   broken.set(world.hostId, new HostRefused('invalid', 'too small'))
   expect(await outcomeOf(world.create())).toBe('validation_error')
   expect(asked).toEqual([world.hostId])
 })
 
-it('a resume moves only where a copy of its Snapshot can be had', async () => {
+it('a resume moves to another host only if its Snapshot has a copy', async () => {
   const { id } = await world.create()
   await stopDock(world.modules.context, world.caller, id, { force: false })
   broken.set(world.hostId, new HostRefused('failed', 'no runtime'))
@@ -93,7 +93,7 @@ it('a resume moves only where a copy of its Snapshot can be had', async () => {
   asked = []
   expect(await outcomeOf(resume())).toBe('service_unavailable')
   expect(asked).toEqual([world.hostId])
-  // A capture on each of them stands for the copy.
+  // A capture on each host stands in for the copy.
   await sql`update snapshots set copied_at = now() where dock_id = ${id}`.execute(world.db)
   await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
     select id, ${second}, 'kept', now() from snapshots where dock_id = ${id}`.execute(world.db)

@@ -1,6 +1,6 @@
 /**
- * A start that failed on its host is tried once on a second one: the Dock's reservation, its row and its operation move
- * there in one statement. The first host is told to destroy what it may have made, by order where it cannot be told.
+ * Retries a failed start once on a second host. One statement moves the Dock's reservation, row and operation to the new
+ * host, and saves an order for the first host to destroy whatever it may have created.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -28,17 +28,17 @@ export type MoveParts = {
   startFailures: StartFailures
 }
 
-/** What a host refuses for a reason of its own. Anything else would be refused elsewhere as well. */
-const ownReasons = new Set<string>(['failed', 'no_space', 'busy', 'frozen', 'damaged'])
+/** Refusals that depend on the host. Any other host would refuse the rest as well. */
+const hostFaults = new Set<string>(['failed', 'no_space', 'busy', 'frozen', 'damaged'])
 
-/** True if another host may well do what this one did not. */
+/** True if the same start may succeed on another host. */
 export function isFaultOfHost(error: unknown): boolean {
-  return error instanceof HostUnreachable || (error instanceof HostRefused && ownReasons.has(error.code))
+  return error instanceof HostUnreachable || (error instanceof HostRefused && hostFaults.has(error.code))
 }
 
 type Row = { cpus: number; memoryMiB: number; diskGiB: number; runtime: string; copied: boolean }
 
-/** Where the source can be had, or null where no other host will do. */
+/** Returns a placement request for a second host, or null if no other host can have the start's source. */
 const placementOf = async (
   { db, gateway, startFailures }: MoveParts,
   operation: OperationRow,
@@ -63,7 +63,7 @@ const placementOf = async (
   }
 }
 
-/** Moves the start to another host with room, and returns whether there was one. Throws {@link LeaseLost}. */
+/** Moves the start to another host. Returns false if no suitable host has room. Throws {@link LeaseLost}. */
 export async function moveStart(
   parts: MoveParts,
   operation: OperationRow,
@@ -103,7 +103,7 @@ export async function moveStart(
   if (hostId === null) return false
   operation.hostId = hostId
   operation.data['movedFrom'] = from
-  // At once where it can be; the order stands until the host's next report in any case.
+  // Only speeds up the removal: the order is saved and the host executes it at its next report in any case.
   await gateway.destroy(from, dockId, { operationId: operation.id, generation }).catch(() => undefined)
   return true
 }

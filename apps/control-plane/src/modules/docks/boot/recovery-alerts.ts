@@ -1,4 +1,4 @@
-/** What people are told when a Dock is out of reach, was started again, or could not be. */
+/** Alerts about Docks that are unreachable, were restarted, or could not be restarted. */
 import type { AlertType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { RawBuilder } from 'kysely'
@@ -20,27 +20,27 @@ const alertOf = (dock: Told, type: AlertType, title: string, body: string, at: D
     eventId: newUuid(),
   })
 
-/** For the `also` of the change that makes it unreachable. */
+/** Alert for the `also` of the commit that makes the Dock unreachable. */
 export function stoppedResponding(dock: Told, at: Date): RawBuilder<unknown> {
   return alertOf(
     dock,
     'stopped_responding',
     `${dock.name} stopped responding`,
-    `The machine on which ${dock.name} runs has been silent for 30 seconds. The Dock cannot be reached until that machine answers again; it is not started anywhere else, and its disk stays where it is.`,
+    `The machine on which ${dock.name} runs has not responded for 30 seconds. The Dock cannot be reached until the machine responds again. It is not started on another machine, and its disk stays where it is.`,
     at,
   )
 }
 
 const heldBody: Record<HeldWhy, (name: string) => string> = {
   died_too_often: (name) =>
-    `${name} ended unexpectedly more than three times within ten minutes and is not started again. Its disk is kept: stop the Dock to save it as a Snapshot, then resume it, with more memory if it ran out of that.`,
+    `${name} ended unexpectedly more than three times within ten minutes and is not restarted. Its disk is kept. Stop the Dock to save the disk as a Snapshot, then resume it; if it ran out of memory, resume it with more.`,
   would_not_start: (name) =>
-    `${name} ended and could not be started again. Its disk is kept: stop the Dock to save it as a Snapshot, then resume it.`,
+    `${name} ended and could not be restarted. Its disk is kept. Stop the Dock to save the disk as a Snapshot, then resume it.`,
   disk_gone: (name) =>
-    `${name} ended, and its machine no longer has its disk. Earlier Snapshots of it can still be read and downloaded.`,
+    `${name} ended, and its machine no longer has its disk. Earlier Snapshots of the Dock can still be read and downloaded.`,
 }
 
-/** For the `also` of the change that gives up starting it again. */
+/** Alert for the `also` of the commit that gives up restarting the Dock. */
 export function heldAfterLoss(dock: Told, why: HeldWhy, at: Date): RawBuilder<unknown> {
   return alertOf(dock, 'held_after_loss', `${dock.name} needs attention`, heldBody[why](dock.name), at)
 }
@@ -53,22 +53,22 @@ const bootedDock = (boot: Boot, { name }: Recovery): Told => ({
   name,
 })
 
-/** For the `also` of the change that makes a Dock ready: nothing unless this boot made good for a death. */
+/** Alerts for the `also` of the commit that makes a Dock ready: empty unless this boot recovered from a death. */
 export function recoveredAlerts(boot: Boot, recovery: Recovery | undefined, at: Date): RawBuilder<unknown>[] {
   return recovery?.died
     ? [
         alertOf(
           bootedDock(boot, recovery),
           'auto_recovered',
-          `${recovery.name} was started again`,
-          `${recovery.name} ended unexpectedly and was started again from its own disk. Files that had been written are there; programs that ran in it have to be started anew.`,
+          `${recovery.name} was restarted`,
+          `${recovery.name} ended unexpectedly and was restarted from its own disk. Files that were written are kept. Programs that ran in the Dock must be started again.`,
           at,
         ),
       ]
     : []
 }
 
-/** For the `also` of the change that fails a boot: nothing unless it was to make good for a loss. */
+/** Alerts for the `also` of the commit that fails a boot: empty unless the boot was a recovery. */
 export function heldAlerts(boot: Boot, recovery: Recovery | undefined, at: Date): RawBuilder<unknown>[] {
   return recovery ? [heldAfterLoss(bootedDock(boot, recovery), recovery.held ?? 'would_not_start', at)] : []
 }

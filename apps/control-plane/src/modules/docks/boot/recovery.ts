@@ -1,13 +1,13 @@
-/** What a boot after a loss carries with it in its operation's row. */
+/** Data of a recovery, stored in its operation's row. */
 
-/** Why a Dock is not started again any more. */
+/** Why a Dock is no longer restarted. */
 export type HeldWhy = 'died_too_often' | 'would_not_start' | 'disk_gone'
 
 export type Recovery = {
-  /** Unexpectedly, so that people are told. */
+  /** True if the runtime ended unexpectedly, so that an alert is sent. */
   died: boolean
-  /** The Dock's name, for what they are told. */
+  /** The Dock's name, for the alert. */
   name: string
-  /** Set once the boot is given up. */
+  /** Set if the recovery has failed for good. */
   held?: HeldWhy
 }

@@ -8,21 +8,21 @@ import { claimDock } from '../core/dock-claim.ts'
 import { hostnameOf } from '../core/dock-name.ts'
 import { findDock } from '../core/dock-store.ts'
 import { requireSecretsAccess } from '../core/environment-gate.ts'
-import { type KeptSnapshot, latestSnapshot, placedWith } from '../core/kept-snapshot.ts'
+import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
 import { causedBy, type DockContext, newDockOperation, quotaOf, requireDock } from '../dock-context.ts'
 import { rebindDock } from '../environment/rebind-dock.ts'
 import type { StartData } from './start-data.ts'
 
 const answerWithinMs = 30_000
 
-/** How often a Dock is read anew that changed between reading and claiming, as by an upgrade of its Environment. */
+/** Retries if the Dock changes between reading and claiming, for example by an upgrade of its Environment. */
 const attempts = 3
 
 type ResumeAnswer = RouteResponse<(typeof routes)['resumeDock']>
 
 type ResumeBody = RouteBody<(typeof routes)['resumeDock']>
 
-/** Boots an archived Dock from its latest Snapshot; answers when ready, or after 30 s with the state as it is. */
+/** Boots an archived Dock from its latest Snapshot. Returns when it is ready, or after 30 s with its current state. */
 export async function resumeDock(
   context: DockContext,
   caller: Visitor,
@@ -32,13 +32,13 @@ export async function resumeDock(
   for (let attempt = 0; attempt < attempts; attempt++) {
     const claimed = await claimResume(context, caller, id, body)
     if (!claimed) continue
-    const answer = await answerInTime(context, claimed.operation)
+    const answer = await runWithTimeout(context, claimed.operation)
     return claimed.message === null ? answer : { ...answer, message: claimed.message }
   }
   throw new ServiceError('dock_busy')
 }
 
-/** Saves the intent; null when the Dock has changed since it was read. */
+/** Saves the intent. Returns null if the Dock has changed since it was read. */
 const claimResume = async (
   context: DockContext,
   caller: Visitor,
@@ -60,7 +60,7 @@ const claimResume = async (
     diskGiB: body.diskGiB ?? dock.diskGiB,
   }
   if (diskBytesOf(size.diskGiB) < snapshot.sizeBytes)
-    throw new ServiceError('validation_error', { message: 'diskGiB: below the data that the Dock holds.' })
+    throw new ServiceError('validation_error', { message: 'diskGiB: too small for the data on the Dock.' })
   const ttlSeconds = body.ttlSeconds === undefined ? dock.ttlSeconds : body.ttlSeconds
   const generation = nextGeneration(dock.generation, context.epoch())
   const hostId = snapshot.hostId
@@ -96,7 +96,7 @@ const claimResume = async (
   })
   const request = {
     ...size,
-    ...placedWith(snapshot),
+    ...placementForSnapshot(snapshot),
     linked: context.gateway.linked(),
     avoid: context.startFailures.recent(),
   }
@@ -116,15 +116,15 @@ const claimResume = async (
     now: clock.now(),
   })
   if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
-  return claimed === 'claimed' ? { operation, message: explainOlder(snapshot) } : null
+  return claimed === 'claimed' ? { operation, message: explainOlderSnapshot(snapshot) } : null
 }
 
-/** Says so where the Dock's latest state was lost with its host. */
-const explainOlder = ({ newerLostFrom, id }: KeptSnapshot): string | null =>
+/** Returns a message if a newer Snapshot was lost with its host, otherwise null. */
+const explainOlderSnapshot = ({ newerLostFrom, id }: KeptSnapshot): string | null =>
   newerLostFrom &&
-  `The Snapshot of ${newerLostFrom.toISOString()} was lost with its host. The Dock starts from Snapshot ${id}, the one before it.`
+  `The Snapshot of ${newerLostFrom.toISOString()} was lost with its host. The Dock starts from the previous Snapshot, ${id}.`
 
-const answerInTime = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
+const runWithTimeout = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
   const { db, clock, runner } = context
   const { organizationId, targetId: id } = operation
   let cancel: () => void = () => undefined

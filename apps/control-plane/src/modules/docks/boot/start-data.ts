@@ -1,4 +1,4 @@
-/** What a start keeps in its operation's row. */
+/** Data of a start operation, stored in its row. */
 import type { WebhookEventType } from '@dock/contract'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { OrderForHost, StartDock } from '../../hosts/index.ts'
@@ -10,45 +10,45 @@ import type { Recovery } from './recovery.ts'
 export type StartData = {
   command: Omit<StartDock, 'operationId' | 'generation' | 'env' | 'files'>
   event: WebhookEventType | null
-  /** Known to get nothing, and to have had nothing, from an Environment or its creator: nothing is looked for. */
+  /** True if the Dock has no variables, files or repositories, so the start need not look for any. */
   unfurnished?: boolean
-  /** The Environment passes repositories on; and what became of them. */
+  /** Set if the Environment passes on repositories: their progress. */
   repositories?: RepositoriesProgress
-  /** A setup script runs once the Dock is ready. */
+  /** True if a setup script runs once the Dock is ready. */
   setup?: boolean
-  /** Of a resume: what the row read before, for one that fails. */
+  /** Resume only: the Dock's previous values, restored if the resume fails. */
   before?: Pick<
     DockRow,
     'diskGiB' | 'ttlSeconds' | 'environment' | 'environmentId' | 'environmentVersion' | 'noEnv'
   > &
     DockPassing & {
-      /** The ttl that the resume gave, if it gave one. */
+      /** The ttl that the resume set, if it set one. */
       givenTtl?: number | null
     }
-  /** The host that kept the capture when the start was ordered; null: only its copy was left. */
+  /** The host that kept the capture when the start was claimed; null if only the copy existed. */
   captureHost?: string | null
-  /** Of a boot after a loss. */
+  /** Recovery only. */
   recovery?: Recovery
-  /** The host on which the start failed before; it is tried on one other only. */
+  /** The host on which the first attempt failed. A start is moved at most once. */
   movedFrom?: string
-  /** The Dock whose disk a branch copies, and what holds it meanwhile. */
+  /** Branch only: the source Dock, and the operation that locks it. */
   source?: {
     dockId: string
     generation: number
     snapshotId: string
-    /** The source runs, and is captured first. */
+    /** True if the source runs and must be captured first. */
     live: boolean
     operationId: string
     sizeBytes?: number
   }
   ip?: string
-  /** The host refused a start of the lost time in a way that tells that it has no later boot of the Dock. */
+  /** True if the host's refusal proves that it has no later boot of the Dock; see `recovery/lost-time.ts`. */
   hasNotGoneOn?: boolean
-  /** What hosts could not be told of a start that is undone. */
+  /** Orders to save for hosts that could not be reached while the start was undone. */
   orders?: OrderForHost[]
 }
 
-/** The host that placement chose: only the row knows it from the first moment. */
+/** Returns the operation's host. Throws if placement has not set one. */
 export function hostOf(operation: OperationRow): string {
   if (operation.hostId === null) throw new Error(`operation ${operation.id} has no host`)
   return operation.hostId

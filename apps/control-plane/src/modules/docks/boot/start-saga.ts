@@ -1,6 +1,6 @@
 /**
- * Brings a Dock up: `create`, `branch`, `resume` and `recover` are one saga with different sources and different ends
- * of a failure. The host makes disk, network and sandbox in one command and undoes its own half-made parts.
+ * Boots a Dock. `create`, `branch`, `resume` and `recover` share this saga; they differ in the disk's source and in what
+ * happens on failure. The host creates disk, network and sandbox in one command, and cleans up after its own failures.
  */
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
@@ -18,9 +18,9 @@ import {
 import { commitDock } from '../core/dock-commit.ts'
 import type { DockMove } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
-import { whileHostReturns } from '../core/host-patience.ts'
 import { type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
 import { isGenerationAbsent } from '../core/remove-from-host.ts'
+import { whileHostReturns } from '../core/retry-when-host-reconnects.ts'
 import { sizeAfterBoot } from '../core/size-after-boot.ts'
 import type { TtlClock } from '../core/ttl-clock.ts'
 import type { DockRepositories } from '../environment/repositories/dock-repositories.ts'
@@ -31,10 +31,10 @@ import {
 } from '../environment/repositories/repository-steps.ts'
 import { createFurnishing, type Launch } from '../environment/variables/furnishing.ts'
 import { insertSetup } from '../setup/setup-saga.ts'
+import { bootWithRetries } from './boot-with-retries.ts'
 import { createBranchSource } from './branch-source.ts'
 import { isFaultOfHost, moveStart } from './move-start.ts'
 import { heldAlerts, recoveredAlerts } from './recovery-alerts.ts'
-import { bootPatiently } from './recovery-boot.ts'
 import { hostOf, type StartData, startData } from './start-data.ts'
 
 type Options = {
@@ -46,21 +46,21 @@ type Options = {
   startFailures: StartFailures
   sealer: Sealer
   ttl: Pick<TtlClock, 'note'>
-  /** Sees to it that a host keeps a Snapshot's capture. */
+  /** Makes sure that the host has the Snapshot's capture; restores it from its copy if necessary. */
   ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
-  /** Gives a host an image that it lacks. Throws `base_image_unavailable` when it cannot be had. */
+  /** Sends a missing image to the host. Throws `base_image_unavailable` if the image is not available. */
   ensureImage(image: string, hostId: string): Promise<void>
-  /** What the Dock is given from its Environment. */
+  /** Returns what the Environment passes on to the Dock. */
   launch: Launch
   repositories: DockRepositories
   origins: LostTimeParts['origins']
 }
 
-/** Refusals that come after the host has compared generations and found no later one. */
-const comesOfThisBoot = new Set<string>(['no_space', 'not_found'])
+/** Refusals that a host gives only after it has checked that it has no later generation of the Dock. */
+const provesNoLaterBoot = new Set<string>(['no_space', 'not_found'])
 
-/** Whether the undo of a start reached its host; what is not there is undone. */
-const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
+/** Returns false if the host could not be reached. A Dock that is absent on the host counts as undone. */
+const undoOnHost = async (work: Promise<unknown>): Promise<boolean> => {
   try {
     await work
     return true
@@ -71,7 +71,7 @@ const isUndone = async (work: Promise<unknown>): Promise<boolean> => {
   }
 }
 
-/** A ttl that the resume gave is taken back, but not one that was set since. */
+/** Assignment that restores the ttl from before a failed resume, unless somebody has changed it since. */
 const ttlBefore = ({ givenTtl, ttlSeconds }: NonNullable<StartData['before']>): RawBuilder<unknown> =>
   givenTtl === undefined
     ? sql``
@@ -96,7 +96,7 @@ export function createStartSagas(options: Options): Saga[] {
   const source = createBranchSource(options)
   const furnish = createFurnishing({ db, sealer, launch })
   const repositorySteps = createRepositorySteps({ db, clock, repositories })
-  /** The host lacks a capture that it should have: its copy is restored. Throws `missing` where there is no copy. */
+  /** Restores a capture that the host should have but lacks from its copy. Throws `missing` if there is no copy. */
   const bringCapture = async (captureId: string, hostId: string, missing: unknown): Promise<void> => {
     try {
       await ensureCapture(captureId, hostId, true)
@@ -127,11 +127,11 @@ export function createStartSagas(options: Options): Saga[] {
         else await bringCapture(from.captureId, hostId, error)
         return order()
       })
-    // Placed where the capture is not: it comes from its copy first.
+    // The Dock was placed on a host without the capture, so the capture is restored from its copy first.
     if (from.kind === 'capture' && data.captureHost !== undefined && data.captureHost !== hostId)
       await ensureCapture(from.captureId, hostId)
     const started = await (data.recovery
-      ? bootPatiently(hostId, data.recovery, start)
+      ? bootWithRetries(hostId, data.recovery, start)
       : whileHostReturns(gateway, hostId, start))
     data.ip = started.ip
   }
@@ -144,8 +144,9 @@ export function createStartSagas(options: Options): Saga[] {
       } catch (error) {
         await waitWhereInherited(options, operation, hostOf(operation), error)
         if (await origins.isOfLostTime(operation.id)) {
-          // Its host may run what it started in the lost time, so the start is tried nowhere else.
-          startData(operation).hasNotGoneOn = error instanceof HostRefused && comesOfThisBoot.has(error.code)
+          // The host may run a later boot that the restored database does not know, so no other host may start the Dock.
+          startData(operation).hasNotGoneOn =
+            error instanceof HostRefused && provesNoLaterBoot.has(error.code)
           throw error
         }
         if (!isFaultOfHost(error)) throw error
@@ -163,12 +164,13 @@ export function createStartSagas(options: Options): Saga[] {
       const hostId = hostOf(operation)
       const body = { operationId: operation.id, generation: operation.generation }
       const { targetId, generation } = operation
-      // A recovery's disk is the only one there is: it is kept. A host that returns with its runtime is told to end it.
+      // A recovery's disk is the only copy of the Dock's data, so the undo only stops the sandbox and keeps the disk. If
+      // the host is unreachable, its runtime is fenced when it returns.
       if (operation.kind === 'recover')
-        await isUndone(gateway.stop(hostId, targetId, { ...body, captureId: null }))
-      else if (!(await isUndone(gateway.destroy(hostId, targetId, body)))) {
-        // Repeated once the host has reported: only then is it known whether the database was restored.
-        if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is silent')
+        await undoOnHost(gateway.stop(hostId, targetId, { ...body, captureId: null }))
+      else if (!(await undoOnHost(gateway.destroy(hostId, targetId, body)))) {
+        // Only the host's next report tells if the database was restored, so the undo is retried after it.
+        if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is unreachable')
         startData(operation).orders = [{ hostId, kind: 'dock', thingId: targetId, generation }]
       }
     },
@@ -178,8 +180,8 @@ export function createStartSagas(options: Options): Saga[] {
     const data = startData(operation)
     const now = clock.now()
     const { recovery } = data
-    const newBorn = operation.kind === 'create' || operation.kind === 'branch'
-    // Without all repositories the Dock's own script does not run: it may need them.
+    const isNew = operation.kind === 'create' || operation.kind === 'branch'
+    // The Dock's setup script may need the repositories, so it does not run if any of them failed.
     const runsSetup = data.setup === true && !data.repositories?.failed
     const boots = sql`, ready_at = ${now}, active_at = ${now},
       stop_at = ${now}::timestamptz + make_interval(secs => d.ttl_seconds)`
@@ -189,10 +191,10 @@ export function createStartSagas(options: Options): Saga[] {
       moves: [...movesToReady(data.repositories)],
       cause: operation.cause,
       now,
-      // A recovery boot goes on with the ttl and the setup of the boot before.
+      // A recovery keeps the ttl and the setup status of the previous boot.
       set: sql`ip = ${data.ip ?? null}, has_disk = true
         ${recovery ? sql`` : boots}
-        ${setupAfterStart(data.repositories, newBorn, runsSetup)}`,
+        ${setupAfterStart(data.repositories, isNew, runsSetup)}`,
       also: [
         ...recoveredAlerts(operation, recovery, now),
         ...(runsSetup ? [insertSetup(operation.cause, now)] : []),
@@ -201,14 +203,15 @@ export function createStartSagas(options: Options): Saga[] {
       complete: { operation, owner, error: null },
     })
     operation.result = dock
-    // After a loss the moment may have passed meanwhile.
+    // After a recovery the stop time may already have passed, so the ttl clock looks at once.
     if (dock && dock.ttlSeconds !== null)
       ttl.note(recovery ? now : new Date(now.getTime() + dock.ttlSeconds * 1000))
   }
 
   const fail: Saga['fail'] = async (operation, error) => {
     await source.release(operation, error)
-    // The host may keep what the Dock became in the lost time: it stays the Dock's, for its owner to stop and resume.
+    // The host may keep a later state of the Dock than the restored database knows. The Dock keeps that disk in state
+    // `error`, so that its owner can stop and resume it.
     const ofLostTime = !startData(operation).hasNotGoneOn && (await origins.isOfLostTime(operation.id))
     const resumed = operation.kind === 'resume' && !ofLostTime
     const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'

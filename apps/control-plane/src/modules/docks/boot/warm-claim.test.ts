@@ -11,7 +11,7 @@ eachInAWorld((fresh) => {
   world = fresh
 })
 
-/** The host holds Docks of the tests' own size ready, and has said so. */
+/** Puts Docks of the tests' default size into the host's warm pool, and reports them. Returns their ids. */
 const hold = async (...names: string[]): Promise<string[]> => {
   world.host.pool = names.map(
     (hostname): PoolReport => ({
@@ -29,7 +29,7 @@ const hold = async (...names: string[]): Promise<string[]> => {
 }
 const starts = () => world.host.calls.filter((call) => call.method === 'start')
 
-it('becomes the Dock that waits, under its id and its name, with generation 1', async () => {
+it('a create claims a Dock of the warm pool, with its id, its name and generation 1', async () => {
   const [id] = await hold('brave-otter')
   expect(await world.create()).toMatchObject({
     id,
@@ -43,11 +43,11 @@ it('becomes the Dock that waits, under its id and its name, with generation 1', 
   expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
 })
 
-it('tells a host that links what to hold ready, and nothing where it has not the image', async () => {
+it('tells a newly linked host which kind of Dock to hold in its warm pool', async () => {
   expect(world.host.poolKind).toEqual({ image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 })
 })
 
-it('gets its own name, or a longer one where the waiting one is taken', async () => {
+it('a claimed Dock gets the requested name, or a suffix if the name it was booted with is taken', async () => {
   const [first, second] = await hold('brave-otter', 'calm-reef')
   expect(await world.create({ name: 'My Own' })).toMatchObject({ id: first, name: 'My Own' })
   expect(starts()[0]).toMatchObject({ body: { hostname: 'my-own' } })
@@ -58,21 +58,21 @@ it('gets its own name, or a longer one where the waiting one is taken', async ()
   expect(starts()[1]).toMatchObject({ body: { hostname: renamed.name } })
 })
 
-it('is an ordinary start for another size, another image, or with none left', async () => {
+it('a create of another size, or with an empty pool, boots a new sandbox', async () => {
   const [id] = await hold('brave-otter')
   expect((await world.create({ cpus: 2 })).id).not.toBe(id)
   expect((await world.create()).id).toBe(id)
   expect((await world.create()).id).not.toBe(id)
 })
 
-it('gives each of many racers a Dock of its own', async () => {
+it('concurrent creates each get their own Dock', async () => {
   const ids = await hold('one-arch', 'two-arch', 'three-arch')
   const docks = await Promise.all(Array.from({ length: 8 }, () => world.create()))
   expect(new Set(docks.map((dock) => dock.id)).size).toBe(8)
   expect(docks.filter((dock) => ids.includes(dock.id))).toHaveLength(3)
 })
 
-it('takes the next one when another process was quicker', async () => {
+it('a create takes the next Dock of the pool if another process has claimed the first', async () => {
   const [first, second] = await hold('one-arch', 'two-arch')
   const other = world.another()
   await other.hostEvents.handle(world.hostId, {
@@ -88,7 +88,7 @@ it('takes the next one when another process was quicker', async () => {
   expect((await createDock(other.context, world.caller, world.body(), undefined)).id).toBe(second)
 })
 
-it('is not offered again by a report that was on its way, nor once its Dock is deleted', async () => {
+it('a claimed Dock is not offered again by a late report, nor after it is deleted', async () => {
   const [id] = await hold('brave-otter')
   await world.create()
   await world.report()
@@ -100,7 +100,7 @@ it('is not offered again by a report that was on its way, nor once its Dock is d
   expect((await world.create()).id).not.toBe(id)
 })
 
-it('stays ready for others when its create is refused', async () => {
+it('a Dock returns to the pool if its create is refused', async () => {
   const [id] = await hold('brave-otter')
   await sql`update hosts set max_docks = 0 where id = ${world.hostId}`.execute(world.db)
   await expect(world.create()).rejects.toMatchObject({ code: 'capacity_exhausted' })
@@ -110,14 +110,14 @@ it('stays ready for others when its create is refused', async () => {
   expect((await world.create()).id).toBe(id)
 })
 
-it('is left alone by the fence, also between its claim and its start', async () => {
+it('a Dock of the pool is not fenced', async () => {
   const [id] = await hold('brave-otter')
   world.host.sandboxes.set(id!, { dockId: id!, generation: 0, state: 'running', ip: null })
   await world.report()
   expect(world.host.sandboxes.has(id!)).toBe(true)
 })
 
-it('is never a Dock that there is or was, whatever a host offers', async () => {
+it('a pool entry with the id of an existing or deleted Dock is ignored', async () => {
   const [there, gone, ready] = [await world.create(), await world.create(), await world.create()]
   await sql`delete from docks where id = ${gone.id}`.execute(world.db)
   const offer = (dockId: string): PoolReport => ({
@@ -131,16 +131,16 @@ it('is never a Dock that there is or was, whatever a host offers', async () => {
   expect(world.modules.context.pools.take(kind, [world.hostId])).toBeNull()
 })
 
-it('is not offered by two hosts', async () => {
+it('a pool entry that another host has already reported is ignored', async () => {
   const [id] = await hold('brave-otter')
   await world.modules.hostEvents.handle(newUuid(), { type: 'pool.ready', dock: world.host.pool[0]! })
   expect((await world.create()).id).toBe(id)
   expect(await world.create()).toMatchObject({ hostId: world.hostId })
 })
 
-it('is tried a few times only, however many ids of others a host offers', async () => {
+it('a create tries at most three pool entries, even if a host offers many taken ids', async () => {
   const ids = await hold(...Array.from({ length: 20 }, (_, at) => `taken-${at}`))
-  // They become others' between the report and the create.
+  // Other Docks take these ids between the report and the create.
   for (const id of ids) {
     const dock = await world.create({ cpus: 2 })
     await sql`update docks set id = ${id} where id = ${dock.id}`.execute(world.db)

@@ -1,12 +1,15 @@
-/** What the routes answer that only begin something: the operation, as far as it has come in a moment. */
+/** Responses of routes that start a long operation, for example a delete or an upgrade. */
 import type { Operation } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import type { OperationRow, OperationRunner } from '../../../engine/index.ts'
 
-/** How long an answer waits for what is as good as done. */
+/** How long a response waits for the operation to complete. */
 const answerWithinMs = 5_000
 
-/** Runs an operation that was saved with this process's lease, and answers it done or under way. */
+/**
+ * Runs an operation whose lease this process holds. Returns its status when it completes or after 5 seconds, whichever
+ * comes first. An operation that takes longer continues in the background.
+ */
 export async function answerOperation(
   { clock, runner }: { clock: Clock; runner: OperationRunner },
   operation: OperationRow,
@@ -15,7 +18,7 @@ export async function answerOperation(
   const late = new Promise<void>((resolve) => {
     cancel = clock.after(answerWithinMs, resolve)
   })
-  // An interrupted run stays in the table and is taken up again: the answer only tells how far it is.
+  // Errors need no handling here: an interrupted operation stays in the table and the runner resumes it.
   await Promise.race([runner.run(operation), late]).finally(cancel)
   const { id, targetType, targetId, status } = operation
   return { id, targetType, targetId, status }

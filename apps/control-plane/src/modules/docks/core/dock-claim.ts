@@ -1,6 +1,7 @@
 /**
- * Saves the intent of a change, each claim one SQL statement and so one transaction: placement, the Dock's row, the
- * operation with this process's lease, the idempotency key. Nothing of it is there when any part of it is refused.
+ * Saves the intent of a change to a Dock. Each claim is one SQL statement, and therefore one transaction. It covers the
+ * placement, the Dock's row, the operation with this process's lease, and the idempotency key. If any part is refused,
+ * nothing is saved.
  */
 import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
@@ -18,11 +19,11 @@ import { type Quota, type QuotaRefusal, quotaError, quotaPart } from '../../limi
 import type { DockRow } from './dock.ts'
 import { afterHeld, afterSpot, holdDock, holdHost, insertChanges, releaseHost } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
-import { endGivingWay } from './yields-to-delete.ts'
+import { endYieldingOperation } from './yields-to-delete.ts'
 
 export type Lease = { owner: string; until: Date }
 
-/** `name as (…)` that saves an operation; `host` is its host's id where only the statement knows it. */
+/** SQL that inserts an operation. Set `host` to an SQL expression if the host is chosen by the same statement. */
 export function insertOperation(
   operation: OperationRow,
   lease: Lease,
@@ -39,7 +40,7 @@ export function insertOperation(
     ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
 }
 
-/** Saves an operation that holds no Dock, under this process's lease. */
+/** Saves an operation that does not lock a Dock. This process holds its lease. */
 export async function saveOperation(
   context: { db: Db; clock: Clock; runner: Pick<OperationRunner, 'lease'> },
   operation: OperationRow,
@@ -50,15 +51,15 @@ export async function saveOperation(
   )
 }
 
-/** A Dock of a warm pool that somebody else has claimed. */
+/** Another create has already claimed this Dock of the warm pool. */
 export class DockIdTaken extends Error {
   override readonly name = 'DockIdTaken'
 }
 
-/** Turns a broken constraint into the answer that it stands for. */
+/** Maps a violated database constraint to the error that the caller sees. Returns any other error unchanged. */
 export function claimError(error: unknown): unknown {
   const failure = error as { code?: string; constraint?: string }
-  // The workspace was deleted since it was found.
+  // The workspace was deleted after the caller looked it up.
   if (failure.constraint === 'docks_workspace_id_fkey') return new ServiceError('dock_not_found')
   if (failure.code !== '23505') return error
   if (failure.constraint === 'operations_one_active') return new ServiceError('dock_busy')
@@ -93,7 +94,7 @@ export type NewDock = {
   }
   operation: OperationRow
   why: 'create' | 'branch'
-  /** What its disk is made from. */
+  /** The image or Snapshot from which the host creates the disk. */
   origin: StartDock['source']
   key: { key: string; fingerprint: Buffer; keysSince: Date } | null
   placement: PlacementRequest
@@ -101,10 +102,10 @@ export type NewDock = {
   quota: Quota
   lease: Lease
   now: Date
-  /** The operation that holds a branch's source, and the Snapshot that it makes of it. */
+  /** Branch only: the operation that locks the source Dock, and the Snapshot that it takes. */
   source?: {
     operation: OperationRow
-    /** As it was read; a source that has changed since is refused. */
+    /** The state that the caller read. The claim is refused if the source has changed since. */
     state: DockRow['state']
     snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
   }
@@ -116,7 +117,7 @@ export type ClaimOutcome =
   | { kind: 'key_taken' }
   | { kind: 'source_changed' }
 
-/** The version of the image that the disk goes back to: the host's own, or the one of the Dock that it is a copy of. */
+/** Image version that the disk derives from: the host's current one, or that of the Dock from which it is copied. */
 const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> => {
   if (source) return sql`(select s.image_version from docks s where s.id = ${source.operation.dockId}::uuid)`
   if (origin.kind === 'capture')
@@ -125,16 +126,19 @@ const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> =>
   return sql`placed.image_versions ->> ${dock.image}::text`
 }
 
-/** A live Dock turns from used to unused and back at any time: what changes no state takes it as either. */
-const statesAlike = (state: DockRow['state']): readonly DockRow['state'][] =>
+/**
+ * States in which a claim accepts the Dock that was read in `state`. `ready`, `idle` and `running` are interchangeable,
+ * because the activity timer may switch between them at any time.
+ */
+const acceptedStates = (state: DockRow['state']): readonly DockRow['state'][] =>
   isReadyDockState(state) ? readyDockStates : [state]
 
-/** True once the quota was looked at and nothing is refused: a host's row is locked only then. */
+/** SQL predicate: true if no quota refuses the change. It is evaluated first, so a refused change locks no host row. */
 const withinQuota: RawBuilder<boolean> = sql<boolean>`(select count(*) from quota) = 0`
 
 /**
- * Places and saves a new Dock in `provisioning`. Throws `dock_name_taken`, {@link DockIdTaken}, what a plan or a limit
- * refuses, and for a branch `dock_busy`.
+ * Chooses a host for a new Dock and saves the Dock in state `provisioning`. Throws `dock_name_taken`,
+ * {@link DockIdTaken}, an error of the quota and, for a branch, `dock_busy`.
  */
 export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome> {
   const { dock, operation, key, now, source } = input
@@ -143,7 +147,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
   const parts = [
     source
       ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
-          and state in (${sql.join(statesAlike(source.state))}) and generation = ${source.operation.generation} for update)`
+          and state in (${sql.join(acceptedStates(source.state))}) and generation = ${source.operation.generation} for update)`
       : sql`held as (select 1 as id)`,
     quotaPart(input.quota, dock, sql<boolean>`exists (select 1 from held)`),
     sql`candidate as (${hostCandidate(
@@ -206,25 +210,25 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
 export type ExistingDockClaim = {
   dock: Pick<DockRow, 'id' | 'generation' | 'state'>
   operation: OperationRow
-  /** None where the operation leaves the state alone. */
+  /** Empty if the operation does not change the state. */
   moves: readonly DockMove[]
   set?: RawBuilder<unknown>
-  /** What must not hold while the Dock is claimed. */
+  /** SQL condition under which the claim fails with `changed`. */
   unless?: RawBuilder<boolean>
   also?: readonly RawBuilder<unknown>[]
-  /** Gives back what the Dock has reserved on its host. */
+  /** Releases the Dock's reservation on its host. */
   release?: boolean
-  /** The Dock's disk goes, so that what waits for its host gives way. */
+  /** The operation removes the Dock's disk, so it replaces a blocked operation; see {@link yieldsToDelete}. */
   removesDisk?: boolean
-  /** Room that is reserved on a host, which becomes the Dock's and the operation's. */
+  /** Chooses a host, reserves room on it, and sets it on the Dock and on the operation. */
   placement?: { request: PlacementRequest; policy: PlacementPolicy; quota: Quota }
   lease: Lease
   now: Date
 }
 
 /**
- * Saves an operation on a Dock, if the Dock is as it was read. Throws `dock_busy` when another one holds it, and with a
- * placement what a plan or a limit refuses.
+ * Saves an operation on an existing Dock. Returns `changed` if the Dock is no longer as it was read, and `no_host` if no
+ * host has room. Throws `dock_busy` if another operation holds the Dock and, with a placement, an error of the quota.
  */
 export async function claimDock(
   db: Db,
@@ -250,11 +254,11 @@ export async function claimDock(
       ${last ? sql`, state = ${last.to}, state_changed_at = ${now}` : sql``}
       ${placement ? sql`, host_id = c.id, placed = true` : sql``} ${input.release ? sql`, placed = false` : sql``} ${input.set ? sql`, ${input.set}` : sql``}
       from candidate c where d.id = ${dock.id} and d.generation = ${dock.generation}
-        and d.state in (${sql.join(last ? [dock.state] : statesAlike(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
+        and d.state in (${sql.join(last ? [dock.state] : acceptedStates(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
         ${input.release ? sql`and ${afterSpot}` : sql``}
       returning d.*)`,
-    sql`ended as (${input.removesDisk ? endGivingWay(operation, now) : sql`select 1 where false`})`,
-    // Only one operation at a time may hold the Dock: the one that gives way ends before this one is there.
+    sql`ended as (${input.removesDisk ? endYieldingOperation(operation, now) : sql`select 1 where false`})`,
+    // Only one operation may hold a Dock. Reading `ended` makes the replaced operation end before this one is inserted.
     sql`intent as (${insertOperation(operation, input.lease, now, {
       from: sql`moved, (select count(*) from ended) as given_way`,
       ...(placement ? { host: sql`moved.host_id` } : {}),

@@ -1,6 +1,7 @@
 /**
- * Changes of a Dock's state, each one SQL statement and so one transaction: the row, the cause of each move, the event,
- * the host's reservation, the end of the Dock's keys and the operation change together or not at all.
+ * Commits a change of a Dock's state. Each commit is one SQL statement, and therefore one transaction. It updates the
+ * Dock's row, records the cause of each move, writes the event, releases the host's reservation, revokes the Dock's keys
+ * and completes the operation, or does none of these.
  */
 import type { WebhookEventType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
@@ -18,24 +19,24 @@ export type DockChange = {
   moves: readonly DockMove[]
   cause: Omit<Cause, 'why'>
   now: Date
-  /** Further columns, as assignments. */
+  /** Assignments to further columns of the Dock. */
   set?: RawBuilder<unknown>
-  /** A query that must answer a row, or the change is not made; it may lock what it reads. */
+  /** A query that must return a row, otherwise the change is not made. It may lock the rows it reads. */
   given?: RawBuilder<unknown>
   event?: WebhookEventType
-  /** Give back what the Dock has reserved on its host. */
+  /** Releases the Dock's reservation on its host. */
   release?: boolean
-  /** Completes this operation in the same transaction; another owner's lease makes it {@link LeaseLost}. */
+  /** Completes this operation in the same transaction. Throws {@link LeaseLost} if `owner` no longer holds its lease. */
   complete?: { operation: OperationRow; owner: string; error: OperationError | null }
-  /** Further statements of the same transaction, as `name as (…)`. */
+  /** Further statements of the same transaction, each in the form `name as (…)`. */
   also?: readonly RawBuilder<unknown>[]
 }
 
 const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...parts], sql`, `)
 
 /**
- * `name as (…)` that gives back the reservation of a Dock, counted once however often it is asked for. {@link holdHost}
- * goes before it.
+ * CTE `released`: releases the Dock's reservation on its host. Idempotent: `placed` guards against a second release. The
+ * statement must contain {@link holdHost} before it.
  */
 export function releaseHost(dockId: string): RawBuilder<unknown> {
   return sql`released as (
@@ -46,8 +47,8 @@ export function releaseHost(dockId: string): RawBuilder<unknown> {
 }
 
 /**
- * `held as (…)`: the Dock's row is locked before its operation's and its host's, in claims and commits alike, so that
- * two of them never wait for each other in a circle. {@link afterHeld} makes a part wait for it.
+ * CTE `held`: locks the Dock's row. Claims and commits both lock in the order Dock, operation, host, which prevents
+ * deadlocks. A CTE that contains {@link afterHeld} runs after this one.
  */
 export function holdDock(dockId: string | null): RawBuilder<unknown> {
   return sql`held as (select id, host_id from docks where id = ${dockId}::uuid for update)`
@@ -55,14 +56,14 @@ export function holdDock(dockId: string | null): RawBuilder<unknown> {
 export const afterHeld: RawBuilder<boolean> = sql<boolean>`(select count(*) from held) >= 0`
 
 /**
- * `spot as (…)`, behind {@link holdDock}: locks the Dock's host before the Dock's row is changed or deleted, which
- * {@link afterSpot} makes wait for it. A create holds its host while it waits for whoever changes a Dock of the same
- * name, and a change that waited for the host only then would be waited for in a circle.
+ * CTE `spot`: locks the row of the Dock's host. It must follow {@link holdDock}, and the CTE that changes or deletes the
+ * Dock's row must contain {@link afterSpot}. Without this order a deadlock is possible: a create locks its host, then waits
+ * for a transaction that changes a Dock of the same name, and that transaction waits for the host.
  */
 export const holdHost: RawBuilder<unknown> = sql`spot as (select h.id from hosts h where h.id = (select host_id from held) for no key update)`
 export const afterSpot: RawBuilder<boolean> = sql<boolean>`(select count(*) from spot) >= 0`
 
-/** `name as (…)` that completes an operation held by `owner`; {@link holdDock} goes before it. */
+/** SQL that completes an operation if `owner` holds its lease. The statement must contain {@link holdDock} before it. */
 export function completeOperation(
   operation: OperationRow,
   owner: string,
@@ -75,7 +76,7 @@ export function completeOperation(
   where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' and ${afterHeld} returning id`
 }
 
-/** Rows of `dock_state_changes` for these moves, one behind the other. */
+/** SQL that inserts a row into `dock_state_changes` for each move, in order. */
 export function insertChanges(
   source: RawBuilder<unknown>,
   moves: readonly DockMove[],
@@ -93,7 +94,10 @@ export function insertChanges(
   )}) as m(i, f, t, c) order by m.i`
 }
 
-/** Makes the change if the Dock still has this generation and the first move's state; answers the row, or null. */
+/**
+ * Makes the change if the Dock still has this generation and is in the state from which the first move starts. Returns
+ * the new row, or null if nothing was changed. Throws {@link LeaseLost} if `complete` finds the lease taken.
+ */
 export async function commitDock(db: Db, change: DockChange): Promise<DockRow | null> {
   const moves = checkedMoves(change.moves)
   const first = moves[0]!.from
@@ -129,6 +133,9 @@ export async function commitDock(db: Db, change: DockChange): Promise<DockRow | 
   const result = await sql<DockRow | { id: null }>`
     with ${joined(parts)} select ${dockColumns} from gate left join moved d on true`.execute(db)
   const row = result.rows[0]
-  if (!row) throw complete ? new LeaseLost(complete.operation.id) : new Error('a change without a gate')
+  if (!row)
+    throw complete
+      ? new LeaseLost(complete.operation.id)
+      : new Error('commitDock: the statement returned no row')
   return row.id === null ? null : row
 }

@@ -1,12 +1,12 @@
-/** Names that people can say, for Docks that were given none, and host names made of any name. */
+/** Generates pronounceable Dock names, and derives host names from Dock names. */
 import { randomBase32, spokenName } from '@dock/foundation'
 
-/** `brave-otter`; with a suffix of four characters once that was taken. */
+/** Returns a name such as `brave-otter`. From the second attempt (`attempt` > 0) on it has a random 4-character suffix. */
 export function generateName(attempt: number): string {
   return `${spokenName()}${attempt === 0 ? '' : `-${randomBase32(4)}`}`
 }
 
-/** A label of RFC 1123 made of a Dock's name: lower case, digits, hyphens, at most 63 characters. */
+/** Converts a Dock's name to a host name label (RFC 1123): lower case, digits and hyphens, at most 63 characters. */
 export function hostnameOf(name: string): string {
   return (
     name

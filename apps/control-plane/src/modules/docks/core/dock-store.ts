@@ -1,12 +1,12 @@
-/** Reads of Docks. A query for a caller joins the caller's memberships: what others own is not found. */
+/** Queries that read Docks. Queries for a caller join the caller's memberships, so they never find others' Docks. */
 import type { DockState, Operation, Role } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { DockRow, VisibleDock } from './dock.ts'
 import { type Binding, barsMembers, bindingColumns } from './environment-gate.ts'
-import { givesWay } from './yields-to-delete.ts'
+import { yieldsToDelete } from './yields-to-delete.ts'
 
-/** Columns of a {@link DockRow}, of the table or alias `d`. */
+/** Columns of a {@link DockRow}, for the table alias `d`. */
 export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "organizationId",
   d.workspace_id as "workspaceId", d.name, d.image, d.cpus, d.memory_mib as "memoryMiB", d.disk_gib as "diskGiB",
   d.runtime, d.state, d.state_changed_at as "stateChangedAt", d.generation, d.ttl_seconds as "ttlSeconds",
@@ -15,7 +15,7 @@ export const dockColumns: RawBuilder<unknown> = sql`d.id, d.organization_id as "
   d.setup_error as "setupError", d.last_snapshot_at as "lastSnapshotAt", d.recoveries, d.created_by as "createdBy",
   d.created_at as "createdAt", d.updated_at as "updatedAt"`
 
-/** The Dock, if the user is a member of its organization. */
+/** Returns the Dock if the user is a member of its organization, otherwise null. */
 export async function findVisibleDock(db: Db, userId: string, id: string): Promise<VisibleDock | null> {
   return (
     (
@@ -27,7 +27,7 @@ export async function findVisibleDock(db: Db, userId: string, id: string): Promi
   )
 }
 
-/** For the platform's own work, which acts for no caller: by id and organization. */
+/** Returns the Dock, or null. For internal work without a caller: it checks no membership. */
 export async function findDock(db: Db, organizationId: string, id: string): Promise<DockRow | null> {
   return (
     (
@@ -37,12 +37,12 @@ export async function findDock(db: Db, organizationId: string, id: string): Prom
   )
 }
 
-/** Docks on a page of {@link listVisibleDocks}. */
+/** Page size of {@link listVisibleDocks}. */
 const listPage = 200
 
 /**
- * The user's Docks in these states, or in all when null; newest first, page by page, each read when it is asked for. A
- * Dock that is made meanwhile may be missing, none is there twice.
+ * Yields the user's Docks in these states (null: all states), newest first. Each page is read when the consumer asks for
+ * it. A Dock that is created during the iteration may be missing; none appears twice.
  */
 export async function* listVisibleDocks(
   db: Db,
@@ -63,7 +63,7 @@ export async function* listVisibleDocks(
   } while (last)
 }
 
-/** Docks whose ttl has run out. The instance's timer serves every tenant. */
+/** Returns up to 50 Docks of all organizations whose ttl has run out and that no operation holds. */
 export async function dueDocks(db: Db, now: Date): Promise<DockRow[]> {
   return (
     await sql<DockRow>`
@@ -74,14 +74,17 @@ export async function dueDocks(db: Db, now: Date): Promise<DockRow[]> {
   ).rows
 }
 
-/** How many Docks an organization has, and up to `limit` of them that no operation holds against a delete. */
+/**
+ * Returns the number of Docks of an organization, and those that can be deleted now. At most `limit` Docks, including
+ * those that an operation holds already, are in progress at a time.
+ */
 export async function docksOfOrganization(
   db: Db,
   organizationId: string,
   limit: number,
 ): Promise<{ count: number; free: DockRow[] }> {
   const active = sql`exists (select 1 from operations o where o.dock_id = d.id and o.status <> 'completed'
-    and not ${givesWay})`
+    and not ${yieldsToDelete})`
   const counted = await sql<{ count: number; held: number }>`
     select count(*)::int as count, (count(*) filter (where ${active}))::int as held from docks d
     where d.organization_id = ${organizationId}`.execute(db)
@@ -93,7 +96,7 @@ export async function docksOfOrganization(
   return { count, free: free.rows }
 }
 
-/** When the next ttl runs out, or did while its Dock could not be stopped. */
+/** Returns the earliest time at which a Dock is due to stop, or null. It is in the past if that Dock was not stopped yet. */
 export async function nextStopAt(db: Db): Promise<Date | null> {
   return (
     (
@@ -103,7 +106,7 @@ export async function nextStopAt(db: Db): Promise<Date | null> {
   )
 }
 
-/** The operation, if the user is a member of the organization of the thing it changed. */
+/** Returns the operation if the user is a member of its organization, otherwise null. */
 export async function findVisibleOperation(
   db: Db,
   userId: string,
@@ -123,21 +126,24 @@ export async function findVisibleOperation(
 export type CreateContext = {
   organizationId: string
   role: Role
-  /** Null where there is no such Environment. */
+  /** Null if the Environment does not exist. */
   binding: Binding | null
   keyFingerprint: Buffer | null
   keyDockId: string | null
   keyOperationActive: boolean | null
 }
 
-/** All that a create needs to know beforehand, in one query; null when the workspace is not the caller's. */
+/**
+ * Reads in one query everything a create needs: tenant, role, Environment and idempotency key. Returns null if the user
+ * is not a member of the workspace's organization.
+ */
 export async function readCreateContext(
   db: Db,
   input: {
     userId: string
     workspaceId: string
     environment: string | null
-    /** Of the Environment; null: its current one. */
+    /** Version of the Environment; null or absent: its current version. */
     version?: number | null
     key: string | null
     keysSince: Date
@@ -164,7 +170,10 @@ export async function readCreateContext(
   return { ...row, binding: row.environmentId === null ? null : row }
 }
 
-/** The Dock that this very request made under the key, if the user is a member of its organization. */
+/**
+ * Returns the Dock that a request with this key and fingerprint created, if the user is a member of its organization.
+ * Otherwise null.
+ */
 export async function findDockOfKey(
   db: Db,
   input: { userId: string; key: string; keysSince: Date; fingerprint: Buffer },
@@ -183,7 +192,7 @@ export async function findDockOfKey(
   )
 }
 
-/** Every capture that is kept for a Dock, on every host, whatever its Snapshot's status. */
+/** Returns all captures of a Dock's Snapshots on all hosts, whatever the Snapshots' status. */
 export async function dockCaptures(
   db: Db,
   organizationId: string,
@@ -198,14 +207,15 @@ export async function dockCaptures(
   ).rows
 }
 
-/** What a Dock may hold of Environments. */
+/** Which Environments' contents a Dock may contain. */
 export type DockPassing = {
-  /** What it started with passed something on. */
+  /** True if the Environment version with which it started passes on anything. */
   envPasses: boolean
-  /** The Environments whose files its disk may hold. */
+  /** Ids of the Environments whose files may be on its disk. */
   marks: string[]
 }
 
+/** Returns the Dock's {@link DockPassing}, or an empty one if the Dock does not exist. */
 export async function passingOfDock(db: Db, dockId: string): Promise<DockPassing> {
   return (
     (

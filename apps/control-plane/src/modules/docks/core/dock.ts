@@ -1,4 +1,4 @@
-/** A Dock as it is stored, and who may see it. */
+/** A Dock as stored in the database. */
 import type { DockState, Role } from '@dock/contract'
 
 export type DockRow = {
@@ -13,18 +13,18 @@ export type DockRow = {
   runtime: 'gvisor' | 'microvm'
   state: DockState
   stateChangedAt: Date
-  /** Fencing number of the one runtime that may exist. */
+  /** Fencing token: only a runtime of this generation may exist. It grows with each boot. */
   generation: number
   ttlSeconds: number | null
   environment: string
-  /** Null once the Environment is deleted. */
+  /** Null if the Environment was deleted. */
   environmentId: string | null
   environmentVersion: number | null
   noEnv: boolean
   fromTemplate: string | null
   ip: string | null
   hostId: string | null
-  /** Whether `hostId` keeps a disk of it. */
+  /** True if the host `hostId` keeps the Dock's disk. */
   hasDisk: boolean
   billingPausedAt: Date | null
   setupStatus: 'pending' | 'running' | 'done' | 'failed'
@@ -39,6 +39,6 @@ export type DockRow = {
 /** A Dock together with the caller's role in its organization. */
 export type VisibleDock = DockRow & {
   role: Role
-  /** It has, or its disk may have, what only admins may see. */
+  /** True if the Dock may contain secrets that only admins may see. */
   barsMembers: boolean
 }

@@ -1,4 +1,4 @@
-/** Who may look into Docks with secrets, and what Docks are given; against a real database and the fake host. */
+/** Access to Docks with secrets, and what Docks receive from Environments. Real database, fake host. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
@@ -37,7 +37,7 @@ const asRole = (role: string) => sql`update memberships set role = ${role}`.exec
 const run = (id: string) => execInDock(world.modules.context, world.caller, id, exec, undefined)
 const exec = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
 
-it('passes variables and files on, the own variables of a Dock over them', async () => {
+it('passes on variables and files; the Dock’s own variables override them', async () => {
   await asRole('admin')
   await secret('SHARED', 'from the Environment')
   await secret('ONLY', 'there')
@@ -51,7 +51,7 @@ it('passes variables and files on, the own variables of a Dock over them', async
   expect(world.host.starts.at(-1)).toMatchObject({ env: {} })
 })
 
-it('withholds everything where an Environment is safe for third parties', async () => {
+it('passes on nothing if the Environment is safe for third parties', async () => {
   await secret('A', 'x')
   await updateEnvironment(context(), admin, reference(), { safeForThirdParties: true })
   await asRole('member')
@@ -60,7 +60,7 @@ it('withholds everything where an Environment is safe for third parties', async 
   expect(await outcomeOf(run(dock.id))).toBe('succeeded')
 })
 
-it('lets a member launch nothing that passes secrets for admins, and everything else', async () => {
+it('refuses a member only Environments that pass on secrets for admins', async () => {
   await asRole('member')
   expect(await outcomeOf(world.create())).toBe('succeeded')
   await secret('A', 'x')
@@ -70,7 +70,7 @@ it('lets a member launch nothing that passes secrets for admins, and everything 
   expect(await outcomeOf(world.create())).toBe('succeeded')
 })
 
-it('shows a member no way to files that a disk has received', async () => {
+it('bars members from a disk that has received files', async () => {
   await file()
   await asRole('admin')
   const dock = await world.create()
@@ -94,7 +94,7 @@ it('shows a member no way to files that a disk has received', async () => {
   await asRole('member')
   for (const [way, outcome] of Object.entries(ways()))
     expect([way, await outcome]).toEqual([way, 'environment_secrets_admin_only'])
-  // An admin may start it without the Environment: its mark stays, and members stay out.
+  // An admin may start it without the Environment. Its mark stays, so members remain barred.
   await asRole('admin')
   await resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })
   expect(world.host.starts.at(-1)?.files).toEqual([])
@@ -112,7 +112,7 @@ it('shows a member no way to files that a disk has received', async () => {
   expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
 })
 
-it('gives a Dock a key of its own, a new one with every boot', async () => {
+it('gives a Dock its own API key, a new one for every boot', async () => {
   await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
   await asRole('admin')
   const dock = await world.create()
@@ -131,7 +131,7 @@ it('gives a Dock a key of its own, a new one with every boot', async () => {
 const keysOf = async (dockId: string): Promise<number> =>
   (await sql`select 1 from api_keys where dock_id = ${dockId}`.execute(world.db)).rows.length
 
-it('ends the keys of a Dock when it stops, fails, boots without its Environment, and is deleted', async () => {
+it('revokes a Dock’s keys when it stops, fails, boots without its Environment, or is deleted', async () => {
   await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
   await asRole('admin')
   const dock = await world.create()
@@ -139,7 +139,7 @@ it('ends the keys of a Dock when it stops, fails, boots without its Environment,
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   expect(await keysOf(dock.id)).toBe(0)
 
-  // A key that an earlier boot left behind ends with the next boot, even one that passes nothing.
+  // The next boot revokes a key that an earlier boot left behind, even if that boot passes on nothing.
   await resumeDock(world.modules.context, world.caller, dock.id, {})
   await sql`update docks set state = 'archived' where id = ${dock.id}`.execute(world.db)
   expect(await keysOf(dock.id)).toBe(1)
@@ -160,7 +160,7 @@ it('ends the keys of a Dock when it stops, fails, boots without its Environment,
   expect(await keysOf(deleted.id)).toBe(0)
 })
 
-it('boots a Dock without a key once its creator is erased, closed or no longer a member', async () => {
+it('boots a Dock without a key if its creator is erased, closed or no longer a member', async () => {
   await updateEnvironment(context(), admin, reference(), { passDockCredentials: true })
   await asRole('owner')
   const dock = await world.create()
@@ -184,7 +184,7 @@ it('boots a Dock without a key once its creator is erased, closed or no longer a
   expect(await passedAtNextBoot()).toEqual({})
   await sql`update users set closed_at = null where id = ${creator}`.execute(world.db)
   expect(await passedAtNextBoot()).toHaveProperty('DOCK_API_KEY')
-  // A member of another organization is nobody in this one.
+  // Membership in another organization does not count.
   const elsewhere = newUuid()
   await sql`insert into organizations (id, name, slug) values (${elsewhere}, 'E', 'elsewhere')`.execute(
     world.db,
@@ -197,7 +197,7 @@ it('boots a Dock without a key once its creator is erased, closed or no longer a
   expect(await passedAtNextBoot()).toEqual({})
 })
 
-it('keeps a stopped Dock at the version that it is pinned to', async () => {
+it('keeps a stopped Dock at its pinned version', async () => {
   await secret('A', 'old')
   await asRole('admin')
   const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
@@ -210,7 +210,7 @@ it('keeps a stopped Dock at the version that it is pinned to', async () => {
   expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
 })
 
-it('judges a resumed Dock by the version that it is given, not by the current one', async () => {
+it('checks a resume against the version that the Dock receives, not the current one', async () => {
   await secret('A', 'for admins')
   await asRole('admin')
   const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
@@ -222,7 +222,7 @@ it('judges a resumed Dock by the version that it is given, not by the current on
   expect(await outcomeOf(run(dock.id))).toBe('environment_secrets_admin_only')
 })
 
-it('goes on barring members from a Dock whose resume without its Environment failed', async () => {
+it('still bars members after a resume without the Environment has failed', async () => {
   await secret('A', 'for admins')
   await asRole('admin')
   const dock = await createDock(world.modules.context, world.caller, world.body(), undefined)
@@ -238,7 +238,7 @@ it('goes on barring members from a Dock whose resume without its Environment fai
   )
 })
 
-it('keeps members out of a disk on which a setup script may have written what it was given', async () => {
+it('bars members from a disk on which a setup script may have written secrets', async () => {
   await asRole('admin')
   await secret('A', 'value')
   const [plain, withScript] = [await world.create(), await world.create({ setupScript: 'env' })]
@@ -251,7 +251,7 @@ it('keeps members out of a disk on which a setup script may have written what it
   expect(await outcomeOf(run(withScript.id))).toBe('environment_secrets_admin_only')
 })
 
-it('shows nobody in setupError what the Dock was given', async () => {
+it('masks secrets in setupError', async () => {
   await asRole('admin')
   await secret('A', 'of-the-environment')
   await setFile(context(), admin, reference(), { path: '.env', contents: 'TOKEN=in-a-file\n' })
@@ -265,7 +265,7 @@ it('shows nobody in setupError what the Dock was given', async () => {
   world.host.gate.set('setup', promise)
   const work = world.modules.runner.sweep().then(() => world.modules.runner.settled())
   await expect.poll(() => world.host.calls.some(({ method }) => method === 'setup')).toBe(true)
-  // What an upgrade gives it while the script runs is as secret.
+  // Secrets that an upgrade delivers while the script runs are masked too.
   await secret('A', 'new-one')
   await sql`update docks set environment_version = environment_version + 1 where id = ${dock.id}`.execute(
     world.db,

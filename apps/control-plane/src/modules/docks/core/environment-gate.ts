@@ -1,52 +1,56 @@
 /**
- * Who may look into a Dock that has secrets. A Dock bars members when the Environment it started with passes something
- * and is for admins, or when its disk has received files of such an Environment, whatever it starts with today.
+ * Access control for Docks that contain secrets. A Dock is barred to members (only admins may access it) if the
+ * Environment with which it started passes on anything and is for admins only, or if its disk ever received files of such
+ * an Environment.
  */
 import { type ErrorCode, type Role, roleReaches, ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import { isLinkedAdmin } from '../../accounts/index.ts'
 
-/** Of the table or alias `d`. An Environment that is deleted stays for admins. */
+/**
+ * SQL predicate for the table alias `d`: true if only admins may access the Dock. A deleted Environment counts as
+ * admins only.
+ */
 export const barsMembers: RawBuilder<boolean> = sql<boolean>`(
   (d.env_passes and not exists (
     select 1 from environments b where b.id = d.environment_id and b.secrets_access = 'members'))
   or exists (select 1 from unnest(d.marks) as k(id) left join environments b on b.id = k.id
     where b.secrets_access is distinct from 'members'))`
 
-/** Throws `environment_secrets_admin_only` for a member where only admins may. */
+/** Throws `environment_secrets_admin_only` if the Dock is barred to members and the caller is not an admin. */
 export function requireSecretsAccess(dock: { barsMembers: boolean; role: Role }): void {
   if (dock.barsMembers && !roleReaches(dock.role, 'admin'))
     throw new ServiceError('environment_secrets_admin_only')
 }
 
-/** Whether {@link requireSecretsAccess} refuses the membership `m` the Dock `d`. */
+/** SQL predicate: true if {@link requireSecretsAccess} would refuse the membership `m` access to the Dock `d`. */
 export const refusesSecrets: RawBuilder<boolean> = sql<boolean>`(${barsMembers} and m.role = 'member')`
 
 /**
- * SQL predicate of the version `v`: true if Docks reach a repository of it through the admin who added it. Links of
- * anybody else, and of other providers, open nothing.
+ * SQL predicate for the Environment version `v`: true if Docks can reach one of its repositories with the linked account
+ * of the admin who added it. Accounts of other people or other providers give no access.
  */
 export const hasConnectors: RawBuilder<boolean> = sql<boolean>`(
   not v.safe_for_third_parties and v.pass_github and v.repositories <> '[]' and exists (
     select 1 from jsonb_to_recordset(v.repository_adders) as a(provider text, "userId" uuid)
     where ${isLinkedAdmin({ organizationId: sql`v.organization_id`, userId: sql`a."userId"`, provider: sql`a.provider` })}))`
 
-/** The Environment that a Dock is to start with, at its current version. */
+/** The Environment version with which a Dock starts. */
 export type Binding = {
   environment: string
   environmentId: string
   environmentVersion: number
-  /** The version passes something on. */
+  /** True if the version passes on anything. */
   envPasses: boolean
-  /** The version has files, which stay on a disk. */
+  /** True if the version passes on files, which stay on the disk. */
   envMarks: boolean
-  /** Members may launch Docks that receive it. */
+  /** True if members may launch Docks with it. */
   forMembers: boolean
-  /** It passes on repositories that Docks can reach. */
+  /** True if it passes on repositories that Docks can reach. */
   connectors: boolean
 }
 
-/** Columns of a {@link Binding}, of the aliases `e` and `v`. */
+/** Columns of a {@link Binding}, for the aliases `e` (Environment) and `v` (version). */
 export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.id as "environmentId",
   v.version as "environmentVersion", e.secrets_access = 'members' as "forMembers",
   not v.safe_for_third_parties and (
@@ -58,8 +62,8 @@ export const bindingColumns: RawBuilder<unknown> = sql`e.name as environment, e.
   ${hasConnectors} as connectors`
 
 /**
- * Throws when a member may not launch a Dock with this Environment. Without it (`noEnv`) everybody may. `forConnectors` is
- * the code for a Dock with connectors, which not every route has.
+ * Throws if the role may not launch a Dock with this Environment. With `noEnv` every role may. `forConnectors` is the
+ * error code for a Dock with connectors, because not every route may return `connector_admin_only`.
  */
 export function requireLaunch(
   binding: Binding,
@@ -73,8 +77,8 @@ export function requireLaunch(
 }
 
 /**
- * The Environments whose secrets the Dock's disk has or is about to receive: files, and with a setup script variables
- * too, since its log may show them.
+ * Returns the ids of the Environments whose secrets may get onto the Dock's disk: those of `before`, and this one if it
+ * passes on files. With a setup script, variables count too, because the script's log may contain them.
  */
 export function marksOf(
   binding: Binding,

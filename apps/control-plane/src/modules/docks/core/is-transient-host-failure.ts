@@ -1,8 +1,11 @@
-/** Failures of a command of which the host's next report is the sign to try again: nothing of it was begun, or it is joined. */
+/** Tells transient failures of host commands from permanent ones. */
 import { HostRefused, HostUnreachable } from '../../hosts/index.ts'
 
-const passing = new Set<string>(['busy', 'no_space', 'frozen'])
+const transientRefusals = new Set<string>(['busy', 'no_space', 'frozen'])
 
-export function passesWithTime(error: unknown): boolean {
-  return error instanceof HostUnreachable || (error instanceof HostRefused && passing.has(error.code))
+/** True if the command never started or can be rejoined, so it is retried on the host's next report. */
+export function isTransientHostFailure(error: unknown): boolean {
+  return (
+    error instanceof HostUnreachable || (error instanceof HostRefused && transientRefusals.has(error.code))
+  )
 }

@@ -1,23 +1,23 @@
-/** The Snapshot that a Dock can start from again, and which hosts will do for it. */
+/** The Snapshot from which a Dock can start again, and the hosts on which it can start. */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { PlacementRequest } from '../../hosts/index.ts'
 
 export type KeptSnapshot = {
   id: string
-  /** The host that keeps the capture; null when only the copy is left. */
+  /** The host that keeps the capture; null if only the durable copy exists. */
   hostId: string | null
   diskGiB: number
-  /** The data that it holds. */
+  /** Size of the data, in bytes. */
   sizeBytes: number
-  /** Whether a verified copy exists: until then no other host will do. */
+  /** True if a verified durable copy exists. Without one, only `hostId` can use the Snapshot. */
   copied: boolean
   runtime: string
-  /** When a newer one was made that was lost with its host, or null. */
+  /** Creation time of the newest later Snapshot that was lost with its host, or null. */
   newerLostFrom: Date | null
 }
 
-/** A ready Template, as its module tells of it. */
+/** A ready Template, as the templates module describes it. */
 export type TemplateSource = {
   snapshotId: string | null
   hostId: string | null
@@ -26,13 +26,13 @@ export type TemplateSource = {
   diskGiB: number
   runtime: string
   connectors: boolean
-  /** Environments whose files the disk may hold. */
+  /** Ids of the Environments whose files may be on the disk. */
   marks: string[]
   barsMembers: boolean
   sourceDockId: string | null
 }
 
-/** The latest completed Snapshot of a Dock, or null. */
+/** Returns the latest completed Snapshot of a Dock, or null. */
 export async function latestSnapshot(
   db: Db,
   organizationId: string,
@@ -51,8 +51,8 @@ export async function latestSnapshot(
   )
 }
 
-/** What placement is asked for a disk that comes from the Snapshot. */
-export function placedWith(
+/** Returns the placement constraints of a Dock whose disk is created from the Snapshot. */
+export function placementForSnapshot(
   snapshot: Pick<KeptSnapshot, 'hostId' | 'copied' | 'runtime'>,
 ): Pick<PlacementRequest, 'image' | 'only' | 'prefer' | 'runtime'> {
   return {

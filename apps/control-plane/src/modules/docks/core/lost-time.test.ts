@@ -1,4 +1,4 @@
-/** Operations that were under way when the database was backed up, taken up again after its restore. */
+/** Operations that were running when the database was backed up and are resumed after its restore. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
@@ -12,7 +12,7 @@ eachInAWorld((fresh) => {
   world = fresh
 })
 
-/** The Dock ran on in the lost time: it was stopped and resumed. */
+/** Simulates that the Dock was stopped and resumed in the lost time. */
 const goOn = (dockId: string, generation: number) =>
   world.host.sandboxes.set(dockId, { dockId, generation, state: 'running', ip: '10.0.0.9' })
 
@@ -31,13 +31,13 @@ const snapshotsOf = async (dockId: string) =>
   ).rows
 const ordersOf = async () =>
   (await sql`select kind from host_orders where host_id = ${world.hostId}`.execute(world.db)).rows
-/** Nothing on the host was destroyed, and nothing is ordered away. */
+/** Checks that nothing on the host was destroyed or ordered removed. */
 const expectNothingDestroyed = async () => {
   const destroyed = world.host.calls.filter(({ method }) => method.startsWith('destroy'))
   expect([destroyed, await ordersOf()]).toEqual([[], []])
 }
 
-it('a stop whose Dock has gone on since keeps its capture as a Snapshot, and the Dock runs on', async () => {
+it('a stop whose Dock was booted again since keeps its capture as a Snapshot, and the Dock keeps running', async () => {
   const dock = await world.create()
   await cutOff(world, 'stop', () => stop(dock.id))
   const [saving] = await snapshotsOf(dock.id)
@@ -49,7 +49,7 @@ it('a stop whose Dock has gone on since keeps its capture as a Snapshot, and the
   await expectNothingDestroyed()
 })
 
-it('a stop whose capture went in the lost time fails, and orders nothing away', async () => {
+it('a stop whose capture was removed in the lost time fails, and orders no removal', async () => {
   const dock = await world.create()
   await cutOff(world, 'stop', () => stop(dock.id))
   goOn(dock.id, 2)
@@ -57,7 +57,7 @@ it('a stop whose capture went in the lost time fails, and orders nothing away', 
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'failed' }])
   expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2 })
   await expectNothingDestroyed()
-  // Should the capture be there all the same, an admin is shown it.
+  // If the capture exists after all, it goes to quarantine for an admin to see.
   const [failed] = await snapshotsOf(dock.id)
   world.host.captures.add(failed!.id)
   await world.report()
@@ -65,7 +65,7 @@ it('a stop whose capture went in the lost time fails, and orders nothing away', 
   expect(rows).toEqual([{ kind: 'capture' }])
 })
 
-it('a stop that is carried out only now archives as ever', async () => {
+it('a stop that runs only after the restore archives as usual', async () => {
   const dock = await world.create()
   await cutOff(world, 'stop', () => stop(dock.id))
   await takeUp(world)
@@ -73,7 +73,7 @@ it('a stop that is carried out only now archives as ever', async () => {
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed' }])
 })
 
-it('a branch goes on from the capture that it took in the lost time', async () => {
+it('a branch continues from the capture that it took in the lost time', async () => {
   const source = await world.create()
   const branch = () =>
     branchDock(world.modules.context, world.caller, source.id, { ttlSeconds: null, noEnv: false }, undefined)
@@ -90,7 +90,7 @@ it('a branch goes on from the capture that it took in the lost time', async () =
   await expectNothingDestroyed()
 })
 
-it.each(['create', 'resume'] as const)('a %s whose Dock has gone on since destroys nothing', async (kind) => {
+it.each(['create', 'resume'] as const)('a %s whose Dock has changed since destroys nothing', async (kind) => {
   const { context } = world.modules
   let id = newUuid()
   if (kind === 'create') {
@@ -118,7 +118,7 @@ it.each(['create', 'resume'] as const)('a %s whose Dock has gone on since destro
   expect(await dockOf(id)).toMatchObject({ state: 'ready' })
 })
 
-it('a create that its host refuses as busy is started nowhere else', async () => {
+it('a create that its host refuses as busy is not started on another host', async () => {
   await cutOff(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   goOn(id, 1)
@@ -150,7 +150,7 @@ it('a resume that fails for an unknown reason waits in error, and a forced stop 
   expect(world.host.starts.at(-1)?.source).toMatchObject({ kind: 'capture' })
 })
 
-it('a start that its host has no room for fails as ever', async () => {
+it('a start without room on its host fails as usual', async () => {
   const { id } = await world.create()
   await stop(id)
   await cutOff(world, 'start', () => resumeDock(world.modules.context, world.caller, id, {}))
@@ -160,7 +160,7 @@ it('a start that its host has no room for fails as ever', async () => {
   expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
 })
 
-it('a start of an earlier process waits for its silent host, orders nothing away and finds what went on', async () => {
+it('an inherited start blocks on its silent host, orders no removal, and finds the later state', async () => {
   await cutOff(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   goOn(id, 1)
@@ -181,7 +181,7 @@ it('a start of an earlier process waits for its silent host, orders nothing away
   await expectNothingDestroyed()
 })
 
-it('a start of an earlier process whose host is lost leaves the Dock to its owner', async () => {
+it('an inherited start whose host is lost keeps the Dock for its owner', async () => {
   await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
   await cutOff(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
@@ -199,7 +199,7 @@ it('a start of an earlier process whose host is lost leaves the Dock to its owne
   await expectNothingDestroyed()
 })
 
-it('a delete completes where the host keeps a later generation, which nothing destroys', async () => {
+it('a delete completes if the host keeps a later generation, which is not destroyed', async () => {
   const dock = await world.create()
   goOn(dock.id, 2)
   await deleteDock(world.modules.context, world.caller, dock.id, dock.id)

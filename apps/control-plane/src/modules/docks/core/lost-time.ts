@@ -1,6 +1,7 @@
 /**
- * Operations that the database had under way when it was backed up, and that are repeated after its restore. They may
- * have been carried out in the lost time, and the Dock may have gone on from there: they destroy nothing that they find.
+ * Rules for operations that are repeated after a database restore. The "lost time" is the time between the backup and the
+ * restore. An operation that was running at the backup may have completed in the lost time, and its Dock may have changed
+ * since. Repeating it must therefore not destroy anything on the host.
  */
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked, type OperationRow } from '../../../engine/index.ts'
@@ -10,14 +11,14 @@ import type { Lineage } from '../../lineage/index.ts'
 export type LostTimeParts = {
   db: Db
   gateway: Pick<HostGateway, 'captureNote'>
-  /** Tells which operations an earlier process began, and which are of the lost time. */
+  /** Tells which operations an earlier process began, and which may have completed in the lost time. */
   origins: Pick<Lineage, 'isInherited' | 'isOfLostTime'>
 }
 
 /**
- * Blocks an inherited operation whose host is silent until that host reports: only then is it known whether the database
- * was restored. A failure would order things away on the host that the host may have made in the lost time. Returns where
- * the operation may fail. Throws {@link OperationBlocked}.
+ * Throws {@link OperationBlocked} if an earlier process began the operation and its host is unreachable but not lost. Only
+ * the host's next report tells if the database was restored, and failing the operation before then could order the host
+ * to remove things that it made in the lost time. Otherwise returns, and the operation may fail.
  */
 export async function waitWhereInherited(
   { db, origins }: Pick<LostTimeParts, 'db' | 'origins'>,
@@ -27,12 +28,16 @@ export async function waitWhereInherited(
 ): Promise<void> {
   if (!(error instanceof HostUnreachable) || !(await origins.isInherited(operation.id))) return
   if (await isHostLost(db, hostId)) return
-  throw new OperationBlocked(hostId, 'its host is silent, and may know more of it', { cause: error })
+  throw new OperationBlocked(
+    hostId,
+    'the host is unreachable; its next report tells if the operation has completed already',
+    { cause: error },
+  )
 }
 
 /**
- * The capture that a repeated operation made in the lost time, when the host refuses to make it again because the Dock
- * has gone on. Throws `refusal` where the operation is of the present epoch or the host keeps no such capture.
+ * Returns the capture that a repeated operation made in the lost time, if the host refuses to make it again because the
+ * Dock has changed since. Throws `refusal` if the operation began after the restore or the host has no such capture.
  */
 export async function captureOfLostTime(
   { gateway, origins }: Pick<LostTimeParts, 'gateway' | 'origins'>,

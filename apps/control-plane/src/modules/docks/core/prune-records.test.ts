@@ -1,4 +1,4 @@
-/** What is pruned by age, and what an erased organization leaves: nothing. */
+/** Pruning of old records, and removal of all records of an erased organization. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
@@ -31,7 +31,7 @@ const prune = async () => {
   await dropOldKeys(world.db, world.clock.now())
 }
 
-it('keeps completed operations and changes of state for 90 days, and the newest change of each Dock', async () => {
+it('keeps completed operations and state changes for 90 days, and the newest change of each Dock longer', async () => {
   const kept = await world.create()
   const gone = await world.create()
   await deleteDock(world.modules.context, world.caller, gone.id, gone.id)
@@ -53,7 +53,7 @@ it('keeps completed operations and changes of state for 90 days, and the newest 
   expect(left.rows).toEqual([{ dockId: kept.id, to: 'ready' }])
 })
 
-it('prunes thousands of rows in batches, to the last', async () => {
+it('prunes thousands of rows in batches', async () => {
   const past = new Date(world.clock.now().getTime() - 31 * dayMs)
   await sql`insert into dock_events (id, type, dock_id, dock_state, organization_id, workspace_id, occurred_at)
     select gen_random_uuid(), 'dock.ready', gen_random_uuid(), 'ready', ${world.organizationId}, ${world.workspaceId},
@@ -63,7 +63,7 @@ it('prunes thousands of rows in batches, to the last', async () => {
   expect(await count('dock_events')).toBe(1)
 })
 
-it('drops old alerts, sessions and links that are over, and keys whose day has passed', async () => {
+it('deletes old alerts, expired sessions and links, and expired idempotency keys', async () => {
   await world.create({}, 'key')
   const user = world.caller.userId
   const at = world.clock.now()
@@ -88,7 +88,7 @@ it('drops old alerts, sessions and links that are over, and keys whose day has p
   expect(await counts()).toEqual([0, 1, 0, 0])
 })
 
-it('leaves nothing of an organization whose Docks are gone, and everything of another', async () => {
+it('removes all records of an organization whose Docks are gone, and none of another', async () => {
   const dock = await world.create({}, 'key')
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   await sql`insert into operations (id, organization_id, kind, target_type, target_id, generation, status, data, cause,
@@ -104,7 +104,7 @@ it('leaves nothing of an organization whose Docks are gone, and everything of an
   await sql`update operations set status = 'processing' where id like '%-blocked'`.execute(world.db)
   expect(await removeOperations(world.db, world.organizationId)).toBe(1)
   await sql`update operations set status = 'blocked'`.execute(world.db)
-  // Its Dock is still there: the operation is what will delete it.
+  // Its Dock still exists, and this operation will delete it.
   expect(await removeOperations(world.db, world.organizationId)).toBe(1)
   await sql`delete from docks`.execute(world.db)
   expect(await removeOperations(world.db, world.organizationId)).toBe(0)

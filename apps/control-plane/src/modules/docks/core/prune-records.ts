@@ -1,4 +1,7 @@
-/** What is written about Docks and outlives them: changes of state, events, idempotency keys. It goes by age, and with its organization. */
+/**
+ * Deletes records that outlive their Docks: state changes, events and idempotency keys. They are deleted by age and with
+ * their organization.
+ */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -8,7 +11,10 @@ const dayMs = 24 * 3_600_000
 export const stateChangesKeptMs = 90 * dayMs
 export const eventsKeptMs = 30 * dayMs
 
-/** One round. The newest change of a Dock that exists stays: a host that comes back is told by it what the Dock was. */
+/**
+ * Deletes old state changes and events. The newest state change of each existing Dock is kept: when an unreachable host
+ * returns, it tells the Dock's previous state.
+ */
 export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const now = clock.now()
   const before = (keptMs: number): Date => new Date(now.getTime() - keptMs)
@@ -27,7 +33,10 @@ export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }):
   )
 }
 
-/** All of them that are of an organization without Docks; returns how many are left for the next round, at least. */
+/**
+ * Deletes all records of an organization that has no Docks left. Returns the number of tables that still have rows: call
+ * again until it is 0.
+ */
 export async function removeDockRecords(db: Db, organizationId: string): Promise<number> {
   let left = 0
   for (const [table, key] of [

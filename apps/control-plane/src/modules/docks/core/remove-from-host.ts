@@ -1,6 +1,6 @@
 /**
- * Removals on hosts. They never turn back: what cannot be done now is ordered, and the host carries the order out when
- * it reports again. What is absent is as good as removed.
+ * Removes Docks and captures from hosts. A removal is never rolled back: if a host cannot do it now, an order is saved
+ * and the host executes it at its next report. A thing that is already absent counts as removed.
  */
 import type { Db } from '../../../database/database.ts'
 import { OperationBlocked } from '../../../engine/index.ts'
@@ -15,14 +15,14 @@ import {
 const isAbsent = (error: unknown): boolean => error instanceof HostRefused && error.code === 'not_found'
 
 /**
- * Whether the host's refusal says that nothing of this generation of a Dock is there: it keeps nothing of the Dock, or
- * a later generation, as after a restore of the database.
+ * True if the refusal means that the host has nothing of this generation of the Dock: it has no such Dock, or a later
+ * generation of it, which happens after a restore of the database.
  */
 export function isGenerationAbsent(error: unknown): boolean {
   return isAbsent(error) || (error instanceof HostRefused && error.code === 'stale_generation')
 }
 
-/** Removes a capture. Returns the order that is to be saved instead where the host could not do it now. */
+/** Removes a capture. If the host cannot do it now, returns the order to save instead. */
 export async function removeCapture(
   gateway: Pick<HostGateway, 'destroyCapture'>,
   capture: { id: string; hostId: string },
@@ -38,8 +38,8 @@ export async function removeCapture(
 }
 
 /**
- * Removes a Dock's sandbox and disk. They may still run on a silent host, so the operation waits as blocked until the
- * host is back or counts as lost. Returns the order that is to be saved for a lost host.
+ * Removes a Dock's sandbox and disk. Throws {@link OperationBlocked} if the host fails, because the sandbox may still run
+ * there. If the host is lost, returns the order to save instead.
  */
 export async function removeDockDisk(
   { gateway, db }: { gateway: Pick<HostGateway, 'destroy'>; db: Db },
@@ -54,6 +54,6 @@ export async function removeDockDisk(
     if (isGenerationAbsent(error)) return []
     if (error instanceof HostUnreachable && (await isHostLost(db, hostId)))
       return [{ hostId, kind: 'dock', thingId: id, generation }]
-    throw new OperationBlocked(hostId, 'the host could not remove it', { cause: error })
+    throw new OperationBlocked(hostId, 'the host could not remove the Dock', { cause: error })
   }
 }

@@ -1,4 +1,4 @@
-/** A Dock ends while another one is created under its name: whoever comes second is refused, and neither breaks off. */
+/** A Dock ends while another one is created with the same name. The create is refused, and there is no deadlock. */
 
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
@@ -18,8 +18,8 @@ const waits = async () =>
   ).rows.length
 
 /**
- * How a create of the same name ends, and how `ending` does: the create holds the host and waits, for its key, until
- * the other's last statement has come as far as it can.
+ * Runs `begin` and a create of the same name concurrently, and returns both outcomes. The create holds the host's row and
+ * waits for its idempotency key's row until the last statement of `begin` is done or waits for a lock.
  */
 const raced = async (method: 'start' | 'stop' | 'destroy', begin: () => Promise<unknown>) => {
   await world.create({ name: 'earlier' }, 'key')
@@ -48,12 +48,12 @@ const raced = async (method: 'start' | 'stop' | 'destroy', begin: () => Promise<
 
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
 
-it('a stop ends', async () => {
+it('a create is refused while a stop of the Dock completes', async () => {
   const { id } = await world.create({ name: 'same' })
   expect(await raced('stop', () => stop(id))).toEqual({ create: 'dock_name_taken', end: 'succeeded' })
 })
 
-it('a stop fails', async () => {
+it('a create is refused while a stop of the Dock fails', async () => {
   const { id } = await world.create({ name: 'same' })
   world.host.failures.set('stop', ['failed'])
   expect(await raced('stop', () => stop(id))).toEqual({
@@ -64,7 +64,7 @@ it('a stop fails', async () => {
   expect(rows).toEqual([{ state: 'ready' }])
 })
 
-it('a start fails', async () => {
+it('a create is refused while the start of the Dock fails', async () => {
   const begin = () => {
     world.host.failures.set('start', ['invalid'])
     return world.create({ name: 'same' })
@@ -72,7 +72,7 @@ it('a start fails', async () => {
   expect(await raced('start', begin)).toEqual({ create: 'dock_name_taken', end: 'validation_error' })
 })
 
-it('a Dock is deleted', async () => {
+it('a create while the Dock is deleted does not deadlock', async () => {
   const { id } = await world.create({ name: 'same' })
   const remove = () => deleteDock(world.modules.context, world.caller, id, id)
   expect((await raced('destroy', remove)).create).toBe('dock_name_taken')

@@ -1,4 +1,4 @@
-/** What of Docks is stored sealed, under the key of their organization. */
+/** Columns of the Docks module that are sealed (encrypted) under the key of the Dock's organization. */
 import type { SealedColumn } from '../../../sealing/index.ts'
 
 const ofOrganization = {
@@ -13,7 +13,7 @@ export const dockSealedColumns: readonly SealedColumn[] = [
   { table: 'exec_keys', column: 'outcome_sealed', ...ofOrganization },
 ]
 
-/** The owner of all that is sealed in an organization's Docks. */
+/** Returns the owner under whose key an organization's columns are sealed. */
 export function organizationOwner(id: string): { kind: 'organization'; id: string } {
   return {
     kind: 'organization',

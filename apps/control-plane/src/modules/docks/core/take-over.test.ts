@@ -13,7 +13,7 @@ eachInAWorld((fresh) => {
 
 const starts = () => world.host.calls.filter((call) => call.method === 'start').length
 
-/** A create whose start hangs at the host, as in a process that then dies. */
+/** Starts a create whose call to the host hangs, as if the process died. */
 const hangingCreate = async () => {
   const gate = Promise.withResolvers<void>()
   world.host.gate.set('start', gate.promise)
@@ -28,7 +28,7 @@ const hangingCreate = async () => {
   }
 }
 
-it('a process that starts alone takes up at once what an earlier one had under way', async () => {
+it('a process that starts alone resumes the operations of the previous process at once', async () => {
   const { open, create } = await hangingCreate()
   const next = world.another()
   await next.runner.sweep()
@@ -38,13 +38,13 @@ it('a process that starts alone takes up at once what an earlier one had under w
   open()
   await next.runner.settled()
   await next.stop()
-  // The earlier process was not dead after all: it has lost its lease, and changes nothing.
+  // The previous process was still alive. It has lost its lease, so it changes nothing.
   expect(await create).toMatchObject({ code: 'service_unavailable' })
   expect(world.host.sandboxes.size).toBe(1)
   expect(await world.reserved()).toMatchObject({ slots: 1, recounted: 1 })
 })
 
-it('a process that has lost a stop neither fails its Snapshot nor orders its capture removed', async () => {
+it('a process that has lost the lease of a stop neither fails its Snapshot nor orders its capture removed', async () => {
   const { id } = await world.create()
   await stopDock(world.modules.context, world.caller, id, { force: false })
   const operation = (

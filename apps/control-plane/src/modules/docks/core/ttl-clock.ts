@@ -1,15 +1,15 @@
 /**
- * Stops Docks whose ttl has run out, each at its moment: one timer, for the next of them. It is told of every moment
- * that is set, and looks the truth up again now and then, so that nothing is missed that another process has set.
+ * Stops Docks on time when their ttl runs out. It keeps one timer, set to the next stop time. Operations notify it of each
+ * stop time they set; it also rereads the database every 30 s, to find times that another process has set.
  */
 import type { Clock, Logger } from '@dock/foundation'
 
 const lookAgainMs = 30_000
-/** One that is due and cannot be stopped now, because an operation holds it. */
+/** Delay before retrying a Dock that is due but cannot be stopped now, because an operation holds it. */
 const retryMs = 1_000
 
 export type TtlClock = {
-  /** A Dock is to stop at this moment. */
+  /** Tells the clock that a Dock is due to stop at this time. */
   note(stopAt: Date): void
   start(): void
   stop(): void
@@ -18,9 +18,9 @@ export type TtlClock = {
 export function createTtlClock(options: {
   clock: Clock
   logger: Logger
-  /** Begins to stop what is due. */
+  /** Starts the stop of all Docks that are due. */
   stopDue(): Promise<void>
-  /** The earliest moment that is set, also one that has passed. */
+  /** Returns the earliest stop time, which may be in the past. */
   nextDue(): Promise<Date | null>
 }): TtlClock {
   const { clock, logger } = options
@@ -45,7 +45,7 @@ export function createTtlClock(options: {
   const fire = (): void => {
     armedFor = Number.POSITIVE_INFINITY
     look().then(arm, (error: unknown) => {
-      logger.error({ err: error }, 'looking for Docks to stop failed')
+      logger.error({ err: error }, 'looking for Docks with an expired ttl failed; retrying in 1 s')
       arm(clock.now().getTime() + retryMs)
     })
   }

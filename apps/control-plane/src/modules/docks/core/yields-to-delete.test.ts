@@ -29,7 +29,7 @@ const operationsOf = async (id: string): Promise<{ kind: string; status: string 
       where dock_id = ${id} and kind <> 'create' order by created_at, kind desc`.execute(world.db)
   ).rows
 
-describe('a recovery that waits for a full pool to have room', () => {
+describe('a recovery that is blocked by a full pool', () => {
   let id: string
   beforeEach(async () => {
     id = (await world.create()).id
@@ -49,7 +49,7 @@ describe('a recovery that waits for a full pool to have room', () => {
     expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
   }
 
-  it('gives way to a delete, which frees the disk', async () => {
+  it('is replaced by a delete, which frees the disk', async () => {
     const { operation } = await remove(id)
     expect(operation.status).toBe('completed')
     expect(await outcomeOf(stateOf(id))).toBe('dock_not_found')
@@ -61,7 +61,7 @@ describe('a recovery that waits for a full pool to have room', () => {
     await isNeverBootedAgain()
   })
 
-  it('gives way to the removal of its organization', async () => {
+  it('is replaced when its organization is removed', async () => {
     expect(await removeDocks(context(), world.organizationId)).toBe(1)
     await world.modules.runner.settled()
     expect(await removeDocks(context(), world.organizationId)).toBe(0)
@@ -69,13 +69,13 @@ describe('a recovery that waits for a full pool to have room', () => {
     await isNeverBootedAgain()
   })
 
-  it('gives way to a forced stop, which frees the disk', async () => {
+  it('is replaced by a forced stop, which frees the disk', async () => {
     expect(await stop(id, true)).toEqual({ id, state: 'archived' })
     expect(world.host.sandboxes.has(id)).toBe(false)
     await isNeverBootedAgain()
   })
 
-  it('leaves an error with its disk when the host refuses that stop', async () => {
+  it('is given up, with the disk kept, if the host refuses the forced stop', async () => {
     world.host.failures.set('destroy', ['failed'])
     expect(await outcomeOf(stop(id, true))).toBe('service_unavailable')
     expect(await stateOf(id)).toBe('error')
@@ -84,13 +84,13 @@ describe('a recovery that waits for a full pool to have room', () => {
     expect(await stop(id, false)).toEqual({ id, state: 'archived' })
   })
 
-  it('goes on in spite of a stop that would have to save its disk', async () => {
+  it('is not replaced by a normal stop, which would have to save the disk', async () => {
     expect(await outcomeOf(stop(id, false))).toBe('dock_busy')
     await reportAndSweep()
     expect(await stateOf(id)).toBe('ready')
   })
 
-  it('gives way to nothing while it is being taken up again', async () => {
+  it('is not replaced while it is being unblocked', async () => {
     const waits = async () =>
       (
         await sql`select 1 from pg_stat_activity
@@ -107,7 +107,7 @@ describe('a recovery that waits for a full pool to have room', () => {
     expect(await stateOf(id)).toBe('ready')
   })
 
-  it('gives way to nothing while it is tried anew', async () => {
+  it('is not replaced while it is being retried', async () => {
     const gate = Promise.withResolvers<void>()
     world.host.gate.set('start', gate.promise)
     const before = starts()
@@ -122,7 +122,7 @@ describe('a recovery that waits for a full pool to have room', () => {
   })
 })
 
-describe('a stop that waits for a silent host', () => {
+describe('a stop that is blocked by a silent host', () => {
   let id: string
   beforeEach(async () => {
     id = (await world.create()).id
@@ -132,7 +132,7 @@ describe('a stop that waits for a silent host', () => {
     expect(world.host.captures.size).toBe(1)
   })
 
-  it('gives way to a delete, which takes what it may have captured', async () => {
+  it('is replaced by a delete, which removes its capture too', async () => {
     const { operation } = await remove(id)
     expect(operation.status).toBe('completed')
     expect(await outcomeOf(stateOf(id))).toBe('dock_not_found')
@@ -146,14 +146,14 @@ describe('a stop that waits for a silent host', () => {
     expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
   })
 
-  it('gives way to the removal of its organization', async () => {
+  it('is replaced when its organization is removed', async () => {
     expect(await removeDocks(context(), world.organizationId)).toBe(1)
     await world.modules.runner.settled()
     expect(await removeDocks(context(), world.organizationId)).toBe(0)
     expect(world.host.captures.size).toBe(0)
   })
 
-  it('leaves the delete to wait in its place while the host stays silent', async () => {
+  it('is replaced by a delete, which stays blocked while the host is silent', async () => {
     world.host.online = false
     expect((await remove(id)).operation.status).toBe('blocked')
     world.host.online = true

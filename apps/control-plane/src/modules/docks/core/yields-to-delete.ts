@@ -1,17 +1,17 @@
 /**
- * An operation that waits for its host may wait for good: a recovery in a full pool, which has room again only once a
- * disk goes, or a stop on a host that is lost. So each gives way to what removes its Dock's disk, but for a delete, which
- * does that itself. One that is being tried holds its Dock as any operation does.
+ * A blocked operation may wait for its host forever: a recovery waits for room in a full pool, a stop waits for a lost
+ * host. An operation that removes the Dock's disk may therefore replace it. Two exceptions: a blocked delete stays,
+ * because it removes the disk itself, and an operation that is being retried right now keeps its hold on the Dock.
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 
-/** Whether an operation `o` is such a one. */
-export const givesWay: RawBuilder<boolean> = sql<boolean>`(o.kind <> 'delete' and o.status = 'blocked')`
+/** SQL predicate: true if `o` is blocked (a recover or a stop, but no delete), so that a delete or forced stop may replace it. */
+export const yieldsToDelete: RawBuilder<boolean> = sql<boolean>`(o.kind <> 'delete' and o.status = 'blocked')`
 
-/** For a claim's `ended as (…)`: completes the operation that gives way, if the claim has taken the Dock. */
-export function endGivingWay({ id, dockId }: OperationRow, now: Date): RawBuilder<unknown> {
-  const error = { code: 'conflict', message: `It gave way to operation ${id}.` }
+/** SQL for a claim's CTE `ended`: completes the blocked operation if the claim has changed the Dock (CTE `moved`). */
+export function endYieldingOperation({ id, dockId }: OperationRow, now: Date): RawBuilder<unknown> {
+  const error = { code: 'conflict', message: `Operation ${id} replaced it.` }
   return sql`update operations o set status = 'completed', error = ${JSON.stringify(error)}::jsonb, updated_at = ${now}
-    where o.dock_id = ${dockId}::uuid and ${givesWay} and exists (select 1 from moved) returning o.id`
+    where o.dock_id = ${dockId}::uuid and ${yieldsToDelete} and exists (select 1 from moved) returning o.id`
 }

@@ -7,11 +7,11 @@ import { answerOperation } from '../core/answer-operation.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { dockCaptures, findVisibleOperation } from '../core/dock-store.ts'
-import { frozenAsTemplate, isBeingCopied, isFrozenAsTemplate } from '../core/snapshot-hold.ts'
+import { hasTemplate, isBeingCopied, readHasTemplate } from '../core/snapshot-in-use.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { DeleteData } from './delete-saga.ts'
 
-/** Saves the delete of a Dock, whoever ordered it. Throws `dock_busy` or `snapshot_in_use`. */
+/** Saves the delete operation of a Dock without checking permissions. Throws `dock_busy` or `snapshot_in_use`. */
 export async function claimDelete(
   context: Pick<DockContext, 'db' | 'clock' | 'runner'>,
   dock: DockRow,
@@ -34,16 +34,19 @@ export async function claimDelete(
     operation,
     moves: [],
     removesDisk: true,
-    unless: sql<boolean>`(${frozenAsTemplate(id)} or ${isBeingCopied(id)})`,
+    unless: sql<boolean>`(${hasTemplate(id)} or ${isBeingCopied(id)})`,
     lease: runner.lease(),
     now: clock.now(),
   })
   if (claimed !== 'claimed')
-    throw new ServiceError((await isFrozenAsTemplate(db, id)) ? 'snapshot_in_use' : 'dock_busy')
+    throw new ServiceError((await readHasTemplate(db, id)) ? 'snapshot_in_use' : 'dock_busy')
   return operation
 }
 
-/** Deletes a Dock with its Snapshots, for its creator or an admin. Asked again while blocked, it is taken up anew. */
+/**
+ * Deletes a Dock with its Snapshots. Only its creator or an admin may do so. A repeated request retries a blocked delete
+ * at once.
+ */
 export async function deleteDock(
   context: DockContext,
   caller: Visitor,

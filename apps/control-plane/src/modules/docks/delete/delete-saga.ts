@@ -1,6 +1,6 @@
 /**
- * Removes a Dock for good: sandbox, disk and captures on their hosts, then its rows. What a host cannot do now is left to
- * it as an order.
+ * Removes a Dock permanently: sandbox, disk and captures on their hosts, then its rows. For a host that cannot remove its
+ * part now, an order is saved that it executes at its next report.
  */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -15,7 +15,7 @@ import { deleteUsage } from '../usage/usage-store.ts'
 export type DeleteData = {
   hostId: string | null
   captures: { id: string; hostId: string }[]
-  /** What the hosts could not do. */
+  /** Orders to save for removals that hosts could not do now. */
   orders?: OrderForHost[]
 }
 

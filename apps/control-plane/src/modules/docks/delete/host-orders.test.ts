@@ -10,51 +10,51 @@ eachInAWorld((fresh) => {
   world = fresh
 })
 
-const give = async (...orders: Omit<OrderForHost, 'hostId'>[]): Promise<void> => {
+const saveOrders = async (...orders: Omit<OrderForHost, 'hostId'>[]): Promise<void> => {
   const all = orders.map((order) => ({ ...order, hostId: world.hostId }))
   await saveHostOrders(all, world.clock.now()).execute(world.db)
 }
-const standing = async () =>
+const savedOrders = async () =>
   (
     await sql<{ generation: number }>`select generation from host_orders where host_id = ${world.hostId}
       order by generation`.execute(world.db)
   ).rows.map(({ generation }) => generation)
 const callsOf = (method: string) => world.host.calls.filter((call) => call.method === method)
 
-it('orders are carried out at the next inventory, and gone then', async () => {
+it('orders are executed at the next inventory, and then deleted', async () => {
   const [dockId, captureId] = [newUuid(), newUuid()]
   world.host.failures.set('destroy', ['lost'])
-  await give(
+  await saveOrders(
     { kind: 'dock', thingId: dockId, generation: 4 },
     { kind: 'capture', thingId: captureId, generation: 0 },
   )
   expect(callsOf('destroy')).toEqual([])
   await world.report()
-  // The one that was broken off stands, the other does not.
+  // The order whose command failed is kept, the other one is deleted.
   expect(callsOf('destroy')).toMatchObject([{ dockId, body: { generation: 4 } }])
   expect(callsOf('destroyCapture')).toMatchObject([{ dockId: captureId }])
-  expect(await standing()).toEqual([4])
+  expect(await savedOrders()).toEqual([4])
   await world.report()
   expect(callsOf('destroy')).toHaveLength(2)
-  expect(await standing()).toEqual([])
+  expect(await savedOrders()).toEqual([])
   await world.report()
   expect(callsOf('destroy')).toHaveLength(2)
 })
 
-it('an order given twice is one, of the newer generation', async () => {
+it('orders for the same Dock are merged into one, with the newest generation', async () => {
   const thingId = newUuid()
-  await give({ kind: 'dock', thingId, generation: 4 }, { kind: 'dock', thingId, generation: 2 })
-  await give({ kind: 'dock', thingId, generation: 3 })
-  expect(await standing()).toEqual([4])
+  await saveOrders({ kind: 'dock', thingId, generation: 4 }, { kind: 'dock', thingId, generation: 2 })
+  await saveOrders({ kind: 'dock', thingId, generation: 3 })
+  expect(await savedOrders()).toEqual([4])
 })
 
-it('an order never ends a newer generation, and goes all the same', async () => {
+it('an order does not destroy a newer generation, and is deleted anyway', async () => {
   const { id } = await world.create()
   const sandbox = world.host.sandboxes.get(id)!
   world.host.sandboxes.set(id, { ...sandbox, generation: 2 })
   await sql`update docks set generation = 2 where id = ${id}`.execute(world.db)
-  await give({ kind: 'dock', thingId: id, generation: 1 })
+  await saveOrders({ kind: 'dock', thingId: id, generation: 1 })
   await world.report()
   expect(world.host.sandboxes.has(id)).toBe(true)
-  expect(await standing()).toEqual([])
+  expect(await savedOrders()).toEqual([])
 })

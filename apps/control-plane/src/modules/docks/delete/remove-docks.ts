@@ -1,4 +1,4 @@
-/** The Docks of a deleted organization go as any Dock goes: by operations that survive a crash and wait for hosts. */
+/** Deletes the Docks of a deleted organization, through the same operations as any other delete. */
 import { ServiceError } from '@dock/contract'
 import { docksOfOrganization } from '../core/dock-store.ts'
 import type { DockContext } from '../dock-context.ts'
@@ -6,7 +6,10 @@ import { claimDelete } from './delete-dock.ts'
 
 const atOnceMax = 20
 
-/** Begins to delete Docks that no operation holds, and answers how many there are still. Repeating it is harmless. */
+/**
+ * Starts the delete of up to 20 Docks that no operation holds. Returns the number of Docks that still exist: call again
+ * until it is 0. Idempotent.
+ */
 export async function removeDocks(context: DockContext, organizationId: string): Promise<number> {
   const { count, free } = await docksOfOrganization(context.db, organizationId, atOnceMax)
   for (const dock of free) {
@@ -16,10 +19,10 @@ export async function removeDocks(context: DockContext, organizationId: string):
         through: 'timer',
         why: 'organization deleted',
       })
-      // Interrupted or blocked, it stays in the table and is taken up again.
+      // No need to wait: an interrupted or blocked operation stays in the table and the runner resumes it.
       void context.runner.run(operation)
     } catch (error) {
-      // Taken since by an operation that was under way: the next round sees what became of it.
+      // Another operation has taken the Dock since it was read. The next call tries again.
       if (!(error instanceof ServiceError && error.code === 'dock_busy')) throw error
     }
   }

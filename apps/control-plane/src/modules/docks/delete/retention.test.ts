@@ -39,7 +39,7 @@ const keptOf = async (id: string) =>
       from docks d join exec_keys k on k.dock_id = d.id where d.id = ${id}`.execute(world.db)
   ).rows[0]
 
-it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async () => {
+it('deletes all data of a stopped Dock, including earlier Snapshots', async () => {
   const dock = await world.create()
   await stop(dock.id)
   await resumeDock(world.modules.context, world.caller, dock.id, {})
@@ -48,40 +48,37 @@ it('leaves nothing of a Dock that is stopped, earlier Snapshots neither', async 
   expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
   expect([world.host.captures.size, world.host.sandboxes.size, await count('snapshots')]).toEqual([0, 0, 0])
   await expect(resumeDock(world.modules.context, world.caller, dock.id, {})).rejects.toThrow(ServiceError)
-  // The row stays, and is not taken for something at rest.
+  // The row stays, because it does not count as data at rest.
   await wipeArchivedDocks(world.modules.context)
   expect(await count('docks')).toBe(1)
 })
 
-it('waits for no capture of a Dock that is stopped: a host that cannot remove it now is ordered to', async () => {
+it('a stop does not wait for removals: a host that cannot remove a capture now gets an order', async () => {
   const dock = await world.create()
   await stop(dock.id)
   await resumeDock(world.modules.context, world.caller, dock.id, {})
   await turnOn()
   world.host.failures.set('destroyCapture', ['lost'])
   expect(await stop(dock.id)).toEqual({ id: dock.id, state: 'archived' })
-  // The row of the Snapshot is gone, its capture is not.
+  // The Snapshot's row is deleted, but its capture still exists.
   expect([world.host.captures.size, await count('snapshots'), await count('host_orders')]).toEqual([1, 0, 1])
   await world.report()
   expect([world.host.captures.size, await count('host_orders')]).toEqual([0, 0])
 })
 
-it.each([false, true])(
-  'keeps no variables and no output of a Dock that is stopped, forced: %s',
-  async (force) => {
-    world.host.setupOutcome = { exitCode: 1, output: 'canary', timedOut: false }
-    const dock = await world.create({ env: { TOKEN: 'canary' }, setupScript: 'false' })
-    await world.modules.runner.sweep()
-    await world.modules.runner.settled()
-    expect(await exec(dock.id)).toBe('succeeded')
-    await turnOn()
-    await stop(dock.id, force)
-    expect(await keptOf(dock.id)).toEqual({ env: null, setup: null, outcome: null })
-    expect(await exec(dock.id)).toBe('exec_result_expired')
-  },
-)
+it.each([false, true])('keeps no variables or output of a stopped Dock (forced: %s)', async (force) => {
+  world.host.setupOutcome = { exitCode: 1, output: 'canary', timedOut: false }
+  const dock = await world.create({ env: { TOKEN: 'canary' }, setupScript: 'false' })
+  await world.modules.runner.sweep()
+  await world.modules.runner.settled()
+  expect(await exec(dock.id)).toBe('succeeded')
+  await turnOn()
+  await stop(dock.id, force)
+  expect(await keptOf(dock.id)).toEqual({ env: null, setup: null, outcome: null })
+  expect(await exec(dock.id)).toBe('exec_result_expired')
+})
 
-it('keeps no outcome of a command that ended after its Dock', async () => {
+it('keeps no outcome of a command that ended after its Dock was stopped', async () => {
   const dock = await world.create()
   await turnOn()
   const { promise, resolve } = Promise.withResolvers<void>()
@@ -99,7 +96,7 @@ it('keeps no outcome of a command that ended after its Dock', async () => {
   expect(await exec(dock.id)).toBe('exec_result_expired')
 })
 
-it('deletes a Dock that kept nothing but its variables when it is turned on', async () => {
+it('deletes an archived Dock that has only variables left when the policy is turned on', async () => {
   const dock = await world.create({ env: { TOKEN: 'canary' } })
   await stop(dock.id, true)
   await turnOn()
@@ -108,7 +105,7 @@ it('deletes a Dock that kept nothing but its variables when it is turned on', as
   expect(await count('docks')).toBe(0)
 })
 
-it('lets only the creator and admins stop, unless the stop is forced', async () => {
+it('lets only the creator and admins stop a Dock, unless the stop is forced', async () => {
   const dock = await world.create()
   await turnOn()
   await sql`update docks set created_by = 'somebody else'`.execute(world.db)
@@ -117,7 +114,7 @@ it('lets only the creator and admins stop, unless the stop is forced', async () 
   expect(await stop(dock.id, true)).toMatchObject({ state: 'archived' })
 })
 
-it('deletes archived Docks and Templates when it is turned on', async () => {
+it('deletes archived Docks and Templates when the policy is turned on', async () => {
   const [archived, running] = [await world.create(), await world.create()]
   await stop(archived.id)
   await sql`update memberships set role = 'admin'`.execute(world.db)
@@ -133,7 +130,7 @@ it('deletes archived Docks and Templates when it is turned on', async () => {
   expect([await count('templates'), world.host.captures.size]).toEqual([0, 0])
 })
 
-it('deletes also what was archived before without a Snapshot, and keeps the rows of what stops afterwards', async () => {
+it('deletes Docks archived earlier even without a Snapshot, and keeps the rows of Docks stopped afterwards', async () => {
   const [before, after] = [await world.create(), await world.create()]
   await stop(before.id, true)
   world.clock.advance(1000)
@@ -143,7 +140,7 @@ it('deletes also what was archived before without a Snapshot, and keeps the rows
   await turn(true)
   world.clock.advance(1000)
   await stop(after.id, true)
-  // Turning on what is on changes nothing.
+  // Turning the policy on again changes nothing.
   await turn(true)
   await wipeArchivedDocks(world.modules.context)
   await world.modules.runner.settled()
@@ -151,14 +148,14 @@ it('deletes also what was archived before without a Snapshot, and keeps the rows
   expect(left.rows).toEqual([{ id: after.id }])
 })
 
-it('deletes all of many archived Docks in one round, whatever keeps some of them', async () => {
+it('deletes many archived Docks in one round, even if some cannot be deleted', async () => {
   const ids: string[] = []
   for (let made = 0; made < 45; made++) {
     const { id } = await world.create()
     await stop(id)
     ids.push(id)
   }
-  // The first page is held by Templates.
+  // Templates hold the Docks of the first page.
   const held = ids.toSorted().slice(0, 20)
   await sql`insert into templates (id, organization_id, name, source_dock_id, snapshot_id, status, image, disk_gib,
       runtime, created_at, updated_at)

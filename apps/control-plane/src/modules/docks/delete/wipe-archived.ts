@@ -1,6 +1,7 @@
 /**
- * Zero data retention: what an organization had at rest when it turned the policy on goes, archived Docks with all
- * that is kept of them. A reconciler: it looks afresh each time, so it also takes what was archived while it was turned on.
+ * Zero data retention: deletes the archived Docks, with all their data, of organizations that have turned the policy on.
+ * It is a reconciler that reads the current state in each round, so it also finds Docks that were archived while the
+ * policy was being turned on.
  */
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
@@ -9,14 +10,14 @@ import { dockColumns } from '../core/dock-store.ts'
 import type { DockContext } from '../dock-context.ts'
 import { claimDelete } from './delete-dock.ts'
 
-/** Deletes that run at a time. */
+/** Number of deletes that run concurrently. */
 const pageSize = 20
-/** Before the first id. */
+/** Sorts before every id. */
 const start = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The next archived Docks behind this id that no operation holds, in organizations under the policy: those of before it,
- * and those of which more is left than their rows.
+ * Returns the next archived Docks after this id that no operation holds, in organizations with the policy. A Dock
+ * qualifies if it was archived before the policy, or if any data besides its row is left.
  */
 const archivedDocks = async ({ db }: DockContext, after: string): Promise<DockRow[]> =>
   (
@@ -30,17 +31,17 @@ const archivedDocks = async ({ db }: DockContext, after: string): Promise<DockRo
       order by d.id limit ${pageSize}`.execute(db)
   ).rows
 
-/** Deletes one, by an operation that survives a crash. */
+/** Deletes one Dock through a normal delete operation. */
 const wipe = async (context: DockContext, dock: DockRow): Promise<void> => {
   try {
     const cause = { by: 'retention', through: 'timer', why: 'zero data retention' } as const
     await context.runner.run(await claimDelete(context, dock, cause))
   } catch (error) {
-    // Held by an operation, or by a Template that goes first: the next round finds it free.
+    // An operation or a Template still holds the Dock. The next round tries again.
     if (!(error instanceof ServiceError))
       context.logger.warn(
         { dockId: dock.id, err: error },
-        'archived Dock not wiped; the next round repeats it',
+        'deleting an archived Dock under zero data retention failed; the next round retries',
       )
   }
 }
@@ -58,8 +59,8 @@ const wipeAll = async (context: DockContext): Promise<void> => {
 const underWay = new WeakMap<DockContext, Promise<void>>()
 
 /**
- * One round over all of them, page by page, so that those that cannot go now keep no other waiting. A call during a round
- * joins it.
+ * Runs one round over all such Docks. It goes on page by page, so Docks that cannot be deleted now do not delay others.
+ * A call during a round joins it.
  */
 export function wipeArchivedDocks(context: DockContext): Promise<void> {
   const joined = underWay.get(context) ?? wipeAll(context).finally(() => underWay.delete(context))

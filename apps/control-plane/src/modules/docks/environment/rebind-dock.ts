@@ -1,4 +1,7 @@
-/** What an archived Dock is bound to for its next boot, judged and claimed as one: a change in between is found out. */
+/**
+ * Binds an archived Dock to an Environment version for its next boot. The permission check and the claim belong together:
+ * the claim is refused if the Dock has changed since the check.
+ */
 import { ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
@@ -8,18 +11,21 @@ import { marksOf, requireLaunch } from '../core/environment-gate.ts'
 import type { DockContext } from '../dock-context.ts'
 
 export type Rebinding = {
-  /** Columns of the Dock, as assignments. */
+  /** Assignments to columns of the Dock. */
   set: RawBuilder<unknown>
-  /** True of the alias `d` once the Dock is not what was judged: an upgrade has pinned it to another version. */
+  /**
+   * SQL predicate for the alias `d`: true if the Dock has changed since the check, for example because an upgrade pinned
+   * it to another version.
+   */
   unless: RawBuilder<boolean>
-  /** What the row read, for a resume that fails. */
+  /** Previous values, restored if the resume fails. */
   before: DockPassing
 }
 
 /**
- * Binds the Dock to the Environment that is named, at its current version; otherwise to the one that it has, at the
- * version that it is pinned to, or to the default when that is deleted. Throws what {@link requireLaunch} throws, and
- * `environment_not_found`.
+ * With a `reference`, binds the Dock to the current version of that Environment. Without, keeps its Environment and
+ * pinned version, or uses the default Environment if its own was deleted. Throws `environment_not_found` and the errors
+ * of {@link requireLaunch}.
  */
 export async function rebindDock(
   { db, clock }: Pick<DockContext, 'db' | 'clock'>,

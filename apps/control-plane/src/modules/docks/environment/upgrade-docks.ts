@@ -1,4 +1,4 @@
-/** Begins the move of Docks to the current version of their Environment. */
+/** Starts an upgrade: moves Docks to the current version of their Environment. */
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
 import { type Cause, type OperationRow, takeBlocked } from '../../../engine/index.ts'
@@ -8,8 +8,8 @@ import type { DockContext } from '../dock-context.ts'
 import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
 /**
- * Throws `dock_not_found` unless each of the Docks uses the Environment; without them all that are older move. Asked
- * again while blocked, it is taken up anew.
+ * Upgrades the given Docks, or all Docks with an older version if `dockIds` is undefined. A repeated request retries the
+ * same upgrade if it is blocked. Throws `dock_not_found` if any of the Docks does not use the Environment.
  */
 export async function upgradeDocks(
   context: DockContext,

@@ -1,7 +1,7 @@
 /**
- * Moves Docks to a newer version of their Environment. A running one is given it live, one that stands still with its
- * next boot. It holds no Dock: one that boots or stops meanwhile, or cannot be reached, keeps the version that it has.
- * Only where a delivery was broken off it waits for the host to finish it: the Dock may have a part.
+ * Moves Docks to a newer version of their Environment. A running Dock receives it at once, a stopped Dock at its next
+ * boot. The upgrade does not lock Docks: a Dock that is booting, stopping or unreachable keeps its version. Only if a
+ * delivery was interrupted, and the Dock may have part of the version, the operation blocks until the host can finish it.
  */
 import { isReadyDockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
@@ -17,14 +17,14 @@ import {
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../core/dock-commit.ts'
-import { standingStates } from '../core/dock-state.ts'
+import { statesWithoutRuntime } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
-import { patienceMs } from '../core/host-patience.ts'
-import { createGiveVersion, type GiveVersion } from './give-version.ts'
+import { reconnectTimeoutMs } from '../core/retry-when-host-reconnects.ts'
+import { createDeliverVersion, type DeliverVersion } from './deliver-version.ts'
 import type { DockRepositories } from './repositories/dock-repositories.ts'
 import type { BootedDock } from './repositories/passed-repositories.ts'
 import {
-  mayHavePart,
+  mayHavePartialVersion,
   type OlderDock,
   olderDocks,
   pinDock,
@@ -44,55 +44,63 @@ type Options = {
   repositories: DockRepositories
 }
 
-/** Docks of one upgrade that are under way at a time. */
+/** Number of Docks that one upgrade moves concurrently. */
 const atOnce = 8
-/** How often a Dock is read anew that changed between reading and writing. */
+/** Attempts for a Dock that changes between reading and writing. */
 const attempts = 3
 
-/** A Dock that is not to be given anything now. */
+/** The Dock is in a state in which it receives no delivery. */
 class NotReady extends Error {
   override readonly name = 'NotReady'
 }
-const keepsItsVersion = (error: unknown): boolean =>
+const isExpectedFailure = (error: unknown): boolean =>
   error instanceof NotReady || error instanceof HostNotLinked || error instanceof HostRefused
-/** The sandbox that a part was given is gone, or goes: the next boot gives the whole of what the Dock is pinned to. */
-const ended = new Set<string>(['not_running', 'stale_generation', 'not_found'])
-const isOver = (error: unknown, { state }: OlderDock): boolean =>
-  error instanceof NotReady ? state !== 'unreachable' : error instanceof HostRefused && ended.has(error.code)
+const sandboxGone = new Set<string>(['not_running', 'stale_generation', 'not_found'])
+/**
+ * True if the sandbox with the partial delivery has ended or is ending. The Dock's next boot delivers its pinned version
+ * completely, so the upgrade need not wait.
+ */
+const isPartDiscarded = (error: unknown, { state }: OlderDock): boolean =>
+  error instanceof NotReady
+    ? state !== 'unreachable'
+    : error instanceof HostRefused && sandboxGone.has(error.code)
 
 export function createUpgradeSaga(options: Options): Saga {
   const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
-  const giveVersion = createGiveVersion({ db, clock, gateway, owner, furnish })
+  const deliverVersion = createDeliverVersion({ db, clock, gateway, owner, furnish })
 
-  /** A Dock that has the version keeps it, whatever becomes of what is cloned: its next boot tries again. */
+  /** Clones new repositories. A failure does not undo the upgrade: the Dock's next boot tries again. */
   const bringRepositories = async (operation: OperationRow, dock: BootedDock): Promise<void> => {
     try {
-      await repositories.bring(operation.id, dock)
+      await repositories.cloneAndSetUp(operation.id, dock)
     } catch (error) {
       if (!(error instanceof HostUnreachable) && !(error instanceof HostRefused)) throw error
       const log = { operationId: operation.id, dockId: dock.dockId }
-      logger.warn({ ...log, err: error }, 'a Dock misses repositories of its new version')
+      logger.warn(
+        { ...log, err: error },
+        'cloning repositories of the new Environment version failed; the next boot of the Dock retries',
+      )
     }
   }
 
-  const give: GiveVersion = async (operation, target, dock) => {
-    const isPinned = await giveVersion(operation, target, dock)
+  const give: DeliverVersion = async (operation, target, dock) => {
+    const isPinned = await deliverVersion(operation, target, dock)
     const { id: dockId, generation, hostId } = dock
     if (isPinned && hostId !== null) await bringRepositories(operation, { dockId, hostId, generation })
     return isPinned
   }
 
-  /** False when the Dock has changed since it was read. */
+  /** Returns false if the Dock has changed since it was read. */
   const move = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
     const isPinnedOnly = dock.noEnv && isReadyDockState(dock.state)
-    if (isPinnedOnly || standingStates.includes(dock.state))
+    if (isPinnedOnly || statesWithoutRuntime.includes(dock.state))
       return pinDock(db, target, dock, { isGiven: false, now: clock.now() })
     if (isReadyDockState(dock.state)) return give(operation, target, dock)
-    throw new NotReady(`it is ${dock.state}`)
+    throw new NotReady(`the Dock is ${dock.state}`)
   }
 
-  /** Answers the host that the Dock waits for, whose delivery was broken off. */
+  /** Moves a Dock. Returns the host to wait for if a delivery was interrupted, otherwise null. */
   const moveOrKeep = async (
     operation: OperationRow,
     target: UpgradeTarget,
@@ -105,17 +113,17 @@ export function createUpgradeSaga(options: Options): Saga {
         if (await move(operation, target, dock)) return null
         dock = (await olderDocks(db, target, [found.id]))[0]
       }
-      if (dock) logger.warn(log, 'a Dock keeps its older version of its Environment: it went on changing')
+      if (dock) logger.warn(log, 'the Dock keeps its older Environment version: it kept changing')
     } catch (error) {
-      const isKnown = keepsItsVersion(error) || error instanceof HostUnreachable
+      const isKnown = isExpectedFailure(error) || error instanceof HostUnreachable
       if (!isKnown) throw error
-      if (dock && mayHavePart(operation, dock) && !isOver(error, dock)) return dock.hostId
-      logger.warn({ ...log, err: error }, 'a Dock keeps its older version of its Environment')
+      if (dock && mayHavePartialVersion(operation, dock) && !isPartDiscarded(error, dock)) return dock.hostId
+      logger.warn({ ...log, err: error }, 'the Dock keeps its older Environment version')
     }
     return null
   }
 
-  // Two upgrades of one Environment follow each other: of two deliveries to a Dock the newer version is the last.
+  // Upgrades of the same Environment run one after the other, so that a Dock receives the newer version last.
   const underWay = new Map<string, Promise<void>>()
   const inTurn = async (environmentId: string, work: () => Promise<void>): Promise<void> => {
     const before = underWay.get(environmentId) ?? Promise.resolve()
@@ -145,13 +153,13 @@ export function createUpgradeSaga(options: Options): Saga {
     const isAbsent = ({ hostId }: OlderDock) => hostId !== null && !linked.includes(hostId)
     const absent = older.filter(isAbsent)
     const hosts = new Set(absent.flatMap(({ hostId }) => hostId ?? []))
-    // Where the process that began this was killed, its host is back a moment after this one is up.
-    const back = Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, patienceMs)))
+    // After a restart of this process, hosts reconnect a moment later. Docks on absent hosts are therefore moved last.
+    const back = Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, reconnectTimeoutMs)))
     await moveEach(older.filter((dock) => !isAbsent(dock)))
     await back
     const late = absent.map(({ id }) => id)
     if (late.length > 0) await moveEach(await olderDocks(db, target, late))
-    if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'a delivery to a Dock was broken off')
+    if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'the delivery to a Dock was interrupted')
   }
 
   const complete = async (operation: OperationRow, error: OperationError | null): Promise<void> => {

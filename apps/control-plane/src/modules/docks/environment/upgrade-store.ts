@@ -1,11 +1,11 @@
-/** SQL of an upgrade: the Docks that are pinned to an older version of an Environment, and their move to a newer one. */
+/** SQL of upgrades: finds Docks that are pinned to an older version of an Environment, and pins them to a newer one. */
 import type { DockState } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
 import { bindingColumns } from '../core/environment-gate.ts'
 
-/** The version that Docks are moved to. */
+/** The Environment version to which Docks are moved. */
 export type UpgradeTarget = { organizationId: string; environmentId: string; version: number }
 
 export type OlderDock = {
@@ -14,16 +14,16 @@ export type OlderDock = {
   generation: number
   hostId: string | null
   noEnv: boolean
-  /** The version that it is pinned to. */
+  /** The version to which it is pinned. */
   version: number
 }
 
-/** What an upgrade keeps in its operation's row. */
+/** Data of an upgrade operation, stored in its row. */
 export type UpgradeData = {
   version: number
-  /** In order, so that the same choice reads the same. Null: every Dock that is pinned to an older version. */
+  /** Sorted, so that equal sets compare equal. Null: every Dock that is pinned to an older version. */
   dockIds: string[] | null
-  /** Docks that may have a part of the version, with the generation that they were given it at. */
+  /** Docks that may have only part of a version, with their generation at the delivery. */
   begun?: Record<string, number>
 }
 
@@ -31,17 +31,17 @@ export function upgradeData(operation: OperationRow): UpgradeData {
   return operation.data as unknown as UpgradeData
 }
 
-/** Of an operation's row: it is to move the same Docks to the same version, however far it has come. */
+/** SQL predicate for an operation's row: true if it moves the same Docks to the same version. Progress is ignored. */
 export function isSameUpgrade(data: Omit<UpgradeData, 'begun'>): RawBuilder<boolean> {
   return sql<boolean>`data - 'begun' = ${JSON.stringify(data)}::jsonb`
 }
 
-/** Of the alias `d`. */
+/** SQL predicate for the alias `d`. */
 const isOlder = ({ organizationId, environmentId, version }: UpgradeTarget): RawBuilder<boolean> =>
   sql<boolean>`(d.organization_id = ${organizationId} and d.environment_id = ${environmentId}
     and d.environment_version < ${version})`
 
-/** Docks that are pinned to an older version: these, or all where null. */
+/** Returns those of the Docks (null: of all Docks) that are pinned to an older version. */
 export async function olderDocks(
   db: Db,
   target: UpgradeTarget,
@@ -55,7 +55,7 @@ export async function olderDocks(
   ).rows
 }
 
-/** How many of these Docks use the Environment, at whatever version. */
+/** Returns how many of these Docks use the Environment, at any version. */
 export async function countUsers(
   db: Db,
   { organizationId, environmentId }: Omit<UpgradeTarget, 'version'>,
@@ -88,8 +88,16 @@ const changeDock = async (
 
 const asRead = ({ state }: OlderDock): RawBuilder<boolean> => sql<boolean>`d.state = ${state}`
 
-/** Bars whom the version bars, before anything of it is given to the Dock. False when the Dock has changed since. */
-export function barBefore(db: Db, target: UpgradeTarget, dock: OlderDock, now: Date): Promise<boolean> {
+/**
+ * Applies the access restrictions of the new version before it is delivered. Returns false if the Dock has changed since
+ * it was read.
+ */
+export function restrictBeforeDelivery(
+  db: Db,
+  target: UpgradeTarget,
+  dock: OlderDock,
+  now: Date,
+): Promise<boolean> {
   return changeDock(db, target, dock, {
     given: asRead(dock),
     set: sql`env_passes = d.env_passes or (b."envPasses" and not d.no_env)`,
@@ -98,8 +106,8 @@ export function barBefore(db: Db, target: UpgradeTarget, dock: OlderDock, now: D
 }
 
 /**
- * Pins a Dock to the version. False when it has changed since: one that was given the version live may be in another
- * state by now, but has not booted again.
+ * Pins a Dock to the version. Returns false if the Dock has changed since it was read. With `isGiven` (the running Dock
+ * has received the version), its state may have changed, but not its generation.
  */
 export function pinDock(
   db: Db,
@@ -114,8 +122,11 @@ export function pinDock(
   })
 }
 
-/** Remembers, before a delivery, that the Dock may have a part from now on: also for a process that takes this over. */
-export async function noteDelivery(
+/**
+ * Records, before a delivery, that the Dock may have only part of a version from now on. It is saved at once, so that a
+ * process that resumes the operation knows it. Throws {@link LeaseLost}.
+ */
+export async function recordDelivery(
   db: Db,
   owner: string,
   operation: OperationRow,
@@ -129,11 +140,12 @@ export async function noteDelivery(
   if (noted.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
 }
 
-export function mayHavePart(operation: OperationRow, { id, generation }: OlderDock): boolean {
+/** True if an interrupted delivery may have left the Dock with only part of a version. */
+export function mayHavePartialVersion(operation: OperationRow, { id, generation }: OlderDock): boolean {
   return upgradeData(operation).begun?.[id] === generation
 }
 
-/** Forgets it once the Dock has all of a version; in the row with the operation's next record. */
-export function deliveryIsWhole(operation: OperationRow, { id }: OlderDock): void {
+/** Clears the record, in memory, when the Dock has a complete version. The operation's next save writes it. */
+export function clearDelivery(operation: OperationRow, { id }: OlderDock): void {
   delete upgradeData(operation).begun?.[id]
 }

@@ -1,4 +1,4 @@
-/** Docks move to a newer version of their Environment; against a real database and the fake host. */
+/** Upgrades of Docks to a newer version of their Environment. Real database, fake host. */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { insertEnvironment, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
@@ -57,7 +57,7 @@ const rowOf = async (id: string) =>
 const command = { command: 'true', timeoutSeconds: 60, cwd: '/', env: {} }
 const run = (id: string) => outcomeOf(execInDock(context(), world.caller, id, command, undefined))
 
-it('gives a running Dock what is new, its own variables over it, and takes what is gone', async () => {
+it('delivers new contents to a running Dock, below its own variables, and removes old contents', async () => {
   await secret('OLD', 'x')
   await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
   const dock = await world.create({ env: { OWN: 'own', BOTH: 'own' } })
@@ -69,13 +69,13 @@ it('gives a running Dock what is new, its own variables over it, and takes what 
   expect(operation).toMatchObject({ targetType: 'environment', targetId: environmentId, status: 'completed' })
   expect(given()).toMatchObject([{ dockId: dock.id, body: { generation: 1, files: [] } }])
   expect(given()[0]!.body.env).toEqual({ NEW: 'y', BOTH: 'own', OWN: 'own' })
-  // What its disk once had may be on it still.
+  // Earlier files may still be on the disk.
   expect(await rowOf(dock.id)).toEqual({ version: currentVersion, passes: true, marks: [environmentId] })
   await upgrade()
   expect(given()).toHaveLength(1)
 })
 
-it('bars members before a Dock is given what is for admins', async () => {
+it('bars members before it delivers secrets for admins', async () => {
   const dock = await world.create()
   await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
   let open: () => void = () => undefined
@@ -90,7 +90,7 @@ it('bars members before a Dock is given what is for admins', async () => {
   expect(await rowOf(dock.id)).toEqual({ version: 2, passes: true, marks: [environmentId] })
 })
 
-it('lets members in again once nothing is passed on and nothing was left on the disk', async () => {
+it('admits members again when nothing is passed on and nothing is left on the disk', async () => {
   await secret('A', 'x')
   const dock = await world.create()
   await removeVariable(context(), admin, reference(), 'A')
@@ -99,7 +99,7 @@ it('lets members in again once nothing is passed on and nothing was left on the 
   expect(await run(dock.id)).toBe('succeeded')
 })
 
-it('gives a Dock that stands still the version with its next boot', async () => {
+it('a stopped Dock receives the version at its next boot', async () => {
   const dock = await world.create()
   await stop(dock.id)
   const { currentVersion } = await secret('A', 'new')
@@ -110,11 +110,11 @@ it('gives a Dock that stands still the version with its next boot', async () => 
   expect(world.host.starts.at(-1)?.env).toEqual({ A: 'new' })
 })
 
-it('is not undone by a resume that read the Dock before', async () => {
+it('is not undone by a resume that read the Dock earlier', async () => {
   const dock = await world.create()
   await stop(dock.id)
   await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
-  // The upgrade's pin is not committed yet when the resume reads, and is when it claims.
+  // The resume reads before the upgrade commits, and claims after it.
   const pin = `update docks set environment_version = 2, env_passes = true, marks = '{${environmentId}}'
     where id = '${dock.id}'`
   await whileLocked(database, { lock: pin, waiting: 1 }, () =>
@@ -124,7 +124,7 @@ it('is not undone by a resume that read the Dock before', async () => {
   expect(await rowOf(dock.id)).toEqual({ version: 2, passes: true, marks: [environmentId] })
 })
 
-it('marks a branch that was ordered before and is captured after', async () => {
+it('marks a branch that was claimed before the upgrade and captured after it', async () => {
   const dock = await world.create()
   let open: () => void = () => undefined
   world.host.gate.set('capture', new Promise((resolve) => (open = resolve)))
@@ -142,7 +142,7 @@ it('marks a branch that was ordered before and is captured after', async () => {
   expect(await run(branch.id)).toBe('environment_secrets_admin_only')
 })
 
-it('gives nothing to a Dock without its Environment', async () => {
+it('delivers nothing to a Dock that runs without its Environment', async () => {
   const dock = await world.create({ noEnv: true })
   await setFile(context(), admin, reference(), { path: 'token', contents: 'hidden' })
   await upgrade()
@@ -150,7 +150,7 @@ it('gives nothing to a Dock without its Environment', async () => {
   expect(await rowOf(dock.id)).toEqual({ version: 2, passes: false, marks: [] })
 })
 
-it('moves the Docks that are named and no other, and refuses those of another Environment', async () => {
+it('moves only the named Docks, and refuses Docks of another Environment', async () => {
   const [one, other] = [await world.create(), await world.create()]
   await insertEnvironment(world.db, world.organizationId, { name: 'else' })
   const foreign = await world.create({ environment: 'else' })
@@ -166,7 +166,7 @@ it('moves the Docks that are named and no other, and refuses those of another En
 })
 
 it.each(['unlinked', 'failed'] as const)(
-  'leaves a Dock at its version when its host is %s, moves the others, and takes it up when asked again',
+  'keeps a Dock at its version if its host is %s, moves the others, and moves it when repeated',
   async (failure) => {
     const docks = [await world.create(), await world.create()]
     await secret('A', 'x')
@@ -179,7 +179,7 @@ it.each(['unlinked', 'failed'] as const)(
   },
 )
 
-it('waits where a delivery was broken off, moves the others, and finishes it when the host is back', async () => {
+it('blocks on an interrupted delivery, moves the others, and finishes when the host returns', async () => {
   const docks = [await world.create(), await world.create()]
   await secret('A', 'x')
   world.host.failures.set('furnish', ['lost'])
@@ -195,7 +195,7 @@ it('waits where a delivery was broken off, moves the others, and finishes it whe
   expect(status).toBe('completed')
 })
 
-it('waits as blocked; the same action asked for again takes it up, another version or choice of Docks does not', async () => {
+it('only a request for the same version and Docks retries a blocked upgrade', async () => {
   const [one, other] = [await world.create(), await world.create()]
   await secret('A', 'x')
   world.host.failures.set('furnish', ['lost'])
@@ -216,7 +216,7 @@ it('waits as blocked; the same action asked for again takes it up, another versi
   expect((await upgrade([one.id, other.id])).operation.id).not.toBe(next.operation.id)
 })
 
-it('is taken up once where the same action is asked for again twice at once', async () => {
+it('two concurrent requests retry a blocked upgrade once', async () => {
   await world.create()
   await secret('A', 'x')
   world.host.failures.set('furnish', ['lost'])
@@ -227,11 +227,11 @@ it('is taken up once where the same action is asked for again twice at once', as
 })
 
 it.each(['ready', 'unreachable'])(
-  'waits for the host of a Dock that is %s where a process was killed after it delivered',
+  'blocks on the host of a Dock that is %s if the process was killed during its delivery',
   async (state) => {
     const dock = await world.create()
     await secret('A', 'x')
-    // Never answered here: the process is dead.
+    // The response never arrives, as if the process had died.
     world.host.gate.set('furnish', new Promise(() => undefined))
     void upgrade()
     await expect.poll(() => given().length, { timeout: 20_000 }).toBe(1)
@@ -259,7 +259,7 @@ it.each(['ready', 'unreachable'])(
   },
 )
 
-it('gives a Dock back what it had where it refuses a delivery, and ends the key that came with it', async () => {
+it('restores the old contents if a delivery fails midway, and revokes the key that came with it', async () => {
   const liveKeys = async () =>
     (
       await sql<{
@@ -278,7 +278,7 @@ it('gives a Dock back what it had where it refuses a delivery, and ends the key 
   expect(await liveKeys()).toBe(1)
 })
 
-it('waits with a Dock that takes neither the version nor what it had, unless its sandbox is gone', async () => {
+it('blocks if a Dock accepts neither the new nor the old version, unless its sandbox is gone', async () => {
   const dock = await world.create()
   await secret('A', 'x')
   world.host.failures.set('furnish', ['failed', 'not_running'])
@@ -296,7 +296,7 @@ it('waits with a Dock that takes neither the version nor what it had, unless its
   expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
 })
 
-it('keeps no Dock waiting for the host of another', async () => {
+it('does not delay Docks while it waits for another Dock’s host', async () => {
   const [there, away] = [await world.create(), await world.create()]
   const other = await secondHost(world)
   await sql`update docks set host_id = ${other} where id = ${away.id}`.execute(world.db)
@@ -310,7 +310,7 @@ it('keeps no Dock waiting for the host of another', async () => {
   expect(await rowOf(away.id)).toMatchObject({ version: 1 })
 })
 
-it('sends nothing to a host that is silent, and bars nobody for it', async () => {
+it('sends nothing to a silent host, and does not bar members of its Docks', async () => {
   const dock = await world.create()
   await secret('A', 'x')
   world.host.online = false
@@ -319,7 +319,7 @@ it('sends nothing to a host that is silent, and bars nobody for it', async () =>
   expect(await rowOf(dock.id)).toEqual({ version: 1, passes: false, marks: [] })
 })
 
-it('pins a Dock that booted again meanwhile to nothing that it was not given', async () => {
+it('does not pin a Dock that booted again in the meantime', async () => {
   const dock = await world.create()
   await secret('A', 'x')
   let open: () => void = () => undefined
@@ -330,14 +330,14 @@ it('pins a Dock that booted again meanwhile to nothing that it was not given', a
   await resumeDock(context(), world.caller, dock.id, {})
   open()
   await under
-  // The first delivery met a generation that is over: the Dock stays at what it booted with.
+  // The first delivery was for an earlier generation. The Dock keeps the version with which it booted.
   expect(await rowOf(dock.id)).toMatchObject({ version: 1 })
   await upgrade()
   expect(given().at(-1)?.body).toMatchObject({ generation: 2, env: { A: 'x' } })
   expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
 })
 
-it('gives a Dock a new key of its own, and ends the former only once the new one has arrived', async () => {
+it('gives a Dock a new API key, and revokes the previous one only after the delivery', async () => {
   const liveKeys = async (id: string) =>
     (
       await sql<{ id: string }>`select id from api_keys where dock_id = ${id} and revoked_at is null`.execute(

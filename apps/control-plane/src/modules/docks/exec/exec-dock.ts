@@ -6,7 +6,7 @@ import { type DockContext, requireDock } from '../dock-context.ts'
 import { execOnce } from './exec-once.ts'
 import { type ExecBody, runCommand } from './run-command.ts'
 
-/** Runs one command in a ready Dock. With a key it runs once, whatever happens to this process meanwhile. */
+/** Runs a command in a ready Dock. With an idempotency key, it runs at most once, even if this process crashes. */
 export async function execInDock(
   context: DockContext,
   caller: Visitor,
@@ -20,7 +20,7 @@ export async function execInDock(
     rateLimits.take('execPerCaller', caller.userId),
   ])
   requireSecretsAccess(dock)
-  // Counted for who may see the Dock alone: strangers cannot use its number up.
+  // Counted after the access check, so that strangers cannot use up the Dock's rate limit.
   await rateLimits.take('execPerDock', id)
   const outcome = key === undefined ? runCommand(context, dock, body) : execOnce(context, dock, body, key)
   const { timedOut, ...result } = await outcome

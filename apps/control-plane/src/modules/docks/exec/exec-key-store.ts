@@ -1,4 +1,6 @@
-/** The only SQL for keyed commands: a row says that the command may have run, for as long as its Dock exists. */
+/**
+ * All SQL for commands with an idempotency key. A row means that the command may have run. It exists as long as its Dock.
+ */
 import { limits } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -7,7 +9,7 @@ import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
 export type ExecKey = { dockId: string; organizationId: string; key: string }
 export type EarlierExec = { id: string; outcomeSealed: string | null }
 
-/** The id of the row that claims the key for this command, or null when there is one already. */
+/** Claims the key. Returns the id of the new row, or null if the key is claimed already. */
 export async function claimExecKey(db: Db, key: ExecKey, now: Date): Promise<string | null> {
   return (
     (
@@ -19,6 +21,7 @@ export async function claimExecKey(db: Db, key: ExecKey, now: Date): Promise<str
   )
 }
 
+/** Returns the row of an earlier command with this key, or null. */
 export async function findExecKey(db: Db, key: ExecKey): Promise<EarlierExec | null> {
   return (
     (
@@ -30,18 +33,19 @@ export async function findExecKey(db: Db, key: ExecKey): Promise<EarlierExec | n
   )
 }
 
-/** How many of the oldest outcomes one new outcome may displace. */
+/** Most of the oldest outcomes that one new outcome may displace. */
 const displacedMax = 100
 
-/** The oldest kept outcomes, each with its place and what those before it take. */
+/** SQL for the oldest kept outcomes, each with its position and the total size of those before it. */
 const oldest = (which: RawBuilder<unknown>): RawBuilder<unknown> => sql`
   select f.id, row_number() over first as place, sum(f.outcome_bytes) over first - f.outcome_bytes as freed
   from (select k.id, k.created_at, k.outcome_bytes from exec_keys k where ${which} and k.outcome_bytes is not null
     order by k.created_at, k.id limit ${displacedMax}) as f window first as (order by f.created_at, f.id)`
 
 /**
- * Not of a Dock that is stopped under zero data retention: the lock puts it before that stop's claim, or behind it. The
- * oldest outcomes of the Dock and of its organization are dropped past their budgets.
+ * Saves a command's outcome. If the Dock or its organization exceeds its budget, the oldest outcomes are dropped. Under
+ * zero data retention, nothing is saved for a Dock that is stopping or stopped; the row lock orders this statement before
+ * or after the claim of such a stop.
  */
 export async function keepOutcome(db: Db, key: ExecKey, id: string, sealed: string): Promise<void> {
   const { dockId, organizationId } = key
@@ -71,7 +75,7 @@ export async function keepOutcome(db: Db, key: ExecKey, id: string, sealed: stri
     where k.id = ${id} and k.dock_id = keeping.id and k.organization_id = ${organizationId}`.execute(db)
 }
 
-/** Drops all outcomes of a Dock; its keys stay. */
+/** Drops all outcomes of a Dock. Its keys stay, so that no command runs again. */
 export async function dropOutcomesOf(
   db: Db,
   { dockId, organizationId }: Omit<ExecKey, 'key'>,
@@ -82,13 +86,13 @@ export async function dropOutcomesOf(
   )
 }
 
-/** The command is known not to have run: its key is free again. */
+/** Releases the key of a command that did not run. */
 export async function freeExecKey(db: Db, key: ExecKey, id: string): Promise<void> {
   await sql`delete from exec_keys
     where id = ${id} and dock_id = ${key.dockId} and organization_id = ${key.organizationId}`.execute(db)
 }
 
-/** Drops outcomes of every tenant that are older; the rows stay, so that no command runs again. */
+/** Drops outcomes older than `before`, of all organizations. The rows stay, so that no command runs again. */
 export async function dropOutcomes(db: Db, before: Date): Promise<void> {
   await deleteBatches(
     db,

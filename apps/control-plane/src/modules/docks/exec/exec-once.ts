@@ -1,6 +1,7 @@
 /**
- * A command under a key runs once, whatever becomes of this process: its row is there before it is sent. A replay gets
- * the first one's outcome, sealed for a day where it is short enough; beyond that, that it ran.
+ * Runs a command with an idempotency key at most once. Its row is saved before the command is sent, so this holds even if
+ * the process crashes. A short outcome is kept (sealed) for a day and returned to repeated requests. Without a kept
+ * outcome, a repeated request gets `exec_result_expired`.
  */
 import { byteLength, isReadyDockState, limits, ServiceError } from '@dock/contract'
 import type { ExecOutcome } from '../../hosts/index.ts'
@@ -18,7 +19,7 @@ import {
 } from './exec-key-store.ts'
 import { type ExecBody, NotRun, requireReady, runCommand } from './run-command.ts'
 
-/** Runs the command unless one ran under the key, and answers the first one's outcome. */
+/** Runs the command, or returns the outcome of the earlier command with this key. Concurrent calls share one run. */
 export function execOnce(
   context: DockContext,
   dock: DockRow,
@@ -49,7 +50,7 @@ const claimAndRun = async (
   const earlier = await findExecKey(db, key)
   if (earlier) return replay(context, key, earlier)
   requireReady(dock)
-  // Freed in between, by a command that was refused.
+  // A command that was refused has released the key in the meantime.
   return claimAndRun(context, dock, body, key)
 }
 
@@ -75,7 +76,7 @@ const isShort = ({ stdout, stderr }: ExecOutcome): boolean =>
 
 const placeOf = (id: string) => ({ table: 'exec_keys', column: 'outcome_sealed', rowId: id })
 
-/** Whoever waits for the command gets its outcome, kept or not. */
+/** Saves the outcome. A failure is only logged, because the caller gets the outcome in any case. */
 const keep = async (context: DockContext, key: ExecKey, id: string, outcome: ExecOutcome): Promise<void> => {
   const { db, sealer, logger } = context
   try {
@@ -86,7 +87,10 @@ const keep = async (context: DockContext, key: ExecKey, id: string, outcome: Exe
       await sealer.seal(organizationOwner(key.organizationId), placeOf(id), JSON.stringify(outcome)),
     )
   } catch (error) {
-    logger.warn({ dockId: key.dockId, err: error }, 'the outcome of a keyed command is not kept')
+    logger.warn(
+      { dockId: key.dockId, err: error },
+      'saving the outcome of a command with an idempotency key failed; a repeated request will not get it',
+    )
   }
 }
 
@@ -101,7 +105,7 @@ const replay = async (
   ) as ExecOutcome
 }
 
-/** Drops the outcomes whose day is over. */
+/** Drops outcomes older than a day. */
 export function dropOldOutcomes({ db, clock }: Pick<DockContext, 'db' | 'clock'>): Promise<void> {
   return dropOutcomes(db, new Date(clock.now().getTime() - limits.idempotencyKeepSeconds * 1000))
 }

@@ -21,13 +21,13 @@ const ran = (): string[] =>
 const fail = (...failures: Parameters<typeof world.host.failures.set>[1]) =>
   world.host.failures.set('exec', failures)
 
-it('gives the command the time that the deployment allows', async () => {
+it('caps the timeout at the deployment’s maximum', async () => {
   world.modules.context.execTimeoutSecondsMax = 30
   await exec('true')
   expect(world.host.calls.at(-1)?.body).toMatchObject({ timeoutMs: 30_000 })
 })
 
-it('tells what the host could not take from what it failed', async () => {
+it('distinguishes commands that the host refused from commands that failed', async () => {
   fail('busy', 'frozen', 'unlinked', 'failed', 'lost', 'exec_refused', 'not_running', 'stale_generation')
   const codes: string[] = []
   for (let call = 0; call < 8; call++) codes.push(await outcomeOf(exec('x')))
@@ -43,7 +43,7 @@ it('tells what the host could not take from what it failed', async () => {
   ])
 })
 
-it('takes 120 a minute for one Dock, whoever calls, and as many for the next', async () => {
+it('allows 120 commands per minute and Dock, whoever calls', async () => {
   for (let call = 0; call < 120; call++) await exec('x')
   expect(await outcomeOf(exec('x'))).toBe('rate_limited')
   expect(ran()).toHaveLength(120)
@@ -51,7 +51,7 @@ it('takes 120 a minute for one Dock, whoever calls, and as many for the next', a
   expect(await outcomeOf(exec('x'))).toBe('succeeded')
 })
 
-it('answers a replay as the first was answered, whatever its body, also after a restart and a stop', async () => {
+it('returns the first outcome to a repeated request, whatever its body, even after a restart and a stop', async () => {
   const first = await exec('first', 'k')
   expect(await exec('second', 'k', world.another())).toEqual(first)
   expect(await outcomeOf(exec('sleep', 'slow'))).toBe('exec_timeout')
@@ -62,7 +62,7 @@ it('answers a replay as the first was answered, whatever its body, also after a 
   expect(ran()).toEqual(['first', 'sleep'])
 })
 
-it('keeps outcomes sealed, for a day, and the key for good', async () => {
+it('keeps sealed outcomes for a day, and the key forever', async () => {
   world.host.output = { stdout: 'canary', stderr: '' }
   await exec('canary', 'k')
   const rows = await sql<{ row: string }>`select exec_keys::text as row from exec_keys
@@ -77,7 +77,7 @@ it('keeps outcomes sealed, for a day, and the key for good', async () => {
   expect(ran()).toHaveLength(1)
 })
 
-it.each(['stdout', 'stderr'] as const)('keeps up to 64 KiB of %s and no more', async (stream) => {
+it.each(['stdout', 'stderr'] as const)('keeps outcomes with at most 64 KiB of %s', async (stream) => {
   const output = { stdout: '', stderr: '' }
   world.host.output = { ...output, [stream]: 'é'.repeat(limits.exec.keptBytesMax / 2) }
   const first = await exec('fits', 'fits')
@@ -88,7 +88,7 @@ it.each(['stdout', 'stderr'] as const)('keeps up to 64 KiB of %s and no more', a
   expect(ran()).toEqual(['fits', 'long'])
 })
 
-it('never runs twice what may have run, and runs again what was refused', async () => {
+it('never runs a command twice that may have run, and runs a refused one again', async () => {
   fail('lost-after', 'busy', 'unlinked')
   expect(await outcomeOf(exec('lost', 'lost'))).toBe('exec_failed')
   expect(await outcomeOf(exec('lost', 'lost'))).toBe('exec_result_expired')
@@ -97,7 +97,7 @@ it('never runs twice what may have run, and runs again what was refused', async 
   expect(await outcomeOf(exec('refused', 'refused'))).toBe('succeeded')
 })
 
-it('runs once for 20 racers in two processes', async () => {
+it('runs once for 20 concurrent requests in two processes', async () => {
   const other = world.another()
   const codes = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -109,7 +109,7 @@ it('runs once for 20 racers in two processes', async () => {
   expect(ran()).toEqual(['raced'])
 })
 
-it('has a key for each Dock', async () => {
+it('keys are separate for each Dock', async () => {
   await exec('one', 'k')
   dockId = (await createDock(world.modules.context, world.caller, world.body(), undefined)).id
   expect((await exec('two', 'k')).stdout).toBe('two')
@@ -126,8 +126,8 @@ const storedResults = async (): Promise<number> =>
       where organization_id = ${world.organizationId}`.execute(world.db)
   ).rows[0]!.bytes
 
-it('keeps the newest outcomes of a Dock within its budget of sealed bytes, and counts them', async () => {
-  // NULs take six bytes each as JSON: what is kept is far more than what was printed.
+it('keeps the newest outcomes of a Dock within its budget of sealed bytes', async () => {
+  // A NUL takes six bytes in JSON, so the kept outcome is much larger than the output.
   const most = 64 * 1024
   world.host.output = { stdout: '\0'.repeat(most), stderr: '\0'.repeat(most) }
   const keys = Array.from({ length: 12 }, (_, index) => `key-${String(index).padStart(2, '0')}`)
@@ -148,7 +148,7 @@ it('keeps the newest outcomes of a Dock within its budget of sealed bytes, and c
   expect(await storedResults()).toBe(0)
 })
 
-it('drops the oldest outcomes of an organization past its budget, of whichever Dock', async () => {
+it('drops the oldest outcomes of an organization above its budget, across all Docks', async () => {
   const other = dockId
   const bytes = limits.exec.keptBytesPerOrganizationMax / 32
   await sql`insert into exec_keys (dock_id, organization_id, key, created_at)
@@ -166,7 +166,7 @@ it('drops the oldest outcomes of an organization past its budget, of whichever D
   expect(await storedResults()).toBeLessThanOrEqual(limits.exec.keptBytesPerOrganizationMax)
 })
 
-it('keeps at most so many outcomes of a Dock, however short', async () => {
+it('limits the number of kept outcomes of a Dock, however short they are', async () => {
   await sql`insert into exec_keys (dock_id, organization_id, key, created_at)
     select ${dockId}, ${world.organizationId}, 'old-' || n, ${world.clock.now()}::timestamptz + n * interval '1 ms'
     from generate_series(1, ${limits.exec.keptPerDockMax}::int) n`.execute(world.db)

@@ -1,4 +1,4 @@
-/** One command on a Dock's host, and what a caller is told when it could not be run or did not end. */
+/** Runs a command on a Dock's host and maps host errors to API errors. */
 import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { type ExecOutcome, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
@@ -6,16 +6,16 @@ import type { DockContext } from '../dock-context.ts'
 
 export type ExecBody = RouteBody<(typeof routes)['execInDock']>
 
-/** Refused before anything ran in the Dock: another try under the same key is the first one. */
+/** The command was refused before anything ran, so the same idempotency key may be used again. */
 export class NotRun extends ServiceError {}
 
-/** Throws `dock_not_running` unless the Dock is ready and has a host. */
+/** Returns the Dock's host. Throws `dock_not_running` if the Dock is not ready. */
 export function requireReady(dock: DockRow): string {
   if (!isReadyDockState(dock.state) || dock.hostId === null) throw new NotRun('dock_not_running')
   return dock.hostId
 }
 
-/** Runs it to its end or its timeout, which the deployment may have shortened. */
+/** Runs the command until it ends or times out. The deployment's maximum caps the requested timeout. */
 export async function runCommand(context: DockContext, dock: DockRow, body: ExecBody): Promise<ExecOutcome> {
   const hostId = requireReady(dock)
   const timeoutSeconds = Math.min(body.timeoutSeconds, context.execTimeoutSecondsMax)
@@ -59,9 +59,8 @@ const refusal = (error: HostRefused): ServiceError => {
     case 'out_of_memory':
       return new ServiceError('exec_failed', {
         message:
-          'The Dock ran out of memory while the command ran. Its files are there; if it could not go on, it was ' +
-          'started again. ' +
-          'Use less memory, or a Dock with more.',
+          'The Dock ran out of memory while the command ran. Its files are intact. If the Dock could not continue, ' +
+          'it was restarted. Use less memory, or a Dock with more memory.',
         detail: error.message,
       })
     case 'no_space':

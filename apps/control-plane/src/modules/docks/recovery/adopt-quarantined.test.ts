@@ -23,11 +23,11 @@ const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00
   ...{ dockId, generation, capturedAt, organizationId: world.organizationId, hostname: 'one' },
   ...{ cpus: 1, memoryMiB: 512, diskGiB: 2 },
 })
-/** What is on an adopted disk nobody knows, so only admins may use it. */
+/** The contents of an adopted disk are unknown, so only admins may use it. */
 const becomeAdmin = () =>
   sql`update memberships set role = 'admin' where user_id = ${world.caller.userId}`.execute(world.db)
 
-it('an adopted Dock is an archived one that resumes from its disk, in the organization that its host noted', async () => {
+it('an adopted Dock is archived, in the organization that its host noted, and resumes from its disk', async () => {
   const dockId = newUuid()
   world.host.sandboxes.set(dockId, { dockId, generation: 3, state: 'running', ip: null })
   world.host.notesOf = () => noteFor(dockId, 3)
@@ -61,7 +61,7 @@ it('a capture of a known Dock is adopted as its Snapshot', async () => {
   expect(world.host.starts.at(-1)).toMatchObject({ generation: 3, source: { captureId } })
 })
 
-/** The newest Snapshot of the Dock. */
+/** Returns the newest Snapshot of the Dock. */
 const snapshotOf = async (dockId: string): Promise<string> => {
   const { rows } = await sql<{ id: string }>`select id from snapshots where dock_id = ${dockId}
     order by number desc limit 1`.execute(world.db)
@@ -97,7 +97,7 @@ describe('a capture of a known Dock', () => {
     dockId = (await world.create()).id
   })
 
-  it('is older than the Snapshots that were made after it, whose order stays', async () => {
+  it('is ordered before Snapshots that were created after it', async () => {
     const first = await stop()
     world.clock.advance(60_000)
     const capturedAt = world.clock.now()
@@ -118,13 +118,13 @@ describe('a capture of a known Dock', () => {
     expect(await stop()).not.toBe(later.at(-1))
   })
 
-  it('leaves the generation of a Dock that runs as it is', async () => {
+  it('does not change the generation of a running Dock', async () => {
     await adoptQuarantined(world, await found(newUuid(), 9, world.clock.now()))
     const row = await sql`select generation, state from docks where id = ${dockId}`.execute(world.db)
     expect(row.rows).toEqual([{ generation: 1, state: 'ready' }])
   })
 
-  it('completes the Snapshot that it was before, where that was lost with another host', async () => {
+  it('completes its former Snapshot if that was lost with another host', async () => {
     const snapshotId = await stop()
     await elsewhere(snapshotId)
     await sql`update snapshots set status = 'failed', lost_at = now() where id = ${snapshotId}`.execute(
@@ -140,7 +140,7 @@ describe('a capture of a known Dock', () => {
     expect(world.host.starts.at(-1)).toMatchObject({ source: { captureId: snapshotId } })
   })
 
-  it('goes by the Snapshot and not by the note, and stands beside what another host keeps', async () => {
+  it('is assigned by its Snapshot rather than the note, and kept in addition to another host’s capture', async () => {
     const snapshotId = await stop()
     const second = await elsewhere(snapshotId)
     const { id: other } = await world.create()
@@ -159,22 +159,22 @@ describe('a capture of a known Dock', () => {
     expect(world.host.captures.has(snapshotId)).toBe(true)
   })
 
-  it('waits while its Snapshot is being made', async () => {
+  it('is refused while its Snapshot is being saved', async () => {
     const snapshotId = await stop()
     await elsewhere(snapshotId)
     const id = await found(snapshotId, 1, world.clock.now())
     await sql`update snapshots set status = 'saving' where id = ${snapshotId}`.execute(world.db)
-    await expect(adoptQuarantined(world, id)).rejects.toThrow('being made')
+    await expect(adoptQuarantined(world, id)).rejects.toThrow('still being saved')
     expect(await open()).toMatchObject([{ id, state: 'held' }])
   })
 })
 
-it('without an organization in the note one must be named, and it must be there', async () => {
+it('requires the name of an existing organization if the note has none', async () => {
   world.host.captures.add(newUuid())
   await world.report()
   const [row] = await open()
   await expect(adoptQuarantined(world, row!.id)).rejects.toThrow('--organization')
-  await expect(adoptQuarantined(world, row!.id, newUuid())).rejects.toThrow('not there')
+  await expect(adoptQuarantined(world, row!.id, newUuid())).rejects.toThrow('does not exist')
   const { dockId } = await adoptQuarantined(world, row!.id, world.organizationId)
   await becomeAdmin()
   expect(await resumeDock(world.modules.context, world.caller, dockId, {})).toMatchObject({ state: 'ready' })

@@ -1,6 +1,6 @@
 /**
- * Brings a Dock or a capture back from quarantine: its disk becomes a Snapshot of a known Dock, as old as the disk, or the
- * only one of an archived Dock, which starts again by a resume. Everything is rows: the disk stays where its host keeps it.
+ * Adopts a quarantined Dock or capture. Its disk becomes a Snapshot: of the Dock to which it belongs if the database knows
+ * that Dock, otherwise of a new archived Dock, which can then be resumed. Only rows change; the disk stays on its host.
  */
 import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -21,7 +21,7 @@ const knownDock = async (tx: Tx, dockId: string): Promise<Known | null> =>
       where id = ${dockId} for update`.execute(tx)
   ).rows[0] ?? null
 
-/** The oldest workspace of the organization, and who has been its owner longest. */
+/** Returns the organization's oldest workspace and its longest-standing owner (or admin, or member). */
 const homeIn = async (tx: Tx, organizationId: string): Promise<Home> => {
   const found = await sql<Home>`
     select o.id as "organizationId",
@@ -31,7 +31,7 @@ const homeIn = async (tx: Tx, organizationId: string): Promise<Home> => {
     from organizations o where o.id = ${organizationId} and o.deleted_at is null`.execute(tx)
   const home = found.rows[0]
   if (!home?.workspaceId || !home.owner)
-    throw new Error(`The organization ${organizationId} is not there: name another with --organization.`)
+    throw new Error(`Organization ${organizationId} does not exist. Name another one with --organization ID.`)
   return home
 }
 
@@ -41,7 +41,7 @@ const freeName = async (tx: Tx, workspaceId: string, wanted: string): Promise<st
   return taken.rows.length === 0 ? wanted : `${wanted.slice(0, 50)}-${randomBase32(6)}`
 }
 
-/** What is on the disk nobody knows any more: it counts as holding files of every Environment of the organization. */
+/** The disk's contents are unknown, so the new Dock counts as containing files of all Environments of the organization. */
 const insertDock = async (
   tx: Tx,
   dockId: string,
@@ -66,11 +66,11 @@ const insertDock = async (
 const diskGiB = ({ note, diskBytes }: Quarantined): number =>
   note?.diskGiB ?? Math.max(1, Math.ceil((diskBytes ?? gib) / gib))
 
-/** When the disk was captured by its host's clock, which may be ahead. */
+/** Returns the time of the capture, at most `now`: the host's clock may be ahead. */
 const capturedBy = ({ note }: Quarantined, now: Date): Date =>
   note ? new Date(Math.min(Date.parse(note.capturedAt), now.getTime())) : now
 
-/** A Dock that was given up with its disk is archived now: there is a disk again. */
+/** Moves a Dock to `archived`, because it now has a Snapshot from which it can start. */
 const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): Promise<void> => {
   const cause = JSON.stringify({ by: 'operator', through: 'script', why: 'adopted' })
   await sql`update docks set state = 'archived', state_changed_at = ${now}, host_id = null where id = ${dockId}`.execute(
@@ -82,8 +82,8 @@ const archive = async (tx: Tx, dockId: string, from: string | null, now: Date): 
 }
 
 /**
- * Adopts what stands in quarantine under this id. `organizationId` is asked for only where neither the database nor the
- * host's note names one. Throws a sentence that says what to do.
+ * Adopts the quarantine entry with this id. `organizationId` is needed only if neither the database nor the host's note
+ * names an organization. Errors contain a sentence for the operator that says what to do.
  */
 export function adoptQuarantined(
   { db, clock }: { db: Db; clock: Clock },
@@ -94,25 +94,27 @@ export function adoptQuarantined(
     const now = clock.now()
     const item = await lockQuarantined(tx, id)
     if (!item)
-      throw new Error(`Nothing stands in quarantine under ${id}: script/quarantine list shows what does.`)
+      throw new Error(`No quarantine entry has the id ${id}. Run script/quarantine list to see all entries.`)
     if (item.kind === 'objects' || item.hostId === null)
-      throw new Error('Objects of the store cannot be adopted, only kept or deleted.')
+      throw new Error('Entries of the object store cannot be adopted. Keep or delete them.')
     if (item.state !== 'held')
-      throw new Error(`It is ${item.state}: only what its host has confirmed (held) can be adopted.`)
+      throw new Error(
+        `The entry is ${item.state}. Only entries that their host has confirmed (held) can be adopted.`,
+      )
     const { hostId, sizeBytes, generation } = item
     const snapshotId = captureOf(item)
-    // What the database knows of it goes before what the host notes.
+    // The database takes precedence over the host's note.
     const dockId = (await dockOfSnapshot(tx, snapshotId)) ?? item.dockId ?? newUuid()
     const known = await knownDock(tx, dockId)
     const home = known?.organizationId ?? organizationId ?? item.organizationId
-    if (!home) throw new Error('Its host noted no organization: name one with --organization ID.')
+    if (!home) throw new Error('The host noted no organization. Name one with --organization ID.')
     if (known && organizationId !== undefined && organizationId !== known.organizationId)
-      throw new Error(`Its Dock belongs to organization ${known.organizationId}: leave --organization out.`)
+      throw new Error(`The Dock belongs to organization ${known.organizationId}. Omit --organization.`)
     if (!known) {
       await insertDock(tx, dockId, item, await homeIn(tx, home), now)
       await archive(tx, dockId, null, now)
     } else if (known.state === 'error' && !known.hasDisk) await archive(tx, dockId, 'error', now)
-    // Of a Dock that runs, the generation is its runtime's.
+    // A running Dock keeps the generation of its runtime.
     await sql`update docks set generation = greatest(generation, ${generation}::int)
       where id = ${dockId} and state = 'archived'`.execute(tx)
     const capture = { id: snapshotId, hostId, dockId, organizationId: home, diskGiB: diskGiB(item) }

@@ -1,4 +1,4 @@
-/** The Snapshot that a capture becomes when it is adopted from quarantine. The caller has locked its Dock. */
+/** Saves a capture that is adopted from quarantine as a Snapshot. The caller must have locked the Dock's row. */
 import { sql } from 'kysely'
 import type { Tx } from '../../../database/database.ts'
 import { endHostOrder } from '../../hosts/index.ts'
@@ -10,11 +10,11 @@ export type AdoptedCapture = {
   organizationId: string
   sizeBytes: number
   diskGiB: number
-  /** The age of its disk. */
+  /** Creation time of the new Snapshot. */
   capturedAt: Date
 }
 
-/** The Dock whose Snapshot already has this id; null where none has. */
+/** Returns the Dock of the Snapshot with this id, or null if there is no such Snapshot. */
 export async function dockOfSnapshot(tx: Tx, id: string): Promise<string | null> {
   return (
     (await sql<{ dockId: string }>`select dock_id as "dockId" from snapshots where id = ${id}`.execute(tx))
@@ -23,10 +23,10 @@ export async function dockOfSnapshot(tx: Tx, id: string): Promise<string | null>
 }
 
 /**
- * The Snapshot is there already, and failed or is kept by another host. It keeps its place among the others of its Dock.
- * Returns false where it is being made.
+ * Completes a Snapshot row that exists already, because it failed or another host keeps its capture. The Snapshot keeps
+ * its number. Returns false if it is still being saved.
  */
-const takeBack = async (tx: Tx, capture: AdoptedCapture, now: Date): Promise<boolean> => {
+const completeExisting = async (tx: Tx, capture: AdoptedCapture, now: Date): Promise<boolean> => {
   const { id, hostId, dockId, organizationId, sizeBytes } = capture
   const taken = await sql`
     with taken as (update snapshots s set status = 'completed', lost_at = null,
@@ -41,7 +41,7 @@ const takeBack = async (tx: Tx, capture: AdoptedCapture, now: Date): Promise<boo
   return taken.rows.length > 0
 }
 
-/** Snapshots that were made after the disk are newer than it: they are numbered again, in their order. */
+/** Inserts the Snapshot. Snapshots created after it get new, higher numbers, so that numbers follow creation time. */
 const insert = async (tx: Tx, capture: AdoptedCapture): Promise<void> => {
   const { id, hostId, dockId, organizationId, sizeBytes, diskGiB, capturedAt } = capture
   await sql`
@@ -58,12 +58,14 @@ const insert = async (tx: Tx, capture: AdoptedCapture): Promise<void> => {
     update snapshots s set number = n.number from numbered n where s.id = n.id`.execute(tx)
 }
 
-/** Throws a sentence that says what to do. */
+/** Saves the Snapshot and cancels any order to remove its capture. Throws if the Snapshot is still being saved. */
 export async function saveAdopted(tx: Tx, capture: AdoptedCapture, now: Date): Promise<void> {
   const { id, hostId, dockId } = capture
   if ((await dockOfSnapshot(tx, id)) === null) await insert(tx, capture)
-  else if (!(await takeBack(tx, capture, now)))
-    throw new Error(`Its Snapshot ${id} is being made: adopt it when that has ended.`)
+  else if (!(await completeExisting(tx, capture, now)))
+    throw new Error(
+      `Snapshot ${id} is still being saved. Adopt the entry again when it is completed or failed.`,
+    )
   await endHostOrder(tx, { hostId, kind: 'capture', thingId: id, generation: 0 })
   await sql`update docks set updated_at = ${now}, last_snapshot_at = (select max(s.created_at) from snapshots s
       where s.dock_id = ${dockId} and s.status = 'completed') where id = ${dockId}`.execute(tx)

@@ -1,6 +1,7 @@
 /**
- * An instance admin declares a host lost. Its Docks can then be deleted or stopped by force, and resumed elsewhere from
- * their latest copied Snapshot. Snapshots whose only capture is on the host read `failed`: resume uses the one before.
+ * An instance admin declares a host lost. Its Docks can then be deleted or forcibly stopped, and resumed on another host
+ * from their latest copied Snapshot. Snapshots whose only capture is on the host become `failed`, so a resume uses an
+ * older one.
  */
 import { type DeclaredLost, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
@@ -9,14 +10,14 @@ import { type Db, type Tx, withTransaction } from '../../../database/database.ts
 import { unblockHost } from '../../../engine/index.ts'
 import { declareHostLost, otherKeeper } from '../../hosts/index.ts'
 
-/** The Docks whose Snapshots changed: `last_snapshot_at` follows what is left. */
-const retellLastSnapshots = async (tx: Tx, dockIds: readonly string[]): Promise<void> => {
+/** Recomputes `last_snapshot_at` of Docks whose Snapshots changed. */
+const updateLastSnapshotAt = async (tx: Tx, dockIds: readonly string[]): Promise<void> => {
   await sql`update docks d set last_snapshot_at = (select max(s.created_at) from snapshots s
       where s.dock_id = d.id and s.status = 'completed')
     where d.id = any(${dockIds}::uuid[])`.execute(tx)
 }
 
-/** Repeating it is harmless. Throws `host_not_found`, or `conflict` while the host is online. */
+/** Idempotent. Throws `host_not_found`, or `conflict` if the host is online. */
 export async function declareLost(
   { db, clock }: { db: Db; clock: Clock },
   hostId: string,
@@ -28,9 +29,9 @@ export async function declareLost(
     if (!declared)
       throw new ServiceError('conflict', {
         message:
-          'The host is online. Stop its agent first; a host is offline 30 seconds after its last word.',
+          'The host is online. Stop its agent first. A host counts as offline 30 seconds after its last heartbeat.',
       })
-    // Another host that keeps the capture takes the place of the lost one.
+    // If another host keeps the capture too, the Snapshot names that host instead.
     await sql`update snapshots s set host_id = ${otherKeeper(hostId)}
       where s.host_id = ${hostId} and ${otherKeeper(hostId)} is not null`.execute(tx)
     const lost = await sql<{ dockId: string }>`
@@ -38,7 +39,7 @@ export async function declareLost(
       where host_id = ${hostId} and status = 'completed' and copied_at is null
       returning dock_id as "dockId"`.execute(tx)
     const dockIds = [...new Set(lost.rows.map(({ dockId }) => dockId))]
-    await retellLastSnapshots(tx, dockIds)
+    await updateLastSnapshotAt(tx, dockIds)
     const placed = await sql<{ count: number }>`
       select count(*)::int as count from docks where host_id = ${hostId}`.execute(tx)
     await unblockHost(tx, hostId, now)
@@ -47,10 +48,15 @@ export async function declareLost(
 }
 
 /**
- * A host that was declared lost is back with captures: each Snapshot that was lost with it is `completed` again, unless
- * its Dock has changed since, because that Dock went on from an older Snapshot or was given up.
+ * Completes the Snapshots that failed when their host was declared lost, because the host has returned with their
+ * captures. Snapshots of Docks whose state changed since stay failed: those Docks went on from an older Snapshot or were
+ * given up.
  */
-export async function reviveSnapshots(db: Db, hostId: string, captures: readonly string[]): Promise<void> {
+export async function completeReturnedSnapshots(
+  db: Db,
+  hostId: string,
+  captures: readonly string[],
+): Promise<void> {
   if (captures.length === 0) return
   await withTransaction(db, async (tx) => {
     const revived = await sql<{ dockId: string }>`
@@ -59,7 +65,7 @@ export async function reviveSnapshots(db: Db, hostId: string, captures: readonly
         and d.id = s.dock_id and d.state = 'archived' and d.state_changed_at < s.lost_at
       returning s.dock_id as "dockId"`.execute(tx)
     if (revived.rows.length > 0)
-      await retellLastSnapshots(
+      await updateLastSnapshotAt(
         tx,
         revived.rows.map(({ dockId }) => dockId),
       )

@@ -1,6 +1,6 @@
 /**
- * Docks whose host falls silent, or speaks again. A silent host is unknown, not dead: its Docks read `unreachable` and
- * are started nowhere else until it has said what became of them.
+ * Updates Docks when their host stops responding or returns. A silent host may still run its Docks. They become
+ * `unreachable` and are not started anywhere else until the host reports their state.
  */
 import { sql } from 'kysely'
 import { stoppedResponding } from '../boot/recovery-alerts.ts'
@@ -13,8 +13,8 @@ const cause = { by: 'host', through: 'host' } as const
 
 type Context = Pick<DockContext, 'db' | 'clock'>
 
-/** Docks of every tenant on hosts that are offline turn `unreachable`, but for those that an operation holds. */
-export async function hostsSilent({ db, clock }: Context): Promise<void> {
+/** Marks the Docks on offline hosts `unreachable`, except those that an operation holds. */
+export async function markDocksUnreachable({ db, clock }: Context): Promise<void> {
   const { rows } = await sql<DockRow>`
     select ${dockColumns} from docks d join hosts h on h.id = d.host_id
     where h.state = 'offline' and d.state in ('ready', 'idle', 'running')
@@ -29,15 +29,18 @@ export async function hostsSilent({ db, clock }: Context): Promise<void> {
       moves: [{ from: dock.state, to: 'unreachable', why: 'host_silent' }],
       cause,
       now,
-      // Locked until the change is there, so that a host that comes back this moment finds it made, or never made.
+      // Locks the host until the commit, so that a returning host sees the change either completed or never made.
       given: sql`select 1 from hosts where id = ${dock.hostId} and state = 'offline' for share`,
       also: [stoppedResponding(dock, now)],
     })
   }
 }
 
-/** The Dock still runs as it did: it is what it was before, idle or ready; what is active in it shows by itself. */
-export async function hostBack(
+/**
+ * Returns an unreachable Dock to `idle` or `ready`, because its host reports that it still runs. Activity moves it on to
+ * `running` if necessary.
+ */
+export async function markDockReachable(
   { db, clock, ttl }: Context & Pick<DockContext, 'ttl'>,
   dockId: string,
 ): Promise<void> {
@@ -54,15 +57,15 @@ export async function hostBack(
     cause,
     now,
   })
-  // The moment was left out while the Dock could not be reached, and may have passed.
+  // The ttl may have run out while the Dock was unreachable, so the ttl clock looks at once.
   if (back && back.ttlSeconds !== null) ttl.note(now)
 }
 
 /**
- * Rows of Docks whose own host has a later generation of them catch up: the database was restored, and the host keeps the
- * newest state of the Dock. Those that an operation holds wait until it is over.
+ * Updates the rows of Docks of which their own host has a later generation, which happens after a database restore: the
+ * host has the newest state. Docks that an operation holds are skipped until it completes.
  */
-export async function catchUp(
+export async function catchUpGenerations(
   { db, clock, logger }: Context & Pick<DockContext, 'logger'>,
   hostId: string,
   docks: readonly { dockId: string; generation: number; ip: string | null }[],
@@ -76,6 +79,6 @@ export async function catchUp(
   for (const { id, generation } of caughtUp.rows)
     logger.warn(
       { hostId, dockId: id, generation },
-      'the host has a later generation of this Dock than the database',
+      'the host has a later generation of this Dock than the database; the database was updated',
     )
 }

@@ -34,17 +34,17 @@ const orders = async () =>
       select kind, thing_id, generation from host_orders
       where host_id = ${world.hostId} order by kind, created_at`.execute(world.db)
   ).rows
-/** As if the copier had made a verified copy. */
+/** Marks the Snapshot as copied, as if the copier had made a verified copy. */
 const copied = (snapshotId: string | null) =>
   sql`update snapshots set copied_at = now() where id = ${snapshotId}`.execute(world.db)
-/** Falls silent without a chance to be heard again. */
+/** Disconnects the host and lets it be silent. */
 const vanish = async (ms?: number) => {
   world.host.online = false
   await world.beSilent(ms)
 }
 
 describe('a host that is declared lost', () => {
-  it('may come back under another name: a capture that was never copied is kept', async () => {
+  it('may return under another id: a capture that was never copied is kept', async () => {
     const { id } = await world.create()
     await stop(id)
     const snapshotId = (await latest(id)) ?? ''
@@ -55,7 +55,7 @@ describe('a host that is declared lost', () => {
     expect(await unkeptCaptures(world.db, again, [snapshotId])).toEqual([{ id: snapshotId, isOver: false }])
   })
 
-  it('must be silent, and known', async () => {
+  it('must be known and offline', async () => {
     expect(await outcomeOf(declare())).toBe('conflict')
     expect(await outcomeOf(declare(newUuid()))).toBe('host_not_found')
     await vanish()
@@ -63,7 +63,7 @@ describe('a host that is declared lost', () => {
     expect(await declare()).toEqual({ hostId: world.hostId, docks: 0, failedSnapshots: 0 })
   })
 
-  it('lets the delete of a Dock go on, and removes it when it is back', async () => {
+  it('unblocks the delete of a Dock, and removes the Dock when it returns', async () => {
     const { id } = await world.create()
     await vanish()
     expect(await remove(id)).toBe('blocked')
@@ -79,7 +79,7 @@ describe('a host that is declared lost', () => {
     expect(await orders()).toEqual([])
   })
 
-  it('lets an organization be removed', async () => {
+  it('does not prevent the removal of an organization', async () => {
     const { id } = await world.create()
     await stop((await world.create()).id)
     await vanish()
@@ -91,7 +91,7 @@ describe('a host that is declared lost', () => {
     expect(world.host.sandboxes.has(id)).toBe(true)
   })
 
-  it('lets a Dock be stopped by force only, which then goes on with the next generation', async () => {
+  it('allows only a forced stop of its Docks, which increases their generation', async () => {
     const { id } = await world.create()
     await vanish()
     expect((await read(id)).state).toBe('unreachable')
@@ -109,7 +109,7 @@ describe('a host that is declared lost', () => {
     expect((await read(id)).state).toBe('archived')
   })
 
-  it('is lost no more once it reports', async () => {
+  it('is no longer lost when it reports', async () => {
     const { id } = await world.create()
     await vanish()
     await declare()
@@ -121,8 +121,8 @@ describe('a host that is declared lost', () => {
   })
 })
 
-describe('silence for longer than the instance waits', () => {
-  it('is as good as a declaration for what runs there', async () => {
+describe('a host that is silent for longer than the configured limit', () => {
+  it('counts as lost for the Docks that run on it', async () => {
     const { id } = await world.create()
     const other = await world.create()
     await vanish(299_000)
@@ -134,7 +134,7 @@ describe('silence for longer than the instance waits', () => {
     expect(await stop(id, true)).toEqual({ id, state: 'archived' })
   })
 
-  it('fails no Snapshot', async () => {
+  it('does not fail its Snapshots', async () => {
     const { id } = await world.create()
     await stop(id)
     const snapshot = await latest(id)
@@ -144,7 +144,7 @@ describe('silence for longer than the instance waits', () => {
   })
 })
 
-describe('a stop that waits for a lost host', () => {
+describe('a stop that is blocked by a lost host', () => {
   let id: string
   beforeEach(async () => {
     id = (await world.create()).id
@@ -153,7 +153,7 @@ describe('a stop that waits for a lost host', () => {
     await vanish()
   })
 
-  it('gives way to a forced stop', async () => {
+  it('is replaced by a forced stop', async () => {
     expect(await stop(id, true)).toEqual({ id, state: 'archiving' })
     await settle()
     expect((await read(id)).state).toBe('archiving')
@@ -172,7 +172,7 @@ describe('a stop that waits for a lost host', () => {
     expect(world.host.sandboxes.size).toBe(0)
   })
 
-  it('gives way to a delete', async () => {
+  it('is replaced by a delete', async () => {
     await declare()
     await settle()
     expect(await remove(id)).toBe('completed')
@@ -180,7 +180,7 @@ describe('a stop that waits for a lost host', () => {
   })
 })
 
-describe('stops that a closed account has ordered', () => {
+describe('ordered stops of a closed account', () => {
   const order = (id: string) =>
     sql`insert into ordered_stops (dock_id, generation, ordered_by, next_attempt_at)
       select id, generation, ${world.caller.userId}::uuid, ${world.clock.now()}::timestamptz
@@ -196,7 +196,7 @@ describe('stops that a closed account has ordered', () => {
     await world.modules.runner.settled()
   }
 
-  it('end once the host is lost, whether the Dock is unreachable or its stop waits', async () => {
+  it('complete when the host is lost, for unreachable Docks and blocked stops alike', async () => {
     const [unreachable, waiting] = [(await world.create()).id, (await world.create()).id]
     world.host.failures.set('stop', ['lost'])
     await stop(waiting)
@@ -211,15 +211,15 @@ describe('stops that a closed account has ordered', () => {
     await settle()
     await round()
     expect([(await read(unreachable)).state, (await read(waiting)).state]).toEqual(['archived', 'archived'])
-    // The next look is after the longest pause at most.
+    // The next attempt is at most the longest backoff away.
     world.clock.advance(3_600_000)
     await round()
     expect(await ordered()).toBe(0)
   })
 })
 
-describe('a recovery that waits for a lost host', () => {
-  it('gives way to a forced stop', async () => {
+describe('a recovery that is blocked by a lost host', () => {
+  it('is replaced by a forced stop', async () => {
     const { id } = await world.create()
     world.host.failures.set('start', ['no_space', 'no_space'])
     await world.modules.hostEvents.handle(world.hostId, { type: 'dock.died', dockId: id, generation: 1 })
@@ -248,7 +248,7 @@ describe('Snapshots of a host that is declared lost', () => {
     expect(newer).not.toBe(older)
   })
 
-  it('keep resume waiting until then; the one before is used afterwards, and the answer says so', async () => {
+  it('block resume until the declaration; then an older one is used, and the response says so', async () => {
     const second = await secondHostOnline(world)
     world.host.linked = () => [second]
     await vanish()
@@ -258,7 +258,7 @@ describe('Snapshots of a host that is declared lost', () => {
     expect(await outcomeOf(resume(id))).toBe('no_host_capacity')
     expect(await declare()).toMatchObject({ failedSnapshots: 1 })
     expect([await statusOf(newer), await statusOf(older)]).toEqual(['failed', 'completed'])
-    // The copy is a stand-in here, so that its capture counts as restored already.
+    // There is no real copy in this test, so the capture is recorded on the second host as if it had been restored.
     await sql`update snapshots set host_id = ${second} where id = ${older}`.execute(world.db)
     const answer = await resume(id)
     expect(answer).toMatchObject({ id, state: 'ready', message: expect.stringContaining(String(older)) })
@@ -266,7 +266,7 @@ describe('Snapshots of a host that is declared lost', () => {
     expect((await read(id)).hostId).toBe(second)
   })
 
-  it('are completed again when it returns with them and nothing has happened since', async () => {
+  it('are completed again if the host returns and their Dock has not changed', async () => {
     await vanish()
     await declare()
     expect(await latest(id)).toBe(older)
@@ -277,7 +277,7 @@ describe('Snapshots of a host that is declared lost', () => {
     expect(await resume(id)).toEqual({ id, state: 'ready' })
   })
 
-  it('stay failed, but kept, where their Dock went on', async () => {
+  it('stay failed, with their captures kept, if their Dock has changed', async () => {
     await vanish()
     await declare()
     await sql`update docks set state_changed_at = ${new Date(world.clock.now().getTime() + 1)}

@@ -30,7 +30,7 @@ const noteFor = (dockId: string, generation: number, capturedAt = '2026-01-01T00
 const orphans = async () => (await readHost(world.db, world.hostId)).orphans
 const destroyed = () => world.host.calls.filter(({ method }) => method.startsWith('destroy'))
 
-it('a Dock that the database does not know ends in order; its disk becomes a capture, and it stands in quarantine', async () => {
+it('an unknown Dock is stopped and quarantined, and its disk becomes a capture', async () => {
   const dockId = runs(3)
   await world.report()
   const [row] = await open()
@@ -43,7 +43,7 @@ it('a Dock that the database does not know ends in order; its disk becomes a cap
   expect(destroyed()).toEqual([])
 })
 
-it('a capture that no Snapshot names stays, with what its host noted of it', async () => {
+it('a capture without a Snapshot is quarantined, with its host’s note', async () => {
   const captureId = newUuid()
   const [dockId, organizationId] = [newUuid(), newUuid()]
   world.host.captures.add(captureId)
@@ -56,7 +56,7 @@ it('a capture that no Snapshot names stays, with what its host noted of it', asy
   expect(world.host.captures).toEqual(new Set([captureId]))
 })
 
-it('what the host has no more when it is asked was never there', async () => {
+it('a Dock that the host no longer has when it is stopped is not quarantined', async () => {
   const dockId = runs()
   world.host.failures.set('stop', ['not_found'])
   await world.report()
@@ -64,7 +64,7 @@ it('what the host has no more when it is asked was never there', async () => {
   expect(await orphans()).toEqual([{ dockId, state: 'running' }])
 })
 
-it('a runtime whose disk cannot be captured now is ended all the same, and captured later', async () => {
+it('a runtime whose disk cannot be captured now is ended anyway, and captured later', async () => {
   const dockId = runs()
   world.host.failures.set('stop', ['no_space'])
   await world.report()
@@ -74,7 +74,7 @@ it('a runtime whose disk cannot be captured now is ended all the same, and captu
   expect(await open()).toMatchObject([{ thingId: dockId, state: 'held' }])
 })
 
-it('a Dock whose own host is ahead goes on where the host is', async () => {
+it('a Dock of which its host has a later generation takes over that generation', async () => {
   const dock = await world.create()
   world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 7, state: 'running', ip: '10.0.0.7' })
   world.clock.advance(10_000)
@@ -85,7 +85,7 @@ it('a Dock whose own host is ahead goes on where the host is', async () => {
   expect(world.host.calls.filter(({ method }) => method !== 'start')).toEqual([])
 })
 
-it('a later generation of a Dock that the database has archived is kept apart', async () => {
+it('a later generation of an archived Dock is quarantined', async () => {
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   const captures = new Set(world.host.captures)
@@ -97,7 +97,7 @@ it('a later generation of a Dock that the database has archived is kept apart', 
   expect(destroyed()).toEqual([])
 })
 
-it('what is deleted goes by an order, and is not found again', async () => {
+it('a deleted entry is removed by an order, and not quarantined again', async () => {
   const captureId = newUuid()
   world.host.captures.add(captureId)
   await world.report()
@@ -110,7 +110,7 @@ it('what is deleted goes by an order, and is not found again', async () => {
 })
 
 const erase = () => eraseQuarantined(world, { organizationId: world.organizationId })
-/** Deleted and removed: what the database keeps of it is the erasure. */
+/** Simulates a deleted organization, of which only the erasure record is left. */
 const deleteOrganization = (id: string) =>
   sql`insert into erasures (kind, id) values ('organization', ${id})`.execute(world.db)
 const captureOf = (organizationId: string) => {
@@ -120,7 +120,7 @@ const captureOf = (organizationId: string) => {
   return captureId
 }
 
-it('what an organization has in quarantine goes with it, and its host removes the disks', async () => {
+it('entries of an organization are erased with it, and their disks removed from the host', async () => {
   const another = captureOf(newUuid())
   const capture = captureOf(world.organizationId)
   const dockId = runs(3)
@@ -136,7 +136,7 @@ it('what an organization has in quarantine goes with it, and its host removes th
   expect(await open()).toHaveLength(1)
 })
 
-it('of a Dock that the database knows, what its host has not confirmed goes too', async () => {
+it('unconfirmed entries of a known Dock are erased too', async () => {
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 5, state: 'running', ip: null })
@@ -149,7 +149,7 @@ it('of a Dock that the database knows, what its host has not confirmed goes too'
   expect(await open()).toEqual([])
 })
 
-it('an adopted disk stays, though its entry goes with the organization that its host noted', async () => {
+it('an adopted disk stays even if its entry is erased with the organization that its host noted', async () => {
   const captureId = captureOf(newUuid())
   await world.report()
   const [row] = await open()
@@ -162,7 +162,7 @@ it('an adopted disk stays, though its entry goes with the organization that its 
   expect([await open(), world.host.captures]).toEqual([[], new Set([captureId])])
 })
 
-it('what a host brings up of an organization that was deleted is not kept', async () => {
+it('a capture of a deleted organization is removed when a host reports it', async () => {
   const gone = newUuid()
   await deleteOrganization(gone)
   const [erased, kept] = [captureOf(gone), captureOf(newUuid())]

@@ -16,7 +16,7 @@ const settle = async () => {
   await world.modules.runner.settled()
 }
 
-it('a Dock is not booted again on the word of a host that it is not on', async () => {
+it('a death reported by another host does not reboot the Dock', async () => {
   const { id } = await world.create()
   await died(newUuid(), id)
   await settle()
@@ -26,7 +26,7 @@ it('a Dock is not booted again on the word of a host that it is not on', async (
   expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
 })
 
-it('nor is the word of its own host forgotten for that of another', async () => {
+it('a death reported by another host does not replace that of its own host', async () => {
   const { id } = await world.create()
   const gate = Promise.withResolvers<void>()
   world.host.gate.set('stop', gate.promise)
@@ -41,7 +41,7 @@ it('nor is the word of its own host forgotten for that of another', async () => 
   expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 2, state: 'running' })
 })
 
-it('nor are its samples taken from another host', async () => {
+it('samples from another host are ignored', async () => {
   const { id } = await world.create()
   const sample = {
     ...{ dockId: id, generation: 1, cpuPercent: 10, memBytes: 100, memLimit: 1000, diskBytes: 5 },
@@ -60,7 +60,7 @@ it('nor are its samples taken from another host', async () => {
   })
 })
 
-it('a shortage of memory is kept beside the Dock, its newest twenty, and on the word of its own host alone', async () => {
+it('the newest twenty memory shortages of a Dock are kept, only from its own host', async () => {
   const { id } = await world.create()
   const ranOut = (hostId: string, process: string | null) =>
     world.modules.hostEvents.handle(hostId, {

@@ -1,18 +1,18 @@
-/** What happens to Docks when their host speaks, falls silent, comes back, or has lost a runtime. */
+/** Reactions of the Docks module to events of hosts: reports, silence, return, and lost runtimes. */
 import type { DockReactions, LostRuntime } from '../../hosts/index.ts'
 import type { DockContext } from '../dock-context.ts'
 import { createDiskMarks } from '../usage/disk-marks.ts'
 import { saveMemoryShortage } from '../usage/memory-shortages.ts'
 import { createOwnSamples } from '../usage/own-samples.ts'
-import { capturesGone } from './captures-gone.ts'
-import { reviveSnapshots } from './declare-lost.ts'
-import { catchUp, hostBack, hostsSilent } from './host-contact.ts'
-import { heldByNone, recoverDock } from './recover-dock.ts'
+import { completeReturnedSnapshots } from './declare-lost.ts'
+import { failMissingCaptures } from './fail-missing-captures.ts'
+import { catchUpGenerations, markDockReachable, markDocksUnreachable } from './host-contact.ts'
+import { filterUnheld, recoverDock } from './recover-dock.ts'
 
 export function createDockReactions(context: DockContext): DockReactions {
   const diskMarks = createDiskMarks(context)
   const ownSamples = createOwnSamples(context)
-  /** Runtimes that were lost while an operation held their Dock, by Dock. */
+  /** Lost runtimes whose Dock was held by an operation, by Dock id. They are recovered when the operation ends. */
   const held = new Map<string, { lost: LostRuntime; died: boolean }>()
   const recover: DockReactions['recover'] = async (lost, died) => {
     const { dockId, hostId } = lost
@@ -21,19 +21,19 @@ export function createDockReactions(context: DockContext): DockReactions {
     else if (held.get(dockId)?.lost.hostId === hostId) held.delete(dockId)
   }
   return {
-    hostsSilent: () => hostsSilent(context),
-    hostAhead: (hostId, docks) => catchUp(context, hostId, docks),
-    capturesGone: (hostId, there, before) => capturesGone(context, hostId, there, before),
-    hostBack: (dockId) => hostBack(context, dockId),
+    hostsSilent: () => markDocksUnreachable(context),
+    hostAhead: (hostId, docks) => catchUpGenerations(context, hostId, docks),
+    capturesGone: (hostId, there, before) => failMissingCaptures(context, hostId, there, before),
+    hostBack: (dockId) => markDockReachable(context, dockId),
     recover,
     recoverHeld: async () => {
       if (held.size === 0) return
-      for (const dockId of await heldByNone(context, [...held.keys()])) {
+      for (const dockId of await filterUnheld(context, [...held.keys()])) {
         const known = held.get(dockId)
         if (known) await recover(known.lost, known.died)
       }
     },
-    capturesFound: (hostId, captures) => reviveSnapshots(context.db, hostId, captures),
+    capturesFound: (hostId, captures) => completeReturnedSnapshots(context.db, hostId, captures),
     ranOutOfMemory: (hostId, shortage) => saveMemoryShortage(context, hostId, shortage),
     sampled: async (hostId, samples) => {
       const own = await ownSamples(hostId, samples)

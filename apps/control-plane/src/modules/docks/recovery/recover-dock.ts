@@ -1,7 +1,7 @@
 /**
- * A Dock whose runtime is gone boots again from its own disk, on its host, with the next generation. Unexpected deaths
- * count: after three within ten minutes it is left as `error` with its disk kept. An end by order or by a reboot of the
- * machine counts for nothing and alarms nobody.
+ * Recovers a Dock whose runtime is gone: boots it again from its own disk, on its host, with the next generation. After
+ * three unexpected deaths within ten minutes, the next one moves the Dock to `error` with its disk kept. A runtime that
+ * was ended on purpose or by a reboot of the machine does not count and causes no alert.
  */
 import { isReadyDockState, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
@@ -18,8 +18,8 @@ import { type DockContext, newDockOperation } from '../dock-context.ts'
 const recoveriesMax = 3
 const recoveryWindowMs = 10 * 60_000
 
-/** Those of the Docks that no operation holds. */
-export async function heldByNone({ db }: DockContext, dockIds: readonly string[]): Promise<string[]> {
+/** Returns those of the Docks that no operation holds. */
+export async function filterUnheld({ db }: DockContext, dockIds: readonly string[]): Promise<string[]> {
   return (
     await sql<{ id: string }>`select h.id from unnest(${dockIds}::uuid[]) as h(id)
       where not exists (select 1 from operations o where o.dock_id = h.id and o.status <> 'completed')`.execute(
@@ -29,8 +29,8 @@ export async function heldByNone({ db }: DockContext, dockIds: readonly string[]
 }
 
 /**
- * Boots it again, or gives it up, if the Dock is still on that host at the generation that is gone. Doing it twice is
- * harmless. Answers whether an operation holds the Dock, or has just changed it, so that it must be asked again.
+ * Boots the Dock again, or gives it up, if it is still on that host with the lost generation. Idempotent. Returns
+ * `held: true` if an operation holds the Dock or has just changed it: call again later.
  */
 export async function recoverDock(
   context: DockContext,
@@ -42,7 +42,7 @@ export async function recoverDock(
   )
   const dock = rows[0]
   if (dock?.hostId !== hostId || dock.generation !== generation) return { held: false }
-  // If its stop is refused, it boots again.
+  // If its stop fails, the Dock must be booted again.
   if (dock.state === 'archiving') return { held: true }
   if (!isReadyDockState(dock.state) && dock.state !== 'unreachable') return { held: false }
   const since = context.clock.now().getTime() - recoveryWindowMs
@@ -98,7 +98,7 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
     cause: { by: 'host', through: 'recovery', why: died ? 'died' : 'ended' },
     data,
   })
-  // The newest of them are all that is ever looked at.
+  // Only the newest deaths matter, so the list is kept short.
   const counted = sql`, recoveries = (d.recoveries || ${now}::timestamptz)[greatest(1, cardinality(d.recoveries) - 7):]`
   const claimed = await claimDock(db, {
     dock,

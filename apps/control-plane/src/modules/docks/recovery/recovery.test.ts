@@ -50,7 +50,7 @@ const slots = async () => {
 }
 
 describe('a silent host', () => {
-  it('makes its Docks unreachable, tells once, and has them back as they were', async () => {
+  it('makes its Docks unreachable, alerts once, and restores their state when it returns', async () => {
     const [ready, idle] = [(await world.create()).id, (await world.create()).id]
     await sql`update docks set state = 'idle' where id = ${idle}`.execute(world.db)
     await world.beSilent(29_000)
@@ -65,7 +65,7 @@ describe('a silent host', () => {
     expect(world.host.calls.filter((call) => call.method === 'start')).toHaveLength(2)
   })
 
-  it('is found by a process that did not see it fall silent, after a grace of its own', async () => {
+  it('is detected by a process that started later, after its own grace period', async () => {
     const { id } = await world.create()
     world.clock.advance(60_000)
     const next = world.another()
@@ -75,7 +75,7 @@ describe('a silent host', () => {
     expect([await stateOfHost(), await stateOf(id)]).toEqual(['offline', 'unreachable'])
   })
 
-  it('is not found by a process that heard nobody itself, but 30 s later if it says nothing then', async () => {
+  it('is detected by a process that was paused itself only 30 s after it continues', async () => {
     const { id } = await world.create()
     await world.beSilent(20_000)
     await heartbeat()
@@ -91,7 +91,7 @@ describe('a silent host', () => {
   })
 
   it.each([0, 50_000])(
-    'is not found by a process that had no database %i ms after it began, but 30 s later',
+    'is detected by a process that had no database (after %i ms) only 30 s after it is back',
     async (age) => {
       const { id } = await world.create()
       await world.beSilent(age / 2)
@@ -111,7 +111,7 @@ describe('a silent host', () => {
     },
   )
 
-  it('counts as online again by an inventory only: a heartbeat alone closes its session', async () => {
+  it('is online again only after an inventory: a heartbeat alone closes its session', async () => {
     const { id } = await world.create()
     await heartbeat()
     expect(world.host.disconnects).toEqual([])
@@ -125,7 +125,7 @@ describe('a silent host', () => {
     expect(world.host.disconnects).toHaveLength(2)
   })
 
-  it('never leaves a Dock unreachable that came back at that very moment', async () => {
+  it('never leaves a Dock unreachable if it returns at the same moment', async () => {
     const docks = await Promise.all(Array.from({ length: 4 }, () => world.create()))
     await world.beSilent()
     for (let round = 0; round < 5; round++) {
@@ -135,7 +135,7 @@ describe('a silent host', () => {
     }
   })
 
-  it('keeps a delete waiting, which goes on when it is back', async () => {
+  it('blocks a delete, which continues when the host returns', async () => {
     const { id } = await world.create()
     await world.beSilent()
     world.host.failures.set('destroy', ['lost'])
@@ -147,7 +147,7 @@ describe('a silent host', () => {
     expect(await slots()).toBe(0)
   })
 
-  it('has a stop that waits for it tried again by asking for the same', async () => {
+  it('blocks a stop, which a repeated request retries', async () => {
     const { id } = await world.create()
     world.host.failures.set('stop', ['lost'])
     expect(await stop(id)).toEqual({ id, state: 'archiving' })
@@ -155,7 +155,7 @@ describe('a silent host', () => {
     await expect.poll(() => stateOf(id), { timeout: 60_000 }).toBe('archived')
   })
 
-  it('boots anew what it lost while nobody heard it', async () => {
+  it('reboots Docks that it lost while it was silent', async () => {
     const { id } = await world.create()
     await world.beSilent()
     world.host.sandboxes.set(id, { dockId: id, generation: 1, state: 'stopped', ended: 'reboot', ip: null })
@@ -168,7 +168,7 @@ describe('a silent host', () => {
 })
 
 describe('a Dock whose runtime died', () => {
-  it('boots again from its own disk and tells so, without the events of a start', async () => {
+  it('is rebooted from its own disk with an alert, without the events of a start', async () => {
     const { id } = await world.create({ ttlSeconds: 3600 })
     const stopAt = async () =>
       (await sql<{ at: Date }>`select stop_at as at from docks where id = ${id}`.execute(world.db)).rows[0]!
@@ -186,9 +186,9 @@ describe('a Dock whose runtime died', () => {
   })
 
   it.each([
-    ['word of its death', (id: string) => died(id, 1)],
+    ['a death event', (id: string) => died(id, 1)],
     ['an inventory', reportDead],
-  ])('boots again as soon as the operation that held it is over, after %s', async (_, tell) => {
+  ])('is rebooted when the operation that held it completes, after %s', async (_, tell) => {
     const { id } = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('capture', promise)
@@ -211,7 +211,7 @@ describe('a Dock whose runtime died', () => {
     expect(await inbox(id)).toEqual(['auto_recovered'])
   })
 
-  it('is asked after, but not claimed again and again, while an operation holds it', async () => {
+  it('is checked, but not claimed, while an operation holds it', async () => {
     const { id } = await world.create()
     world.host.failures.set('destroy', ['lost'])
     const { operation } = await deleteDock(world.modules.context, world.caller, id, id)
@@ -220,7 +220,7 @@ describe('a Dock whose runtime died', () => {
     await died(id, 1)
     await world.db.transaction().execute(async (tx) => {
       await sql`select 1 from docks where id = ${id} for update`.execute(tx)
-      // A claim would wait for the row.
+      // A claim would wait for the locked row.
       await world.modules.hostEvents.recoverHeld()
     })
     await sql`update operations set status = 'completed' where id = ${operation.id}`.execute(world.db)
@@ -230,9 +230,9 @@ describe('a Dock whose runtime died', () => {
   })
 
   it.each([
-    ['word of its death', (id: string) => died(id, 1)],
+    ['a death event', (id: string) => died(id, 1)],
     ['an inventory', reportDead],
-  ])('while it was stopped boots again once the stop has failed, after %s', async (_, tell) => {
+  ])('is rebooted if a stop in progress fails, after %s', async (_, tell) => {
     const { id } = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('stop', promise)
@@ -249,7 +249,7 @@ describe('a Dock whose runtime died', () => {
     expect(await stateOf(id)).toBe('ready')
   })
 
-  it('while it was stopped stays archived once the stop has come through', async () => {
+  it('stays archived if a stop in progress completes', async () => {
     const { id } = await world.create()
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('stop', promise)
@@ -264,7 +264,7 @@ describe('a Dock whose runtime died', () => {
     expect(world.host.calls.filter(({ method }) => method === 'start')).toHaveLength(1)
   })
 
-  it('three times in ten minutes; the fourth is held, with its disk', async () => {
+  it('is rebooted three times in ten minutes; the fourth death moves it to error with its disk kept', async () => {
     const { id } = await world.create()
     for (const generation of [1, 2, 3, 4]) {
       world.clock.advance(1_000)
@@ -281,7 +281,7 @@ describe('a Dock whose runtime died', () => {
     expect((await stop(id)).state).toBe('archived')
   })
 
-  it('is not held for deaths that lie longer apart', async () => {
+  it('is rebooted without limit if its deaths are far enough apart', async () => {
     const { id } = await world.create()
     for (let generation = 1; generation <= 12; generation++) {
       world.clock.advance(4 * 60_000)
@@ -291,7 +291,7 @@ describe('a Dock whose runtime died', () => {
     expect(await stateOf(id)).toBe('ready')
   })
 
-  it('is tried three times, then held, when it does not start', async () => {
+  it('is moved to error after three failed boots', async () => {
     const { id } = await world.create()
     world.host.failures.set('start', ['failed', 'failed', 'failed'])
     await died(id, 1)
@@ -305,7 +305,7 @@ describe('a Dock whose runtime died', () => {
     expect(await slots()).toBe(0)
   })
 
-  it('waits for a host that cannot start it now', async () => {
+  it('blocks on a host that cannot start it now', async () => {
     const { id } = await world.create()
     world.host.failures.set('start', ['lost', 'no_space'])
     await died(id, 1)
@@ -319,7 +319,7 @@ describe('a Dock whose runtime died', () => {
     expect(await inbox(id)).toEqual(['auto_recovered'])
   })
 
-  it('whose disk is gone with it says so and keeps no place', async () => {
+  it('reports if its disk is gone too, and releases its reservation', async () => {
     const { id } = await world.create()
     world.host.sandboxes.delete(id)
     world.clock.advance(10_000)
@@ -335,7 +335,7 @@ describe('a Dock whose runtime died', () => {
 })
 
 describe('the fence', () => {
-  it('delays no heartbeat, however slow the host is with it', async () => {
+  it('does not delay heartbeats, even if the host is slow', async () => {
     const stray = newUuid()
     world.host.sandboxes.set(stray, { dockId: stray, generation: 1, state: 'running', ip: null })
     const gate = Promise.withResolvers<void>()
@@ -349,7 +349,7 @@ describe('the fence', () => {
     expect(world.host.sandboxes.has(stray)).toBe(false)
   })
 
-  it('ends an old runtime of a Dock that has its disk here without taking the disk', async () => {
+  it('ends an old runtime of a Dock on its own host without removing the disk', async () => {
     const { id } = await world.create()
     await sql`update docks set state = 'error', generation = 5, placed = false where id = ${id}`.execute(
       world.db,

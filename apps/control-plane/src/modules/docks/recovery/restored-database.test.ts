@@ -14,7 +14,7 @@ eachInAWorld((fresh) => {
 })
 
 const stop = (id: string) => stopDock(world.modules.context, world.caller, id, { force: false })
-/** What the host remembers, of the present epoch, is of a start that this database does not know. */
+/** Makes the host remember a later start of this epoch, as after a restore of the database. */
 const restored = () => {
   world.host.instance = {
     watermark: { epoch: world.modules.context.epoch(), startId: newUuid(), mark: 3 },
@@ -28,7 +28,7 @@ const snapshotsOf = async (dockId: string) =>
       select id, status, host_id as "hostId" from snapshots where dock_id = ${dockId}`.execute(world.db)
   ).rows
 
-it('after a restore, what boots has a generation that the lost time cannot have given out', async () => {
+it('after a restore, boots get generations that cannot have been used in the lost time', async () => {
   const dock = await world.create()
   await stop(dock.id)
   restored()
@@ -42,7 +42,7 @@ it('after a restore, what boots has a generation that the lost time cannot have 
   expect(world.host.starts.at(-1)?.generation).toBe(first + 1)
 })
 
-it('a Snapshot whose capture was removed in the lost time reads failed, once; others stay', async () => {
+it('a Snapshot whose capture was removed in the lost time becomes failed; others do not change', async () => {
   const [gone, kept] = [await world.create(), await world.create()]
   await stop(gone.id)
   await stop(kept.id)
@@ -57,7 +57,7 @@ it('a Snapshot whose capture was removed in the lost time reads failed, once; ot
   expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
   const { rows } = await sql`select last_snapshot_at from docks where id = ${gone.id}`.execute(world.db)
   expect(rows).toEqual([{ last_snapshot_at: null }])
-  // Should its capture show up after all, it is kept.
+  // If its capture turns up after all, it is kept.
   world.host.captures.add(lost!.id)
   await world.report()
   expect(world.host.captures.has(lost!.id)).toBe(true)
@@ -111,20 +111,20 @@ it.each([
   expect(world.host.calls.filter(({ method }) => method.startsWith('destroy'))).toEqual([])
 })
 
-/** A second host that was given the Snapshot's capture; the Snapshot itself was never copied, or its copy was lost. */
+/** Adds a second host that keeps the Snapshot's capture. The Snapshot has no copy. */
 const keptElsewhere = async (snapshotId: string): Promise<string> => {
   const second = await secondHost(world)
   await sql`insert into snapshot_restores (snapshot_id, host_id, state, updated_at)
     values (${snapshotId}, ${second}, 'kept', ${world.clock.now()})`.execute(world.db)
   return second
 }
-/** The host reports after a restore, and keeps nothing of these captures. */
+/** The host reports after a restore, without any captures. */
 const reportAfterRestore = async (hostId: string) => {
   await world.modules.hostEvents.handle(hostId, inventoryOf({ remembered: world.host.instance.watermark }))
   await world.modules.hostEvents.settled()
 }
 
-it('a Snapshot whose capture another host keeps does not read failed', async () => {
+it('a Snapshot whose capture another host keeps does not fail', async () => {
   const { id } = await world.create()
   await stop(id)
   const [snapshot] = await snapshotsOf(id)
@@ -137,7 +137,7 @@ it('a Snapshot whose capture another host keeps does not read failed', async () 
   expect(await snapshotsOf(id)).toMatchObject([{ status: 'failed' }])
 })
 
-it('a host that lacks a capture which it had been given is no longer recorded to keep it', async () => {
+it('a host that lacks a restored capture is no longer recorded as its keeper', async () => {
   const { id } = await world.create()
   await stop(id)
   const [snapshot] = await snapshotsOf(id)
@@ -150,7 +150,7 @@ it('a host that lacks a capture which it had been given is no longer recorded to
   expect(await snapshotsOf(id)).toMatchObject([{ status: 'completed', hostId: world.hostId }])
 })
 
-it('a Dock that ended in the lost time reads error', async () => {
+it('a Dock that ended in the lost time becomes error', async () => {
   const dock = await world.create()
   world.host.sandboxes.delete(dock.id)
   restored()

@@ -17,7 +17,7 @@ const work = async (modules = world.modules): Promise<void> => {
   await modules.runner.sweep()
   await modules.runner.settled()
 }
-/** Holds a setup open; the answer ends it. */
+/** Keeps a setup script running until the returned function is called. */
 const hold = () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   world.host.gate.set('setup', promise)
@@ -25,7 +25,7 @@ const hold = () => {
 }
 const jobUnderWay = (id: string) => expect.poll(() => setupsOf(id).length).toBeGreaterThan(0)
 
-it('runs the script once after ready, and holds nothing meanwhile', async () => {
+it('runs the script once after ready, and does not lock the Dock meanwhile', async () => {
   const dock = await world.create({ setupScript: 'make canary' })
   expect(dock).toMatchObject({ state: 'ready', setupStatus: 'running', setupError: null })
   await work()
@@ -38,7 +38,7 @@ it('runs the script once after ready, and holds nothing meanwhile', async () => 
   expect(setupsOf(dock.id)).toHaveLength(1)
 })
 
-it('needs none, and a branch never runs its source’s', async () => {
+it('is done without a script, and a branch does not run its source’s script', async () => {
   const dock = await world.create({ setupScript: '' })
   expect(dock.setupStatus).toBe('done')
   const copy = await branchDock(context(), world.caller, dock.id, { ttlSeconds: null }, undefined)
@@ -47,7 +47,7 @@ it('needs none, and a branch never runs its source’s', async () => {
   expect(setupsOf(dock.id)).toEqual([])
 })
 
-it('says what went wrong, without the values of variables', async () => {
+it('reports the error with the values of variables masked', async () => {
   world.host.setupOutcome = {
     exitCode: 3,
     output: 'using s3cr3t-value\nand line-two\nok 1\n',
@@ -65,10 +65,10 @@ it('says what went wrong, without the values of variables', async () => {
   world.host.setupOutcome = { exitCode: 137, output: '', timedOut: true }
   const slow = await world.create({ setupScript: 'sleep inf' })
   await work()
-  expect((await read(slow.id)).setupError).toBe('no end after 30 minutes')
+  expect((await read(slow.id)).setupError).toBe('timed out after 30 minutes')
 })
 
-it('stores neither script nor variables in clear, and drops the script once it has run', async () => {
+it('stores script and variables only sealed, and deletes the script once it has run', async () => {
   const dock = await world.create({ setupScript: 'echo canary-script', env: { A: 'canary-value' } })
   const rows = async (): Promise<string> => {
     const result = await sql<{ text: string }>`
@@ -88,7 +88,7 @@ it('stores neither script nor variables in clear, and drops the script once it h
   expect(sealed.rows[0]).toEqual({ script: null, env: expect.stringMatching(/^v1\./) })
 })
 
-it('is ended by a stop, whatever the host says of it later', async () => {
+it('is ended by a stop, and ignores a later result from the host', async () => {
   const dock = await world.create({ setupScript: 'sleep' })
   const end = hold()
   world.host.failures.set('setup', ['not_running'])
@@ -115,14 +115,14 @@ it('is ended by a delete', async () => {
   expect(left.rows[0]!.n).toBe(0)
 })
 
-it('tells of a Dock that ended under it', async () => {
+it('reports that the Dock ended while the script ran', async () => {
   const dock = await world.create({ setupScript: 'boom' })
   world.host.failures.set('setup', ['not_running'])
   await work()
   expect((await read(dock.id)).setupError).toBe('The Dock ended while its setup script ran.')
 })
 
-it('is taken over by another process, as the same job', async () => {
+it('is resumed by another process as the same job', async () => {
   const dock = await world.create({ setupScript: 'slow' })
   const end = hold()
   const first = work()
@@ -149,7 +149,7 @@ it('waits for a silent host and joins the run there', async () => {
   expect(setupsOf(dock.id)).toHaveLength(2)
 })
 
-it('waits where the host stands still or shuts down, and runs at its next report', async () => {
+it('waits while the host is frozen or shutting down, and runs at its next report', async () => {
   const dock = await world.create({ setupScript: 'make canary' })
   world.host.failures.set('setup', ['frozen', 'busy'])
   await work()
@@ -163,7 +163,7 @@ it('waits where the host stands still or shuts down, and runs at its next report
   expect(setupsOf(dock.id).at(-1)).toMatchObject({ body: { script: 'make canary' } })
 })
 
-it('brings a Dock’s variables to every boot, those of a branch over its source’s', async () => {
+it('passes a Dock’s variables to every boot; a branch’s variables override its source’s', async () => {
   const envs = (id: string) =>
     world.host.calls
       .filter((call) => call.method === 'start' && call.dockId === id)
@@ -187,7 +187,7 @@ it('brings a Dock’s variables to every boot, those of a branch over its source
   expect(envs((await world.create()).id)).toEqual([{}])
 })
 
-it('reads failed although the first attempt to say so is lost, also after output with a NUL', async () => {
+it('is marked failed even if the first attempt to save that fails, also if the output contains a NUL', async () => {
   world.host.setupOutcome = { exitCode: 1, output: 'a\0b\n', timedOut: false }
   const dock = await world.create({ setupScript: "printf 'a\\0b\\n'; exit 1" })
   await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'not now'; end $$`.execute(
@@ -200,7 +200,7 @@ it('reads failed although the first attempt to say so is lost, also after output
   expect(await read(dock.id)).toMatchObject({ setupStatus: 'running' })
   await sql`drop trigger refuse on docks`.execute(world.db)
   await sql`drop function refuse()`.execute(world.db)
-  // Another process takes it up, and the host is not asked again.
+  // Another process resumes the operation without calling the host again.
   world.clock.advance(60_000)
   await work(world.another())
   expect(await read(dock.id)).toMatchObject({ setupStatus: 'failed', setupError: 'exit code 1\na\ufffdb' })

@@ -1,6 +1,7 @@
 /**
- * The setup script: once after the first start, as a job that holds no operation on the Dock, so that it can be used,
- * stopped and deleted meanwhile. The job is a row of its own: whatever process dies, another joins the run on the host.
+ * Runs a Dock's setup script once, after its first start. The job does not lock the Dock, so users can use, stop and
+ * delete it meanwhile. The job is an operation with its own row: if this process dies, another one rejoins the run on
+ * the host.
  */
 import type { Clock } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
@@ -17,17 +18,17 @@ import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../core/dock-commit.ts'
 import { explainFailure } from '../core/explain-failure.ts'
-import { passesWithTime } from '../core/is-transient-host-failure.ts'
+import { isTransientHostFailure } from '../core/is-transient-host-failure.ts'
 import { organizationOwner } from '../core/sealed-columns.ts'
 import type { SecretsOf } from '../environment/variables/dock-secrets.ts'
 import { maskSecrets } from '../environment/variables/mask-secrets.ts'
 
-/** A script that has not ended by then is ended. */
+/** Time limit of the setup script. */
 export const setupMinutesMax = 30
 
 const placeOf = (dockId: string) => ({ table: 'docks', column: 'setup_script_sealed', rowId: dockId })
 
-/** The form that is stored; null for no script. */
+/** Seals the script for storage. Returns null if there is none. */
 export async function sealSetupScript(
   sealer: Sealer,
   organizationId: string,
@@ -39,7 +40,7 @@ export async function sealSetupScript(
     : sealer.seal(organizationOwner(organizationId), placeOf(dockId), script)
 }
 
-/** `name as (…)` of the change that makes the Dock ready: the job, free to be taken. */
+/** CTE `setup` for the commit that makes the Dock ready: inserts the job, which any process may take. */
 export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
   return sql`setup as (
   insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
@@ -48,7 +49,10 @@ export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
     ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
 }
 
-/** Columns of a Dock whose runtime a stop has ended, and a script that ran in it; one that is `wiped` keeps no output. */
+/**
+ * Returns assignments of the setup columns for a completed stop. A script that was running is marked as failed. With
+ * `wiped`, an earlier error output is cleared.
+ */
 export function setupEndedByStop(wiped: boolean): RawBuilder<unknown> {
   return sql`setup_script_sealed = null,
   setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
@@ -56,8 +60,8 @@ export function setupEndedByStop(wiped: boolean): RawBuilder<unknown> {
 }
 
 /**
- * What went wrong; null when nothing did. It is in the operation's data from the script's end until it is published, so
- * that another attempt to publish it, or another process, knows it.
+ * How the script ended; `error` is null if it succeeded. It is kept in the operation's data until it is published, so that
+ * a retry, also by another process, can publish it.
  */
 type SetupEnding = { error: string | null }
 
@@ -71,14 +75,14 @@ type SetupParts = {
 }
 
 const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string => {
-  const reason = timedOut ? `no end after ${setupMinutesMax} minutes` : `exit code ${exitCode}`
+  const reason = timedOut ? `timed out after ${setupMinutesMax} minutes` : `exit code ${exitCode}`
   return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
 }
 
 export function createSetupSaga(parts: SetupParts): Saga {
   const { db, clock, gateway, owner, sealer, secretsOf } = parts
 
-  /** The script of a Dock whose setup is not over; null when there is nothing to be run any more. */
+  /** Returns the script, or null if the Dock's setup is already over. */
   const findScript = async ({ targetId, organizationId }: OperationRow): Promise<string | null> => {
     const result = await sql<{ sealed: string | null }>`select setup_script_sealed as sealed from docks
       where id = ${targetId} and organization_id = ${organizationId} and setup_status = 'running'`.execute(db)
@@ -86,7 +90,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
     return sealed && sealer.open(organizationOwner(organizationId), placeOf(targetId), sealed)
   }
 
-  /** Why the host has no such sandbox any more. */
+  /** Explains why the host no longer has the sandbox. */
   const explainEnd = async ({ targetId, organizationId }: OperationRow): Promise<string> => {
     const result = await sql<{ state: string }>`select state from docks
       where id = ${targetId} and organization_id = ${organizationId}`.execute(db)
@@ -99,7 +103,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
     const { id, targetId: dockId, organizationId, generation } = operation
     const hostId = operation.hostId!
     const timeoutMs = setupMinutesMax * 60_000
-    // An upgrade of the Environment may give the Dock others while the script runs.
+    // Secrets are read before and after the run, because an upgrade of the Environment may replace them meanwhile.
     const before = await secretsOf({ organizationId, dockId })
     try {
       const outcome = await gateway.setup(hostId, dockId, { operationId: id, generation, script, timeoutMs })
@@ -107,8 +111,8 @@ export function createSetupSaga(parts: SetupParts): Saga {
       const after = await secretsOf({ organizationId, dockId })
       return { error: maskSecrets(maskSecrets(explainOutcome(outcome), before), after) }
     } catch (error) {
-      if (passesWithTime(error))
-        throw new OperationBlocked(hostId, 'the host cannot run it now', { cause: error })
+      if (isTransientHostFailure(error))
+        throw new OperationBlocked(hostId, 'the host cannot run the setup script now', { cause: error })
       if (!(error instanceof HostRefused)) throw error
       const isGone = ['not_running', 'not_found', 'stale_generation'].includes(error.code)
       return { error: isGone ? await explainEnd(operation) : 'The host could not run the setup script.' }
@@ -118,7 +122,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
   const publish = async (operation: OperationRow, ending: SetupEnding | null): Promise<void> => {
     const now = clock.now()
     const error = ending?.error ?? null
-    // The output is the tenant's, and is kept in the Dock's row alone.
+    // The output belongs to the tenant, so it is stored in the Dock's row only, not in the operation.
     const published = { ...operation, data: {} }
     const result = await sql<{ id: string }>`
       with ${holdDock(operation.targetId)}, gate as (${completeOperation(published, owner, operation.error, now)}),
@@ -146,7 +150,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
       const { ending } = operation.data as { ending?: SetupEnding | null }
       return publish(
         operation,
-        ending === undefined ? { error: 'How the script ended is not known.' } : ending,
+        ending === undefined ? { error: 'The result of the setup script is unknown.' } : ending,
       )
     },
     fail: (operation) => publish(operation, { error: 'The host could not run the setup script.' }),

@@ -1,15 +1,16 @@
-/** The only SQL for ordered stops: which Docks end with an account, and when each is tried next. */
+/** All SQL for ordered stops: the Docks to stop because an account was closed, and the time of the next attempt. */
 import { sql } from 'kysely'
 import type { Db, Tx } from '../../../database/database.ts'
 import type { DockRow } from '../core/dock.ts'
 import { dockColumns } from '../core/dock-store.ts'
 
-/** Longer than a create can be under way before its row is there. */
+/** How long after the closing to look for late Docks. Longer than a create can take before its row exists. */
 const lateMs = 600_000
 
 /**
- * Orders the stop of every Dock that may run and that this person made, or that belongs to an organization of which
- * they are the only member. In the transaction that closes the account. Docks of a deleted organization go with it.
+ * Orders the stop of every Dock that may run and that the user created, or that belongs to an organization in which the
+ * user is the only member. Runs in the transaction that closes the account. Docks of deleted organizations are left out,
+ * because they are deleted anyway.
  */
 export async function orderStops(tx: Tx, userId: string, now: Date): Promise<void> {
   await sql`
@@ -25,8 +26,8 @@ export async function orderStops(tx: Tx, userId: string, now: Date): Promise<voi
 }
 
 /**
- * Orders the stop of Docks that were being made while their maker's account closed: their rows came too late for
- * {@link orderStops}. Asked again and again, so it looks at accounts that closed a moment ago only.
+ * Orders the stop of Docks whose rows were inserted while their creator's account was being closed, too late for
+ * {@link orderStops}. It runs periodically, so it considers only accounts that were closed in the last 10 minutes.
  */
 export async function orderLateStops(db: Db, now: Date): Promise<void> {
   await sql`
@@ -37,14 +38,14 @@ export async function orderLateStops(db: Db, now: Date): Promise<void> {
     on conflict (dock_id) do nothing`.execute(db)
 }
 
-/** Takes back what was not begun yet. */
+/** Cancels the user's ordered stops that have not begun. */
 export async function forgetOrderedStops(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('ordered_stops').where('ordered_by', '=', userId).execute()
 }
 
 export type OrderedStop = { dock: DockRow; generation: number; orderedBy: string; attempts: number }
 
-/** Takes orders that are due; another process sees them again when `until` has passed. */
+/** Takes orders that are due. Other processes do not see them until `until`. */
 export async function takeOrderedStops(
   db: Db,
   { now, until, limit }: { now: Date; until: Date; limit: number },
@@ -63,7 +64,7 @@ export async function takeOrderedStops(
   }))
 }
 
-/** One try was made; the stop is looked at again then. */
+/** Counts an attempt and sets the time of the next. */
 export async function postponeOrderedStop(db: Db, dockId: string, nextAttemptAt: Date): Promise<void> {
   await db
     .updateTable('ordered_stops')

@@ -1,11 +1,11 @@
 /**
- * Carries out the stops that closed accounts have ordered. Each round reads the truth afresh: a Dock that is archived,
- * broken or booted anew since needs no stop any more; one that is busy or whose host is silent is tried again.
+ * Executes the stops that were ordered when accounts were closed. Each round reads the current state. A Dock that is
+ * archived, in `error`, or was booted again since needs no stop. A Dock that is busy or whose host is silent is retried.
  */
 import { ServiceError } from '@dock/contract'
 import { createTimers } from '../../../engine/index.ts'
 import { isHostLost } from '../../hosts/index.ts'
-import { standingStates } from '../core/dock-state.ts'
+import { statesWithoutRuntime } from '../core/dock-state.ts'
 import type { DockContext } from '../dock-context.ts'
 import {
   deleteOrderedStop,
@@ -17,9 +17,9 @@ import {
 import { beginStop } from './stop-dock.ts'
 
 export type OrderedStops = {
-  /** One round; resolves when every due stop has begun. */
+  /** Runs one round. Resolves when every due stop has begun. */
   run(): Promise<void>
-  /** Begins a round at once, without waiting for it. */
+  /** Starts a round without waiting for it. */
   wake(): void
   start(): void
   stop(): void
@@ -27,7 +27,7 @@ export type OrderedStops = {
 
 const everyMs = 5_000
 const batch = 20
-/** Between tries of a stop that was refused: a capture that fails costs the host. */
+/** Backoff between attempts, because each failed capture costs the host work. */
 const firstPauseMs = 60_000
 const longestPauseMs = 3_600_000
 
@@ -35,11 +35,11 @@ export function createOrderedStops(context: DockContext): OrderedStops {
   const { db, clock, logger } = context
 
   const carryOut = async ({ dock, generation, orderedBy, attempts }: OrderedStop): Promise<void> => {
-    if (dock.generation !== generation || standingStates.includes(dock.state))
+    if (dock.generation !== generation || statesWithoutRuntime.includes(dock.state))
       return deleteOrderedStop(db, dock.id)
     try {
       const cause = { by: `user:${orderedBy}`, through: 'timer', why: 'account closed' } as const
-      // Nobody is left who could wait for a lost host, or give up what is on it.
+      // The user cannot force the stop any more, so a stop on a lost host is forced here.
       const isLost = dock.hostId !== null && (await isHostLost(db, dock.hostId))
       const begun = await beginStop(context, dock, cause, isLost)
       if (begun === 'archived') return deleteOrderedStop(db, dock.id)
@@ -47,9 +47,12 @@ export function createOrderedStops(context: DockContext): OrderedStops {
       const pauseMs = Math.min(firstPauseMs * 2 ** attempts, longestPauseMs)
       await postponeOrderedStop(db, dock.id, new Date(clock.now().getTime() + pauseMs))
     } catch (error) {
-      // Busy with another operation, or its host is silent: the next round sees what became of it.
+      // Another operation holds the Dock, or its host is silent. The next round tries again.
       if (error instanceof ServiceError && (error.code === 'dock_busy' || error.code === 'conflict')) return
-      logger.warn({ dockId: dock.id, err: error }, 'ordered stop not begun')
+      logger.warn(
+        { dockId: dock.id, err: error },
+        'ordered stop could not be started; the next round retries',
+      )
     }
   }
 
@@ -62,7 +65,10 @@ export function createOrderedStops(context: DockContext): OrderedStops {
   const timers = createTimers({ clock, logger, tasks: [{ name: 'ordered stops', everyMs, run }] })
   return {
     run,
-    wake: () => void run().catch((error: unknown) => logger.error({ err: error }, 'ordered stops not read')),
+    wake: () =>
+      void run().catch((error: unknown) =>
+        logger.error({ err: error }, 'reading ordered stops failed; the next round retries'),
+      ),
     start: timers.start,
     stop: timers.stop,
   }

@@ -1,4 +1,4 @@
-/** POST /v1/docks/:id/stop, and the stop that a ttl orders. */
+/** POST /v1/docks/:id/stop, and stops by ttl or by the platform. */
 import { type DockState, type ErrorCode, roleReaches, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -12,12 +12,15 @@ import { dockCaptures, dueDocks } from '../core/dock-store.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { StopData } from './stop-saga.ts'
 
-/** How often a stop is tried on a Dock whose state changes under it. */
+/** Attempts to claim a Dock whose state changes concurrently. */
 const claimAttempts = 3
 
 export type DockStateAnswer = { id: string; state: DockState }
 
-/** Stops a Dock and keeps its disk as a Snapshot; with `force`, without one. A second stop answers the state. */
+/**
+ * Stops a Dock and saves its disk as a Snapshot; with `force`, without one. If the Dock is stopped or stopping already,
+ * returns its state.
+ */
 export async function stopDock(
   context: DockContext,
   caller: Visitor,
@@ -31,12 +34,12 @@ export async function stopDock(
       throw new ServiceError('dock_delete_forbidden')
     const claimed = await claimStop(context, dock, { force: body.force, wipes }, causedBy(caller, 'stop'))
     if (claimed !== 'changed') return 'state' in claimed ? claimed : runStop(context, claimed)
-    // It became idle, or busy, this moment.
+    // The Dock's state has just changed, for example to idle, so it is read again.
     if (attempt === claimAttempts) throw new ServiceError('dock_busy')
   }
 }
 
-/** Begins to stop every Dock whose ttl has run out. One that is slow to stop keeps no other waiting. */
+/** Starts the stop of every Dock whose ttl has run out, without waiting for the stops to complete. */
 export async function stopDueDocks(context: DockContext): Promise<void> {
   for (const dock of await dueDocks(context.db, context.clock.now())) {
     try {
@@ -47,7 +50,7 @@ export async function stopDueDocks(context: DockContext): Promise<void> {
   }
 }
 
-/** Begins to stop a Dock for the platform itself, and returns what the Dock does then. */
+/** Starts the stop of a Dock on behalf of the platform. Returns the Dock's new state, or `changed` if it must be reread. */
 export async function beginStop(
   context: DockContext,
   dock: DockRow,
@@ -64,11 +67,14 @@ export async function beginStop(
   return 'archiving'
 }
 
-/** Whether what stops leaves nothing, because the organization keeps no data at rest. */
+/** Returns true if the stop must delete the Dock's data, because the organization has zero data retention. */
 const wipesData = async ({ db }: DockContext, dock: DockRow): Promise<boolean> =>
   dock.state !== 'archived' && (await retentionEnabled(db, dock.organizationId))
 
-/** The operation that now stops the Dock, the state of one that is stopped already, or `changed`. */
+/**
+ * Saves the stop operation and returns it. Returns the Dock's state if it is stopped or stopping already, or `changed` if
+ * it is no longer as it was read.
+ */
 const claimStop = async (
   context: DockContext,
   dock: DockRow,
@@ -82,18 +88,18 @@ const claimStop = async (
   const removesDisk = force || wipes
   const abandons = removesDisk && hostId !== null && (await mayAbandon(context, dock))
   if (state === 'archiving' && !abandons) {
-    // Asked for anew, a stop that waits for its host is tried at once.
+    // A repeated request retries a stop that is blocked on its host.
     if (await unblockDock(db, id, 'stop', now)) runner.wake()
     return { id, state }
   }
   const starts = state === 'provisioning' || state === 'provisioned' || state === 'cloning'
-  // What starts it holds it, but for a recovery that waits: it is given up where there is nothing to save.
+  // A starting Dock is held by its start. Only a stop that saves nothing may replace it, and only if it is blocked.
   if (starts && !removesDisk) throw new ServiceError('dock_busy')
   if (state === 'unreachable' && !abandons)
     throw new ServiceError('conflict', {
       message: removesDisk
-        ? 'The host of the Dock is silent, and may be back any moment. Force the stop again in some minutes.'
-        : 'The host of the Dock is silent. Wait for it, or force the stop in some minutes and lose what has changed since the latest Snapshot.',
+        ? 'The host of the Dock is not responding, but may return soon. Try the forced stop again in a few minutes.'
+        : 'The host of the Dock is not responding. Wait until it returns, or force the stop in a few minutes. A forced stop loses all changes since the latest Snapshot.',
     })
   const stoppable =
     starts || abandons || stoppableStates.includes(state) || (state === 'error' && dock.hasDisk)
@@ -133,7 +139,7 @@ const claimStop = async (
     removesDisk,
     release: starts,
     also: [
-      // Of the stop that gives way: what it may have captured is on the lost host.
+      // The replaced stop may have left a capture on the lost host: fail its Snapshot and order the capture's removal.
       ...(state === 'archiving'
         ? [
             sql`unsaved as (update snapshots set status = 'failed'
@@ -156,13 +162,13 @@ const claimStop = async (
   return claimed === 'claimed' ? operation : 'changed'
 }
 
-/** Whether a stop that keeps nothing may give up what the host has: nothing can be asked of a lost host. */
+/** Returns true if the Dock's host is lost, so that a stop that saves nothing may abandon what is on it. */
 const mayAbandon = async ({ db }: DockContext, { state, hostId }: DockRow): Promise<boolean> =>
   (state === 'unreachable' || state === 'archiving') && hostId !== null && (await isHostLost(db, hostId))
 
 const runStop = async (context: DockContext, operation: OperationRow): Promise<DockStateAnswer> => {
   const error = await context.runner.run(operation)
   if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
-  // Blocked: the host fell silent on the way, and the stop goes on when it is back.
+  // If the host fell silent, the operation is blocked and continues when the host returns.
   return { id: operation.targetId, state: operation.status === 'completed' ? 'archived' : 'archiving' }
 }

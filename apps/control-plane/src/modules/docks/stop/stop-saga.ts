@@ -1,4 +1,7 @@
-/** Ends a Dock's sandbox: its disk is captured and synced first, unless the stop is forced. A refused one runs on. */
+/**
+ * Stops a Dock. The host syncs and captures the disk, then ends the sandbox; a forced stop takes no capture. If the
+ * capture fails, the Dock keeps running.
+ */
 import { type DockState, errorCodes } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
@@ -25,22 +28,25 @@ export type StopData = {
   /** Null for a forced stop. */
   snapshotId: string | null
   previous: DockState
-  /** The Dock's name, for what people are told of a refused stop. */
+  /** The Dock's name, for the alert about a failed stop. */
   name: string
   sizeBytes?: number
-  /** The Dock has gone on since this stop, in a time that the database has lost; the capture of then stands. */
+  /**
+   * True if the host completed this stop before a database restore and the Dock was booted again since. Its capture is
+   * kept, and the Dock keeps running.
+   */
   wentOn?: boolean
-  /** Under zero data retention: the captures of earlier Snapshots, which go with the stop. */
+  /** Zero data retention only: captures of earlier Snapshots, which the stop deletes. */
   wiped?: { id: string; hostId: string }[]
-  /** The host was lost: it may still run this generation, so the Dock goes on with the next. */
+  /** True if the host was lost. It may still run this generation, so the Dock's generation is increased. */
   gaveUp?: boolean
-  /** What the hosts could not do. */
+  /** Orders to save for removals that hosts could not do now. */
   orders?: OrderForHost[]
 }
 
 const refusedTtlRetryMs = 10 * 60_000
 
-/** Once, until a capture succeeds: each further refusal is told to whoever asked for it. */
+/** Alert about a failed stop. It is sent once until a capture succeeds; callers see each further failure themselves. */
 const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuilder<unknown> =>
   alertStatement(
     {
@@ -48,14 +54,14 @@ const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuild
       dockId: operation.targetId,
       organizationId: operation.organizationId,
       title: `${name} could not be stopped`,
-      body: `The disk of ${name} could not be saved, so it goes on running, and is not billed until it can be. Stop it again, or force the stop and lose what has changed since its latest Snapshot.`,
+      body: `The disk of ${name} could not be saved, so the Dock keeps running. It is not billed until its disk can be saved. Stop it again, or force the stop: a forced stop loses all changes since its latest Snapshot.`,
       at: now,
       eventId: newUuid(),
     },
     sql<boolean>`exists (select 1 from moved where billing_paused_at = ${now}::timestamptz)`,
   )
 
-/** What a capture that failed may have left on the host. */
+/** Returns the order to remove whatever a failed capture may have left on the host. */
 const capturesOf = ({ hostId, snapshotId }: StopData): OrderForHost[] =>
   snapshotId === null ? [] : [{ hostId, kind: 'capture', thingId: snapshotId, generation: 0 }]
 
@@ -76,7 +82,7 @@ export function createStopSaga(options: {
     const body = { operationId: operation.id, generation: operation.generation, captureId }
     try {
       const { capture } = await gateway.stop(data.hostId, operation.targetId, body)
-      if (!capture) throw new Error('the host stopped without a capture')
+      if (!capture) throw new Error('the host stopped the Dock but returned no capture')
       data.sizeBytes = capture.sizeBytes
     } catch (error) {
       const capture = { id: captureId, hostId: data.hostId }
@@ -87,7 +93,7 @@ export function createStopSaga(options: {
   }
   return {
     kind: 'stop',
-    // Whatever kept it from being saved, the Dock goes on running.
+    // The reason does not matter to the caller: the Dock keeps running and the stop can be retried.
     explain: () => ({ code: 'service_unavailable', message: errorCodes.service_unavailable.message }),
     steps: [
       {
@@ -100,9 +106,9 @@ export function createStopSaga(options: {
             else await stopWithCapture(operation, data.snapshotId)
           } catch (error) {
             if (!(error instanceof HostUnreachable)) throw error
-            // Whether it was done is unknown; the command is repeated when the host is back.
+            // The outcome is unknown. The command is idempotent and is repeated when the host returns.
             if (data.snapshotId !== null || !(await isHostLost(db, data.hostId)))
-              throw new OperationBlocked(data.hostId, 'the host is silent', { cause: error })
+              throw new OperationBlocked(data.hostId, 'the host is unreachable', { cause: error })
             const { targetId: thingId, generation } = operation
             data.gaveUp = true
             data.orders = [{ hostId: data.hostId, kind: 'dock', thingId, generation }]
@@ -153,7 +159,8 @@ export function createStopSaga(options: {
       const now = clock.now()
       const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
       const wentOn = data.wentOn === true
-      // Where no host is named, a capture that a stop of the lost time left goes to quarantine when its host reports it.
+      // A capture from before a database restore must not be removed. The Snapshot's row then names no host, so the
+      // capture goes to quarantine when its host reports it.
       const ofLostTime = await origins.isOfLostTime(operation.id)
       await commitDock(db, {
         dockId: operation.targetId,
@@ -161,7 +168,7 @@ export function createStopSaga(options: {
         moves: [{ from: 'archiving', to: data.previous, why: 'capture_failed' }],
         cause: operation.cause,
         now,
-        // A ttl that could not stop it tries again, but not each second; one that ran out meanwhile has not tried yet.
+        // After a failed stop by ttl, retry in 10 minutes. A ttl that ran out during another stop is due at once.
         set: sql`billing_paused_at = case when ${wentOn} then d.billing_paused_at
             else coalesce(d.billing_paused_at, ${now}) end,
           last_snapshot_at = case when ${wentOn} then ${now} else d.last_snapshot_at end,
@@ -176,7 +183,7 @@ export function createStopSaga(options: {
           ...(wentOn ? [] : [stopRefused(operation, data.name, now)]),
         ],
       })
-      // Whichever moment the row has now, it may have passed meanwhile.
+      // The row's stop time may already have passed, so the ttl clock looks at once.
       ttl.note(now)
     },
   }

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTtlClock } from '../core/ttl-clock.ts'
 import { readDock, resumeDock, stopDock, updateDock } from '../index.ts'
 
-describe('the clock', () => {
+describe('the ttl clock', () => {
   const logger = createLogger('test')
   logger.level = 'silent'
   const made = () => {
@@ -27,7 +27,7 @@ describe('the clock', () => {
       },
       nextDue: async () => (due.length === 0 ? null : at(Math.min(...due))),
     })
-    /** Second by second, with the work of each done. */
+    /** Advances second by second, and lets the clock's work finish in between. */
     const pass = async (seconds: number): Promise<void> => {
       for (let second = 0; second < seconds; second++) {
         clock.advance(1000)
@@ -37,7 +37,7 @@ describe('the clock', () => {
     return { ttl, due, stops, at, pass, fail: (now: boolean) => (failing = now) }
   }
 
-  it('stops each at its second, the earliest first, however they were noted', async () => {
+  it('stops each Dock on time, in any order of notification', async () => {
     const { ttl, due, stops, at, pass } = made()
     ttl.start()
     await pass(1)
@@ -53,7 +53,7 @@ describe('the clock', () => {
     expect(stops).toEqual([5, 10, 20])
   })
 
-  it('finds what nobody told it within half a minute, also what came before its start', async () => {
+  it('finds stop times without notification within 30 s, including those from before its start', async () => {
     const { ttl, due, stops, pass } = made()
     due.push(0)
     ttl.start()
@@ -64,7 +64,7 @@ describe('the clock', () => {
     expect(stops).toEqual([0, 2])
   })
 
-  it('goes on after a failure, and ends', async () => {
+  it('continues after a failure, and does nothing after stop', async () => {
     const { ttl, due, stops, at, pass, fail } = made()
     ttl.start()
     await pass(1)
@@ -83,7 +83,7 @@ describe('the clock', () => {
   })
 })
 
-describe('a Dock', () => {
+describe('a Dock with a ttl', () => {
   let database: FreshDatabase
   let world: TestWorld
   beforeEach(async () => {
@@ -99,7 +99,7 @@ describe('a Dock', () => {
     (await readDock(world.modules.context, world.caller, id)).state
   const update = (id: string, ttlSeconds: number | null) =>
     updateDock(world.modules.context, world.caller, id, { ttlSeconds })
-  /** Time passes, and the host is heard all the while. */
+  /** Advances the clock, with regular reports of the host. */
   const pass = async (seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left -= 20) {
       world.clock.advance(Math.min(left, 20) * 1000)
@@ -107,7 +107,7 @@ describe('a Dock', () => {
     }
     await world.modules.runner.settled()
   }
-  /** The timer's work is not ours to wait for: the clock ticks on until it is done. */
+  /** Advances the clock in small steps until the timer has archived the Dock. */
   const archived = (id: string, timeout = 60_000) =>
     expect
       .poll(
@@ -119,7 +119,7 @@ describe('a Dock', () => {
       )
       .toBe('archived')
 
-  it('is stopped when its ttl has passed since ready, not before', async () => {
+  it('is stopped when its ttl has passed since ready, not earlier', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await pass(59)
     expect(await stateOf(dock.id)).toBe('ready')
@@ -127,7 +127,7 @@ describe('a Dock', () => {
     await archived(dock.id)
   })
 
-  it('is stopped now when its ttl is shortened below the time that has passed', async () => {
+  it('is stopped at once if its ttl is set to less than the time that has passed', async () => {
     const dock = await world.create({ ttlSeconds: 3600 })
     await pass(100)
     await update(dock.id, 110)
@@ -137,7 +137,7 @@ describe('a Dock', () => {
     await archived(dock.id)
   })
 
-  it('is stopped at its second also when its host was silent until just before', async () => {
+  it('is stopped on time even if its host was silent until just before', async () => {
     const dock = await world.create({ ttlSeconds: 100 })
     await world.beSilent(95_000)
     expect(await stateOf(dock.id)).toBe('unreachable')
@@ -150,7 +150,7 @@ describe('a Dock', () => {
     await archived(dock.id)
   })
 
-  it('is stopped although the process that made it ready is gone', async () => {
+  it('is stopped even if the process that booted it has died', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await world.modules.stop()
     await pass(59)
@@ -161,7 +161,7 @@ describe('a Dock', () => {
     await other.stop()
   })
 
-  it('goes on without end once its ttl is cleared, and counts anew from a resume', async () => {
+  it('runs on when its ttl is cleared, and counts again from a resume', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await update(dock.id, null)
     await pass(100)
@@ -174,7 +174,7 @@ describe('a Dock', () => {
     await archived(dock.id)
   })
 
-  it('is stopped at once when its ttl ran out during a stop that was refused', async () => {
+  it('is stopped at once if its ttl ran out during a stop that failed', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     const { promise, resolve } = Promise.withResolvers<void>()
     world.host.gate.set('stop', promise)
@@ -190,7 +190,7 @@ describe('a Dock', () => {
     await archived(dock.id, 10_000)
   })
 
-  it('is tried again ten minutes after its capture was refused', async () => {
+  it('is retried ten minutes after its capture failed', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     const paused = async () => (await readDock(world.modules.context, world.caller, dock.id)).billingPausedAt
     world.host.failures.set('stop', ['failed'])

@@ -42,7 +42,7 @@ const told = async (): Promise<string[]> =>
 const rows = async (): Promise<number> =>
   (await sql<{ n: number }>`select count(*)::int as n from dock_usage`.execute(world.db)).rows[0]!.n
 
-it('answers the last sample of this boot, and null before one has come', async () => {
+it('returns the last sample of this boot, or null before the first', async () => {
   const { id } = await world.create()
   expect(await stats(id)).toEqual({ dockId: id, state: 'ready', sample: null })
   await report(sampleOf(id, { generation: 7 }))
@@ -64,7 +64,7 @@ it('answers the last sample of this boot, and null before one has come', async (
 })
 
 it.each(dockStates)(
-  'answers the last sample of a Dock that is %s if it has a machine then',
+  'returns the last sample of a Dock in state %s only if it has a runtime',
   async (state) => {
     const { id } = await world.create()
     await report(sampleOf(id))
@@ -109,7 +109,7 @@ it('keeps averages and peaks of an hour and of a day, written a minute at a time
   })
 })
 
-it('counts the minute that is not written yet only within the window', async () => {
+it('counts an unwritten minute only within the window', async () => {
   const { id } = await world.create()
   for (let n = 0; n < 3; n++) {
     await report(sampleOf(id))
@@ -126,7 +126,7 @@ it('counts the minute that is not written yet only within the window', async () 
   expect((await stats(id, '24h')).window!.samples).toBe(3)
 })
 
-it('counts the minute of every host that the Dock was on', async () => {
+it('counts unwritten minutes from all hosts of the Dock', async () => {
   const { id } = await world.create()
   await report(sampleOf(id, { memBytes: 400 }), sampleOf(id, { memBytes: 100 }))
   const laterHost = await secondHost(world)
@@ -137,7 +137,7 @@ it('counts the minute of every host that the Dock was on', async () => {
   expect(hour).toMatchObject({ samples: 3, avg: { memBytes: 200 }, peak: { memBytes: 400 } })
 })
 
-it('writes a minute that is over although its host samples no Dock any more', async () => {
+it('writes a completed minute even if its host reports no more samples', async () => {
   const { id } = await world.create()
   await world.modules.start()
   await report(sampleOf(id))
@@ -148,7 +148,7 @@ it('writes a minute that is over although its host samples no Dock any more', as
   expect(await rows()).toBe(1)
 })
 
-it('drops days that are over, and all of a Dock that is deleted', async () => {
+it('drops old days, and all usage of a deleted Dock', async () => {
   const { id } = await world.create()
   for (let day = 0; day < 5; day++) {
     await report(sampleOf(id))
@@ -162,14 +162,14 @@ it('drops days that are over, and all of a Dock that is deleted', async () => {
   expect(await rows()).toBe(0)
 })
 
-it('writes what it has at an orderly end', async () => {
+it('writes unwritten minutes at shutdown', async () => {
   const { id } = await world.create()
   await report(sampleOf(id))
   await world.modules.stop()
   expect(await rows()).toBe(1)
 })
 
-it('tells once of a disk that fills, and again after it fell below the mark', async () => {
+it('alerts once when a disk fills, and again after it fell below the mark', async () => {
   const { id } = await world.create({ name: 'hog' })
   const other = await world.create()
   const used = (percent: number) =>
@@ -189,14 +189,14 @@ it('tells once of a disk that fills, and again after it fell below the mark', as
     await used(percent)
     expect([percent, await told()]).toEqual([percent, types])
   }
-  // Another process, which has seen none of it, says nothing again.
+  // Another process, which has no cached levels, does not repeat the alert.
   const samples = [sampleOf(id, { diskBytes: gib })]
   await world.another().hostEvents.handle(world.hostId, { type: 'samples', samples })
   expect(await told()).toHaveLength(4)
 })
 
 it.each(['docks', 'notifications'])(
-  'tells once with the next sample when the %s are out of reach for the one that passes a mark',
+  'alerts once with the next sample if the table %s was unavailable at the first',
   async (table) => {
     const { id } = await world.create()
     const used = (percent: number) => report(sampleOf(id, { diskBytes: (gib * percent) / 100 }))
@@ -211,7 +211,7 @@ it.each(['docks', 'notifications'])(
   },
 )
 
-it('tells a stranger nothing', async () => {
+it('does not show stats to a stranger', async () => {
   const { id } = await world.create()
   const refused = { code: 'dock_not_found' }
   await expect(readDockStats(world.modules.context, world.stranger, id, {})).rejects.toMatchObject(refused)

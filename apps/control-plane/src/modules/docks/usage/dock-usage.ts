@@ -1,7 +1,7 @@
 /**
- * What hosts report of their Docks' usage. The last sample of each Dock is in memory; a minute that is over is written
- * for all Docks of a host in one statement, as the next minute's first samples arrive, or by a timer where none do. No
- * request waits for any of it.
+ * Collects the usage samples that hosts report. The last sample of each Dock is kept in memory. A completed minute is
+ * written in one statement for all Docks of a host, when the first samples of the next minute arrive or, without samples,
+ * by a timer. No request waits for these writes.
  */
 import type { DockSample } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
@@ -14,18 +14,19 @@ const minuteMs = 60_000
 const dayMs = 86_400_000
 /** How often {@link DockUsage.writeEnded} is to be called. */
 export const usageSweepMs = minuteMs
-/** A Dock that its host has left out for this long, while it samples others, is there no more. */
+/** A Dock is forgotten if its host reports samples of other Docks but none of this Dock for this long. */
 const absentMs = 60_000
 
 export type DockUsage = {
+  /** Adds a host's samples. */
   record(hostId: string, samples: readonly UsageSample[]): Promise<void>
-  /** The last sample of this boot of the Dock. */
+  /** Returns the last sample of this generation of the Dock, or null. */
   last(dockId: string, generation: number): DockSample | null
-  /** What is not written yet of the Dock's minutes since, on whichever hosts it was. */
+  /** Returns the total of the Dock's minutes since `since` that are not written yet, on all hosts. */
   unwritten(dockId: string, since: Date): UsageTotal
-  /** Writes the minutes that are over. */
+  /** Writes the completed minutes. */
   writeEnded(): Promise<void>
-  /** Writes what there is: for an orderly end. */
+  /** Writes everything, including the current minute. Called at shutdown. */
   flush(): Promise<void>
 }
 

@@ -1,5 +1,4 @@
-/** What a Dock's owner is told of its shortages of memory. The newest few of each Dock are kept. */
-
+/** Records when Docks ran out of memory. The newest 20 records of each Dock are kept. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -7,7 +6,7 @@ import type { MemoryShortage } from '../../hosts/index.ts'
 
 const keptMax = 20
 
-/** Keeps it if the Dock is on that host at that generation: a host is believed of its own Docks only. */
+/** Saves the record only if the Dock is on this host with this generation, since hosts are not trusted for other Docks. */
 export async function saveMemoryShortage(
   { db, clock }: { db: Db; clock: Clock },
   hostId: string,

@@ -1,13 +1,13 @@
-/** A host is believed of the Docks that it has: samples of others would be billed to, and shown in, somebody else's. */
+/** Filters a host's samples. Samples of Docks on other hosts are dropped: they would be billed to somebody else. */
 import type { Db } from '../../../database/database.ts'
 import type { UsageSample } from '../../hosts/index.ts'
 import { readGenerations } from './usage-store.ts'
 
-/** Those of a host's samples that are of its own Docks. A generation of a Dock is on one host: it is looked up once. */
+/** Returns the samples of the host's own Docks. A generation runs on one host only, so lookups are cached. */
 export type OwnSamples = (hostId: string, samples: readonly UsageSample[]) => Promise<UsageSample[]>
 
 export function createOwnSamples({ db }: { db: Db }): OwnSamples {
-  // By host: the generations of its Docks that it last reported.
+  // By host id: the generations of its own Docks in its last report, by Dock id.
   const own = new Map<string, ReadonlyMap<string, number>>()
   return async (hostId, samples) => {
     const before = own.get(hostId)

@@ -1,4 +1,4 @@
-/** The only SQL for usage: rows of whole minutes in partitions of whole days, and the marks of full disks. */
+/** All SQL for usage: one row per Dock and minute in daily partitions, and the disk marks of Docks. */
 import type { AlertType } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -19,7 +19,7 @@ export type UsageMinute = { dockId: string; minute: Date; total: UsageTotal }
 
 const partitionOf = (day: Date): string => `dock_usage_${day.toISOString().slice(0, 10).replaceAll('-', '')}`
 
-/** Makes the partition of a day and drops those that hold nothing of the last 24 hours. */
+/** Creates the partition of a day, and drops partitions older than the day before. */
 export async function prepareUsageDay(db: Db, day: Date): Promise<void> {
   const from = sql.lit(day.toISOString())
   const to = sql.lit(new Date(day.getTime() + dayMs).toISOString())
@@ -32,7 +32,7 @@ export async function prepareUsageDay(db: Db, day: Date): Promise<void> {
   for (const { name } of old.rows) await sql`drop table if exists ${sql.table(name)}`.execute(db)
 }
 
-/** Writes minutes of many Docks in one statement; the partition of their day is there. */
+/** Writes minutes of many Docks in one statement. The partition of their day must exist. */
 export async function saveUsage(db: Db, minutes: readonly UsageMinute[]): Promise<void> {
   const rows = minutes.map(({ dockId, minute, total }) => ({
     dock_id: dockId,
@@ -49,7 +49,7 @@ export async function saveUsage(db: Db, minutes: readonly UsageMinute[]): Promis
     select * from jsonb_populate_recordset(null::dock_usage, ${JSON.stringify(rows)}::jsonb)`.execute(db)
 }
 
-/** What a Dock used in the minutes since; the caller may see the Dock. */
+/** Returns the Dock's total usage since `since`. Checks no permissions. */
 export async function readUsage(db: Db, dockId: string, since: Date): Promise<UsageTotal> {
   const object = (ending: '_sum' | '_peak', aggregate: 'sum' | 'max'): RawBuilder<unknown> =>
     sql`json_build_object(${sql.join(
@@ -65,12 +65,12 @@ export async function readUsage(db: Db, dockId: string, since: Date): Promise<Us
   return result.rows[0]!
 }
 
-/** Part of the statement that deletes a Dock. */
+/** CTE `usage` for the statement that deletes a Dock. */
 export function deleteUsage(dockId: string): RawBuilder<unknown> {
   return sql`usage as (delete from dock_usage where dock_id = ${dockId})`
 }
 
-/** The generations of those of these Docks that are on the host. */
+/** Returns the generations of those of the Docks that are on this host. */
 export async function readGenerations(
   db: Db,
   hostId: string,
@@ -84,7 +84,7 @@ export async function readGenerations(
 export type DiskAlert = Extract<AlertType, 'disk_warning' | 'disk_full'>
 export type DiskMark = { dockId: string; organizationId: string; name: string; alert: DiskAlert | null }
 
-/** The marks of these Docks of one host. */
+/** Returns the disk marks of those of the Docks that are on this host. */
 export async function readDiskMarks(db: Db, hostId: string, dockIds: readonly string[]): Promise<DiskMark[]> {
   return (
     await sql<DiskMark>`select id as "dockId", organization_id as "organizationId", name, disk_alert as alert
@@ -92,7 +92,7 @@ export async function readDiskMarks(db: Db, hostId: string, dockIds: readonly st
   ).rows
 }
 
-/** Changes a Dock's mark, with what else belongs to the change, if it is still as it was read. */
+/** Changes a Dock's disk mark if it is still as it was read. `also` holds further CTEs of the same statement. */
 export async function saveDiskMark(
   db: Db,
   before: DiskMark,

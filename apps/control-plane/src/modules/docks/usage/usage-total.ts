@@ -1,4 +1,4 @@
-/** Usage over a span of time: sums and peaks, which can be added to one another. */
+/** Usage over a span of time, as sums and peaks. Totals of different spans can be added. */
 import type { DockStats } from '@dock/contract'
 import type { UsageSample } from '../../hosts/index.ts'
 
@@ -19,12 +19,13 @@ const figures = (of: (metric: UsageMetric) => number): Figures => ({
 
 export const noUsage: UsageTotal = { samples: 0, sum: figures(() => 0), peak: figures(() => 0) }
 
-/** A sample as the total of itself. */
+/** Converts one sample to a total. */
 export function totalOf(sample: UsageSample): UsageTotal {
   const each = figures((metric) => sample[metric])
   return { samples: 1, sum: each, peak: each }
 }
 
+/** Adds two totals; peaks are the larger of both. */
 export function addTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
   return {
     samples: a.samples + b.samples,
@@ -33,7 +34,7 @@ export function addTotals(a: UsageTotal, b: UsageTotal): UsageTotal {
   }
 }
 
-/** The total as callers read it; bytes are whole. */
+/** Converts a total to the averages and peaks that callers see. Byte averages are rounded. */
 export function viewTotal(
   window: '1h' | '24h',
   { samples, sum, peak }: UsageTotal,

@@ -1,8 +1,8 @@
-/** A Dock row as callers see it: an explicit allowlist. */
+/** Converts a Dock's row to the object that callers see. It is an explicit allowlist of fields. */
 import type { Dock } from '@dock/contract'
 import type { DockRow } from '../core/dock.ts'
 
-/** The whole disk is kept across stop and resume. */
+/** The whole disk persists across stop and resume. */
 const persistentPaths = ['/']
 
 export function viewDock(dock: DockRow): Dock {

@@ -1,4 +1,4 @@
-/** GET /v1/docks over HTTP with more Docks than one page holds, and of Snapshots in several organizations. */
+/** Paging of GET /v1/docks, and of Snapshots in several organizations, over HTTP. */
 import { type Dock, routes, type Snapshot } from '@dock/contract'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -9,7 +9,7 @@ let person: TestPerson
 let organizations: string[]
 const count = 1_050
 
-/** Copies of a Dock in the person's organizations by turns, each created a millisecond after the one before. */
+/** Inserts many copies of a Dock, alternating between the organizations, each created 1 ms after the previous one. */
 const manyDocks = async (dockId: string): Promise<void> => {
   await sql`insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime, state,
       state_changed_at, generation, environment, no_env, placed, has_disk, setup_status, created_by, created_at, updated_at)
@@ -45,7 +45,7 @@ const list = async (query: string, key = person.apiKey) => {
   return { docks: body.data, longest: Math.max(...chunks.map(({ length }) => length)), chunks: chunks.length }
 }
 
-it('lists every Dock of all organizations once, newest first, never more than a page in one piece', async () => {
+it('lists every Dock of all organizations once, newest first, in pages', async () => {
   const { docks, longest, chunks } = await list('?all=true')
   expect(docks.map(({ name }) => name)).toEqual(Array.from({ length: count }, (_, n) => `many-${count - n}`))
   expect(chunks).toBeGreaterThan(5)
@@ -58,7 +58,7 @@ it('lists by state across pages', async () => {
   expect(docks.every(({ state }) => state === 'archived')).toBe(true)
 })
 
-it('lists nothing for whoever has nothing, and of a short list all at once', async () => {
+it('lists nothing for a user without Docks, and a short list in one page', async () => {
   const nobody = await addPerson(server)
   expect(await list('?all=true', nobody.apiKey)).toMatchObject({ docks: [], chunks: 1 })
   const first = await list('?all=true', server.admin.apiKey)

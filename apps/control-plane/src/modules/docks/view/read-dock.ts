@@ -5,12 +5,12 @@ import { findVisibleOperation, listVisibleDocks } from '../core/dock-store.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { viewDock } from './dock-view.ts'
 
-/** One Dock of the caller's organizations. */
+/** Returns a Dock of the caller's organizations. Throws `dock_not_found`. */
 export async function readDock(context: DockContext, caller: Visitor, id: string): Promise<Dock> {
   return viewDock(await requireDock(context, caller, id))
 }
 
-/** The caller's Docks in the states of the filter's letters, or all, page by page. */
+/** Yields the caller's Docks page by page: those in the states of the filter's letters, or all. */
 export async function* listDocks(
   context: Pick<DockContext, 'db'>,
   caller: Caller,
@@ -20,7 +20,7 @@ export async function* listDocks(
   for await (const page of listVisibleDocks(context.db, caller.userId, states)) yield page.map(viewDock)
 }
 
-/** An operation on a thing of the caller's organizations. Throws `operation_not_found`. */
+/** Returns an operation of the caller's organizations. Throws `operation_not_found`. */
 export async function readOperation(context: DockContext, caller: Visitor, id: string): Promise<Operation> {
   const { role: _, ...operation } = caller.admit(await findVisibleOperation(context.db, caller.userId, id))
   return operation

@@ -1,14 +1,14 @@
 /** GET /v1/docks/:id/stats */
 import type { DockStats } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { standingStates } from '../core/dock-state.ts'
+import { statesWithoutRuntime } from '../core/dock-state.ts'
 import { type DockContext, requireDock } from '../dock-context.ts'
 import { readUsage } from '../usage/usage-store.ts'
 import { addTotals, viewTotal } from '../usage/usage-total.ts'
 
 const windowMs = { '1h': 3_600_000, '24h': 86_400_000 }
 
-/** The last sample of the Dock's machine while it has one, and average and peak of a window when one is asked for. */
+/** Returns the last sample of a Dock that has a runtime and, if a window is given, its average and peak in that window. */
 export async function readDockStats(
   context: DockContext,
   caller: Visitor,
@@ -17,7 +17,7 @@ export async function readDockStats(
 ): Promise<DockStats> {
   const { db, clock, usage } = context
   const dock = await requireDock(context, caller, id)
-  const sample = standingStates.includes(dock.state) ? null : usage.last(id, dock.generation)
+  const sample = statesWithoutRuntime.includes(dock.state) ? null : usage.last(id, dock.generation)
   const answer = { dockId: id, state: dock.state, sample }
   if (window === undefined) return answer
   const since = new Date(clock.now().getTime() - windowMs[window])

@@ -12,7 +12,10 @@ import { viewDock } from './dock-view.ts'
 
 type UpdateBody = RouteBody<(typeof routes)['updateDock']>
 
-/** Renames, sets the ttl (counted from ready; one that has run out stops the Dock now), resizes while archived. */
+/**
+ * Renames a Dock, sets its ttl, or resizes it. The ttl counts from when the Dock became ready; if it has already run out,
+ * the Dock stops at once. Only an archived Dock can be resized.
+ */
 export async function updateDock(
   context: DockContext,
   caller: Visitor,
@@ -24,7 +27,7 @@ export async function updateDock(
   const resizes = cpus !== undefined || memoryMiB !== undefined || diskGiB !== undefined
   if (resizes && dock.state !== 'archived')
     throw new ServiceError('conflict', {
-      message: 'The size can be changed only while the Dock is archived.',
+      message: 'The size can be changed only while the Dock is archived. Stop the Dock first.',
     })
   if (diskGiB !== undefined) await requireDataFits(context, dock, diskGiB)
   const now = context.clock.now()
@@ -49,9 +52,9 @@ export async function updateDock(
   }
 }
 
-/** The disk is made as small as that at the next resume: refused now where it is known not to go. */
+/** The disk is resized at the next resume. A size that cannot work is refused already now. */
 const requireDataFits = async ({ db }: DockContext, dock: DockRow, diskGiB: number): Promise<void> => {
   const kept = await latestSnapshot(db, dock.organizationId, dock.id)
   if (kept && diskBytesOf(diskGiB) < kept.sizeBytes)
-    throw new ServiceError('conflict', { message: 'diskGiB: below the data that the Dock holds.' })
+    throw new ServiceError('conflict', { message: 'diskGiB: too small for the data on the Dock.' })
 }

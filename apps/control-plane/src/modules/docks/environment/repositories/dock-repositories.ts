@@ -1,47 +1,48 @@
 /**
- * Brings a running Dock the repositories that its Environment passes on: clones what is not there yet, then runs the
- * setup scripts of what was cloned. A failure is told in the Dock's row and fails no start; the next boot tries again.
+ * Clones the repositories that an Environment passes on into a running Dock, then runs the setup scripts of those newly
+ * cloned. A failure is recorded in the Dock's row and does not fail the start. The next boot tries again.
  */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../../hosts/index.ts'
-import { whileHostReturns } from '../../core/host-patience.ts'
+import { whileHostReturns } from '../../core/retry-when-host-reconnects.ts'
 import type { SecretsOf } from '../variables/dock-secrets.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
 import type { BootedDock, PassedRepositories, RepositoryToClone } from './passed-repositories.ts'
 import { setupScriptOf } from './setup-scripts.ts'
 
-/** Clones that have not ended by then are ended, and so are the setup scripts. */
+/** Time limit of the clones, and of the setup scripts. */
 export const repositoryMinutesMax = 10
 const timeoutMs = repositoryMinutesMax * 60_000
 const errorLengthMax = 4096
 
 export type CloneResult = {
   failed: boolean
-  /** Whether anything was cloned that had not been there. */
+  /** True if any repository was newly cloned, or has a setup script that has not run. */
   changed: boolean
-  /** Ids of those whose setup scripts are to be run now. */
+  /** Ids of the repositories whose setup scripts must run now. */
   toSetUp: string[]
 }
 
 export type DockRepositories = {
-  /** Whether the Dock has any. */
+  /** Returns true if the Dock's Environment passes on repositories. */
   any(dock: BootedDock): Promise<boolean>
+  /** Clones the repositories that are missing. */
   clone(operationId: string, dock: BootedDock): Promise<CloneResult>
-  /** Runs setup scripts, once for an operation however often it is called; answers whether they succeeded. */
+  /** Runs setup scripts, once per operation however often it is called. Returns true if they succeeded. */
   setUp(operationId: string, dock: BootedDock, ids: readonly string[]): Promise<boolean>
-  /** Both, of a Dock that is ready. */
-  bring(operationId: string, dock: BootedDock): Promise<void>
+  /** Clones and sets up the repositories of a ready Dock. Clears an earlier `failed` status if it succeeds. */
+  cloneAndSetUp(operationId: string, dock: BootedDock): Promise<void>
 }
 
-/** Refusals that are about the repositories. All else is the sandbox's end, or the host's. */
-const isOwnFailure = (error: unknown): error is HostRefused =>
+/** True if the repositories caused the refusal. Any other error means that the sandbox ended or the host failed. */
+const isRepositoryFailure = (error: unknown): error is HostRefused =>
   error instanceof HostRefused && (error.code === 'failed' || error.code === 'invalid')
 
 const explain = ({ exitCode, timedOut, output }: SetupOutcome): string => {
   const reason = timedOut
-    ? `Setup scripts of repositories: no end after ${repositoryMinutesMax} minutes`
+    ? `Setup scripts of repositories: timed out after ${repositoryMinutesMax} minutes`
     : `Setup scripts of repositories: exit code ${exitCode}`
   return [reason, output.trim()].filter(Boolean).join('\n')
 }
@@ -58,7 +59,7 @@ export function createDockRepositories(options: {
   const toClone = async (dock: BootedDock): Promise<readonly RepositoryToClone[]> =>
     (await passed(dock))?.repositories ?? []
 
-  const tellFailure = async (dock: BootedDock, text: string): Promise<void> => {
+  const recordFailure = async (dock: BootedDock, text: string): Promise<void> => {
     const found = await passed(dock)
     if (!found) return
     const { dockId, generation } = dock
@@ -89,14 +90,14 @@ export function createDockRepositories(options: {
         const changed = cloned.length > 0 || toSetUp.length > 0
         if (failed.length === 0) return { failed: false, changed, toSetUp }
         const nameOf = (id: string) => wanted.find((each) => each.id === id)?.name ?? id
-        await tellFailure(
+        await recordFailure(
           dock,
           failed.map(({ id, reason }) => `${nameOf(id)} could not be cloned: ${reason}`).join('\n'),
         )
         return { failed: true, changed, toSetUp: [] }
       } catch (error) {
-        if (!isOwnFailure(error)) throw error
-        await tellFailure(dock, 'The host could not clone the repositories.')
+        if (!isRepositoryFailure(error)) throw error
+        await recordFailure(dock, 'The host could not clone the repositories.')
         return { failed: true, changed: false, toSetUp: [] }
       }
     },
@@ -109,15 +110,15 @@ export function createDockRepositories(options: {
       try {
         const outcome = await whileHostReturns(gateway, hostId, () => gateway.setup(hostId, dockId, body))
         if (outcome.exitCode === 0 && !outcome.timedOut) return true
-        await tellFailure(dock, explain(outcome))
+        await recordFailure(dock, explain(outcome))
       } catch (error) {
-        if (!isOwnFailure(error)) throw error
-        await tellFailure(dock, 'The host could not run the setup scripts of the repositories.')
+        if (!isRepositoryFailure(error)) throw error
+        await recordFailure(dock, 'The host could not run the setup scripts of the repositories.')
       }
       return false
     },
 
-    bring: async (operationId, dock) => {
+    cloneAndSetUp: async (operationId, dock) => {
       const { failed, changed, toSetUp } = await self.clone(operationId, dock)
       if (failed || !changed || !(await self.setUp(operationId, dock, toSetUp))) return
       const { dockId, generation } = dock

@@ -1,4 +1,4 @@
-/** Whose a Dock is: said of the boot that is under way on that host, and of no other. */
+/** Looks up a Dock's organization, only for the current generation on the current host. */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-it('is the organization of the Dock in this boot on this host, and nobody’s otherwise', async () => {
+it('returns the organization only for the Dock’s current host and generation', async () => {
   const organizationOf = createOrganizationOf(database.db)
   const { id: dockId } = await world.create()
   const boot = { dockId, hostId: world.hostId, generation: 1 }

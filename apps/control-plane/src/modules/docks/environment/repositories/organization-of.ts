@@ -1,9 +1,9 @@
-/** Finds the organization of a Dock that a host reports. */
+/** Looks up the organization of a Dock that a host reports. */
 import { sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
 import type { BootedDock } from './passed-repositories.ts'
 
-/** Null unless the Dock is in this very boot on this host. */
+/** Returns null unless the Dock is on this host with this generation. */
 export type OrganizationOf = (dock: BootedDock) => Promise<string | null>
 
 export function createOrganizationOf(db: Db): OrganizationOf {

@@ -1,9 +1,9 @@
-/** The seam through which a Dock's repositories come from its Environment. */
+/** Interface through which the Docks module reads the repositories of a Dock's Environment. */
 
-/** A boot of a Dock on a host. */
+/** One boot of a Dock on a host. */
 export type BootedDock = { dockId: string; hostId: string; generation: number }
 
-/** One to be cloned, into its folder below the work folder. */
+/** A repository to clone into `folder`, relative to the Dock's work folder. */
 export type RepositoryToClone = {
   id: string
   name: string
@@ -14,7 +14,7 @@ export type RepositoryToClone = {
   setupScript: string | null
 }
 
-/** Null for a Dock that gets none in this boot. */
+/** Returns null if the Dock gets no repositories in this boot. */
 export type PassedRepositories = (dock: BootedDock) => Promise<{
   organizationId: string
   repositories: readonly RepositoryToClone[]

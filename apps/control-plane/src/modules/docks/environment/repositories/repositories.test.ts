@@ -1,4 +1,4 @@
-/** Repositories of Environments in the start of Docks: states, scripts, failures; over HTTP, with the fake host. */
+/** Repositories of Environments when Docks start: states, scripts and failures. Over HTTP, with the fake host. */
 import type { Dock, Environment } from '@dock/contract'
 import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -46,7 +46,7 @@ const moves = async (id: string): Promise<string[]> =>
     )
   ).rows.map(({ to }) => to)
 
-it('clones them in state cloning, runs the scripts of what was cloned, and is ready then', async () => {
+it('clones repositories in state cloning, runs their setup scripts, and then becomes ready', async () => {
   await add({ fullName: 'acme/app', baseBranch: 'main', setupScript: "echo 'hi'" })
   await add({ provider: 'gitlab', fullName: 'acme/group/tool' })
   const [app, tool] = environment.repos
@@ -74,7 +74,7 @@ it('clones them in state cloning, runs the scripts of what was cloned, and is re
   expect(script).not.toContain('tool')
 })
 
-it('passes through no cloning without repositories, and with none passed on', async () => {
+it('skips state cloning without repositories, or if the Environment passes on none', async () => {
   expect(await moves((await create()).id)).toEqual(['provisioning', 'provisioned', 'ready'])
   await add({ fullName: 'acme/app' })
   const without = await create({ noEnv: true })
@@ -86,7 +86,7 @@ it('passes through no cloning without repositories, and with none passed on', as
   expect(calls('cloneRepositories')).toEqual([])
 })
 
-it('is ready, and says what failed, when a clone fails; nothing else is set up then', async () => {
+it('becomes ready and reports the failure if a clone fails; no setup script runs', async () => {
   await add({ fullName: 'acme/app', setupScript: 'true' })
   await server.call('POST', `/v1/environments/${environment.id}/vars`, {
     key: 'PLACE',
@@ -102,20 +102,20 @@ it('is ready, and says what failed, when a clone fails; nothing else is set up t
   expect((await read(dock.id)).setupStatus).toBe('failed')
 })
 
-it('tells of a script that failed or took too long', async () => {
+it('reports a setup script that failed or timed out', async () => {
   await add({ fullName: 'acme/app', setupScript: 'exit 3' })
   const { id } = environment.repos[0]!
   server.host.cloneOutcome = { failed: [], cloned: [id], toSetUp: [id] }
   server.host.setupOutcome = { exitCode: 3, output: 'acme/app: n\0o', timedOut: false }
   expect((await create()).setupError).toBe('Setup scripts of repositories: exit code 3\nacme/app: n\ufffdo')
   server.host.setupOutcome = { exitCode: 137, output: '', timedOut: true }
-  expect((await create()).setupError).toBe('Setup scripts of repositories: no end after 10 minutes')
+  expect((await create()).setupError).toBe('Setup scripts of repositories: timed out after 10 minutes')
 })
 
-it('goes on when the link breaks under way, and fails the create when the sandbox ends', async () => {
+it('retries if the link breaks, and fails the create if the sandbox ends', async () => {
   await add({ fullName: 'acme/app' })
   const { host } = server
-  host.linksAgain = true
+  host.reconnects = true
   host.failures.set('cloneRepositories', ['lost-after'])
   expect(await create()).toMatchObject({ state: 'ready', setupStatus: 'done' })
   expect(calls('cloneRepositories')).toHaveLength(2)
@@ -129,7 +129,7 @@ it('goes on when the link breaks under way, and fails the create when the sandbo
   expect(host.sandboxes.has(lost.id)).toBe(false)
 })
 
-it('clones what is missing at the next boot, and then says that all is well', async () => {
+it('clones missing repositories at the next boot, and then clears the failure', async () => {
   await add({ fullName: 'acme/app' })
   const { id } = environment.repos[0]!
   server.host.cloneOutcome = { failed: [{ id, reason: 'no way' }], cloned: [], toSetUp: [] }
@@ -141,7 +141,7 @@ it('clones what is missing at the next boot, and then says that all is well', as
   expect(await read(dock.id)).toMatchObject({ state: 'ready', setupStatus: 'done', setupError: null })
 })
 
-it('brings a running Dock the repositories of the version that it is upgraded to', async () => {
+it('clones new repositories into a running Dock when its Environment is upgraded', async () => {
   const dock = await create()
   await add({ fullName: 'acme/app', setupScript: 'true' })
   const { id } = environment.repos[0]!
@@ -153,7 +153,7 @@ it('brings a running Dock the repositories of the version that it is upgraded to
   expect((await read(dock.id)).setupStatus).toBe('done')
 })
 
-it('refuses names whose folder would be another one', async () => {
+it('refuses repository names that would escape the work folder or use a reserved folder', async () => {
   for (const fullName of ['acme/..', 'acme/.', '../app', 'acme/.git', 'acme/.Dock', 'acme/app/..']) {
     const body = { provider: 'github', repositoryId: '7', fullName }
     const answer = await server.call('POST', `/v1/environments/${environment.id}/repos`, body)

@@ -1,4 +1,4 @@
-/** The steps of a start between the boot and `ready`, where the Environment passes repositories on. */
+/** Saga steps between boot and `ready` that clone and set up the Environment's repositories. */
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
@@ -8,13 +8,13 @@ import { commitDock } from '../../core/dock-commit.ts'
 import type { DockMove } from '../../core/dock-state.ts'
 import type { DockRepositories } from './dock-repositories.ts'
 
-/** Part of a start's data. */
+/** Progress of these steps, stored in the start operation's data. */
 export type RepositoriesProgress = {
-  /** The Dock's state is `cloning`. */
+  /** True if the Dock's state is `cloning`. */
   cloning?: boolean
   changed?: boolean
   toSetUp?: string[]
-  /** The reason stands in the Dock's row. */
+  /** True if a clone or a setup script failed. The Dock's row has the reason. */
   failed?: boolean
 }
 
@@ -22,21 +22,24 @@ type Data = { repositories?: RepositoriesProgress; ip?: string }
 
 const up: DockMove = { from: 'provisioning', to: 'provisioned', why: 'runtime_up' }
 
-/** How a Dock that has come so far turns ready. */
+/** Returns the moves that bring the Dock from its current state to `ready`. */
 export function movesToReady(progress: RepositoriesProgress | undefined): DockMove[] {
   return progress?.cloning
     ? [{ from: 'cloning', to: 'ready', why: 'started' }]
     : [up, { from: 'provisioned', to: 'ready', why: 'started' }]
 }
 
-/** Columns that say what is set up: all there is of a new Dock, what came anew of one that was there before. */
+/**
+ * Returns assignments of the setup columns. A new Dock is `running` or `done`. An existing Dock changes only from
+ * `failed` to `done`, if repositories were added successfully.
+ */
 export function setupAfterStart(
   progress: RepositoriesProgress | undefined,
-  newBorn: boolean,
+  isNew: boolean,
   runsSetup: boolean,
 ): RawBuilder<unknown> {
   if (progress?.failed) return sql``
-  if (newBorn) return sql`, setup_status = ${runsSetup ? 'running' : 'done'}`
+  if (isNew) return sql`, setup_status = ${runsSetup ? 'running' : 'done'}`
   return progress?.changed
     ? sql`, setup_status = case when d.setup_status = 'failed' then 'done' else d.setup_status end,
         setup_error = case when d.setup_status = 'failed' then null else d.setup_error end`
@@ -56,15 +59,18 @@ export function createRepositorySteps(options: {
     hostId: hostId ?? '',
   })
 
-  /** After a loss the disk is the only one there is: nothing that happens to repositories gives it up. */
-  const sparingDisk = async (operation: OperationRow, work: () => Promise<void>): Promise<void> => {
+  /**
+   * Keeps a recovery from failing because of repositories, since a failed recovery may give up the Dock's only disk. It
+   * blocks if the host is unreachable, and continues if the host refuses.
+   */
+  const keepDiskOnFailure = async (operation: OperationRow, work: () => Promise<void>): Promise<void> => {
     try {
       await work()
     } catch (error) {
       if (operation.kind !== 'recover') throw error
       if (error instanceof HostUnreachable)
-        throw new OperationBlocked(operation.hostId ?? '', 'the host is silent', { cause: error })
-      // A sandbox that died again is booted again once the host tells of it.
+        throw new OperationBlocked(operation.hostId ?? '', 'the host is unreachable', { cause: error })
+      // If the sandbox died again, the host will report that, and the Dock is recovered again.
       if (!(error instanceof HostRefused)) throw error
     }
   }
@@ -73,7 +79,7 @@ export function createRepositorySteps(options: {
     name: 'clone',
     isNeeded: (operation) => (operation.data as Data).repositories !== undefined,
     do: (operation) =>
-      sparingDisk(operation, async () => {
+      keepDiskOnFailure(operation, async () => {
         const data = operation.data as Data
         const progress = data.repositories
         if (!progress) return
@@ -94,7 +100,7 @@ export function createRepositorySteps(options: {
     name: 'set-up-repositories',
     isNeeded: (operation) => Boolean((operation.data as Data).repositories?.toSetUp?.length),
     do: (operation) =>
-      sparingDisk(operation, async () => {
+      keepDiskOnFailure(operation, async () => {
         const progress = (operation.data as Data).repositories
         if (!progress?.toSetUp) return
         if (await repositories.setUp(operation.id, dockOf(operation), progress.toSetUp)) return

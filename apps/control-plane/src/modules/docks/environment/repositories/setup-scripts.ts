@@ -1,12 +1,12 @@
-/** The setup scripts of a Dock's repositories as one script: each in its clone, the first that fails is the last. */
+/** Joins the setup scripts of a Dock's repositories into one. Each runs in its clone; the first failure ends the script. */
 import type { RepositoryToClone } from './passed-repositories.ts'
 
-/** In each clone whose script has not been begun: the host makes it with the clone. */
+/** Marker file: the setup script of this clone has not started. The host creates it together with the clone. */
 const mark = '.git/dock-setup'
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Of those that have one. */
+/** Returns the combined script, empty if no repository has a setup script. */
 export function setupScriptOf(repositories: readonly RepositoryToClone[]): string {
   return repositories
     .flatMap(({ name, folder, setupScript }) => (setupScript === null ? [] : [{ name, folder, setupScript }]))

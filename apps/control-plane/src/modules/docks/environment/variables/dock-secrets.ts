@@ -1,4 +1,4 @@
-/** All that a Dock was given and that no text which people read may show. */
+/** Collects a Dock's secrets, so that they can be masked in any text shown to people. */
 import type { Db } from '../../../../database/database.ts'
 import type { Sealer } from '../../../../sealing/index.ts'
 import { openVariables } from './dock-variables.ts'
@@ -6,7 +6,7 @@ import type { Secrets } from './mask-secrets.ts'
 
 type Target = { organizationId: string; dockId: string }
 
-/** Its own variables, and what its Environment passes on to it. */
+/** Returns the Dock's own variables and the secrets that its Environment passes on. */
 export type SecretsOf = (target: Target) => Promise<Secrets>
 
 export function createSecretsOf(options: { db: Db; sealer: Sealer; passed: SecretsOf }): SecretsOf {

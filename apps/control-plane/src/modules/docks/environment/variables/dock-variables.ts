@@ -1,4 +1,4 @@
-/** A Dock's own variables, given at create or branch: sealed in its row, opened for each boot. */
+/** A Dock's own variables, set at create or branch. They are sealed in its row and opened for each boot. */
 import { limits, ServiceError, variablesBytes } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
@@ -10,7 +10,7 @@ type Target = { organizationId: string; dockId: string }
 
 const placeOf = (dockId: string) => ({ table: 'docks', column: 'env_sealed', rowId: dockId })
 
-/** The form that is stored; null when there are none. */
+/** Seals the variables for storage. Returns null if there are none. */
 export async function sealVariables(
   sealer: Sealer,
   { organizationId, dockId }: Target,
@@ -21,7 +21,7 @@ export async function sealVariables(
     : sealer.seal(organizationOwner(organizationId), placeOf(dockId), JSON.stringify(variables))
 }
 
-/** The variables of a Dock that is there; none when it has none. */
+/** Returns the Dock's variables, empty if it has none. */
 export async function openVariables(
   { db, sealer }: { db: Db; sealer: Sealer },
   { organizationId, dockId }: Target,
@@ -35,13 +35,16 @@ export async function openVariables(
   ) as Variables
 }
 
-/** What a branch has: its source's variables with the given ones over them. Throws when they are too many together. */
+/**
+ * Returns the variables of a branch: those of its source, overridden by the given ones. Throws `validation_error` if they
+ * exceed the limits together.
+ */
 export function mergeVariables(source: Variables, given: Variables): Variables {
   const merged = { ...source, ...given }
   const { dockVariablesMax: countMax, dockVariablesBytesMax: bytesMax } = limits
   if (Object.keys(merged).length > countMax || variablesBytes(merged) > bytesMax)
     throw new ServiceError('validation_error', {
-      message: `env: with the source's variables it must hold at most ${countMax} variables and ${bytesMax} bytes.`,
+      message: `env: together with the source's variables, at most ${countMax} variables and ${bytesMax} bytes are allowed.`,
     })
   return merged
 }

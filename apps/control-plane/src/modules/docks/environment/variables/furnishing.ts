@@ -1,4 +1,4 @@
-/** All that a start gives a Dock: what its Environment passes on, with the Dock's own variables over it. */
+/** Collects the variables and files that a boot puts into a Dock: those of its Environment, and its own variables. */
 import type { Db } from '../../../../database/database.ts'
 import type { Sealer } from '../../../../sealing/index.ts'
 import type { StartDock } from '../../../hosts/index.ts'
@@ -7,14 +7,18 @@ import { openVariables } from './dock-variables.ts'
 type Target = {
   organizationId: string
   dockId: string
-  /** For a Dock that runs: this version, and its key of before goes on until it is ended by who delivers. */
+  /**
+   * Set if the Dock is running: the Environment version to deliver. The Dock's previous key stays valid; the caller
+   * revokes it after the delivery.
+   */
   liveVersion?: number
 }
 export type Furnishing = Pick<StartDock, 'files'> & { env: Readonly<Record<string, string>> }
 
-/** What the Environment that a Dock is bound to passes on to it. */
+/** Returns what the Dock's Environment passes on to it. */
 export type Launch = (target: Target) => Promise<Furnishing>
 
+/** The Dock's own variables override those of its Environment. */
 export function createFurnishing(options: { db: Db; sealer: Sealer; launch: Launch }): Launch {
   return async (target) => {
     const [passed, own] = await Promise.all([options.launch(target), openVariables(options, target)])

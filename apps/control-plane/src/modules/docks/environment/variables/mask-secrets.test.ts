@@ -5,16 +5,16 @@ import { maskSecrets } from './mask-secrets.ts'
 const mask = (text: string, variables: string[], files: string[] = []) =>
   maskSecrets(text, { variables, files })
 
-it('takes values out, the longest first, and each line of a value of several', () => {
+it('masks values, the longest first, and each line of a multi-line value', () => {
   expect(mask('s3cret s3cret-long x', ['s3cret', 's3cret-long'])).toBe('*** *** x')
   expect(mask('at the second line', ['first\n  second line\r\nthird'])).toBe('at the ***')
 })
 
-it('leaves short values, which are words of every text', () => {
+it('does not mask short values, which occur in any text', () => {
   expect(mask('0 yes 1', ['0', 'yes', ''])).toBe('0 yes 1')
 })
 
-it('takes out the lines of secret files, and the values that stand in them', () => {
+it('masks the lines of secret files and the values in them', () => {
   const dotenv = 'PASSWORD="hunter22"\nPORT=80\n# note\n'
   expect(mask('got hunter22 on 80', [], [dotenv])).toBe('got *** on 80')
   const json = '{\n  "token": "abcdef",\n  "on": true\n}\n'
@@ -23,6 +23,6 @@ it('takes out the lines of secret files, and the values that stand in them', () 
   expect(mask('read MIIEvQIBADANBgkq ok', [], [pem])).toBe('read *** ok')
 })
 
-it('takes out every API key of the service, known or not', () => {
+it('masks every API key of this service, even an unknown one', () => {
   expect(mask(`with ${newRawApiKey()}.`, [])).toBe('with ***.')
 })

@@ -1,4 +1,4 @@
-/** Takes what is secret out of a text that people will read. */
+/** Masks secrets in a text that is shown to people. */
 import { maskApiKeys } from '../../../keys/index.ts'
 
 export type Secrets = {
@@ -8,14 +8,14 @@ export type Secrets = {
   readonly files: readonly string[]
 }
 
-/** Shorter values are words of every text: masking them would hide what went wrong, and they are no secrets. */
+/** Shorter values are not masked: they occur in any text, masking them would hide the error, and they are no secrets. */
 const lengthMin = 4
-/** A file has many lines that are no secrets. */
+/** Shorter lines of files are not masked, because most lines of a file are no secrets. */
 const fileLineLengthMin = 8
 
 const linesOf = (text: string): string[] => text.split(/[\r\n]+/).map((line) => line.trim())
 
-/** A file's lines, and what stands behind `KEY=` or `key:` in them, with and without its quotation marks. */
+/** Returns a file's lines, and the values after `KEY=` or `key:` in them, with and without quotation marks. */
 const fileSecrets = (contents: string): string[] =>
   linesOf(contents).flatMap((line) => {
     const value = /^[\w."'-]+\s*[=:]\s*(.+?),?$/.exec(line)?.[1] ?? ''
@@ -23,10 +23,10 @@ const fileSecrets = (contents: string): string[] =>
     return [line.length < fileLineLengthMin ? '' : line, value, bare]
   })
 
-/** The text with `***` for every value, every line of a value of several lines, and every API key of the service. */
+/** Replaces every value, every line of a multi-line value, and every API key of this service with `***`. */
 export function maskSecrets(text: string, { variables, files }: Secrets): string {
   const secrets = [...variables.flatMap((value) => [value, ...linesOf(value)]), ...files.flatMap(fileSecrets)]
-  // The longest first: one may hold another.
+  // The longest first, because one secret may contain another.
   const ordered = [...new Set(secrets)]
     .filter((secret) => secret.length >= lengthMin)
     .sort((a, b) => b.length - a.length)

@@ -1,6 +1,6 @@
 /**
- * Gives a running Dock another version of its Environment: all of it, or what it had before. Between the two the
- * operation remembers that it may have a part.
+ * Delivers another version of its Environment to a running Dock. If the delivery fails midway, the previous version is
+ * delivered again. Meanwhile the operation's data records that the Dock may have only part of a version.
  */
 import { type Clock, faultPoint } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
@@ -8,38 +8,38 @@ import type { OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused } from '../../hosts/index.ts'
 import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
 import {
-  barBefore,
-  deliveryIsWhole,
-  mayHavePart,
-  noteDelivery,
+  clearDelivery,
+  mayHavePartialVersion,
   type OlderDock,
   pinDock,
+  recordDelivery,
+  restrictBeforeDelivery,
   type UpgradeTarget,
 } from './upgrade-store.ts'
 import type { Launch } from './variables/furnishing.ts'
 
 type Options = { db: Db; clock: Clock; gateway: HostGateway; owner: string; furnish: Launch }
 
-/** The Dock began to take it: any other refusal comes before. */
+/** True if the Dock may have received part of the delivery. Every other refusal happens before it starts. */
 const refusedMidway = (error: unknown): boolean =>
   error instanceof HostRefused && (error.code === 'failed' || error.code === 'exec_refused')
 
-/** Nothing was sent, or nothing of it taken. */
-const wasNotBegun = (error: unknown): boolean =>
+/** True if the Dock has received nothing of the delivery. */
+const neverStarted = (error: unknown): boolean =>
   error instanceof HostNotLinked || error instanceof HostRefused
 
-export type GiveVersion = (
+export type DeliverVersion = (
   operation: OperationRow,
   target: UpgradeTarget,
   dock: OlderDock,
 ) => Promise<boolean>
 
 /**
- * Returns false when the Dock has changed since it was read. Throws when it does not take the version; {@link mayHavePart}
- * then says whether it has the older one whole. Revokes the Dock's previous keys once the delivery succeeds, whether or
- * not it contains a new one.
+ * The returned function returns false if the Dock has changed since it was read. It throws if the delivery fails;
+ * {@link mayHavePartialVersion} then tells if the Dock may have only part of a version. It revokes the Dock's previous
+ * keys once the delivery succeeds, whether or not the delivery contains a new one.
  */
-export function createGiveVersion({ db, clock, gateway, owner, furnish }: Options): GiveVersion {
+export function createDeliverVersion({ db, clock, gateway, owner, furnish }: Options): DeliverVersion {
   const deliver = async (operation: OperationRow, dock: OlderDock, hostId: string, version: number) => {
     const { id: dockId, generation } = dock
     const former = await liveDockKeys(db, dockId)
@@ -52,16 +52,17 @@ export function createGiveVersion({ db, clock, gateway, owner, furnish }: Option
 
   return async (operation, target, dock) => {
     const { hostId } = dock
-    if (hostId === null || !gateway.linked().includes(hostId)) throw new HostNotLinked('no link to its host')
-    if (!(await barBefore(db, target, dock, clock.now()))) return false
-    const hadPart = mayHavePart(operation, dock)
-    await noteDelivery(db, owner, operation, dock)
+    if (hostId === null || !gateway.linked().includes(hostId))
+      throw new HostNotLinked('the host of the Dock is not connected')
+    if (!(await restrictBeforeDelivery(db, target, dock, clock.now()))) return false
+    const hadPart = mayHavePartialVersion(operation, dock)
+    await recordDelivery(db, owner, operation, dock)
     try {
       await deliver(operation, dock, hostId, target.version)
     } catch (error) {
       if (refusedMidway(error)) await deliver(operation, dock, hostId, dock.version)
-      else if (hadPart || !wasNotBegun(error)) throw error
-      deliveryIsWhole(operation, dock)
+      else if (hadPart || !neverStarted(error)) throw error
+      clearDelivery(operation, dock)
       throw error
     }
     const isPinned = await pinDock(db, target, dock, { isGiven: true, now: clock.now() })

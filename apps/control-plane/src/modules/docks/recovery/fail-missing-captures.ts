@@ -1,15 +1,15 @@
-/** Snapshots whose captures were removed in the time that a restored database has lost. */
+/** After a database restore: finds Snapshots whose captures were removed after the backup was taken. */
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
 import { otherKeeper } from '../../hosts/index.ts'
 import type { DockContext } from '../dock-context.ts'
 
 /**
- * Of the Snapshots that this host kept before `before`, those that are not among the captures `there` have only what other
- * hosts keep and their copy left; without either they read `failed`. A failed one names no host: should its capture show up
- * after all, it goes to quarantine.
+ * Updates the Snapshots that this host kept before `before` and whose captures are not in its inventory `there`. A
+ * Snapshot stays `completed` if another host keeps its capture or a copy exists; otherwise it becomes `failed`. A failed
+ * Snapshot names no host, so its capture goes to quarantine if it turns up after all.
  */
-export function capturesGone(
+export function failMissingCaptures(
   { db, logger }: Pick<DockContext, 'db' | 'logger'>,
   hostId: string,
   there: readonly string[],
@@ -23,7 +23,7 @@ export function capturesGone(
         status = case when s.copied_at is null and ${otherKeeper(hostId)} is null then 'failed' else s.status end
       where s.host_id = ${hostId} and s.status = 'completed' and s.created_at < ${before}
         and s.id <> all(${there}::uuid[])
-        -- One that was completed since may have come after the host made its list.
+        -- A Snapshot that was completed since may be newer than the host's inventory.
         and not exists (select 1 from docks d where d.id = s.dock_id and d.last_snapshot_at >= ${before}
           and s.number = (select max(n.number) from snapshots n where n.dock_id = d.id and n.status = 'completed'))
       returning s.id, s.dock_id as "dockId", s.status`.execute(tx)
@@ -31,6 +31,9 @@ export function capturesGone(
     await sql`update docks d set last_snapshot_at = (select max(s.created_at) from snapshots s
         where s.dock_id = d.id and s.status = 'completed') where d.id = any(${docks}::uuid[])`.execute(tx)
     for (const { id, dockId, status } of gone.rows)
-      logger.warn({ hostId, snapshotId: id, dockId, status }, 'the capture was removed since the backup')
+      logger.warn(
+        { hostId, snapshotId: id, dockId, status },
+        'the capture of this Snapshot was removed after the database backup was taken',
+      )
   })
 }

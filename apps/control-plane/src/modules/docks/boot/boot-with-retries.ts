@@ -1,13 +1,16 @@
-/** The boot of a recovery: its disk is the only one there is, so it gives up late and keeps the disk. */
+/** Boots a Dock for a recovery. The disk is the only copy of the Dock's data, so the boot is retried and the disk kept. */
 import { OperationBlocked } from '../../../engine/index.ts'
 import { HostRefused } from '../../hosts/index.ts'
-import { passesWithTime } from '../core/is-transient-host-failure.ts'
+import { isTransientHostFailure } from '../core/is-transient-host-failure.ts'
 import type { Recovery } from './recovery.ts'
 
 const attemptsMax = 3
 
-/** Starts it, three times if need be; waits as blocked while its host is silent or has no room for it. */
-export async function bootPatiently<Started>(
+/**
+ * Runs `start` up to three times. Throws {@link OperationBlocked} if the failure is transient, for example if the host is
+ * unreachable or full.
+ */
+export async function bootWithRetries<Started>(
   hostId: string,
   recovery: Recovery,
   start: () => Promise<Started>,
@@ -16,8 +19,8 @@ export async function bootPatiently<Started>(
     try {
       return await start()
     } catch (error) {
-      if (passesWithTime(error))
-        throw new OperationBlocked(hostId, 'the host cannot start it now', { cause: error })
+      if (isTransientHostFailure(error))
+        throw new OperationBlocked(hostId, 'the host cannot start the Dock now', { cause: error })
       const refusal = error instanceof HostRefused ? error.code : null
       if (refusal === 'not_found') recovery.held = 'disk_gone'
       if (refusal !== 'failed' || attempt === attemptsMax) throw error

@@ -6,15 +6,15 @@ import { branchDock, readDock } from '../index.ts'
 let world: TestWorld
 eachInAWorld((fresh) => {
   world = fresh
-  world.host.linksAgain = true
+  world.host.reconnects = true
 })
 
 const callsOf = (method: string) => world.host.calls.filter((call) => call.method === method)
 const branch = (id: string) =>
   branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
 
-describe('a host whose link breaks and is soon there again', () => {
-  it.each(['lost', 'lost-after'] as const)('is sent the same start again: %s', async (failure) => {
+describe('a host whose link breaks and that reconnects soon', () => {
+  it.each(['lost', 'lost-after'] as const)('receives the same start again: %s', async (failure) => {
     world.host.failures.set('start', [failure, failure])
     expect(await world.create()).toMatchObject({ state: 'ready' })
     const starts = callsOf('start')
@@ -23,14 +23,14 @@ describe('a host whose link breaks and is soon there again', () => {
     expect(world.host.sandboxes.size).toBe(1)
   })
 
-  it('is sent the same capture again', async () => {
+  it('receives the same capture again', async () => {
     const { id } = await world.create()
     world.host.failures.set('capture', ['lost-after'])
     expect(await branch(id)).toMatchObject({ state: 'ready' })
     expect(world.host.captures.size).toBe(1)
   })
 
-  it('is given up after the third time', async () => {
+  it('is given up after the third attempt', async () => {
     world.host.failures.set('start', ['lost', 'lost', 'lost'])
     await expect(world.create({ name: 'broken' }, 'key')).rejects.toMatchObject({
       code: 'service_unavailable',
@@ -39,7 +39,7 @@ describe('a host whose link breaks and is soon there again', () => {
     expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
   })
 
-  it('is not asked again for what it refuses', async () => {
+  it('does not receive a refused command again', async () => {
     const { id } = await world.create()
     world.host.failures.set('capture', ['failed'])
     await expect(branch(id)).rejects.toMatchObject({ code: 'service_unavailable' })
@@ -48,8 +48,8 @@ describe('a host whose link breaks and is soon there again', () => {
   })
 })
 
-it('a host that does not come back is given up at once', async () => {
-  world.host.linksAgain = false
+it('a host that does not reconnect is given up', async () => {
+  world.host.reconnects = false
   world.host.failures.set('start', ['lost'])
   await expect(world.create()).rejects.toMatchObject({ code: 'service_unavailable' })
   expect(callsOf('start')).toHaveLength(1)
