@@ -9,7 +9,10 @@ import { createLogger, newUuid, runCommand, tryCommand } from '@dock/foundation'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DockNetwork, Networks } from '../docks/seams.ts'
 import { createNetworks, instanceTag } from './create-networks.ts'
-import { parseCidrList } from './ipv4.ts'
+import { filterRules } from './filter-rules.ts'
+import { guardRules } from './guard-rules.ts'
+import { readHostRoutes } from './host-routes.ts'
+import { parseCidr, parseCidrList } from './ipv4.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
@@ -367,12 +370,13 @@ describe('an instance of its own', () => {
   let neighbour: DockNetwork
   const docks = [newUuid(), newUuid()]
   const instance = () => `${folder}/4`
+  const limits = { connections: 60, newConnectionsPerSecond: 100, namesPerSecond: 20 }
 
   beforeAll(async () => {
     other = createNetworks({
       ...options(),
       ...{ instance: instance(), subnetFile: join(folder, '4.json'), spares: 0 },
-      limits: { connections: 60, newConnectionsPerSecond: 100, namesPerSecond: 20 },
+      limits,
     })
     await other.setUp()
     flooder = await other.create(docks[0]!)
@@ -392,6 +396,31 @@ describe('an instance of its own', () => {
         require('net').connect(7005, '${server4}').on('connect', () => open++).on('error', () => 0)
       setTimeout(() => { console.log(open); process.exit(0) }, 1000)`
     return Number((await inside(network, [process.execPath, '-e', script])).stdout)
+  }
+  /** Opens so many connections to that listener and keeps what it gets. */
+  const holdFrom = async (
+    network: DockNetwork,
+    count: number,
+  ): Promise<{ open: number; stop(): Promise<void> }> => {
+    const { spawn } = await import('node:child_process')
+    const script = `let open = 0
+      for (let n = 0; n < ${count}; n++)
+        require('net').connect(7005, '${server4}').on('connect', () => open++)
+          .on('error', () => 0).setTimeout(1000, function () { if (this.connecting) this.destroy() })
+      setTimeout(() => console.log(open), 1500)
+      process.stdin.on('end', () => process.exit(0)).resume()`
+    const child = spawn('nsenter', [`--net=${network.netnsPath}`, process.execPath, '-e', script])
+    const open = await new Promise<number>((resolve) =>
+      child.stdout.once('data', (text) => resolve(Number(text))),
+    )
+    const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+    return {
+      open,
+      stop: () => {
+        child.stdin.end()
+        return ended
+      },
+    }
   }
   /** How many of so many datagrams, each from a port of its own, reach the outside. */
   const datagrams = async (network: DockNetwork, count: number, port: number): Promise<number> => {
@@ -504,6 +533,69 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
       (await runCommand('nft', ['list', 'chain', 'inet', table, 'forward'])).includes('drop')
     await expect.poll(rules, { timeout: 1_000, interval: 20 }).toBe(true)
     expect(await reaches(flooder, neighbour.ip, 7003)).toBe(false)
+  })
+
+  describe('a Dock that holds all its connections', () => {
+    let held: Awaited<ReturnType<typeof holdFrom>>
+    beforeAll(async () => {
+      held = await holdFrom(flooder, 200)
+    })
+    afterAll(() => held.stop())
+    const table = () => `dock_${instanceTag(instance())}`
+
+    test('gets no others when its rules are written again', async () => {
+      expect(await opens(flooder, 20)).toBe(0)
+      const chain = () => runCommand('nft', ['-s', 'list', 'chain', 'inet', table(), 'forward'])
+      const before = await chain()
+      await runCommand('nft', ['flush', 'chain', 'inet', table(), 'forward'])
+      await expect.poll(chain, { timeout: 1_000, interval: 20 }).toBe(before)
+      expect(await opens(flooder, 20)).toBe(0)
+    })
+
+    test('gets no others from the next agent', async () => {
+      const interfacePrefix = `gvh${instanceTag(instance())}-`
+      const { subnet } = JSON.parse(await readFile(join(folder, '4.json'), 'utf8')) as { subnet: string }
+      const { neighbours } = await readHostRoutes(interfacePrefix, subnet)
+      const written = { table: table(), interfacePrefix, subnet: parseCidr(subnet)!, neighbours }
+      const rules = filterRules({
+        ...{ ...written, nameserver: flooder.nameserver, allowed: options().allowedEgress, limits },
+      })
+      await (await guardRules({ table: table(), rules, logger })).close()
+      expect(await opens(flooder, 20)).toBe(0)
+    })
+
+    test('opens others once it has let go of those', async () => {
+      await held.stop()
+      await expect.poll(() => opens(flooder, 20), { timeout: 10_000 }).toBe(20)
+    })
+  })
+
+  test('the next agent keeps what is counted beside other neighbours, not with other limits', async () => {
+    const scratch = `dkt_limits_${process.pid}`
+    const start = async (connections: number, neighbours: string): Promise<string> => {
+      const rules = filterRules({
+        ...{ table: scratch, interfacePrefix: 'dktnone', subnet: parseCidr('10.254.0.0/16')! },
+        ...{ nameserver: '10.254.0.1', neighbours: parseCidrList(neighbours), allowed: [] },
+        limits: { ...limits, connections },
+      })
+      await (await guardRules({ table: scratch, rules, logger })).close()
+      return await runCommand('nft', ['list', 'table', 'inet', scratch])
+    }
+    const element = '10.254.0.2 limit rate over 100/second burst 200 packets'
+    try {
+      await start(60, '203.0.113.0/25')
+      await runCommand('nft', ['add', 'element', 'inet', scratch, 'begun', `{ ${element} }`])
+      const beside = await start(60, '203.0.113.128/25')
+      expect(beside).toContain(element)
+      expect(beside).toContain('203.0.113.128/25')
+      expect(beside).not.toContain('203.0.113.0/25')
+      // An element keeps the limit with which it was made.
+      const limited = await start(61, '203.0.113.128/25')
+      expect(limited).not.toContain(element)
+      expect(limited).toContain('ct count over 61')
+    } finally {
+      await tryCommand('nft', ['delete', 'table', 'inet', scratch])
+    }
   })
 
   test('the watch is begun again when its process ends', async () => {

@@ -167,7 +167,7 @@ export function createNetworks(options: NetworksOptions): Networks {
         neighbours,
         allowed: allowedEgress,
       }
-      const rules = await guardRules({ table, script: filterRules({ ...wanted, limits }), logger })
+      const rules = await guardRules({ table, rules: filterRules({ ...wanted, limits }), logger })
       // Says to other agents that the range is taken, and keeps packets to Docks that are gone from leaving the host.
       await runCommand('ip', ['route', 'replace', 'blackhole', formatCidr(subnet)])
       await runCommand('ip', ['address', 'replace', `${nameserver}/32`, 'dev', 'lo'])

@@ -58,8 +58,21 @@ export const defaultNetworkLimits: NetworkLimits = {
 
 /** Sets in which the rules count what each Dock does. */
 export const countingSets = ['tcp_open', 'other_open', 'begun', 'names']
+/** Sets of ranges, which follow the host's networks and the operator's settings. */
+export const rangeSets = ['closed', 'allowed']
 
-const setOf = (name: string, ranges: readonly string[]): string =>
+/** Scripts for `nft -f`, each one transaction. */
+export type TableRules = {
+  /** Replaces the table and forgets what its sets have counted. */
+  replace: string
+  /**
+   * Writes chains and ranges anew and keeps what the counting sets hold. Chains and sets that these rules do not name stay,
+   * without rules.
+   */
+  refresh: string
+}
+
+const setOf = (name: string, ranges: readonly string[] = []): string =>
   `set ${name} { type ipv4_addr; flags interval; auto-merge; ${
     ranges.length > 0 ? `elements = { ${ranges.join(', ')} }` : ''
   }; }`
@@ -70,16 +83,33 @@ const rateOver = (perSecond: number): string =>
   `{ ip saddr limit rate over ${perSecond}/second burst ${2 * perSecond} packets }`
 
 /**
- * A script for `nft -f` that replaces the table in one step. Lookups by UDP are not tracked, and of a flow only the packets
- * before it is confirmed are counted: to the kernel one that nobody answers is new for ever (decision 077).
+ * The table's rules. Lookups by UDP are not tracked, and of a flow only the packets before it is confirmed are counted: to
+ * the kernel one that nobody answers is new for ever (decision 077).
  */
-export function filterRules(options: FilterOptions): string {
+export function filterRules(options: FilterOptions): TableRules {
+  const rules = writeTable(options)
+  const { table } = options
+  return {
+    replace: `
+add table inet ${table}
+delete table inet ${table}
+${rules}`,
+    // A set that does not exist cannot be flushed, so it is added first. `flush table` removes rules and no sets.
+    refresh: `
+table inet ${table} {
+  ${rangeSets.map((name) => setOf(name)).join('\n  ')}
+}
+flush table inet ${table}
+${rangeSets.map((name) => `flush set inet ${table} ${name}`).join('\n')}
+${rules}`,
+  }
+}
+
+const writeTable = (options: FilterOptions): string => {
   const { table, subnet, nameserver, limits } = options
   const dock = `"${options.interfacePrefix}*"`
   const anyDock = `"${interfaceFamily}*"`
   return `
-add table inet ${table}
-delete table inet ${table}
 table inet ${table} {
   ${setOf('closed', [...closedRanges, ...options.neighbours.map(formatCidr)])}
   ${setOf('allowed', options.allowed.map(formatCidr))}
