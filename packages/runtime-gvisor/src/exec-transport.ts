@@ -15,7 +15,7 @@ export type Command = {
 
 /** A command that was passed to the sandbox. */
 export type StartedCommand = {
-  /** The pid inside the sandbox; 0 if the transport does not know it yet. */
+  /** Resolves to the pid inside the sandbox once it is known, or to 0 if the command ended before or never ran. */
   pid(): Promise<number>
   /**
    * The exit code, or `refused` if no process was created; standard error then has the reason. Await it exactly once.

@@ -134,3 +134,18 @@ test('endedForMemory is complete even if the command ends before the kill is con
     endedForMemory: ['hog'],
   })
 })
+
+test('a command whose number is known only after its end leaves no number behind', async () => {
+  const { promise: late, resolve: tell } = Promise.withResolvers<number>()
+  const endedForMemory = new Map<number, string[]>()
+  const transport = transportOf(
+    async () => started({ pid: () => late }),
+    async () => started(),
+  )
+  const references: unknown[] = []
+  const onStarted = (reference: unknown) => void references.push(reference)
+  await runInSandbox(transport, { ...sandbox, endedForMemory }, { ...request, onStarted })
+  tell(5)
+  await new Promise(setImmediate)
+  expect([endedForMemory.size, references]).toEqual([0, []])
+})

@@ -60,6 +60,8 @@ export async function runInSandbox(
     kill = () => started.kill()
     if (signal?.aborted) stop()
     started.pid().then((pid) => {
+      // `runsc exec` tells the number a moment later: the command may have ended by then.
+      if (!sandbox.underWay.has(mark)) return
       commandPid = pid
       if (pid > 0) sandbox.endedForMemory.set(pid, endedForMemory)
       request.onStarted?.({ pid, mark })

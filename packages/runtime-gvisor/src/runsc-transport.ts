@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { capabilitiesOf, ociCapabilities } from './capabilities.ts'
 import type { ExecTransport } from './exec-transport.ts'
 import { hostProcess } from './host-process.ts'
@@ -11,6 +12,8 @@ import type { Runsc } from './runsc.ts'
 /** What `runsc exec` answers when it could not start the command; commands may answer it too. */
 const couldNotStart = 128
 const killedExitCode = 137
+/** runsc tells nobody that it has written the number of the process, so the file is read again and again. */
+const pidPollMs = 10
 
 /** The number that a finished start wrote; 0 when the command has not started. */
 const pidIn = async (path: string): Promise<number> => {
@@ -77,6 +80,18 @@ export function createRunscTransport(
         // Not `close`: a background process may keep the streams.
         child.once('exit', (code) => resolve(code ?? killedExitCode))
       })
+      let hasExited = false
+      const over = (): void => {
+        hasExited = true
+      }
+      exited.then(over, over)
+      const pidOnceKnown = async (): Promise<number> => {
+        for (;;) {
+          const pid = await pidIn(pidFile)
+          if (pid > 0 || hasExited) return pid
+          await delay(pidPollMs, undefined, { ref: false })
+        }
+      }
       const judged = exited.then(async (code) =>
         code === couldNotStart && (await pidIn(pidFile)) === 0 ? ('refused' as const) : code,
       )
@@ -84,7 +99,7 @@ export function createRunscTransport(
         Promise.all([rm(requestFile, { force: true }), rm(pidFile, { force: true })]),
       )
       return {
-        pid: () => pidIn(pidFile),
+        pid: pidOnceKnown,
         ended,
         kill: async () => {
           const pid = await pidIn(pidFile)

@@ -34,10 +34,10 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   const folder = mkdtempSync(join(tmpdir(), 'dock-memory-'))
   const netns = `dockm${process.pid}`
   const events: OutOfMemory[] = []
-  const makeDriver = () => {
+  const makeDriver = (controlSocket = true) => {
     const runscPath = join(folder, 'runsc')
     const places = { rootDir: join(folder, 'root'), stateDir: join(folder, 'state') }
-    const made = createGvisorDriver({ runscPath, ...places, logger: createLogger('test') })
+    const made = createGvisorDriver({ runscPath, ...places, controlSocket, logger: createLogger('test') })
     made.watchMemory((event) => events.push(event))
     return made
   }
@@ -99,6 +99,20 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   })
 
   test('a command that a shortage did not touch tells nothing of it', async () => {
+    expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
+      exitCode: 137,
+      endedForMemory: [],
+    })
+  })
+
+  test('tells a command the same when it goes by runsc exec', async () => {
+    await driver.destroy(handle)
+    driver = makeDriver(false)
+    handle = await driver.start({ ...spec, generation: 2 })
+    expect(await driver.exec(handle, request(hogs['a process that grows']))).toMatchObject({
+      exitCode: 137,
+      endedForMemory: ['perl'],
+    })
     expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
       exitCode: 137,
       endedForMemory: [],
