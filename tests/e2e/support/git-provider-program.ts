@@ -1,8 +1,8 @@
 /**
  * A provider of repositories in one process, over TLS: git's own http-backend behind authentication, and the ways of GitHub
  * and GitLab of signing in, granting and narrowing tokens. Arguments: address, port, folder of bare repositories, key and
- * certificate. Repositories below `open/` are public; those below `moved/` redirect to the same name below `open/`. Each
- * request is a line of JSON on standard output.
+ * certificate. Repositories below `open/` are public; those below `moved/` redirect to the same name below `open/`; those
+ * below `closed/` and `absent/` are refused with 403 and 404, whoever asks. Each request is a line of JSON on standard output.
  */
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -67,6 +67,12 @@ const serve = (request: IncomingMessage, response: ServerResponse): void => {
   if (repository.startsWith('moved/')) {
     request.resume()
     response.writeHead(301, { location: String(request.url).replace('/moved/', '/open/') }).end()
+    return
+  }
+  const refusal = { closed: 403, absent: 404 }[repository.split('/')[0] ?? '']
+  if (refusal !== undefined) {
+    request.resume()
+    response.writeHead(refusal, { 'content-type': 'text/plain' }).end('Words of the provider.\n')
     return
   }
   const [name, password] = Buffer.from(request.headers.authorization?.replace('Basic ', '') ?? '', 'base64')

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 export class DoorRefusal extends Error {
   override readonly name = 'DoorRefusal'
   readonly status: number
-  /** Whether the provider did not take the credential, or wants one. */
+  /** True if the provider answered 401: it refuses the credential or wants one. git sends one of its own only after a 401. */
   readonly isOfCredential: boolean
   /** Where git goes instead, without the door. */
   readonly location: string | null

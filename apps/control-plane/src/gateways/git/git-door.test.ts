@@ -285,6 +285,28 @@ describe('what git is told', () => {
     expect(text).toContain('remote: acme/app needs a sign-in')
   })
 
+  it.each([
+    ['closed/tool', 'clone'],
+    ['absent/tool', 'clone'],
+    ['closed/tool', 'push'],
+  ])(
+    'a refusal of %s that asks for no sign-in, by the door and not by the provider: %s',
+    async (name, way) => {
+      policy.push(rule(name))
+      if (way === 'push') await git('clone', '-q', at('acme/app'), 'app')
+      asked = []
+      const { code, text } = await (way === 'push'
+        ? git('-C', 'app', 'push', at(name), 'HEAD:main')
+        : git('clone', at(name), 'copy'))
+      expect(code).not.toBe(0)
+      expect(text).toContain(
+        `remote: The provider does not let this Dock into ${name} without a sign-in, and nobody`,
+      )
+      expect(text).toContain('It says: Words of the provider.')
+      expect(asked).toHaveLength(1)
+    },
+  )
+
   it('a repository that has moved, whose redirect is not followed with the credential', async () => {
     policy = [rule('moved/tool')]
     credentials.set('moved/tool', tokenOf('moved/tool'))

@@ -52,6 +52,9 @@ const reasonOf = async (answer: IncomingMessage): Promise<string> => {
     .trim()
 }
 
+const howToLend =
+  'An admin links the provider in the account’s settings and adds the repository to the Environment again.'
+
 const explain = async (
   answer: IncomingMessage,
   name: string,
@@ -62,16 +65,14 @@ const explain = async (
     return new DoorRefusal(404, `${name} has moved at its provider. Select it again by its new name.`)
   const reason = await reasonOf(answer)
   const because = reason ? ` It says: ${reason}` : ''
-  if (status === 401 || status === 403 || status === 404)
-    return hasCredential
-      ? new DoorRefusal(403, `The provider does not let this Dock into ${name}.${because}`, {
-          isOfCredential: status === 401,
-        })
-      : new DoorRefusal(
-          403,
-          `${name} needs a sign-in, and nobody who may lends this Dock theirs. An admin links the provider in the account’s settings and adds the repository to the Environment again.`,
-          { isOfCredential: true },
-        )
+  if (status === 401 || status === 403 || status === 404) {
+    const refused = `The provider does not let this Dock into ${name}`
+    const unlent = status === 401 ? `${name} needs a sign-in` : `${refused} without a sign-in`
+    const told = hasCredential
+      ? `${refused}.${because}`
+      : `${unlent}, and nobody who may lends this Dock theirs.${because} ${howToLend}`
+    return new DoorRefusal(403, told, { isOfCredential: status === 401 })
+  }
   return new DoorRefusal(502, `The provider answered ${status} for ${name}.${because}`)
 }
 
