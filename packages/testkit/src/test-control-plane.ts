@@ -10,7 +10,7 @@ import {
 import { type Config, readConfig } from '@dock/control-plane/config'
 import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-person'
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
-import { type ClientPatience, type HttpServer, serveHttp } from '@dock/control-plane/serve'
+import { type ClientTimeouts, type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
 
@@ -32,7 +32,7 @@ export type TestControlPlane = {
   /** A session, as the headers of its requests: of the first person, or of another address and password. */
   signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
   /** Listens on a free loopback port until {@link stop}. */
-  listen(patience?: ClientPatience): Promise<HttpServer>
+  listen(timeouts?: ClientTimeouts): Promise<HttpServer>
   stop(): Promise<void>
 }
 
@@ -114,14 +114,14 @@ export async function testControlPlane(options: TestControlPlaneOptions = {}): P
       const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0])
       return { cookie: cookies.join('; '), origin: config.apiUrl }
     },
-    listen: async (patience) => {
+    listen: async (timeouts) => {
       const server = await serveHttp({
         app: controlPlane.app,
         doors: controlPlane.doors,
         precedence: controlPlane.precedence,
         bind: '127.0.0.1',
         port: 0,
-        ...(patience ? { patience } : {}),
+        ...(timeouts ? { timeouts } : {}),
         onDoorError: (error) => {
           throw error
         },

@@ -4,7 +4,7 @@ import { type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 
-/** Routes of the contract that nothing answers yet. It only falls. */
+/** Routes of the contract without a handler. Never increase this number. */
 const routesNotBuilt = 8
 
 let server: TestControlPlane
@@ -20,7 +20,7 @@ const examplePath = (route: Route, id = newUuid()): string =>
 const isBuilt = (name: string): boolean => name in server.controlPlane.handlers
 
 describe('every route', () => {
-  it('is built, or answers 501 with its code; how many are left only falls', async () => {
+  it('has a handler, or responds with 501 not_implemented', async () => {
     const left = allRoutes.filter(([name]) => !isBuilt(name))
     for (const [, route] of left) {
       const answer = await server.call(route.method, examplePath(route))
@@ -29,7 +29,7 @@ describe('every route', () => {
     expect(left.length).toBe(routesNotBuilt)
   })
 
-  it('answers 401 without credentials, unless it is public', async () => {
+  it('responds with 401 without credentials, unless it is public', async () => {
     for (const [name, route] of allRoutes) {
       if (!isBuilt(name) || route.access.credentials === 'public') continue
       const answer = await server.call(route.method, examplePath(route), undefined, null)
@@ -37,10 +37,10 @@ describe('every route', () => {
     }
   })
 
-  it('answers a malformed id exactly as an absent one', async () => {
+  it('responds to a malformed id exactly as to an id that does not exist', async () => {
     for (const [name, route] of allRoutes) {
       if (!isBuilt(name) || !route.path.includes('/:') || !route.notFound) continue
-      // A name is no id, and any text may be one.
+      // Any text is a valid name.
       if (/\/:(name|ref)/.test(route.path)) continue
       if (route.access.credentials === 'instance-admin-session') continue
       const absent = await server.call(route.method, examplePath(route))
@@ -57,7 +57,7 @@ describe('credentials', () => {
     session = await signIn()
   })
 
-  it('names the caller of a key', async () => {
+  it('of an API key identify its owner', async () => {
     const answer = await server.call('GET', '/v1/me')
     expect(answer.status).toBe(200)
     expect(routes.readMe.response.parse(answer.body.data)).toMatchObject({
@@ -68,7 +68,7 @@ describe('credentials', () => {
     })
   })
 
-  it('takes no cookie beside an Authorization header, and no other scheme', async () => {
+  it('ignore the cookie if there is an Authorization header, and accept only the Bearer scheme', async () => {
     const { cookie } = session
     for (const authorization of ['Bearer dock_wrong', 'Basic eDp5', 'Bearer']) {
       const response = await server.fetch('/v1/me', { headers: { cookie, authorization } })
@@ -76,7 +76,7 @@ describe('credentials', () => {
     }
   })
 
-  it('lets a session read, and write from its own site only', async () => {
+  it('let a session read from anywhere, but write only from the same site', async () => {
     const { cookie } = session
     expect((await server.fetch('/v1/me', { headers: { cookie } })).status).toBe(200)
     const write = (headers: Record<string, string>) =>
@@ -88,14 +88,14 @@ describe('credentials', () => {
     expect((await write({ origin: 'https://evil.test' })).status).toBe(403)
     expect((await write({ origin: 'null' })).status).toBe(403)
     expect((await write({ 'sec-fetch-site': 'cross-site' })).status).toBe(403)
-    // No browser: a script that was given the cookie.
+    // A request without both headers does not come from a browser.
     expect((await write({})).status).toBe(201)
     expect((await write({ 'sec-fetch-site': 'same-site', origin: server.config.apiUrl })).status).toBe(403)
     expect((await write({ origin: server.config.apiUrl })).status).toBe(201)
     expect((await write({ 'sec-fetch-site': 'same-origin' })).status).toBe(201)
   })
 
-  it('refuses a forged, an expired and an ended session', async () => {
+  it('are refused if the session is forged, expired or signed out', async () => {
     const forged = session.cookie.replace(/\.[^.]*$/, `.${Buffer.alloc(32).toString('base64url')}%3D`)
     const statusOf = async (cookie: string): Promise<number> =>
       (await server.fetch('/v1/me', { headers: { cookie } })).status
@@ -114,7 +114,7 @@ describe('credentials', () => {
     expect(await statusOf(session.cookie)).toBe(401)
   })
 
-  it('lets only sessions and instance admins where the contract says so', async () => {
+  it('must be a session or belong to an instance admin where the contract says so', async () => {
     const reset = `/v1/hosts/${newUuid()}/reset-credential`
     expect((await server.call('POST', reset)).body.code).toBe('session_required')
     await setAdmin({ instance_admin: false })
@@ -125,7 +125,7 @@ describe('credentials', () => {
     expect((await server.call('GET', '/v1/hosts')).status).toBe(200)
   })
 
-  it('lets a closed account do nothing, and tells an erased one that it is gone', async () => {
+  it('of a closed account get 403, of an erased account 410', async () => {
     await setAdmin({ closed_at: new Date() })
     const closed = await server.call('GET', '/v1/me')
     expect([closed.status, closed.body.code]).toEqual([403, 'account_closed'])
@@ -142,9 +142,9 @@ describe('requests', () => {
     ['{}', 'name: required'],
     [`{"name":${'['.repeat(10_000)}${']'.repeat(10_000)}}`, 'nested more than 32 levels'],
     ['{"name":', 'Body is not valid JSON.'],
-    ['{"name":"a\\u0000b"}', 'Body holds the character NUL.'],
+    ['{"name":"a\\u0000b"}', 'Body contains the character NUL.'],
     [JSON.stringify({ name: 'x'.repeat(5 * 1024 * 1024) }), 'Body is larger than 4194304'],
-  ])('refuses the body %.20s', async (body, message) => {
+  ])('with the body %.20s are refused', async (body, message) => {
     const response = await server.fetch('/v1/api-keys', {
       method: 'POST',
       headers: { authorization: `Bearer ${server.admin.apiKey}` },
@@ -155,7 +155,7 @@ describe('requests', () => {
     expect(answer.message).toContain(message)
   })
 
-  it('answers an unknown path and an unknown method alike', async () => {
+  it('get the same 404 for an unknown path and an unknown method', async () => {
     const path = await server.call('GET', '/v1/nothing-here', undefined, null)
     const method = await server.call('PUT', '/v1/me')
     expect(path.status).toBe(404)
@@ -164,7 +164,7 @@ describe('requests', () => {
     expect(path.body).toEqual({ ok: false, code: 'not_found', message: errorCodes.not_found.message })
   })
 
-  it('has an id of its own, in a header only', async () => {
+  it('have a unique id, which only a header shows', async () => {
     const [one, two] = [await server.call('GET', '/v1/me'), await server.call('GET', '/v1/me')]
     const id = one.headers.get('x-request-id') ?? ''
     expect(z.uuid().safeParse(id).success).toBe(true)
@@ -174,7 +174,7 @@ describe('requests', () => {
 })
 
 describe('the instance', () => {
-  it('serves its contract with every route', async () => {
+  it('serves an OpenAPI document with every route', async () => {
     const document = (await (await server.fetch('/openapi.json')).json()) as {
       openapi: string
       paths: Record<string, Record<string, { operationId: string; responses: object }>>
@@ -186,7 +186,7 @@ describe('the instance', () => {
     expect(JSON.stringify(document)).not.toContain('#/$defs/')
   })
 
-  it('tells what it offers, and its images', async () => {
+  it('lists its features and images', async () => {
     const config = await server.call('GET', '/v1/config', undefined, null)
     expect(routes.readConfig.response.parse(config.body.data)).toMatchObject({
       mailDelivery: 'log',
@@ -198,7 +198,7 @@ describe('the instance', () => {
     ])
   })
 
-  it('listens, answers health, lets a request under way finish, and measures by route', async () => {
+  it('serves /health, finishes running requests on shutdown, and measures requests by route', async () => {
     const listening = await server.listen()
     const base = `http://127.0.0.1:${listening.port}`
     const health = await fetch(`${base}/health`)
@@ -207,7 +207,7 @@ describe('the instance', () => {
     expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
     const holder = await server.database.pool.connect()
     try {
-      // The request waits for this lock, so that it is under way while the server drains.
+      // The request waits for this lock, so it is still running while the server drains.
       await holder.query('begin; lock table api_keys in access exclusive mode')
       const underWay = fetch(`${base}/v1/me`, { headers: { authorization: headers.authorization } })
       const waiters = `select 1 from pg_locks where relation = 'api_keys'::regclass and not granted`
@@ -227,7 +227,7 @@ describe('the instance', () => {
     )
   })
 
-  it('answers 503 while its database is away, and recovers', async () => {
+  it('responds with 503 while its database is unavailable, and recovers', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     const connect = vi
       .spyOn(server.database.pool, 'connect')

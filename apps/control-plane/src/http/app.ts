@@ -1,18 +1,18 @@
-/** The HTTP face: every route of the contract, sign-in, the contract itself, health, and the door for hosts. */
+/** The HTTP application: all routes of the contract, sign-in, the OpenAPI document, health, and host registration. */
 import { openApiDocument, type Route, routes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
-import { answerRoute, type BoundHandler, type Gate, honoPath } from './bind-route.ts'
+import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
-import { forMethod } from './for-method.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
-import { readJsonBody, strangerBodyBytesMax } from './read-body.ts'
+import { anonymousBodyBytesMax, readJsonBody } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
-import { isFromRoot } from './root-door.ts'
+import { isFromRoot } from './root-socket.ts'
 import { securityHeaders } from './security-headers.ts'
+import { stripHeadBody } from './strip-head-body.ts'
 
 export type HttpOptions = {
   handlers: Handlers
@@ -21,15 +21,15 @@ export type HttpOptions = {
   metrics: Metrics
   apiUrl: string
   cookieName: string
-  /** Addresses and networks whose `X-Forwarded-For` is believed. */
+  /** Addresses and networks whose `X-Forwarded-For` is trusted. */
   trustedProxies: readonly string[]
-  /** Answers a request under /api/auth. */
+  /** Handles a request under /api/auth. */
   signIn(request: SignInRequest): Promise<Response>
-  /** Registration of hosts, given the parsed body and the peer's address. */
+  /** Registers a host, given the parsed body and the client's address. */
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
-  /** A join token for the embedded host, which builds images; asked for by root alone. */
+  /** Returns a join token for the embedded host, which builds images. Only root may request it. */
   issueJoinToken(): Promise<string>
-  /** Rejects while the instance cannot serve. */
+  /** Rejects if the instance cannot serve requests. */
   checkHealth(): Promise<void>
 }
 
@@ -58,7 +58,7 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     const handler = handlers[name as keyof Handlers] as unknown as BoundHandler | undefined
     app.on(route.method, honoPath(route.path), async (context) => {
       context.set('route', route.path)
-      return forMethod(context.req.raw.method, await answerRoute(context, route, handler, gate))
+      return stripHeadBody(context.req.raw.method, await handleRoute(context, route, handler, gate))
     })
   }
 
@@ -71,18 +71,19 @@ export function createHttpApp(options: HttpOptions): HttpApp {
       path: pathname.slice(signInBase.length),
       search,
       headers,
-      body: method === 'POST' ? await readJsonBody(context.req.raw, strangerBodyBytesMax) : undefined,
+      body: method === 'POST' ? await readJsonBody(context.req.raw, anonymousBodyBytesMax) : undefined,
       clientAddress: context.get('clientAddress'),
     })
   })
 
   app.post('/v1/fleet/register', async (context) => {
     context.set('route', '/v1/fleet/register')
-    const body = await readJsonBody(context.req.raw, strangerBodyBytesMax)
+    const body = await readJsonBody(context.req.raw, anonymousBodyBytesMax)
     return success(await options.registerHost(body, context.get('clientAddress')), 201, true)
   })
 
-  // The embedded host's agent reads nothing that this process could have written elsewhere: it asks on root's socket.
+  // The embedded host's agent runs as root, so it does not read a token from a file that this process can write. It
+  // requests one over the socket that only root can connect to.
   app.post('/v1/fleet/join-token', async (context) => {
     context.set('route', '/v1/fleet/join-token')
     if (!isFromRoot(context.env?.incoming)) throw new ServiceError('not_found')

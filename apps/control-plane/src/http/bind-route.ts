@@ -1,18 +1,18 @@
-/** One route of the contract as an HTTP handler: credentials, parameters, query, body, scope, operation. */
+/** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the operation. */
 import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
 import { type StreamedData, streamedListSuccess, streamedSuccess, success } from './envelope.ts'
 import type { RawResponse } from './handler.ts'
-import { callerBodyBytesMax, readJsonBody, strangerBodyBytesMax } from './read-body.ts'
+import { anonymousBodyBytesMax, callerBodyBytesMax, readJsonBody } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
 import { validateBody, validateIdempotencyKey, validateParams, validateQuery } from './validate.ts'
 
-/** A handler as the binding sees it: what it is given was validated against the same contract it is typed by. */
+/** A handler without its types. The request was validated against the contract that the handler is typed by. */
 export type BoundHandler = (request: object) => Promise<unknown>
 
-/** What stands before every operation: who calls, and whether they may. */
+/** Checks before every operation: who the caller is, and what they may access. */
 export type Gate = { credentials: Credentials; checkScope: CheckScope }
 
 const rangeHeaders = (range: RawResponse['range']): Record<string, string> => {
@@ -28,7 +28,7 @@ const rawResponse = (raw: RawResponse, status: number): Response =>
     status: raw.range ? rangeStatus(raw.range) : status,
     headers: {
       'content-type': raw.contentType,
-      // Bytes come from inside Docks: no browser may take them for a page of ours.
+      // The bytes come from inside Docks. A browser must not render them as a page of this origin.
       'content-disposition': 'attachment',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
@@ -45,13 +45,13 @@ const responseOf = (route: Route, result: unknown, status: number): Response | P
   return success(result, status, route.noStore)
 }
 
-/** With `if-range` the caller wants a part only if nothing has changed, of which we give no proof. */
+/** Ignores `Range` if `If-Range` is set: responses have no validator to compare it with (RFC 9110, section 13.1.5). */
 const rangeOf = (headers: Headers): string | undefined =>
   headers.has('if-range') ? undefined : (headers.get('range') ?? undefined)
 
 /**
- * Hono reads a colon inside a segment as a parameter, so such an ending is bound as a pattern. A path at the end takes
- * slashes as they are, and as `%2F`.
+ * Converts a route's path to Hono's syntax. Hono treats a colon within a segment as a parameter, so such a last segment
+ * becomes a pattern. A trailing `:path` matches slashes, plain or as `%2F`.
  */
 export function honoPath(path: string): string {
   return path
@@ -59,17 +59,17 @@ export function honoPath(path: string): string {
     .replace(/\/([a-z-]+:[a-z-]+)$/, (_, ending: string) => `/:action{${ending}}`)
 }
 
-/** A short body is read while the caller is looked up, and looked at only afterwards. */
+/** Reads a short body while the caller is authenticated, to save time. Its errors are reported only after that. */
 const readAhead = (request: Request): Promise<unknown> | undefined => {
   const announced = Number(request.headers.get('content-length') ?? 0)
-  if (announced === 0 || announced > strangerBodyBytesMax) return undefined
-  const body = readJsonBody(request, strangerBodyBytesMax)
+  if (announced === 0 || announced > anonymousBodyBytesMax) return undefined
+  const body = readJsonBody(request, anonymousBodyBytesMax)
   body.catch(() => undefined)
   return body
 }
 
-/** Answers one request of the route; throws what the error mapping turns into an answer. */
-export async function answerRoute(
+/** Handles one request of the route. Throws errors for the error mapping to turn into responses. */
+export async function handleRoute(
   context: Context<HttpEnvironment>,
   route: Route,
   handler: BoundHandler | undefined,
@@ -88,7 +88,7 @@ export async function answerRoute(
   const params = validateParams(route, rawParams)
   const query = validateQuery(route, new URL(request.url).searchParams)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
-  const bytesMax = known ? callerBodyBytesMax : strangerBodyBytesMax
+  const bytesMax = known ? callerBodyBytesMax : anonymousBodyBytesMax
   const body = takesBody ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax))) : undefined
   const caller = known && (await gate.checkScope(route, known, { params, query, body }))
   const result = await handler({

@@ -38,7 +38,7 @@ const checkWith = (role: 'member' | 'admin' | 'owner' | null) =>
     ofWorkspace: async () => undefined,
   })
 
-it('answers a proven member of an organization, the outsiders code, or forbidden', async () => {
+it('returns the member, or throws the not-found code for outsiders and forbidden for a low role', async () => {
   const member = (await checkWith('owner')(ofOrganization, caller, request)) as Member
   expect(member).toMatchObject({ userId: caller.userId, organizationId: 'o', role: 'owner' })
   await expect(checkWith(null)(ofOrganization, caller, request)).rejects.toMatchObject({
@@ -50,18 +50,18 @@ it('answers a proven member of an organization, the outsiders code, or forbidden
   })
 })
 
-it('leaves other things to the operation, and answers nothing that it did not ask about', async () => {
+it('leaves other resources to the operation, and throws if the operation did not admit the visitor', async () => {
   const visitor = (await checkWith('owner')(ofDock, caller, request)) as Visitor
-  expect(() => requireAdmitted(ofDock, visitor)).toThrow('without asking')
+  expect(() => requireAdmitted(ofDock, visitor)).toThrow('without checking')
   expect(() => visitor.admit(null)).toThrow(expect.objectContaining({ code: 'run_not_found', status: 404 }))
   expect(() => visitor.admit({ role: 'member' })).toThrow(expect.objectContaining({ code: 'forbidden' }))
-  expect(() => requireAdmitted(ofDock, visitor)).toThrow('without asking')
+  expect(() => requireAdmitted(ofDock, visitor)).toThrow('without checking')
   const row = { role: 'admin', name: 'mine' } as const
   expect(visitor.admit(row)).toBe(row)
   expect(() => requireAdmitted(ofDock, visitor)).not.toThrow()
 })
 
-it('asks nothing more of a caller on their own things', async () => {
+it('needs no membership on routes of the caller’s own account', async () => {
   const own = route({ ...about, access: { credentials: 'caller', scope: 'person' } })
   expect(await checkWith(null)(own, caller, request)).toBe(caller)
   expect(() => requireAdmitted(own, caller)).not.toThrow()

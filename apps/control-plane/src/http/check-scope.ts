@@ -1,6 +1,7 @@
 /**
- * Whose thing a request touches. Organizations and workspaces are looked up here, before the operation; a Dock or
- * another thing is looked up by the operation, which gets a visitor and must have let them in before it answers.
+ * Checks the caller's access to the organization of a request. If the route names an organization or a workspace, the
+ * membership is looked up here. If it names a Dock or another resource, the operation receives a {@link Visitor} and
+ * must admit it when it loads the resource, before it returns.
  */
 import { accessTerms, type Place, type Route, type ScopeKind } from '@dock/contract'
 import {
@@ -12,11 +13,11 @@ import {
   type Visitor,
 } from '../modules/accounts/index.ts'
 
-/** Finds the caller's membership in one query. */
+/** Finds the user's membership by the id of an organization or workspace, in one query. */
 export type FindMembership = (userId: string, id: string) => Promise<Membership | undefined>
 export type Memberships = { ofOrganization: FindMembership; ofWorkspace: FindMembership }
 
-/** What the contract's schemas have let through. */
+/** Parts of a request, validated by the contract's schemas. */
 export type ValidRequest = { params: unknown; query: unknown; body: unknown }
 
 export type CheckScope = (
@@ -46,8 +47,8 @@ export function createScopeCheck(memberships: Memberships): CheckScope {
   }
 }
 
-/** Throws when an operation is about to answer a visitor whom it has not let in: a defect, and nothing is told. */
+/** Throws if an operation has returned without admitting its visitor. That is a bug, so its result is not sent. */
 export function requireAdmitted(route: Route, caller: Caller | Member | Visitor | null): void {
   if (caller && 'admitted' in caller && !caller.admitted())
-    throw new Error(`${route.method} ${route.path} answered without asking whether the caller may`)
+    throw new Error(`${route.method} ${route.path} returned without checking the caller's access`)
 }

@@ -1,10 +1,10 @@
-/** Who calls: an API key first, a session cookie only where no Authorization header is sent. */
+/** Authenticates callers: by API key, or by session cookie if the request has no Authorization header. */
 import { type Access, ServiceError } from '@dock/contract'
 import type { AuthenticateSession, Caller, SignedIn } from '../modules/accounts/index.ts'
 import type { AuthenticateApiKey } from '../modules/keys/index.ts'
 
 export type Credentials = {
-  /** The caller, once every rule of the route's access holds. Throws what the caller is told otherwise. */
+  /** Returns the caller if the route's access rules allow the request. Throws ServiceError otherwise. */
   check(request: Request, access: Access, params: Record<string, string>): Promise<Caller>
 }
 
@@ -12,9 +12,9 @@ export type CredentialOptions = {
   authenticateApiKey: AuthenticateApiKey
   authenticateSession: AuthenticateSession
   cookieName: string
-  /** Origins whose pages may write with a session. */
+  /** Origins whose pages may send writes with a session cookie. */
   origins: readonly string[]
-  /** Addresses of instance admins, in lower case. */
+  /** Email addresses of instance admins, in lower case. */
   adminEmails: readonly string[]
 }
 
@@ -35,8 +35,8 @@ const readCookie = (header: string | null, name: string): string | undefined => 
 }
 
 /**
- * Browsers send at least one of the two headers with every write, and a page of another site cannot choose what they
- * say. A request with neither comes from a script that was given the cookie.
+ * CSRF check. Browsers send `Sec-Fetch-Site` or `Origin` with every write, and a page of another site cannot forge them.
+ * A request with neither does not come from a browser.
  */
 const isFromOwnSite = (request: Request, origins: readonly string[]): boolean => {
   const site = request.headers.get('sec-fetch-site')
@@ -58,7 +58,9 @@ export function createCredentials(options: CredentialOptions): Credentials {
     if (cookie === undefined) return undefined
     const session = await options.authenticateSession(cookie)
     if (session && !readMethods.has(request.method) && !isFromOwnSite(request, options.origins)) {
-      throw new ServiceError('forbidden', { message: 'A session may write from its own site only.' })
+      throw new ServiceError('forbidden', {
+        message: 'Requests with a session cookie may only write from this site. Use an API key instead.',
+      })
     }
     return session
   }

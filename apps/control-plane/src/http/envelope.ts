@@ -1,10 +1,10 @@
-/** The two shapes of a JSON answer, and the one place where errors become HTTP. */
+/** The two shapes of a JSON response, and the only place where errors become HTTP responses. */
 import { type ErrorCode, errorCodes, ServiceError } from '@dock/contract'
 import type { Logger } from '@dock/foundation'
 
 const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' }
 
-/** `{ok: true, data}`. */
+/** Returns the response `{ok: true, data}`. */
 export function success(data: unknown, status: number, noStore = false): Response {
   return new Response(JSON.stringify({ ok: true, data }), {
     status,
@@ -12,10 +12,13 @@ export function success(data: unknown, status: number, noStore = false): Respons
   })
 }
 
-/** Of the fields, the one that is streamed holds the batches of its list. */
+/** The fields of a response. The streamed field is an `AsyncIterable` of batches of its list. */
 export type StreamedData = Record<string, unknown>
 
-/** `before`, the items of all batches, `after`. If the source fails midway, the body is cut short: the client sees invalid JSON. */
+/**
+ * Streams `before`, the items of all batches, and `after`. If the source fails midway, the body is cut short: the client
+ * sees invalid JSON on an aborted response.
+ */
 const streamed = (
   before: string,
   batches: AsyncIterable<unknown[]>,
@@ -37,7 +40,7 @@ const streamed = (
   const text = parts()
   const whole: AsyncIterator<Buffer> = {
     next: () => text.next(),
-    // A generator that was never asked for anything would leave the list open.
+    // Returning a generator that never started does not run its body, so the source must be closed explicitly.
     return: async () => {
       await text.return(undefined)
       await source.return?.()
@@ -50,7 +53,7 @@ const streamed = (
   return new Response(body, { status, headers: jsonHeaders })
 }
 
-/** The same as {@link success}, with the list under `field` written as its batches come. */
+/** Like {@link success}, but streams the list in `field` batch by batch. */
 export function streamedSuccess(data: StreamedData, field: string, status: number): Response {
   const { [field]: batches, ...others } = data
   const before = JSON.stringify({ ok: true, data: { ...others, [field]: [] } }).slice(0, -']}}'.length)
@@ -67,7 +70,7 @@ async function* followed(
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-/** `{ok: true, data: [...]}`: at once where there is one batch at most, otherwise as the batches come. */
+/** Returns `{ok: true, data: [...]}`. Streams the list if it has more than one batch. */
 export async function streamedListSuccess(
   batches: AsyncIterable<unknown[]>,
   status: number,
@@ -80,39 +83,40 @@ export async function streamedListSuccess(
   return streamed('{"ok":true,"data":[', followed(first.value, second.value, source), ']}', status)
 }
 
-/** `{ok: false, code, message}` and nothing else. */
+/** Returns the response `{ok: false, code, message}`. */
 export function failure(error: ServiceError): Response {
   return new Response(JSON.stringify({ ok: false, code: error.code, message: error.message }), {
     status: error.status,
     headers: {
       ...jsonHeaders,
       'cache-control': 'no-store',
-      // A slot, unlike a window, is free again whenever its user is done.
+      // Limits on concurrency have no known end, unlike rate limit windows: suggest a retry after one second.
       ...(error.status === 429 ? { 'retry-after': String(error.retryAfterSeconds ?? 1) } : {}),
     },
   })
 }
 
-// Of Node and PostgreSQL: the database cannot be reached, is starting, ending, out of connections, or
-// ended a statement that took too long.
-const databaseAway = new Set([
+// Error codes of Node and PostgreSQL: the database is unreachable, starting, shutting down or out of connections, or it
+// canceled a statement after the statement timeout.
+const databaseUnavailableCodes = new Set([
   ...['ECONNREFUSED', 'ENOENT', 'ECONNRESET'],
   ...['57P01', '57P02', '57P03', '53300', '57014'],
 ])
 
-const isDatabaseAway = (error: unknown): boolean =>
+const isDatabaseUnavailable = (error: unknown): boolean =>
   error instanceof Error &&
-  (('code' in error && typeof error.code === 'string' && databaseAway.has(error.code)) ||
+  (('code' in error && typeof error.code === 'string' && databaseUnavailableCodes.has(error.code)) ||
     error.message.startsWith('Connection terminated') ||
     error.message.startsWith('timeout exceeded when trying to connect'))
 
-/** What a caller may know of anything that was thrown; the rest goes to the log. */
+/** Converts a thrown value to the error that the caller sees. Logs the details that the caller must not see. */
 export function toServiceError(error: unknown, log: Logger): ServiceError {
   if (error instanceof ServiceError) {
-    if (error.status >= 500) log.warn({ code: error.code, detail: error.detail, err: error.cause }, 'refused')
+    if (error.status >= 500)
+      log.warn({ code: error.code, detail: error.detail, err: error.cause }, 'request failed')
     return error
   }
-  const code: ErrorCode = isDatabaseAway(error) ? 'service_unavailable' : 'internal_error'
+  const code: ErrorCode = isDatabaseUnavailable(error) ? 'service_unavailable' : 'internal_error'
   log.error({ err: error, code }, errorCodes[code].message)
   return new ServiceError(code, { cause: error })
 }

@@ -1,4 +1,4 @@
-/** What the HTTP layer hands to a route's handler, and what it expects back. No HTTP library shows here. */
+/** The interface between the HTTP layer and the handlers of routes. Independent of the HTTP library. */
 
 import type { RouteBody, RouteParams, RouteQuery, RouteResponse, routes } from '@dock/contract'
 import type * as z from 'zod'
@@ -7,13 +7,13 @@ import type { Caller, Member, Visitor } from '../modules/accounts/index.ts'
 export type Routes = typeof routes
 export type RouteName = keyof Routes
 
-/** Bytes answered as they are, without the envelope (`responseKind: 'raw'`). */
+/** A response of raw bytes, without the JSON envelope (`responseKind: 'raw'`). */
 export type RawResponse = {
   body: Uint8Array | ReadableStream<Uint8Array>
   /** Sent as `Content-Type`, with `X-Content-Type-Options: nosniff`. */
   contentType: string
   contentLength?: number
-  /** Which part of `size` bytes it is: answered 206, or 416 where `part` is null. */
+  /** The part of `size` bytes that the body holds. Sent with status 206, or with 416 if `part` is null. */
   range?: { size: number; part: { start: number; end: number } | null }
 }
 
@@ -27,8 +27,8 @@ type CallerOf<Access> = Access extends { credentials: 'public' }
 
 export type RouteRequest<K extends RouteName> = {
   /**
-   * Null on routes that nobody signs in for; a proven member where the route names an organization or a workspace; a
-   * visitor, whom the operation's own query lets in, where it names another thing of an organization's.
+   * Null on public routes. A member if the route names an organization or a workspace. A visitor if the route names
+   * another resource of an organization: the operation admits the visitor when it loads the resource.
    */
   caller: CallerOf<Routes[K]['access']>
   params: RouteParams<Routes[K]>
@@ -36,16 +36,16 @@ export type RouteRequest<K extends RouteName> = {
   body: RouteBody<Routes[K]>
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
-  /** Header `x-confirm-delete`, an id in lower case as all of them are. */
+  /** Header `x-confirm-delete`: an id, converted to lower case. */
   confirmDelete: string | undefined
-  /** Header `range` as sent, where the answer can be a part. */
+  /** Header `range` as sent; undefined if the response must be complete. */
   range: string | undefined
   requestId: string
-  /** The peer's address; what rate limits of public routes count by. */
+  /** The client's address. Rate limits of public routes count by it. */
   clientAddress: string
 }
 
-/** The list under the key comes in batches. */
+/** The response with the list in field `Key` as batches. */
 type Streamed<Response, Key> = {
   [K in keyof Response]: K extends Key ? AsyncIterable<Response[K]> : Response[K]
 }
@@ -62,5 +62,5 @@ export type HandlerResult<K extends RouteName> = Routes[K] extends { responseKin
 
 export type Handler<K extends RouteName> = (request: RouteRequest<K>) => Promise<HandlerResult<K>>
 
-/** Handlers by route name. A route without one answers 501 `not_implemented`; WebSocket routes have none. */
+/** Handlers by route name. A route without a handler responds with 501 `not_implemented`. */
 export type Handlers = Partial<{ [K in RouteName]: Handler<K> }>

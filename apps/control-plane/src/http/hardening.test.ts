@@ -9,17 +9,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const lines: string[] = []
 let server: TestControlPlane
 let port: number
-let impatientPort: number
+let shortTimeoutPort: number
 beforeAll(async () => {
   server = await testControlPlane({ logTo: (line) => lines.push(line) })
   port = (await server.listen()).port
-  impatientPort = (await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 60_000 })).port
+  shortTimeoutPort = (await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 60_000 })).port
 })
 afterAll(() => server.stop())
 
-/** Sends bytes over a connection of its own and answers all that comes until the server ends it. */
+/** Sends bytes over a new connection. Returns everything received until the server closes it. */
 const exchange = (...pieces: string[]): Promise<string> => exchangeWith(port, pieces)
-const exchangeSlowly = (...pieces: string[]): Promise<string> => exchangeWith(impatientPort, pieces)
+const exchangeSlowly = (...pieces: string[]): Promise<string> => exchangeWith(shortTimeoutPort, pieces)
 const exchangeWith = async (target: number, pieces: string[]): Promise<string> => {
   const socket = connect(target, '127.0.0.1')
   let received = ''
@@ -34,9 +34,9 @@ const exchangeWith = async (target: number, pieces: string[]): Promise<string> =
 }
 const statusOf = (answer: string): string => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1] ?? 'none'
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each(['/v1/config', '/v1/me', '/nothing', '/health', '/openapi.json', '/api/auth/get-session'])(
-    '%s tells browsers what not to do with it',
+    '%s has the security headers',
     async (path) => {
       const { headers } = await server.fetch(path)
       expect(Object.fromEntries(headers)).toMatchObject({
@@ -52,7 +52,7 @@ describe('every answer', () => {
     },
   )
 
-  it('over https asks to come by https alone', async () => {
+  it('has HSTS if the public URL is https', async () => {
     const secure = await testControlPlane({ environment: { DOCK_PUBLIC_URL: 'https://dock.example.test' } })
     const { headers } = await secure.fetch('/v1/config')
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
@@ -69,10 +69,13 @@ describe('a request', () => {
     })
   const messageOf = async (response: Response) => ((await response.json()) as { message: string }).message
 
-  it('is refused with a field that an object would lose', async () => {
+  it('is refused with a field named __proto__', async () => {
     const { workspaceId, organizationId } = server.admin
     const refused = await create(`{"workspaceId":"${workspaceId}","env":{"__proto__":"x"}}`)
-    expect([refused.status, await messageOf(refused)]).toEqual([400, 'Body holds a field named __proto__.'])
+    expect([refused.status, await messageOf(refused)]).toEqual([
+      400,
+      'Body contains a field named __proto__. Remove it.',
+    ])
     const made = await server.call('POST', '/v1/environments', { organizationId, name: 'proto' })
     const path = `/v1/environments/${(made.body.data as { id: string }).id}`
     for (const [method, rest, body] of [
@@ -85,7 +88,7 @@ describe('a request', () => {
     }
   })
 
-  it('gives numbers in decimal digits', async () => {
+  it('must give numbers as decimal digits', async () => {
     const dock = `/v1/docks/${newUuid()}`
     for (const limit of ['0x10', '1e1', ' 10', '10.0', '+10', ''])
       expect([
@@ -99,7 +102,7 @@ describe('a request', () => {
     expect([await codeOf('0x50'), await codeOf('80')]).toEqual(['port_not_found', 'dock_not_found'])
   })
 
-  it('names a Dock in one line that is not blank and reads as it is written', async () => {
+  it('must name a Dock with one line of visible text without control characters', async () => {
     const { workspaceId } = server.admin
     for (const name of ['', ' ', 'a\nb', 'a\u0085b', 'a\u2028b', 'a\u202eb', '\u200f', '\u0007', '\ud800']) {
       const answer = await server.call('POST', '/v1/docks', { workspaceId, name })
@@ -111,13 +114,13 @@ describe('a request', () => {
       )
   })
 
-  it('that the service takes long over is not taken for a connection on which nobody is', async () => {
-    const { port: hastyPort } = await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 300 })
+  it('that takes long to process does not count as an idle connection', async () => {
+    const { port: shortIdlePort } = await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 300 })
     const holder = new pg.Client({ connectionString: server.database.url })
     await holder.connect()
     await holder.query('begin')
     await holder.query('lock table notifications in access exclusive mode')
-    const answer = fetch(`http://127.0.0.1:${hastyPort}/v1/notifications`, {
+    const answer = fetch(`http://127.0.0.1:${shortIdlePort}/v1/notifications`, {
       headers: { authorization: `Bearer ${server.admin.apiKey}` },
     })
     answer.catch(() => undefined)
@@ -127,7 +130,7 @@ describe('a request', () => {
     expect((await answer).status).toBe(200)
   })
 
-  it('past a limit is told when to come again', async () => {
+  it('over a rate limit gets Retry-After', async () => {
     const body = { name: 'A', email: 'a@example.test', topic: 'business', message: 'Hello' }
     const answers = []
     for (let n = 0; n < 4; n += 1) answers.push(await server.call('POST', '/v1/contact', body, null))
@@ -139,7 +142,7 @@ describe('a request', () => {
 })
 
 describe('a body', () => {
-  it('of somebody unknown may be small only, announced or in pieces', async () => {
+  it('of an anonymous caller is limited to 64 KiB, with a Content-Length or chunked', async () => {
     const body = JSON.stringify({ name: 'x'.repeat(70_000) })
     const announced = await server.fetch('/v1/contact', { method: 'POST', body })
     expect([announced.status, await announced.json()]).toMatchObject([
@@ -152,7 +155,7 @@ describe('a body', () => {
     expect(await exchange(head, ...pieces, '0\r\n\r\n')).toContain('Body is larger than 65536 bytes.')
   })
 
-  it('with two lengths is refused before it is read', async () => {
+  it('with two conflicting lengths is refused before it is read', async () => {
     const head =
       'POST /v1/contact HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n'
     expect(statusOf(await exchange(head, '0\r\n\r\nGET /v1/me HTTP/1.1\r\nHost: x\r\n\r\n'))).toBe('400')
@@ -161,7 +164,7 @@ describe('a body', () => {
   })
 })
 
-it('headers that are too large are refused with 431, also when the client sends on', async () => {
+it('refuses too large headers with 431, even if the client keeps sending', async () => {
   const head = 'GET /v1/config HTTP/1.1\r\nHost: x\r\n'
   const large = Array.from({ length: 64 }, () => `x-large: ${'x'.repeat(16_000)}\r\n`)
   for (let i = 0; i < 20; i++) expect(statusOf(await exchange(head, ...large))).toBe('431')
@@ -177,13 +180,13 @@ describe('a slow client', () => {
     expect(['408', 'none']).toContain(statusOf(await exchangeSlowly(head, '{"name":')))
   })
 
-  it('is a client like others when it is done', async () => {
+  it('that sends a request in pieces is served', async () => {
     const pieces = ['GET /v1/con', 'fig HTTP/1.1\r\nHo', 'st: x\r\nConnection: close\r\n\r\n']
     expect(statusOf(await exchange(...pieces))).toBe('200')
   })
 })
 
-it('logs each request by its pattern and id, and nothing that opens a door', async () => {
+it('logs each request with its route pattern and id, and without any credential', async () => {
   const person = await addPerson(server)
   lines.length = 0
   const canary = 'canary4711'

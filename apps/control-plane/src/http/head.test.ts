@@ -1,10 +1,10 @@
-/** HEAD on what streams: the headers of a GET, and nothing left open behind them. */
+/** HEAD on streaming routes: the headers of a GET, and no stream left open. */
 import { limits } from '@dock/contract'
 import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
 const { openPerUserMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
-/** As many as one person, and one organization on one host, may have. */
+/** The most streams that one person, and one organization on one host, may have open. */
 const atOnce = Math.min(openPerUserMax, openPerHostAndOrganizationMax)
 
 let server: ControlPlaneWithHost
@@ -18,7 +18,7 @@ beforeAll(async () => {
   await server.call('POST', `/v1/docks/${dockId}/stop`, {})
   const listed = await server.call('GET', `/v1/docks/${dockId}/snapshots`)
   snapshotId = (listed.body.data as { snapshots: { id: string }[] }).snapshots[0]!.id
-  // As the link's streams do, they stay open until they are read to their end or left.
+  // Like the streams of a real link, these stay open until they are read to the end or cancelled.
   server.host.file = async () => {
     opened += 1
     open += 1
@@ -51,9 +51,9 @@ const ask = (method: string, path: string): Promise<Response> =>
   )
 
 it.each(['files?path=/etc/hostname', 'tree', 'download'])(
-  'many HEADs on %s leave nothing open',
+  'many HEAD requests on %s leave no stream open',
   async (path) => {
-    // The next are let in only because nothing of the earlier ones is left.
+    // Each wave uses up the limit, so it succeeds only if the earlier waves left no stream open.
     for (let wave = 0; wave < 3; wave++) {
       const answers = await Promise.all(Array.from({ length: atOnce }, () => ask('HEAD', path)))
       for (const answer of answers) {
@@ -66,12 +66,12 @@ it.each(['files?path=/etc/hostname', 'tree', 'download'])(
   },
 )
 
-it('tells the size of a file', async () => {
+it('HEAD on a file returns its size', async () => {
   expect((await ask('HEAD', 'files?path=/etc/hostname')).headers.get('content-length')).toBe(String(2 ** 20))
 })
 
 it.each(['files?path=/etc/hostname', 'tree', 'download'])(
-  'a caller that leaves before reading %s ends it',
+  'a caller that disconnects before reading %s closes its stream',
   async (path) => {
     const answer = await ask('GET', path)
     expect(open).toBe(1)

@@ -1,4 +1,4 @@
-/** What Prometheus reads: the process, and how long each route takes. */
+/** Prometheus metrics of the process, the routes, durable copies and the quarantine. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -6,10 +6,10 @@ import type { CopyMetrics } from '../modules/copies/index.ts'
 
 export type Metrics = {
   registry: Registry
-  /** `route` is the pattern of the contract, never the path: ids and tickets stay out. */
+  /** `route` is the contract's pattern, never the path, which may contain ids and tickets. */
   observeRequest(request: { method: string; route: string; status: number; seconds: number }): void
   copies: CopyMetrics
-  /** How many things wait in quarantine for a decision. */
+  /** Sets the number of quarantined items that wait for a decision. */
   quarantined(things: number): void
 }
 
@@ -18,30 +18,30 @@ export function createMetrics(): Metrics {
   collectDefaultMetrics({ register: registry })
   const duration = new Histogram({
     name: 'dock_http_request_duration_seconds',
-    help: 'Time from the request to its answer.',
+    help: 'Time from a request to its response.',
     labelNames: ['method', 'route', 'status'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
     registers: [registry],
   })
   const drills = new Counter({
     name: 'dock_copy_drills_total',
-    help: 'Durable copies that were read back and proven, by what was found.',
+    help: 'Restore drills of durable copies, by result.',
     labelNames: ['result'],
     registers: [registry],
   })
   const behind = new Gauge({
     name: 'dock_copies_behind_seconds',
-    help: 'Age of the oldest completed Snapshot that has no verified copy.',
+    help: 'Age of the oldest completed Snapshot without a verified copy.',
     registers: [registry],
   })
   const full = new Gauge({
     name: 'dock_copies_store_full',
-    help: '1 while copies wait because the object store has no room.',
+    help: '1 while copying is paused because the object store is full.',
     registers: [registry],
   })
   const quarantine = new Gauge({
     name: 'dock_quarantine_things',
-    help: 'Docks, captures and copies that the database does not know and that are kept until an admin decides.',
+    help: 'Docks, captures and copies that the database does not know, kept until an admin adopts or deletes them.',
     registers: [registry],
   })
   return {
@@ -57,7 +57,7 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Serves `GET /metrics` on the loopback address alone. Rejects when the port is taken. */
+/** Serves `GET /metrics` on the loopback address only. Rejects if the port is in use. */
 export async function serveMetrics(
   registry: Registry,
   port: number,

@@ -1,17 +1,17 @@
-/** Request bodies: bounded, UTF-8, JSON. */
+/** Reads request bodies: size-limited JSON in UTF-8. */
 import { ServiceError } from '@dock/contract'
 
-/** Bytes that somebody who is signed in may send: secret files of 1 MiB in all, and what JSON makes of them. */
+/** Body limit of authenticated callers. Fits secret files of 1 MiB in total, escaped as JSON. */
 export const callerBodyBytesMax = 4 * 1024 * 1024
-/** Bytes that anybody may send. */
-export const strangerBodyBytesMax = 64 * 1024
+/** Body limit of anonymous callers. */
+export const anonymousBodyBytesMax = 64 * 1024
 
 const tooLarge = (bytesMax: number): ServiceError =>
   new ServiceError('validation_error', { message: `Body is larger than ${bytesMax} bytes.` })
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
-/** Throws when the announced length is over the limit, before a byte is read. */
+/** Throws if `Content-Length` is over the limit, before any byte is read. */
 const checkAnnouncedLength = (request: Request, bytesMax: number): void => {
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) throw tooLarge(bytesMax)
 }
@@ -29,28 +29,29 @@ const readBounded = async (request: Request, bytesMax: number): Promise<Uint8Arr
   return Buffer.concat(chunks)
 }
 
-/** PostgreSQL cannot store the character, and nothing that callers send needs it. */
-export function holdsNul(text: string): boolean {
+/** True if the text contains NUL, which PostgreSQL cannot store. */
+export function containsNul(text: string): boolean {
   return text.includes('\0')
 }
 
 const depthMax = 32
 
-/** What is wrong with a parsed body whatever its route; undefined when nothing is. Goes no deeper than it allows. */
-const faultOf = (value: unknown, depth = 0): string | undefined => {
-  if (typeof value === 'string') return holdsNul(value) ? 'Body holds the character NUL.' : undefined
+/** Returns what is wrong with a parsed body on any route, or undefined. Recurses at most `depthMax` levels. */
+const findFault = (value: unknown, depth = 0): string | undefined => {
+  if (typeof value === 'string')
+    return containsNul(value) ? 'Body contains the character NUL. Remove it.' : undefined
   if (typeof value !== 'object' || value === null) return undefined
   if (depth === depthMax) return `Body is nested more than ${depthMax} levels deep.`
   for (const [key, each] of Object.entries(value)) {
-    // Validation would lose it without a word.
-    if (key === '__proto__') return 'Body holds a field named __proto__.'
-    const fault = faultOf(key) ?? faultOf(each, depth + 1)
+    // Validation would drop this field silently.
+    if (key === '__proto__') return 'Body contains a field named __proto__. Remove it.'
+    const fault = findFault(key) ?? findFault(each, depth + 1)
     if (fault !== undefined) return fault
   }
   return undefined
 }
 
-/** The parsed body; an empty one reads as `{}`. Throws `validation_error`. */
+/** Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. */
 export async function readJsonBody(request: Request, bytesMax: number): Promise<unknown> {
   const bytes = await readBounded(request, bytesMax)
   if (bytes.byteLength === 0) return {}
@@ -60,7 +61,7 @@ export async function readJsonBody(request: Request, bytesMax: number): Promise<
   } catch (error) {
     throw new ServiceError('validation_error', { message: 'Body is not valid JSON.', cause: error })
   }
-  const fault = faultOf(body)
+  const fault = findFault(body)
   if (fault !== undefined) throw new ServiceError('validation_error', { message: fault })
   return body
 }

@@ -1,9 +1,9 @@
 import type { Duplex } from 'node:stream'
 
-/** How long the refused client's remaining bytes are read and thrown away. */
+/** How long the refused client's remaining bytes are read and discarded. */
 const lingerMs = 1_000
 
-/** Sockets that were refused. The parser reports an error again for each further piece that it reads. */
+/** Sockets that were refused. The parser reports the error again for each further chunk. */
 const refused = new WeakSet<Duplex>()
 
 const statusOf = (code: string | undefined): string => {
@@ -13,9 +13,9 @@ const statusOf = (code: string | undefined): string => {
 }
 
 /**
- * Handles `clientError` of an HTTP server: a request that its parser refused. Node's own handler closes the socket
- * with bytes unread, so that the kernel resets the connection and the client may never see the status. This handler
- * sends the status, ends its side, and reads on for a moment (RFC 9112, section 9.6).
+ * Handles `clientError` of an HTTP server: a request that the parser refused. Node's default handler closes the socket
+ * with unread bytes, so the kernel resets the connection and the client may never see the status. This handler sends the
+ * status, ends its side, and keeps reading for `lingerMs` (RFC 9112, section 9.6).
  */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return

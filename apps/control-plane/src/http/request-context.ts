@@ -1,4 +1,4 @@
-/** What is known of a request from its first moment: its id, its peer; and what is logged and measured at its end. */
+/** Middleware that sets a request's id and client address, and logs and measures the request when it ends. */
 
 import type { Logger } from '@dock/foundation'
 import { newUuid } from '@dock/foundation'
@@ -10,7 +10,7 @@ import type { Metrics } from './metrics.ts'
 export type RequestVariables = {
   requestId: string
   clientAddress: string
-  /** Pattern of the contract; `unknown` until a route has matched. */
+  /** The route's pattern; `unknown` until a route has matched. */
   route: string
   callerId: string | undefined
 }
@@ -21,14 +21,14 @@ export type RequestObservation = {
   logger: Logger
   metrics: Metrics
   clientAddress: ClientAddress
-  /** Adds what every answer says to browsers. */
+  /** Adds the security headers to a response. */
   secureHeaders(headers: Headers): void
 }
 
-/** Logs carry the pattern and never the path or query, which may hold tickets and tokens. */
+/** Logs the route's pattern, never the path or query, which may contain tickets and tokens. */
 export function observeRequests(options: RequestObservation): MiddlewareHandler<HttpEnvironment> {
   const { metrics, clientAddress, secureHeaders } = options
-  // Its line holds the fields below and no others: nothing to look for and blank out in every one.
+  // Redaction is off because the line has only the fields below, and redacting every line costs time.
   const logger = options.logger.child({}, { redact: [] })
   return async (context, next) => {
     const startedAt = performance.now()
@@ -45,7 +45,7 @@ export function observeRequests(options: RequestObservation): MiddlewareHandler<
     const { status } = context.res
     const route = context.get('route')
     metrics.observeRequest({ method, route, status, seconds })
-    // What asks whether Dock lives asks for ever, and anybody may.
+    // Health checks would flood the log.
     const level = route === '/health' && status === 200 ? 'debug' : 'info'
     logger[level](
       {

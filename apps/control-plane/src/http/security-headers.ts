@@ -1,4 +1,4 @@
-/** Headers of every answer that tell browsers what never to do with it. A page of the dashboard brings its own policy. */
+/** Security headers of every response. Pages of the dashboard set their own Content-Security-Policy. */
 
 const year = 31_536_000
 
@@ -6,11 +6,11 @@ const always = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
-  // Answers of the API are data: nothing in them runs, and nobody frames them.
+  // Responses of the API are data: browsers must not run or frame them.
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 } as const
 
-/** Sets what the answer does not set itself; over https, browsers also learn to come by https alone. */
+/** Returns a function that adds the headers a response does not set itself. With `secure`, it also adds HSTS. */
 export function securityHeaders(secure: boolean): (headers: Headers) => void {
   const all = Object.entries({
     ...always,

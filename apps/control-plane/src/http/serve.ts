@@ -1,4 +1,4 @@
-/** The listening socket: header limit, WebSocket upgrades, hosted ports, an end that lets requests under way finish. */
+/** The HTTP server: header limit, client timeouts, WebSocket upgrades, hosted ports, and graceful shutdown. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -6,29 +6,29 @@ import type { Precedence } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
-import { markFromRoot } from './root-door.ts'
+import { markFromRoot } from './root-socket.ts'
 
-/** Bytes of all headers of a request. */
+/** Limit of all headers of a request together. */
 const headerBytesMax = 16 * 1024
 const keepAliveTimeoutMs = 65_000
 
-/** How long a client may take over its part; the time that we take over ours is not counted. */
-export type ClientPatience = {
+/** Timeouts for the client's part of an exchange. The server's own processing time does not count. */
+export type ClientTimeouts = {
   headersMs: number
   /** The whole request, headers and body. */
   requestMs: number
-  /** A connection on which nothing moves while it is the client's turn: to send, or to read what we answer. */
+  /** Time without traffic while the client should send, or should read the response. */
   silenceMs: number
 }
-const usualPatience: ClientPatience = { headersMs: 15_000, requestMs: 60_000, silenceMs: 15 * 60_000 }
+const defaultTimeouts: ClientTimeouts = { headersMs: 15_000, requestMs: 60_000, silenceMs: 15 * 60_000 }
 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
-/** What else comes in at the same socket. */
+/** Other traffic on the same listening socket. */
 export type Doors = {
-  /** Upgrades of the service, mostly to `websocket`, by path. */
+  /** Returns the handler of an upgrade of the service, by path and protocol (mostly `websocket`). */
   upgradeOf(path: string, protocol: string): Upgrade | undefined
-  /** What is for hosted ports, told by its `Host` and by nothing else; null while there are none. */
+  /** Hosted ports. Their requests are recognized by `Host` only. Null if hosted ports are off. */
   ports: {
     takes(request: IncomingMessage): boolean
     handle(request: IncomingMessage, response: ServerResponse): Promise<void>
@@ -38,9 +38,9 @@ export type Doors = {
 
 export type HttpServer = {
   port: number
-  /** Takes no new connections; resolves when requests under way are answered, or after `patienceMs`. */
-  drain(patienceMs: number): Promise<void>
-  /** Cuts what is left. */
+  /** Stops accepting connections. Resolves when all requests are answered, or after `timeoutMs`. */
+  drain(timeoutMs: number): Promise<void>
+  /** Closes all remaining connections. */
   close(): void
 }
 
@@ -53,40 +53,41 @@ const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] 
 
 const protocolOf = (request: IncomingMessage): string => request.headers.upgrade?.toLowerCase() ?? ''
 
-/** Ends a request whose body has not come by then; the answer cancels it. */
-const hurry = (request: IncomingMessage, requestMs: number): (() => void) => {
+/** Refuses a request whose body has not arrived after `requestMs`. Returns a function that cancels the timer. */
+const limitRequestTime = (request: IncomingMessage, requestMs: number): (() => void) => {
   const timer = setTimeout(() => {
     if (!request.complete) request.socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
   }, requestMs)
   return () => clearTimeout(timer)
 }
 
-/** Listens on `bind:port` (0 for any free port), or on sockets that were handed over. */
+/** Listens on `bind:port` (port 0 picks a free port), or on inherited sockets. */
 export async function serveHttp(options: {
   app: HttpApp
   doors: Doors
-  /** Taken by every request of the service's own. */
+  /** Every API request takes precedence over the bodies of hosted ports. */
   precedence: Precedence
   bind: string
   port: number
-  /** File descriptors of sockets that already listen: one replaces `bind:port`, the other is reachable by root only. */
+  /** File descriptors of inherited listening sockets. `publicFd` replaces `bind:port`; only root can connect to `rootFd`. */
   listening?: { publicFd: number | undefined; rootFd: number | undefined }
-  patience?: ClientPatience
-  /** Told of what a door did not expect. */
+  timeouts?: ClientTimeouts
+  /** Called with unexpected errors of upgrades and hosted ports. */
   onDoorError(error: unknown): void
 }): Promise<HttpServer> {
-  const patience = options.patience ?? usualPatience
+  const timeouts = options.timeouts ?? defaultTimeouts
   const { doors, precedence, onDoorError } = options
   const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>
     doors.ports?.takes(request) ? undefined : doors.upgradeOf(pathOf(request), protocolOf(request))
-  // A create that clones repositories takes half an hour at most, and nothing moves meanwhile.
+  // The socket timeout is off while the server processes a request: a create that clones repositories can take half an
+  // hour without traffic.
   const answer = getRequestListener(async (request, bindings) => {
     const { socket } = (bindings as HttpBindings).incoming
     socket.setTimeout(0)
     try {
       return await options.app.fetch(request, bindings)
     } finally {
-      socket.setTimeout(patience.silenceMs)
+      socket.setTimeout(timeouts.silenceMs)
     }
   })
   let underWay = 0
@@ -94,14 +95,14 @@ export async function serveHttp(options: {
   const servers: Server[] = []
   let isDraining = false
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    const cancel = hurry(request, patience.requestMs)
+    const cancel = limitRequestTime(request, timeouts.requestMs)
     precedence.take()
     underWay += 1
     response.shouldKeepAlive &&= !isDraining
     response.once('close', () => {
       cancel()
       underWay -= 1
-      // The answer promised to keep the connection before the server began to drain.
+      // A response sent before the drain kept its connection alive. Close such connections once they are idle.
       if (isDraining) for (const each of servers) each.closeIdleConnections()
       if (underWay === 0) whenIdle?.()
     })
@@ -111,18 +112,18 @@ export async function serveHttp(options: {
     const server = createServer({
       maxHeaderSize: headerBytesMax,
       keepAliveTimeout: keepAliveTimeoutMs,
-      headersTimeout: patience.headersMs,
-      // A hosted port's requests take the time that they take; the service's own are hurried one by one.
+      headersTimeout: timeouts.headersMs,
+      // Requests of hosted ports have no time limit. API requests are limited one by one.
       requestTimeout: 0,
-      connectionsCheckingInterval: Math.min(patience.headersMs, 5_000),
-      // Whoever offers another protocol is answered in this one.
+      connectionsCheckingInterval: Math.min(timeouts.headersMs, 5_000),
+      // An offer to upgrade to any other protocol is ignored, and the request is served as HTTP/1.1.
       shouldUpgradeCallback: (request) =>
         protocolOf(request) === 'websocket' || upgradeOf(request) !== undefined,
     })
-    server.timeout = patience.silenceMs
+    server.timeout = timeouts.silenceMs
     server.on('request', (request, response) => {
       if (!doors.ports?.takes(request)) return serve(request, response)
-      // Neither is their silence ours to judge.
+      // Connections of hosted ports have no idle timeout.
       request.socket.setTimeout(0)
       doors.ports.handle(request, response).catch((error: unknown) => {
         onDoorError(error)
@@ -131,7 +132,7 @@ export async function serveHttp(options: {
     })
     server.on('clientError', refuseBrokenRequest)
     server.on('upgrade', (request, socket: Socket, head) => {
-      // What it becomes has its own rules of when silence ends it.
+      // The upgraded protocol has its own idle timeout.
       socket.setTimeout(0)
       const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : upgradeOf(request)
       if (!upgrade) return refuseUpgrade(socket)
@@ -162,7 +163,7 @@ export async function serveHttp(options: {
   }
   return {
     port: (server.address() as AddressInfo).port,
-    drain: async (patienceMs) => {
+    drain: async (timeoutMs) => {
       isDraining = true
       for (const each of servers) {
         each.close()
@@ -170,7 +171,7 @@ export async function serveHttp(options: {
       }
       if (underWay === 0) return
       await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, patienceMs)
+        const timer = setTimeout(resolve, timeoutMs)
         whenIdle = () => {
           clearTimeout(timer)
           resolve()

@@ -1,7 +1,7 @@
-/** Parameters, query, headers and body against the contract; the message names the field. */
+/** Validates parameters, query, headers and body against the contract. Error messages name the field. */
 import { limits, type Route, ServiceError } from '@dock/contract'
 import type * as z from 'zod'
-import { holdsNul } from './read-body.ts'
+import { containsNul } from './read-body.ts'
 
 const describe = (issue: z.core.$ZodIssue | undefined): string => {
   if (!issue) return 'Invalid request.'
@@ -9,7 +9,7 @@ const describe = (issue: z.core.$ZodIssue | undefined): string => {
   if (issue.code === 'unrecognized_keys') {
     return `${[...(at ? [at] : []), issue.keys[0]].join('.')}: unknown field`
   }
-  // Of a field that is not there.
+  // Zod reports a missing field as "received undefined".
   const message = issue.message.endsWith('received undefined') ? 'required' : issue.message
   return at ? `${at}: ${message}` : message
 }
@@ -20,18 +20,18 @@ const parse = (schema: z.ZodType, value: unknown): unknown => {
   throw new ServiceError('validation_error', { message: describe(result.error.issues[0]) })
 }
 
-/** Path parameters. A malformed one answers as an absent thing does. */
+/** Validates path parameters. A malformed id throws the same error as an id that does not exist. */
 export function validateParams(route: Route, raw: Record<string, string>): unknown {
   if (!route.params) return undefined
   const result = route.params.safeParse(raw)
-  if (result.success && !Object.values(raw).some(holdsNul)) return result.data
+  if (result.success && !Object.values(raw).some(containsNul)) return result.data
   const name = String(result.error?.issues[0]?.path[0] ?? '')
   const code = route.paramNotFound?.[name] ?? route.notFound
   if (code) throw new ServiceError(code)
   throw new ServiceError('validation_error', { message: describe(result.error?.issues[0]) })
 }
 
-/** Query parameters; each may stand once. */
+/** Validates query parameters. Each may appear once. */
 export function validateQuery(route: Route, search: URLSearchParams): unknown {
   if (!route.query) return undefined
   const raw: Record<string, string> = {}
@@ -39,14 +39,14 @@ export function validateQuery(route: Route, search: URLSearchParams): unknown {
     if (Object.hasOwn(raw, name)) {
       throw new ServiceError('validation_error', { message: `${name}: given more than once` })
     }
-    if (holdsNul(value))
-      throw new ServiceError('validation_error', { message: `${name}: holds the character NUL` })
+    if (containsNul(value))
+      throw new ServiceError('validation_error', { message: `${name}: contains the character NUL` })
     raw[name] = value
   }
   return parse(route.query, raw)
 }
 
-/** Body against its schema; a route without one takes no fields. */
+/** Validates the body against the route's schema. A route without a schema accepts only an empty object. */
 export function validateBody(route: Route, body: unknown): unknown {
   if (route.body) return parse(route.body, body)
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
@@ -57,7 +57,7 @@ export function validateBody(route: Route, body: unknown): unknown {
   return undefined
 }
 
-/** The idempotency key where the route reads one. */
+/** Returns the idempotency key, if the route accepts one and the caller sent it. */
 export function validateIdempotencyKey(route: Route, headers: Headers): string | undefined {
   if (!route.headers?.includes('idempotency-key')) return undefined
   const key = headers.get('idempotency-key') ?? undefined

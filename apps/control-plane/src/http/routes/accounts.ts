@@ -1,4 +1,4 @@
-/** Routes of the caller. */
+/** Routes of the caller's own account. */
 import {
   type AccountContext,
   createReadMe,

@@ -1,4 +1,4 @@
-/** Routes by which accounts close, open again and end. */
+/** Routes that close, reopen and erase accounts. */
 import {
   type ClosureContext,
   closeAccount,

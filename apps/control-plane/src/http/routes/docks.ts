@@ -1,4 +1,4 @@
-/** Routes of Docks and operations: contract to operation, nothing else. */
+/** Routes of Docks and operations. */
 import {
   branchDock,
   createDock,

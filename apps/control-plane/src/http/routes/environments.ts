@@ -50,7 +50,7 @@ export function environmentHandlers(context: EnvironmentContext): Handlers {
   }
 }
 
-/** The one that changes Docks as well. */
+/** The route that also changes Docks. */
 export function environmentUpgradeHandlers(context: DockContext): Handlers {
   return {
     upgradeEnvironment: (request) =>

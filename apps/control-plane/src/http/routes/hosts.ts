@@ -1,4 +1,4 @@
-/** Routes of hosts, for instance admins; the HTTP layer has checked that they are. */
+/** Routes of hosts. The HTTP layer admits only instance admins. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { declareLost } from '../../modules/docks/index.ts'
@@ -9,7 +9,7 @@ export function hostHandlers(options: {
   db: Db
   clock: Clock
   enrolment: Enrolment
-  /** Closes the live session of a host whose credential was replaced. */
+  /** Closes the session of a host after its credential was replaced. */
   disconnect(hostId: string, reason: string): void
 }): Handlers {
   return {

@@ -1,4 +1,4 @@
-/** Routes about the instance itself. */
+/** Routes of the instance: its configuration, images and contact form. */
 import {
   type ContactContext,
   type ImagesContext,

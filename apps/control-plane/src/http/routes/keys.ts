@@ -1,4 +1,4 @@
-/** Routes of keys: for the API and SSH, for model providers, and the hosted assistant's connection. */
+/** Routes of API keys, SSH keys, model provider keys, and the hosted assistant's connection. */
 import {
   addSshKey,
   createApiKey,

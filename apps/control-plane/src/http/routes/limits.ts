@@ -1,4 +1,4 @@
-/** Routes of organizations' limits; that only instance admins change them, the HTTP layer has checked. */
+/** Routes of an organization's limits. The HTTP layer lets only instance admins change them. */
 import type { Db } from '../../database/database.ts'
 import { changeOrganizationLimits, type Limits, readOrganizationLimits } from '../../modules/limits/index.ts'
 import type { Handlers } from '../handler.ts'

@@ -1,4 +1,4 @@
-/** Routes of the inbox and of who wants which alerts. */
+/** Routes of the inbox and of alert preferences. */
 import {
   type InboxContext,
   listNotifications,

@@ -1,4 +1,4 @@
-/** Routes of exposed ports: contract to operation, nothing else. */
+/** Routes of exposed ports. */
 import { exposePort, listPorts, type PortContext, unexposePort } from '../../modules/ports/index.ts'
 import type { Handlers } from '../handler.ts'
 

@@ -1,4 +1,4 @@
-/** Routes of terminals. The WebSocket itself is the terminal gateway's. */
+/** Routes of terminals. The terminal gateway handles the WebSocket. */
 import { ServiceError } from '@dock/contract'
 import { openTerminal, type TerminalContext } from '../../modules/terminals/index.ts'
 import type { Handlers } from '../handler.ts'
@@ -7,7 +7,9 @@ export function terminalHandlers(context: TerminalContext): Handlers {
   return {
     openTerminal: ({ caller, params }) => openTerminal(context, caller, params.id),
     connectTerminal: async () => {
-      throw new ServiceError('validation_error', { message: 'Open this address as a WebSocket.' })
+      throw new ServiceError('validation_error', {
+        message: 'This URL serves WebSockets only. Open it with a WebSocket client.',
+      })
     },
   }
 }

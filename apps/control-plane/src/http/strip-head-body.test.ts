@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { forMethod } from './for-method.ts'
+import { stripHeadBody } from './strip-head-body.ts'
 
 const answer = () => {
   let cancelled = false
@@ -12,15 +12,15 @@ const answer = () => {
   return { response, wasCancelled: () => cancelled }
 }
 
-it('HEAD has the headers of GET, and what makes the body is ended', async () => {
+it('keeps status and headers for HEAD, and cancels the body', async () => {
   const { response, wasCancelled } = answer()
-  const head = await forMethod('HEAD', response)
+  const head = await stripHeadBody('HEAD', response)
   expect([head.status, head.headers.get('content-length'), head.body]).toEqual([206, '7', null])
   expect(wasCancelled()).toBe(true)
 })
 
-it('GET is left as it is', async () => {
+it('leaves the response to GET unchanged', async () => {
   const { response, wasCancelled } = answer()
-  expect(await forMethod('GET', response)).toBe(response)
+  expect(await stripHeadBody('GET', response)).toBe(response)
   expect(wasCancelled()).toBe(false)
 })
