@@ -117,7 +117,7 @@ it('leaves every secret readable wherever it is killed, and nothing on an old ke
   await faults.clear()
   const before = await kids()
   await letKeysAge()
-  expect((await rotate()).stdout).toBe('1 owners have new keys; 3 secrets were sealed with them.\n')
+  expect((await rotate()).stdout).toBe('Created new data keys for 1 owners and sealed 3 secrets with them.\n')
   await letKeysAge()
   await rotate()
   await expectAllReadable()

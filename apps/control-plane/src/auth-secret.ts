@@ -1,10 +1,10 @@
-/** The secret that signs session cookies: kept in a file, made at the first start. */
+/** The secret that signs session cookies. The first start creates it and stores it in a file. */
 import { randomBytes } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
 
-/** Reads `keys/auth-secret` in the control folder, or makes it (mode 0600). */
+/** Reads `keys/auth-secret` in the control folder, or creates it with mode 0600. */
 export async function ensureAuthSecret(controlDir: string): Promise<string> {
   const folder = join(controlDir, 'keys')
   const path = join(folder, 'auth-secret')

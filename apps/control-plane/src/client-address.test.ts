@@ -8,7 +8,7 @@ it.each([
   ['203.0.113.5', null, '203.0.113.5'],
   ['::ffff:203.0.113.5', null, '203.0.113.5'],
   [undefined, null, 'local'],
-  // Nobody trusted says it.
+  // The peer is not a trusted proxy, so its header is ignored.
   ['203.0.113.5', '198.51.100.1', '203.0.113.5'],
   ['10.1.2.3', '198.51.100.1', '198.51.100.1'],
   ['::ffff:10.1.2.3', '198.51.100.1', '198.51.100.1'],
@@ -28,7 +28,7 @@ it('trusts nobody by default', () => {
   expect(createClientAddress([])('127.0.0.1', '198.51.100.1')).toBe('127.0.0.1')
 })
 
-it('tells a network from a mistake', () => {
+it('accepts addresses and CIDR networks, and refuses everything else', () => {
   for (const right of ['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8', '0.0.0.0/0'])
     expect(isNetwork(right)).toBe(true)
   for (const wrong of [

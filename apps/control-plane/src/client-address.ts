@@ -1,7 +1,7 @@
-/** Where a request comes from: the peer, or what proxies that the operator trusts say of it. */
+/** The client's address: the peer's, or the one that a trusted proxy reports in `X-Forwarded-For`. */
 import { BlockList, isIP } from 'node:net'
 
-/** The address of the client, given the socket's peer and the header `X-Forwarded-For` as it came. */
+/** Returns the client's address, given the socket's peer and the raw `X-Forwarded-For` header. */
 export type ClientAddress = (peer: string | undefined, forwardedFor: string | null) => string
 
 const family = (address: string): 'ipv4' | 'ipv6' | null => {
@@ -9,13 +9,13 @@ const family = (address: string): 'ipv4' | 'ipv6' | null => {
   return version === 0 ? null : version === 4 ? 'ipv4' : 'ipv6'
 }
 
-/** IPv4 as a dual-stack socket tells it, `::ffff:192.0.2.1`, is IPv4; a port that some proxies add goes. */
+/** Turns the IPv4-mapped form of a dual-stack socket (`::ffff:192.0.2.1`) into IPv4, and removes a port. */
 const plain = (address: string): string => {
   const bare = address.trim().replace(/^\[(.+)\](:\d+)?$|^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1$3')
   return bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '')
 }
 
-/** Whether a text names one address or a network in CIDR form. */
+/** True if the text is an IP address or a network in CIDR notation. */
 export function isNetwork(text: string): boolean {
   const [address = '', bits, ...rest] = text.split('/')
   const kind = family(address)
@@ -35,8 +35,8 @@ const listOf = (networks: readonly string[]): BlockList => {
 }
 
 /**
- * Reads the header from its end, where the proxy nearest to us wrote: the first address that is no trusted proxy is
- * the client's. What stands before it anybody can have made up.
+ * Reads `X-Forwarded-For` from its end, where the nearest proxy wrote. The first address that is not a trusted proxy is
+ * the client's. Entries before that one are ignored: any client can forge them.
  */
 export function createClientAddress(trustedProxies: readonly string[]): ClientAddress {
   const trusted = listOf(trustedProxies)

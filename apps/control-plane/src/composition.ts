@@ -1,4 +1,4 @@
-/** The only place where the parts of the control plane are constructed and joined. */
+/** The only place that constructs the parts of the control plane and connects them. */
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
 import { type Clock, type Logger, Precedence } from '@dock/foundation'
@@ -43,7 +43,7 @@ import { createTenantModules, type TenantModules } from './tenant-modules.ts'
 export type ControlPlane = {
   app: HttpApp
   doors: Doors
-  /** What bodies of hosted ports stand back for. */
+  /** Lets API requests go before the bodies of hosted ports. */
   precedence: Precedence
   handlers: Handlers
   docks: DockModules
@@ -62,7 +62,7 @@ export type CompositionOptions = {
   logger: Logger
   authSecret: string
   keyRing: KeyRing
-  /** Instead of the links of real hosts: tests only. */
+  /** Replaces the gateway to real hosts. Tests only. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
 }
 
@@ -125,10 +125,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     chatgpt: config.chatgpt,
     limits: config.limits,
     wakeMailer: mailer.wake,
-    // In this order: a Template keeps its Dock, a Dock its Snapshots, a Snapshot its objects. What is written about them
-    // goes in the round in which nothing of them is left.
+    // The order matters: a Template holds its Dock, a Dock its Snapshots, a Snapshot its objects. Records and counters
+    // are removed last, once everything that they describe is gone.
     things: [
-      // While the database knows which Docks were the organization's.
+      // First, while the database still knows which Docks belong to the organization.
       {
         name: 'quarantine',
         remove: async (organizationId) => {
@@ -213,7 +213,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     checkHealth: () => {
       const late = Promise.withResolvers<never>()
       const cancel = clock.after(healthTimeoutMs, () =>
-        late.reject(new Error('the database does not answer')),
+        late.reject(new Error('the database did not respond in time')),
       )
       const answered = sql`select 1`.execute(db).then(() => undefined)
       return Promise.race([answered, late.promise]).finally(cancel)
@@ -252,7 +252,8 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
           retention: docks.noticeRetention,
         },
         clock,
-        onLost: (error) => logger.warn({ err: error }, 'no notices from the database for a moment'),
+        onLost: (error) =>
+          logger.warn({ err: error }, 'lost the LISTEN connection to the database; reconnecting'),
       })
       await docks.start()
     },

@@ -52,7 +52,7 @@ it('reads lists, addresses and empty values', () => {
   expect(config.trustedProxies).toEqual(['10.0.0.0/8', '::1'])
 })
 
-it('reads social sign-in, whole or not at all', () => {
+it('requires both the id and the secret of a social sign-in', () => {
   const github = { GITHUB_CLIENT_ID: 'id', GITHUB_CLIENT_SECRET: 'secret' }
   expect(readConfig({ ...database, ...github }).social).toEqual({
     github: { clientId: 'id', clientSecret: 'secret', url: 'https://github.com' },

@@ -65,7 +65,7 @@ const schema = z.object({
   DOCK_COPY_TIMES: z.never(`is gone; set ${copyTimeNames.join(', ')} instead, each in seconds`).optional(),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   DOCK_TRUSTED_PROXIES: commaList
-    .refine((list) => list.every(isNetwork), 'must be addresses or networks, as 10.0.0.0/8')
+    .refine((list) => list.every(isNetwork), 'must be IP addresses or networks such as 10.0.0.0/8')
     .default([]),
   PORTS_DOMAIN: z.string().optional(),
   DOCK_EMBEDDED_HOST: z.enum(['on', 'off']).default('on'),
@@ -91,13 +91,13 @@ const schema = z.object({
 export type Config = {
   port: number
   bind: string
-  /** Descriptors of listening sockets that the supervisor holds; undefined: this process listens itself. */
+  /** File descriptors of listening sockets inherited from the supervisor. Undefined: this process binds its own. */
   listening: { publicFd: number | undefined; rootFd: number | undefined }
   controlDir: string
   databaseUrl: string
-  /** Of the pool. A statement that takes longer is ended by PostgreSQL; 0: none is. */
+  /** The connection pool. PostgreSQL cancels a statement after `statementTimeoutMs`; 0 means no timeout. */
   database: { connections: number; statementTimeoutMs: number }
-  /** Where callers reach the service, without a slash at the end. */
+  /** Public URL of the API, without a trailing slash. */
   apiUrl: string
   appUrl: string
   defaultImage: (typeof imageCatalog)[number]
@@ -106,40 +106,40 @@ export type Config = {
   adminEmails: string[]
   signUp: SignUpPolicy
   social: SocialLogins
-  /** Where repositories are cloned from, whether or not people can sign in there. */
+  /** Base URLs of the git providers. Set whether or not sign-in with them is configured. */
   gitServers: GitServers
   /** Sign-in with the hosted assistant's provider; undefined: off. */
   chatgpt: DeviceFlowSettings | undefined
   authSecret: string | undefined
   /** Entries of the key ring; undefined: the generated file. */
   secretKeys: string | undefined
-  /** Where control planes count rate limits together; undefined: each in its memory. */
-  /** Where durable copies lie; undefined: a folder of the data folder. */
+  /** Object store of durable copies. Undefined: a folder in the data folder. */
   objectStoreUrl: string | undefined
-  /** Free disk that copies in the folder leave alone: the database may be on it. */
+  /** Disk space that copies in the folder leave free, because the database may be on the same disk. */
   objectReserveBytes: number
   copies: CopySettings
+  /** Store of the rate limit counters. Undefined: each control plane counts in its own memory. */
   redisUrl: string | undefined
-  /** Proxies whose `X-Forwarded-For` is believed. */
+  /** Proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies: string[]
   smtpUrl: string | undefined
   mailFrom: string
-  /** Who reads what is written through the contact form. */
+  /** Recipient of messages from the contact form. */
   contactEmail: string
   /** Null: hosted ports are off. */
   portsDomain: PortsDomain | null
   embeddedHost: boolean
-  /** Undefined: the usual one where it is free. */
+  /** Undefined: the default port, or no metrics if that port is taken. */
   metricsPort: number | undefined
-  /** What one command may take, whatever its caller asks for. */
+  /** Upper limit of a command's timeout. */
   execTimeoutSecondsMax: number
-  /** What one answer may hold of a file of a Snapshot. */
+  /** Upper limit of the bytes of a Snapshot file in one response. */
   snapshotFileBytesMax: number
-  /** Organizations start compute as their plan allows; otherwise there are no plans. */
+  /** True if an organization's plan decides whether it may start compute. If false, there are no plans. */
   billing: boolean
-  /** What an organization and a person may use of the instance. */
+  /** Default limits of an organization and of a person. */
   limits: InstanceLimits
-  /** Silence after which a host counts as lost: deletes and forced stops then go on without it. */
+  /** Time without a heartbeat after which a host counts as lost. Deletes and forced stops then proceed without it. */
   hostLostAfterMs: number
   placement: { cpuOvercommit: number; memoryOvercommit: number }
 }
@@ -203,7 +203,10 @@ const instanceLimits = (values: z.output<typeof schema>): InstanceLimits => ({
   organizationsPerPerson: values.DOCK_LIMIT_ORGANIZATIONS,
 })
 
-/** Reads and checks the environment; an empty value counts as unset. Throws naming the variable to correct. */
+/**
+ * Reads and validates the environment. An empty value counts as unset. Throws an error that names the variable to
+ * correct.
+ */
 export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
   const result = schema.safeParse(given)

@@ -1,4 +1,4 @@
-/** Joins what people connect to inside Docks: terminals and hosted ports, their routes and their gateways. */
+/** Wires up terminals and hosted ports: their routes and their gateways. */
 import type { Clock, Logger, Precedence } from '@dock/foundation'
 import type { ClientAddress } from './client-address.ts'
 import type { Db } from './database/database.ts'
@@ -17,11 +17,11 @@ import type { RateLimits } from './rate-limits/rate-limits.ts'
 export type ConnectionModules = {
   handlers: Handlers
   terminals: TerminalGateway
-  /** Null while hosted ports are off. */
+  /** Null if hosted ports are off. */
   ports: PortGateway | null
-  /** A notice of the channel `port_routes`. */
+  /** Handles a notification of the PostgreSQL channel `port_routes`. */
   noticeRoute(label?: string): void
-  /** Ends every terminal and every connection to a port. */
+  /** Closes every terminal and every connection to a port. */
   close(): void
 }
 

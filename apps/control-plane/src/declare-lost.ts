@@ -1,4 +1,6 @@
-/** Declares a host lost, straight in the database: run by script/declare-lost. A server that runs goes on with it. */
+/**
+ * Declares a host lost, directly in the database. Run by script/declare-lost. A running server picks the change up.
+ */
 import { systemClock } from '@dock/foundation'
 import { declareLost } from './modules/docks/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
@@ -8,5 +10,5 @@ await runOnDatabase('declare-lost', async (db) => {
     { db, clock: systemClock },
     process.argv[2] ?? '',
   )
-  return `Host ${hostId} is declared lost. ${docks} Docks were on it; ${failedSnapshots} Snapshots had no copy and read failed now.`
+  return `Host ${hostId} is declared lost. ${docks} Docks were on it; ${failedSnapshots} Snapshots had no copy and are now failed.`
 })

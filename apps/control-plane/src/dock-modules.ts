@@ -1,4 +1,4 @@
-/** Joins hosts, Docks, Snapshots, the engine and the fleet gateway. */
+/** Wires up hosts, Docks, Snapshots, the engine and the fleet gateway. */
 import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
@@ -65,11 +65,14 @@ export type DockModules = {
   copies: Copies
   imageVersions: ImageVersions
   orderedStops: OrderedStops
-  /** There may be data at rest of organizations that keep none. */
+  /** Starts a sweep for data at rest of organizations with zero data retention. */
   noticeRetention(): void
-  /** Begins sweeps and timers, and keeps a fresh join token in the file when one is named. */
+  /** Starts sweeps and timers. */
   start(): Promise<void>
-  /** Ends timers and links; operations under way are left to their leases after a moment's wait. */
+  /**
+   * Stops timers and closes links. Waits 5 s for running operations; after that, another process takes them over when
+   * their leases expire.
+   */
   stop(): Promise<void>
 }
 
@@ -87,22 +90,22 @@ export function createDockModules(options: {
   snapshotFileBytesMax: number
   fingerprintKey: Buffer
   billing: boolean
-  /** What an organization may have that has no limits of its own. */
+  /** Limits of an organization that has none of its own. */
   limits: Limits
-  /** Silence after which a host counts as lost. */
+  /** Time without a heartbeat after which a host counts as lost. */
   hostLostAfterMs: number
-  /** Where repositories lie, and what git in a Dock is granted. */
+  /** Base URLs of the git providers, and the credentials that git in a Dock may use. */
   gitServers: GitServers
   grantFor: GrantFor
-  /** Where durable copies lie. */
+  /** Holds the durable copies. */
   store: ObjectStore
   copySettings: CopySettings
   copyMetrics?: CopyMetrics
-  /** Told every few seconds how many things stand in quarantine. */
+  /** Called every few seconds with the number of quarantined items. */
   quarantined?(things: number): void
-  /** Erases again what a restored database brought back. */
+  /** Repeats erasures that a restored database has undone. */
   eraseAgain?(erased: readonly Erased[]): Promise<void>
-  /** Instead of the links of real hosts: tests only. */
+  /** Replaces the gateway to real hosts. Tests only. */
   hostGateway?: HostGateway
 }): DockModules {
   const { db, clock, logger } = options
@@ -219,7 +222,7 @@ export function createDockModules(options: {
     },
     start: async () => {
       await lineage.begin()
-      // Before any order is given.
+      // Before the first order to a host: the object store may show that this database is a restored one.
       await storeMemory.look()
       await runner.start()
       await copies.start()
@@ -244,7 +247,9 @@ export function createDockModules(options: {
       fleet.close()
       await usage
         .flush()
-        .catch((error: unknown) => logger.warn({ err: error }, 'the last minute of usage is lost'))
+        .catch((error: unknown) =>
+          logger.warn({ err: error }, 'could not save usage; the last minute of usage is lost'),
+        )
     },
   }
 }

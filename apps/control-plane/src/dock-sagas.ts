@@ -1,4 +1,4 @@
-/** Joins the workflows of Docks, Snapshots and Templates with what they take from other modules. */
+/** Wires up the sagas of Docks, Snapshots and Templates with their dependencies from other modules. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import type { Saga } from './engine/index.ts'
@@ -34,7 +34,7 @@ export function createDockSagas(
     logger: Logger
     gateway: HostGateway
     sealer: Sealer
-    /** Names this process on leases. */
+    /** Identifies this process on leases. */
     owner: string
     copies: Copies
     imageVersions: ImageVersions

@@ -1,4 +1,4 @@
-/** What Docks, hosts and their records need at regular times, each task by the module that owns it. */
+/** Periodic tasks of Docks, hosts and their records. Each task belongs to the module that owns the data. */
 import { createTimers, pruneOperations, type Timers } from './engine/index.ts'
 import {
   activitySweepMs,
@@ -14,20 +14,22 @@ import { countQuarantined, type HostEvents, type LostTime } from './modules/host
 import type { StoreMemory } from './modules/lineage/index.ts'
 import { wipeTemplates } from './modules/templates/index.ts'
 
-/** What is kept for a day of keyed requests. */
-const dropKeys = async ({ db, clock }: DockContext): Promise<void> => {
+const dropIdempotencyKeys = async ({ db, clock }: DockContext): Promise<void> => {
   await dropOldOutcomes({ db, clock })
   await dropOldKeys(db, clock.now())
 }
 
-/** What is older than it is kept. */
+/** Deletes records whose retention period is over. */
 const pruneRecords = async ({ db, clock }: DockContext): Promise<void> => {
   await pruneVersions({ db, clock })
   await pruneOperations({ db, clock })
   await pruneDockRecords({ db, clock })
 }
 
-/** Wipes data at rest of organizations that keep none. A Template keeps its Dock, so it goes first. */
+/**
+ * Wipes the data at rest of organizations with zero data retention. Templates go first: a Template prevents the deletion
+ * of its Dock.
+ */
 export async function wipeRetained(context: DockContext): Promise<void> {
   await wipeTemplates(context.db)
   await wipeArchivedDocks(context)
@@ -38,7 +40,7 @@ export function createDockUpkeep(options: {
   lostTime: LostTime
   storeMemory: StoreMemory
   hostEvents: HostEvents
-  /** Told how many things stand in quarantine. */
+  /** Called with the number of quarantined items. */
   quarantined?: ((things: number) => void) | undefined
 }): Timers {
   const { context, lostTime, storeMemory, hostEvents, quarantined } = options
@@ -49,17 +51,17 @@ export function createDockUpkeep(options: {
     tasks: [
       { name: 'activity', everyMs: activitySweepMs, run: () => activity.sweep() },
       { name: 'usage', everyMs: usageSweepMs, run: () => usage.writeEnded() },
-      { name: 'keys', everyMs: 60_000, run: () => dropKeys(context) },
+      { name: 'idempotency keys', everyMs: 60_000, run: () => dropIdempotencyKeys(context) },
       { name: 'old records', everyMs: 600_000, run: () => pruneRecords(context) },
       { name: 'zero data retention', everyMs: 60_000, run: () => wipeRetained(context) },
-      { name: 'what hosts remember', everyMs: 5_000, run: lostTime.tell },
-      { name: 'what the object store remembers', everyMs: 10_000, run: storeMemory.keep },
+      { name: 'lineage records on hosts', everyMs: 5_000, run: lostTime.tell },
+      { name: 'lineage records in the object store', everyMs: 10_000, run: storeMemory.keep },
       {
         name: 'quarantine',
         everyMs: 15_000,
         run: async () => quarantined?.(await countQuarantined(db)),
       },
-      { name: 'silence', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
+      { name: 'silent hosts', everyMs: 1_000, run: () => hostEvents.noticeSilence() },
       { name: 'held recoveries', everyMs: 1_000, run: () => hostEvents.recoverHeld() },
     ],
   })

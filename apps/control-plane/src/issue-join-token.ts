@@ -1,4 +1,4 @@
-/** Prints a join token for one more host, straight from the database: run by script/host-token, needs no server. */
+/** Prints a join token for one more host, directly from the database. Run by script/host-token; needs no server. */
 import { systemClock } from '@dock/foundation'
 import { createEnrolment } from './modules/hosts/index.ts'
 import { runOnDatabase } from './run-on-database.ts'

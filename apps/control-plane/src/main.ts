@@ -1,4 +1,7 @@
-/** Starts one control plane and ends it in order: no new request, requests answered, work let go, database closed. */
+/**
+ * Starts one control plane. On SIGTERM or SIGINT it stops in order: it takes no new requests, finishes those under way,
+ * stops its background work, and closes the database.
+ */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compileOnly, createLogger, type Logger, systemClock } from '@dock/foundation'
@@ -13,7 +16,7 @@ import { serveHttp } from './http/serve.ts'
 import { ensureFirstPerson } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 
-const usualMetricsPort = 9464
+const defaultMetricsPort = 9464
 const drainMs = 10_000
 
 const listenForMetrics = async (
@@ -22,23 +25,26 @@ const listenForMetrics = async (
   logger: Logger,
 ) => {
   try {
-    return await serveMetrics(registry, config.metricsPort ?? usualMetricsPort)
+    return await serveMetrics(registry, config.metricsPort ?? defaultMetricsPort)
   } catch (error) {
     if (config.metricsPort !== undefined) throw error
-    logger.warn({ port: usualMetricsPort }, 'metrics are off: port taken; set DOCK_METRICS_PORT')
+    logger.warn(
+      { port: defaultMetricsPort },
+      'metrics are off because the port is in use; set DOCK_METRICS_PORT to a free port',
+    )
     return undefined
   }
 }
 
 const run = async (logger: Logger): Promise<void> => {
   const config = readConfig(process.env)
-  // Read once: what runs inside this process has no need to find them again.
+  // Removed once read, so that no other code in this process can read or leak them.
   delete process.env.DOCK_ADMIN_PASSWORD
   delete process.env.DOCK_SECRET_KEYS
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const lock = await holdInstanceLock(config.databaseUrl, (error) => {
-    logger.fatal({ err: error }, 'the lock on the database is lost')
+    logger.fatal({ err: error }, 'lost the instance lock on the database; stopping')
     end(1)
   })
   const applied = await migrate(config.databaseUrl)
@@ -47,7 +53,7 @@ const run = async (logger: Logger): Promise<void> => {
     url: config.databaseUrl,
     maxConnections: config.database.connections,
     statementTimeoutMs: config.database.statementTimeoutMs,
-    onIdleError: (error) => logger.warn({ err: error }, 'connection to the database lost'),
+    onIdleError: (error) => logger.warn({ err: error }, 'lost an idle database connection; it is replaced'),
   })
   const authSecret = config.authSecret ?? (await ensureAuthSecret(config.controlDir))
   const keyRing = await ensureKeyRing(config)
@@ -60,7 +66,7 @@ const run = async (logger: Logger): Promise<void> => {
     authSecret,
     keyRing,
   })
-  const made = await ensureFirstPerson(database.db, {
+  const created = await ensureFirstPerson(database.db, {
     controlDir: config.controlDir,
     baseUrl: config.apiUrl,
     image: config.defaultImage,
@@ -68,7 +74,11 @@ const run = async (logger: Logger): Promise<void> => {
     password: config.admin.password,
     now: systemClock.now(),
   })
-  if (made) logger.info({ file: join(config.controlDir, 'admin.json') }, 'first person made')
+  if (created)
+    logger.info(
+      { file: join(config.controlDir, 'admin.json') },
+      'created the first account; its password is in the file',
+    )
   await controlPlane.start()
   const metricsServer = await listenForMetrics(config, controlPlane.metrics.registry, logger)
   const server = await serveHttp({
@@ -96,11 +106,11 @@ const run = async (logger: Logger): Promise<void> => {
     }
     stop().then(
       () => {
-        logger.info('control plane ended')
+        logger.info('control plane stopped')
         process.exit(exitCode)
       },
       (error: unknown) => {
-        logger.error({ err: error }, 'control plane did not end cleanly')
+        logger.error({ err: error }, 'control plane did not stop cleanly')
         process.exit(1)
       },
     )

@@ -1,4 +1,4 @@
-/** Joins what belongs to people: sign-in, accounts and their end, notifications, and the signals of access lost. */
+/** Wires up sign-in, accounts and their closure, notifications, and the signals of lost access. */
 import type { Clock, Logger } from '@dock/foundation'
 import type pg from 'pg'
 import type { Config } from './config.ts'
@@ -33,10 +33,10 @@ export type PeopleModules = {
   handlers: Handlers
   signIn: SignIn
   accessSignals: AccessSignals
-  /** Erases again what a restored database brought back. */
+  /** Repeats erasures that a restored database has undone. */
   eraseAgain(erased: readonly Erased[]): Promise<void>
   start(): void
-  /** Resolves when no sign-in is worked on after its answer. */
+  /** Resolves when no sign-in has background work left. */
   stop(): Promise<void>
 }
 
@@ -53,7 +53,7 @@ export function createPeopleModules(options: {
   rateLimits: RateLimits
   transport: MailTransport
   mailer: Mailer
-  /** Stops were ordered, organizations deleted. */
+  /** Called after stops were ordered, and after organizations were deleted. */
   wakeStops(): void
   wakeRemoval(): void
 }): PeopleModules {

@@ -1,4 +1,4 @@
-/** What stands in quarantine, shown and decided on straight in the database: run by script/quarantine, needs no server. */
+/** Lists quarantined items, adopts or deletes them, directly in the database. Run by script/quarantine; needs no server. */
 import { parseArgs } from 'node:util'
 import { isUuid, systemClock } from '@dock/foundation'
 import type { Db } from './database/database.ts'
@@ -30,7 +30,7 @@ const line = (item: Quarantined): string =>
 
 const list = async (db: Db): Promise<string> => {
   const rows = await listQuarantineRows(db, { all: values.all, limit: listedMax })
-  return rows.length === 0 ? 'Nothing stands in quarantine.' : rows.map(line).join('\n')
+  return rows.length === 0 ? 'The quarantine is empty.' : rows.map(line).join('\n')
 }
 
 const run = async (db: Db): Promise<string> => {
@@ -40,12 +40,12 @@ const run = async (db: Db): Promise<string> => {
   if (id === undefined || !isUuid(id) || rest.length > 0) throw new Error(usage)
   if (command === 'adopt') {
     const { dockId, snapshotId, isNewDock } = await adoptQuarantined(context, id, values.organization)
-    const where = isNewDock ? `archived Dock ${dockId}` : `Dock ${dockId}, which was known`
-    return `Adopted as Snapshot ${snapshotId} of the ${where}. Resume the Dock to start it from there.`
+    const where = isNewDock ? `new, archived Dock ${dockId}` : `existing Dock ${dockId}`
+    return `Adopted as Snapshot ${snapshotId} of the ${where}. Resume the Dock to start it from this Snapshot.`
   }
   if (command !== 'delete') throw new Error(usage)
   await deleteQuarantined(context, id)
-  return 'Deleted: its host removes it after its next report, within a minute while it is linked.'
+  return 'Deleted. The host removes the data after its next report, within a minute if the host is connected.'
 }
 
 await runOnDatabase('quarantine', run)

@@ -10,7 +10,7 @@ import { createSealer, newRingEntry, parseKeyRing } from './sealing/index.ts'
 
 const program = join(import.meta.dirname, 'rotate-keys.ts')
 
-it('seals every secret again, and tells what is wrong with the ring before it touches one', async () => {
+it('seals every secret again, and refuses a wrong key ring before it changes any secret', async () => {
   const database = await freshDatabase()
   try {
     const { db, url } = database
@@ -34,7 +34,7 @@ it('seals every secret again, and tells what is wrong with the ring before it to
     const right = await rotate(entry)
     expect([right.code, right.stdout]).toEqual([
       0,
-      '1 owners have new keys; 1 secrets were sealed with them.\n',
+      'Created new data keys for 1 owners and sealed 1 secrets with them.\n',
     ])
     const after = await sql<{ sealed: string }>`select sealed_key as sealed from provider_keys`.execute(db)
     expect(after.rows[0]!.sealed.split('.')[1]).not.toBe(before.split('.')[1])
@@ -44,7 +44,7 @@ it('seals every secret again, and tells what is wrong with the ring before it to
   }
 })
 
-it('takes the ring from a plain file of the control folder’s user, and as root from no other', async () => {
+it('as root, reads the key ring only from a plain file that belongs to the control folder’s user', async () => {
   const database = await freshDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
   const nobody = 65_534
@@ -60,7 +60,7 @@ it('takes the ring from a plain file of the control folder’s user, and as root
     await mkdir(keys)
     await writeFile(file, newRingEntry())
     for (const path of [folder, keys, file]) await chown(path, nobody, nobody)
-    expect((await rotate()).stdout).toContain('0 owners have new keys')
+    expect((await rotate()).stdout).toContain('new data keys for 0 owners')
 
     const ofRoot = join(folder, 'of-root')
     await writeFile(ofRoot, newRingEntry())

@@ -1,4 +1,4 @@
-/** Gives every organization and person a new data key and seals their secrets with it: run by script/rotate-keys. */
+/** Gives every organization and person a new data key and seals their secrets with it. Run by script/rotate-keys. */
 import { systemClock } from '@dock/foundation'
 import { runOnDatabase } from './run-on-database.ts'
 import { sealedColumns } from './sealed-columns.ts'
@@ -7,10 +7,13 @@ import { checkKeyRing, createSealer, findKeyRing, rotateDataKeys } from './seali
 await runOnDatabase('rotate-keys', async (db) => {
   const { DOCK_SECRET_KEYS: secretKeys, DOCK_CONTROL_DIR: controlDir = '' } = process.env
   const ring = await findKeyRing({ secretKeys, controlDir })
-  if (!ring) throw new Error('There is no key ring: set DOCK_SECRET_KEYS, or DOCK_DATA_DIR as Dock has it.')
+  if (!ring)
+    throw new Error(
+      'There is no key ring. Set DOCK_SECRET_KEYS or DOCK_DATA_DIR to the same value as for script/server.',
+    )
   await checkKeyRing(db, ring)
   const sealer = createSealer({ db, clock: systemClock, ring, columns: sealedColumns })
   const context = { db, clock: systemClock, ring, sealer, columns: sealedColumns }
   const { owners, resealed } = await rotateDataKeys(context)
-  return `${owners} owners have new keys; ${resealed} secrets were sealed with them.`
+  return `Created new data keys for ${owners} owners and sealed ${resealed} secrets with them.`
 })

@@ -1,11 +1,13 @@
-/** What the programs have in common that work straight on the control plane's database and need no server. */
+/** Shared frame of the scripts that work directly on the control plane's database and need no server. */
 import { type Db, openDatabase } from './database/database.ts'
 
-/** Prints what `work` answers, or why it failed, in the program's name; ends with exit code 1 then. */
+/**
+ * Prints the result of `work` to stdout. If it fails, prints `name` and the reason to stderr and sets exit code 1.
+ */
 export async function runOnDatabase(name: string, work: (db: Db) => Promise<string>): Promise<void> {
   try {
     const url = process.env['DATABASE_URL']
-    if (!url) throw new Error('DATABASE_URL must name the database of the control plane.')
+    if (!url) throw new Error('Set DATABASE_URL to the URL of the control plane’s database.')
     const database = openDatabase({ url, maxConnections: 2 })
     try {
       process.stdout.write(`${await work(database.db)}\n`)
@@ -15,7 +17,9 @@ export async function runOnDatabase(name: string, work: (db: Db) => Promise<stri
   } catch (error) {
     const { code, message } = error as { code?: string; message: string }
     const sentence =
-      code === 'ENOENT' || code === 'ECONNREFUSED' ? 'Dock is not running on this data folder.' : message
+      code === 'ENOENT' || code === 'ECONNREFUSED'
+        ? 'Cannot reach the database. Start Dock on this data folder, then try again.'
+        : message
     process.stderr.write(`${name}: ${sentence}\n`)
     process.exitCode = 1
   }

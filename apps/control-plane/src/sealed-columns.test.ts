@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sealedColumns } from './sealed-columns.ts'
 
-it('are columns that there are, each with its row id and its owner in the same row', async () => {
+it('every declared sealed column exists, and so do its row id and owner columns', async () => {
   const database = await freshDatabase()
   try {
     const { rows } = await sql<{ name: string }>`

@@ -1,4 +1,4 @@
-/** Every column of the database that holds sealed values, as the modules declare them. */
+/** Every database column that holds sealed values. Each is declared by the module that owns its table. */
 import { loginGrantColumn } from './modules/accounts/index.ts'
 import { copyKeysColumn } from './modules/copies/index.ts'
 import { dockSealedColumns } from './modules/docks/index.ts'

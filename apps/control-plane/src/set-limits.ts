@@ -1,4 +1,4 @@
-/** Shows or sets the limits of one organization, straight in the database: run by script/limits, needs no server. */
+/** Shows or sets the limits of one organization, directly in the database. Run by script/limits; needs no server. */
 import { setLimits } from './modules/limits/index.ts'
 import { runOnDatabase } from './run-on-database.ts'
 

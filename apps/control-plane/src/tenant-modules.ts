@@ -1,4 +1,4 @@
-/** Joins organizations and keys: who may do what, and what goes with whom. */
+/** Wires up organizations, Environments and keys, and the removal of everything that a deleted organization owns. */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import type { Handlers } from './http/handler.ts'
@@ -22,7 +22,7 @@ export type TenantModules = {
   handlers: Handlers
   removal: OrganizationRemoval
   start(): void
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no background work is running. */
   stop(): Promise<void>
 }
 
@@ -34,11 +34,11 @@ export function createTenantModules(options: {
   keyRing: KeyRing
   rateLimits: RateLimits
   appUrl: string
-  /** Undefined: no sign-in with the hosted assistant's provider. */
+  /** Undefined: sign-in with the hosted assistant's provider is off. */
   chatgpt: DeviceFlowSettings | undefined
   limits: InstanceLimits
   wakeMailer(): void
-  /** What an organization owns beyond rows that a cascade takes. */
+  /** What an organization owns besides the rows that a cascading delete removes. */
   things: readonly OrganizationThing[]
 }): TenantModules {
   const { db, clock, logger, sealer, rateLimits, appUrl, wakeMailer, things } = options

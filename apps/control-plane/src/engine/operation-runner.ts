@@ -1,7 +1,8 @@
 /**
- * Runs operations: one saved by this process at once, one that waits for a taker as soon as a notice wakes this process,
- * one whose lease ran out within a second. A lease is renewed while its saga runs, so that a process that dies or hangs
- * loses it and another goes on from the last record.
+ * Runs operations. An operation that this process saved runs immediately. A pending operation runs as soon as a
+ * notification wakes this process. An operation whose lease has expired is taken over within a second, and continues
+ * from its last recorded step. The runner renews a lease while its saga runs, so only a process that died or hangs
+ * loses it.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
@@ -18,26 +19,26 @@ const batch = 20
 
 const interrupted: OperationError = {
   code: 'service_unavailable',
-  message: 'This was interrupted and goes on by itself. Read the Dock to see how it ends.',
+  message: 'The operation was interrupted and is retried automatically. Read the Dock to see the result.',
 }
 
 export type OperationRunner = {
-  /** What is written with a new operation, so that it is this process's from the first moment. */
+  /** The lease to save with a new operation, so that no other process takes it. */
   lease(): { owner: string; until: Date }
   /**
-   * Runs an operation that was saved with {@link lease}. Answers its failure, or null when done or blocked. Never
-   * rejects: one that was interrupted here answers `service_unavailable`, and is taken up again.
+   * Runs an operation that was saved with {@link lease}. Returns its failure, or null if it completed or is blocked.
+   * Never rejects: an interrupted operation returns `service_unavailable` and is retried later.
    */
   run(operation: OperationRow): Promise<OperationError | null>
-  /** Takes over what is due; called each second once started. */
+  /** Takes over operations that are due. Runs every second once started. */
   sweep(): Promise<void>
-  /** Sweeps soon, without waiting for it: something became due. */
+  /** Starts a sweep without waiting for it. */
   wake(): void
   /** Resolves when no operation runs in this process. */
   settled(): Promise<void>
   /**
-   * Begins the sweeps. This process is the only one on its database (the instance's lock), so what an earlier one had
-   * under way is taken up now, not when its leases run out.
+   * Starts the sweeps. This process holds the instance lock and is alone on its database, so it takes over the operations
+   * of an earlier process immediately instead of waiting for their leases to expire.
    */
   start(): Promise<void>
   stop(): void
@@ -48,7 +49,7 @@ export function createOperationRunner(options: {
   clock: Clock
   logger: Logger
   sagas: readonly Saga[]
-  /** Names this process on the leases; new at each start. */
+  /** Identifies this process on leases. Each start has a new one. */
   owner: string
 }): OperationRunner {
   const { db, clock, logger, owner } = options
@@ -73,9 +74,9 @@ export function createOperationRunner(options: {
       if (error) logger.warn({ ...log, error }, 'operation failed')
       return error
     } catch (error) {
-      if (error instanceof LeaseLost) logger.warn(log, 'operation was taken over by another process')
+      if (error instanceof LeaseLost) logger.warn(log, 'lost the lease of an operation to another process')
       else {
-        logger.error({ ...log, err: error }, 'operation interrupted; it is taken up again')
+        logger.error({ ...log, err: error }, 'operation interrupted; it will be retried')
         await record(operation, later(retryMs)).catch(() => undefined)
       }
       return interrupted
@@ -92,7 +93,7 @@ export function createOperationRunner(options: {
 
   const sweep = async (): Promise<void> => {
     const due = await takeDue(db, { owner, now: clock.now(), until: later(leaseMs), limit: batch })
-    // One that still runs here was only slow to renew; its own run goes on under the new lease.
+    // If an operation still runs here, its renewal was late. `run` finds it, and it continues under the new lease.
     for (const operation of due) void run(operation)
   }
 

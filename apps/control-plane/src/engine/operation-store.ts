@@ -1,4 +1,4 @@
-/** The only SQL for the progress and leases of operations. Every write after a claim requires the lease to be held. */
+/** All SQL for the progress and leases of operations. A write after the claim succeeds only while the lease is held. */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { OperationRow } from './operation.ts'
@@ -7,12 +7,12 @@ const columns = sql`o.id, o.organization_id as "organizationId", o.kind, o.targe
   o.target_id as "targetId", o.dock_id as "dockId", o.host_id as "hostId", o.generation, o.status, o.step,
   o.undoing, o.data, o.cause, o.error`
 
-/** Another process has taken the operation over: this one must not touch it any more. */
+/** Another process holds the operation's lease. The caller must stop working on the operation. */
 export class LeaseLost extends Error {
   override readonly name = 'LeaseLost'
 }
 
-/** Takes up to `limit` operations whose lease is over, or that nobody has taken. */
+/** Claims up to `limit` operations that have no lease or an expired one. */
 export async function takeDue(
   db: Db,
   input: { owner: string; now: Date; until: Date; limit: number },
@@ -28,13 +28,13 @@ export async function takeDue(
   return result.rows
 }
 
-/** Ends the leases of every other owner: the caller knows that none of them lives. */
+/** Ends the leases of all other owners. Call it only when no other process works on the database. */
 export async function endLeasesOfOthers(db: Db, owner: string): Promise<void> {
   await sql`update operations set lease_until = null
     where status in ('pending', 'processing') and not driven and lease_owner <> ${owner}`.execute(db)
 }
 
-/** Renews the leases of these operations; answers the ids still held. */
+/** Renews the leases of these operations. Returns the ids that the owner still holds. */
 export async function renewLeases(
   db: Db,
   input: { owner: string; until: Date; ids: readonly string[] },
@@ -47,7 +47,7 @@ export async function renewLeases(
   return result.rows.map((row) => row.id)
 }
 
-/** Writes how far an operation has come: step, direction, status, data. Throws {@link LeaseLost}. */
+/** Saves an operation's progress: step, direction, status and data. Throws {@link LeaseLost}. */
 export async function recordProgress(
   db: Db,
   owner: string,
@@ -63,7 +63,7 @@ export async function recordProgress(
   if (result.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
 }
 
-/** Operations that are blocked for this host are free to be taken again. Answers how many. */
+/** Sets the operations that are blocked on this host to `pending`. Returns their number. */
 export async function unblockHost(db: Db, hostId: string, now: Date): Promise<number> {
   const result = await sql`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
@@ -71,7 +71,10 @@ export async function unblockHost(db: Db, hostId: string, now: Date): Promise<nu
   return Number(result.numAffectedRows ?? 0n)
 }
 
-/** A blocked operation of this kind on the Dock is free to be taken again: the same action was asked for anew. */
+/**
+ * Sets the Dock's blocked operation of this kind to `pending`, because a caller repeated the request. Returns its id, or
+ * null if there is none.
+ */
 export async function unblockDock(db: Db, dockId: string, kind: string, now: Date): Promise<string | null> {
   const result = await sql<{ id: string }>`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
@@ -79,7 +82,10 @@ export async function unblockDock(db: Db, dockId: string, kind: string, now: Dat
   return result.rows[0]?.id ?? null
 }
 
-/** Takes the blocked operation that is to do the same, where there is one: the same action was asked for anew. */
+/**
+ * Claims a blocked operation with the same target and intent, because a caller repeated the request. Returns null if
+ * there is none.
+ */
 export async function takeBlocked(
   db: Db,
   { organizationId, kind, targetId }: OperationRow,

@@ -1,13 +1,13 @@
-/** One operation: the saved intent of a change, and how far it has come. */
+/** An operation: the saved intent of a change, and its progress. */
 
-/** Who changed something, through what, and why: read by inbox, webhooks and audit alike. */
+/** Who made a change, by which means, and why. Shown in the inbox, webhooks and the audit log. */
 export type Cause = { by: string; through: 'api' | 'timer' | 'host' | 'recovery'; why: string }
 
 export type OperationError = { code: string; message: string }
 
 export type OperationStatus = 'pending' | 'processing' | 'blocked' | 'completed'
 
-/** A row of `operations`; `data` is the saga's own, and changes only in memory of the saga and through a step's record. */
+/** A row of `operations`. `data` belongs to the saga, which changes it in memory; it is saved when a step is recorded. */
 export type OperationRow = {
   id: string
   organizationId: string
@@ -18,13 +18,13 @@ export type OperationRow = {
   hostId: string | null
   generation: number
   status: OperationStatus
-  /** The host for which it is `blocked`. */
+  /** The host that a `blocked` operation waits for. */
   waitsFor?: string
   step: string | null
   undoing: boolean
   data: Record<string, unknown>
   cause: Cause
   error: OperationError | null
-  /** What `finish` published, for the caller who waits in this process; not stored. */
+  /** The result of `finish`, for a caller that waits in this process. Not stored. */
   result?: unknown
 }

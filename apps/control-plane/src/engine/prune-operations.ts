@@ -1,13 +1,13 @@
-/** Completed operations go by age, and all of an organization's with it. */
+/** Deletes old completed operations, and all operations of a deleted organization. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import { batchRows, deleteBatches } from '../database/delete-batches.ts'
 
-/** How long a completed operation can be read. */
+/** How long a completed operation stays readable. */
 export const operationsKeptMs = 90 * 24 * 3_600_000
 
-/** One round, over every tenant. */
+/** Deletes completed operations of all organizations that are older than {@link operationsKeptMs}. */
 export async function pruneOperations({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - operationsKeptMs)
   await deleteBatches(
@@ -18,8 +18,8 @@ export async function pruneOperations({ db, clock }: { db: Db; clock: Clock }): 
 }
 
 /**
- * Removes the operations of a deleted organization; returns how many are left. Once its Docks and Snapshots are gone a
- * blocked one goes as well: it waits for a host to change what is no longer there.
+ * Removes the operations of a deleted organization. Returns the number that are left. Once its Docks and Snapshots are
+ * gone, blocked operations are removed too: nothing is left for them to change.
  */
 export async function removeOperations(db: Db, organizationId: string): Promise<number> {
   const isDone = await deleteBatches(

@@ -20,8 +20,8 @@ const operation = (over: Partial<OperationRow> = {}): OperationRow => ({
   ...over,
 })
 
-/** A saga of three steps that writes down all that happens; `failing` steps throw. */
-const written = (failing: Record<string, Error> = {}) => {
+/** A saga of three steps that logs every call. Calls named in `failing` throw. */
+const loggedSaga = (failing: Record<string, Error> = {}) => {
   const log: string[] = []
   const act = (name: string): void => {
     log.push(name)
@@ -49,14 +49,14 @@ const written = (failing: Record<string, Error> = {}) => {
 }
 
 describe('a saga', () => {
-  it('records each step before the next, the last with its finish', async () => {
-    const { log, saga, records } = written()
+  it('records each step before the next one, and the last step together with finish', async () => {
+    const { log, saga, records } = loggedSaga()
     expect(await runSaga(saga, operation(), records)).toBeNull()
     expect(log).toEqual(['do a', 'record a', 'do b', 'record b', 'do c', 'finish'])
   })
 
-  it('passes over a step that the operation has no use for, as it looks when its turn comes', async () => {
-    const { log, saga, records } = written()
+  it('skips a step that is not needed, and decides that only when the step is next', async () => {
+    const { log, saga, records } = loggedSaga()
     const [a, b, c] = saga.steps
     const isDone = () => log.includes('do a')
     const steps = [a!, { ...b!, isNeeded: isDone }, { ...c!, isNeeded: () => false }]
@@ -85,38 +85,38 @@ describe('a saga', () => {
         'fail explained',
       ],
     ],
-  ])('undoes in reverse what was done when %s fails', async (name, expected) => {
-    const { log, saga, records } = written({ [`do ${name}`]: new Error('no') })
+  ])('undoes the completed steps in reverse order when step %s fails', async (name, expected) => {
+    const { log, saga, records } = loggedSaga({ [`do ${name}`]: new Error('no') })
     const failed = operation()
     expect(await runSaga(saga, failed, records)).toEqual({ code: 'explained', message: '' })
     expect(log).toEqual(expected)
     expect(failed.status).toBe('completed')
   })
 
-  it('goes on after its last record, forward or back', async () => {
-    const forward = written()
+  it('continues after its last recorded step, forward or undoing', async () => {
+    const forward = loggedSaga()
     await runSaga(forward.saga, operation({ step: 'a' }), forward.records)
     expect(forward.log).toEqual(['do b', 'record b', 'do c', 'finish'])
-    const back = written()
+    const back = loggedSaga()
     const error = { code: 'kept', message: '' }
     await runSaga(back.saga, operation({ step: 'a', undoing: true, error }), back.records)
     expect(back.log).toEqual(['undo b', 'undo a', 'fail kept'])
   })
 
-  it('waits as blocked without undoing', async () => {
-    const { log, saga, records } = written({ 'do b': new OperationBlocked('host', 'silent') })
+  it('becomes blocked without undoing anything', async () => {
+    const { log, saga, records } = loggedSaga({ 'do b': new OperationBlocked('host', 'silent') })
     const blocked = operation()
     expect(await runSaga(saga, blocked, records)).toBeNull()
     expect(log).toEqual(['do a', 'record a', 'do b', 'record blocked'])
     expect(blocked).toMatchObject({ status: 'blocked', waitsFor: 'host' })
   })
 
-  it('stays unfinished when an undo or the finish fails, to be taken up again', async () => {
-    const undo = written({ 'do b': new Error('no'), 'undo b': new Error('nor back') })
+  it('stays incomplete, to be retried, when an undo or finish fails', async () => {
+    const undo = loggedSaga({ 'do b': new Error('no'), 'undo b': new Error('nor back') })
     const failed = operation()
     await expect(runSaga(undo.saga, failed, undo.records)).rejects.toThrow('nor back')
     expect(failed).toMatchObject({ status: 'processing', undoing: true })
-    const finish = written({ finish: new Error('lease lost') })
+    const finish = loggedSaga({ finish: new Error('lease lost') })
     await expect(runSaga(finish.saga, operation(), finish.records)).rejects.toThrow('lease lost')
   })
 })

@@ -1,17 +1,18 @@
 /**
- * A long change as named steps, each with do and undo. A step's completion is on stable storage before the next step
- * begins; `finish` and `fail` close the operation in the same transaction as the change that they publish, so the
- * record of the last step is written with them (repeating a step is harmless: commands carry operation and generation).
+ * A long change as named steps, each with do and undo. A step's completion is durable before the next step begins.
+ * `finish` and `fail` complete the operation in the same transaction as the change that they publish, so the last step
+ * needs no record of its own. After a crash a step may run twice; that is harmless, because commands to hosts carry the
+ * operation id and the Dock's generation.
  */
 import { faultPoint } from '@dock/foundation'
 import type { OperationError, OperationRow } from './operation.ts'
 
 export type SagaStep = {
   name: string
-  /** Answers false for an operation that has no use for it: it is passed over without a record. */
+  /** Returns false if this operation does not need the step. The step is then skipped without a record. */
   isNeeded?(operation: OperationRow): boolean
   do(operation: OperationRow): Promise<void>
-  /** Omitted where nothing is left behind or where `fail` puts it right. Repeating it is harmless. */
+  /** Omitted if the step leaves nothing behind or `fail` cleans up. Must be idempotent. */
   undo?(operation: OperationRow): Promise<void>
 }
 
@@ -22,11 +23,11 @@ export type Saga = {
   finish(operation: OperationRow): Promise<void>
   /** Publishes failure and completes the operation with `error`, in one transaction. */
   fail(operation: OperationRow, error: OperationError): Promise<void>
-  /** The public code and sentence of a step's failure. */
+  /** Returns the public code and message for a step's failure. */
   explain(error: unknown): OperationError
 }
 
-/** Thrown by a step that can go on once this host answers again: the operation waits as `blocked`. */
+/** Thrown by a step that must wait for a host to reconnect. The operation becomes `blocked`. */
 export class OperationBlocked extends Error {
   override readonly name = 'OperationBlocked'
   readonly waitsFor: string
@@ -36,14 +37,17 @@ export class OperationBlocked extends Error {
   }
 }
 
-/** Durable records of a saga's progress. Each throws when another process has taken the lease. */
+/** Saves a saga's progress durably. Each method throws LeaseLost if another process has taken the lease. */
 export type SagaRecords = {
   stepDone(operation: OperationRow): Promise<void>
   undoing(operation: OperationRow): Promise<void>
   blocked(operation: OperationRow): Promise<void>
 }
 
-/** Runs an operation from where its row says it is to its end (or to `blocked`). Answers the failure, if it failed. */
+/**
+ * Runs an operation from its last recorded step until it completes or is blocked. Returns the failure, or null if there
+ * is none. Rejects if `finish`, `fail`, an undo or a record throws.
+ */
 export async function runSaga(
   saga: Saga,
   operation: OperationRow,
@@ -85,7 +89,7 @@ export async function runSaga(
     at('finish', 'after')
     return null
   }
-  // The step that failed may have done a part, so it is undone as well.
+  // The failed step may have completed in part, so it is undone too.
   for (let back = Math.min(index, saga.steps.length - 1); back >= 0; back--) {
     const step = saga.steps[back]!
     at(`undo-${step.name}`, 'before')

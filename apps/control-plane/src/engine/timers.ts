@@ -1,9 +1,9 @@
-/** Work that is looked for again and again: it reads the truth afresh each time, so doing it twice is harmless. */
+/** Periodic tasks. Each run reads the current state again, so an extra run is harmless. */
 import type { Clock, Logger } from '@dock/foundation'
 
 export type Timers = { start(): void; stop(): void }
 
-/** Calls each task, then again `everyMs` after it ended. A failure is logged and the task goes on. */
+/** Runs each task `everyMs` after start and after the end of its previous run. Failures are logged. */
 export function createTimers(options: {
   clock: Clock
   logger: Logger
