@@ -1,8 +1,8 @@
-/** Calls of a host whose answer comes as a stream. */
+/** Requests to a host's agent whose response is a stream. */
 import { type AgentLink, type AgentStream, refusalOf, type StreamOptions } from '@dock/host-protocol'
 import { translated } from './translate-failure.ts'
 
-/** Throws HostRefused or HostUnreachable. */
+/** Sends a request and returns the open response. Throws HostRefused or HostUnreachable. */
 export type Ask = (
   hostId: string,
   method: string,
@@ -10,7 +10,7 @@ export type Ask = (
   options?: StreamOptions,
 ) => Promise<AgentStream>
 
-/** `link` returns a link of the host, or throws HostUnreachable. */
+/** Returns a function that sends requests over the host's link. `link` throws HostUnreachable if there is none. */
 export function askOver(link: (hostId: string) => AgentLink): Ask {
   return (hostId, method, path, options) =>
     translated(

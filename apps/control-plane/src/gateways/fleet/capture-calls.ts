@@ -1,6 +1,6 @@
 /**
- * Calls that carry many bytes, of captures and images: over the bulk link, so that they delay no command and no heartbeat.
- * The list of captures goes over the control link: an inventory needs it, and may come before there is a bulk link.
+ * Calls that transfer captures and images. They use the bulk link, so that they delay no command and no heartbeat. The
+ * list of captures uses the control link: handling an inventory needs it, possibly before the bulk link is up.
  */
 import { Readable } from 'node:stream'
 import {
@@ -31,7 +31,7 @@ type CaptureCalls = Pick<
   | 'sendImage'
 >
 
-/** `link` returns the host's link, or throws HostUnreachable. */
+/** `link` returns the host's link of a channel, or throws HostUnreachable. */
 export function captureCalls(link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls {
   const askInBulk = askOver((hostId) => link(hostId, 'bulk'))
   const ask = askOver((hostId) => link(hostId, 'control'))

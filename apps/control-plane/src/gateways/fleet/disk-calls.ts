@@ -1,4 +1,4 @@
-/** Disks over the bulk link, whatever path they have at the agent: names of their chunks, sealed chunks, a disk sent. */
+/** Transfers disks to and from a host's agent: lists a disk's chunks, reads sealed chunks, sends a disk. */
 import { Readable } from 'node:stream'
 import { limits } from '@dock/contract'
 import { chunkBytes } from '@dock/copy-format'
@@ -11,7 +11,10 @@ import { translatedStream } from './translate-failure.ts'
 const headEnd = '\n'
 const diskBytesMax = diskBytesOf(limits.diskGiB.max)
 
-/** Takes in the list of a disk's chunks. A hostile host could make it endless: no more than the disk has, in order. */
+/**
+ * Collects the list of a disk's chunks. A hostile host could send an endless list, so indexes must ascend and stay below
+ * the disk's size.
+ */
 const createChunkList = () => {
   const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }
   const wrong = (): HostRefused => new HostRefused('failed', 'the list of chunks is not in the protocol')
@@ -38,11 +41,11 @@ export type DiskCalls = {
     keys: string,
     wanted: readonly number[],
   ): Promise<AsyncIterable<Uint8Array>>
-  /** Sends a line of JSON and frames behind it; answers the agent's answer. */
+  /** Sends a line of JSON followed by frames. Returns the agent's response. */
   send(hostId: string, path: string, head: object, frames: AsyncIterable<Uint8Array>): Promise<unknown>
 }
 
-/** Calls go over the link that `ask` uses. */
+/** Makes the calls over the link that `ask` uses. */
 export function diskCalls(ask: Ask): DiskCalls {
   return {
     nameChunks: async (hostId, path, keys) => {
@@ -69,7 +72,7 @@ export function diskCalls(ask: Ask): DiskCalls {
       }
       const body = Readable.from(whole(), { objectMode: false })
       const { stream } = await ask(hostId, 'POST', path, { body }).catch(
-        // What broke the body tells more than that it broke.
+        // An error of the source explains more than the aborted request that it causes.
         (error: unknown) => Promise.reject(failure ?? error),
       )
       return JSON.parse(Buffer.concat((await stream.toArray()) as Buffer[]).toString('utf8'))

@@ -1,6 +1,6 @@
 /**
- * Connections to Docks, as CONNECT streams of a link: all of them over `bulk`, where a flood of bytes delays no
- * heartbeat and no command.
+ * Connections to Docks as CONNECT streams. They all use the bulk link, so that their traffic delays no heartbeat and no
+ * command.
  */
 import {
   type AgentLink,
@@ -19,7 +19,7 @@ import { translated } from './translate-failure.ts'
 const openTimeoutMs = 30_000
 const resizeTimeoutMs = 10_000
 
-/** `link` answers the host's link of a channel, or throws HostNotLinked. */
+/** `link` returns the host's link of a channel, or throws HostNotLinked. */
 export function dockConnections(
   link: (hostId: string, channel: LinkChannel) => AgentLink,
   dialBacks: DialBackDoor,

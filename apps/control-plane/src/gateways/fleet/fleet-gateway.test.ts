@@ -3,10 +3,10 @@ import type { AgentLink, RequestOptions } from '@dock/host-protocol'
 import { expect, it } from 'vitest'
 import { createFleetGateway } from './fleet-gateway.ts'
 
-/** What the runtime takes at most to end a command's tree (`endingMs` of runtime-gvisor). */
+/** The longest time that the runtime takes to kill a command's process tree (`endingMs` of runtime-gvisor). */
 const endingMs = 30_000
 
-it('waits for a command until its runtime has had the time to end it', async () => {
+it('waits for a timed-out command until the runtime has had time to kill it', async () => {
   const asked: RequestOptions[] = []
   const outcome = { exitCode: 137, timedOut: true }
   const result = { ...outcome, stdout: '', stderr: '', durationMs: 1000, truncated: false }
@@ -35,7 +35,7 @@ it('waits for a command until its runtime has had the time to end it', async () 
   for (const { timeoutMs } of asked) expect(timeoutMs).toBeGreaterThan(1000 + endingMs)
 })
 
-it('holds orders back until the first report over a link is settled, and says their epoch', async () => {
+it('holds orders back until the first inventory over a link is handled, and sends the epoch with them', async () => {
   const asked: unknown[] = []
   const link = {
     isClosed: false,

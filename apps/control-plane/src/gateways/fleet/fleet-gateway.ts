@@ -1,6 +1,6 @@
 /**
- * The live links to hosts, and the calls that go over them. A host keeps two: `control` for commands and events,
- * `bulk` for bytes, so that a download delays no heartbeat. A newer session of a host replaces the older one.
+ * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk` for
+ * data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
  */
 import type { Clock } from '@dock/foundation'
 import {
@@ -38,24 +38,24 @@ import { translated } from './translate-failure.ts'
 const startTimeoutMs = 120_000
 const captureTimeoutMs = 300_000
 const commandTimeoutMs = 60_000
-/** Beyond a command's own timeout: a runtime may take 30 s to end its tree, and then says that its time was up. */
+/** Added to a command's timeout: the runtime may take 30 s to kill the process tree before it reports the timeout. */
 const execGraceMs = 45_000
 const empty = z.looseObject({})
 
 export type FleetGateway = HostGateway & {
   readonly dialBacks: DialBackDoor
-  /** Takes a link into use, in place of an older one of the same host and channel. */
+  /** Starts to use a link. Closes an older link of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
-  /** The first report over the host's present link is settled: orders go out from now on. */
+  /** Releases orders to the host. Call it when the first inventory over the host's current link is handled. */
   settled(hostId: string): void
   close(): void
 }
 
-/** `epoch` returns the instance's, which orders to destroy carry. */
+/** `epoch` returns the instance's epoch, which destroy orders carry. */
 export function createFleetGateway(clock: Clock, epoch: () => number): FleetGateway {
   const links: Record<LinkChannel, Map<string, AgentLink>> = { control: new Map(), bulk: new Map() }
   const dialBacks = createDialBackDoor()
-  /** Who waits for a host's control link. */
+  /** Callbacks that wait for a host's control link, by host. */
   const awaited = new Map<string, Set<() => void>>()
   const link = (hostId: string, channel: LinkChannel = 'control'): AgentLink => {
     const found = links[channel].get(hostId)
@@ -70,16 +70,19 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     body: z.input<Q> | undefined,
     options: { method?: string; timeoutMs: number },
   ): Promise<z.output<A>> => translated(callAgent(link(hostId), path, request, answer, body, options))
-  /** By host, until the first report over its present link is settled. */
+  /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
   const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {
     const late = Promise.withResolvers<never>()
     const cancel = clock.after(commandTimeoutMs, () =>
-      late.reject(new HostUnreachable(`host ${hostId} has not reported`)),
+      late.reject(new HostUnreachable(`host ${hostId} sent no inventory in time`)),
     )
     await Promise.race([report.promise, late.promise]).finally(cancel)
   }
-  /** An order waits for that: only then is it known whether the database knows less than the host. */
+  /**
+   * A call that changes data on a host. It waits for the first inventory, which shows whether the database is a restored
+   * one that knows less than the host.
+   */
   const order: typeof call = async (hostId, ...rest) => {
     const report = reports.get(hostId)
     if (report) await untilReported(hostId, report)

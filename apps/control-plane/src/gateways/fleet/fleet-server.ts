@@ -1,4 +1,4 @@
-/** The doors for hosts: registration, and the WebSocket upgrade that carries a link. Not part of the public API. */
+/** Endpoints for hosts: registration, and the WebSocket upgrade that carries a link. Not part of the public API. */
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '@dock/contract'
@@ -23,19 +23,19 @@ import type { FleetGateway } from './fleet-gateway.ts'
 type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
 export type FleetServer = {
-  /** POST /v1/fleet/register, given the parsed JSON body and the peer's address. */
+  /** Handles POST /v1/fleet/register, given the parsed JSON body and the client's address. */
   register(body: unknown, address: string): Promise<RegisteredHost>
-  /** What takes upgrades of a path of the fleet's to a protocol. Refusals are answered on the socket. */
+  /** Returns the handler of an upgrade, or undefined if the path is not a host's. The handler sends refusals itself. */
   upgradeOf(path: string, protocol: string): Upgrade | undefined
   close(): void
 }
 
-/** A message of a link: HTTP/2 frames are far smaller. */
+/** Limit of a WebSocket message. The HTTP/2 frames of a link are far smaller. */
 const messageBytesMax = 16 * 2 ** 20
-/** A session with more events than this that are not in the protocol is ended. */
+/** The link is closed after more invalid events than this. */
 const unreadableMax = 20
 
-/** The event of a line, or null for what is not in the protocol. */
+/** Parses a line into an event. Returns null if it is not in the protocol. */
 const readEvent = (line: string): HostEvent | null => {
   try {
     return hostEvent.safeParse(JSON.parse(line)).data ?? null
@@ -53,7 +53,7 @@ export function createFleetServer(options: {
   enrolment: Enrolment
   events: HostEvents
   gateway: FleetGateway
-  /** Called when a host's link for bytes is there. */
+  /** Called when a host's bulk link is up. */
   linkedInBulk(): void
 }): FleetServer {
   const { logger, enrolment, events, gateway } = options
@@ -63,10 +63,10 @@ export function createFleetServer(options: {
     maxPayload: messageBytesMax,
   })
 
-  /** Reads the host's stream of events for as long as its control link lives; each is handled before the next. */
+  /** Reads the host's event stream until its control link closes. Handles one event at a time. */
   const follow = async (hostId: string, link: AgentLink): Promise<void> => {
     const answer = await link.stream('GET', '/events')
-    if (answer.status !== 200) throw new Error(`the host answered ${answer.status} to /events`)
+    if (answer.status !== 200) throw new Error(`the host responded to /events with status ${answer.status}`)
     let unreadable = 0
     for await (const lines of splitLines(answer.stream, eventBytesMax)) {
       for (const line of lines) {
@@ -74,8 +74,12 @@ export function createFleetServer(options: {
         const event = readEvent(line)
         if (!event) {
           unreadable += 1
-          logger.warn({ hostId, line: line.slice(0, 200) }, 'event of a host is not in the protocol')
-          if (unreadable > unreadableMax) throw new Error('too many events are not in the protocol')
+          logger.warn(
+            { hostId, line: line.slice(0, 200) },
+            'ignored a host event that is not in the protocol',
+          )
+          if (unreadable > unreadableMax)
+            throw new Error('the host sent too many events that are not in the protocol')
           continue
         }
         try {
@@ -83,13 +87,13 @@ export function createFleetServer(options: {
           // A report over a link that is gone says nothing of the session that replaced it.
           if (event.type === 'inventory' && !link.isClosed) gateway.settled(hostId)
         } catch (error) {
-          logger.error({ hostId, err: error }, 'event of a host not handled')
+          logger.error({ hostId, err: error }, 'could not handle a host event')
         }
       }
     }
   }
 
-  /** The credential may have been replaced between its check and the moment from which a reset finds the link. */
+  /** Covers a credential that was replaced after it was checked and before the link was attached. */
   const closeIfReplaced = (link: AgentLink, credential: string): void => {
     enrolment.isGood(credential).then(
       (good) => good || link.close(4001, 'credential replaced'),
@@ -102,7 +106,7 @@ export function createFleetServer(options: {
     const url = new URL(request.url ?? '/', 'http://localhost')
     const channel: LinkChannel = url.searchParams.get('channel') === 'bulk' ? 'bulk' : 'control'
     const credential = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-    // A Unix socket has no address: it is this machine's.
+    // A connection over a Unix socket has no address. It comes from this machine.
     const address = request.socket.remoteAddress ?? '127.0.0.1'
     const hostId = credential ? await enrolment.admit(credential, address) : null
     if (!credential || hostId === null) return refuse(socket, '401 Unauthorized')
@@ -114,7 +118,8 @@ export function createFleetServer(options: {
       link.onClose(() => logger.info({ hostId, channel }, 'host link closed'))
       if (channel === 'control')
         follow(hostId, link).catch((error: unknown) => {
-          if (!link.isClosed) logger.warn({ hostId, err: error }, 'host events ended')
+          if (!link.isClosed)
+            logger.warn({ hostId, err: error }, 'lost a host’s event stream; closing its link')
           link.close(4002, 'events ended')
         })
       else options.linkedInBulk()

@@ -1,4 +1,4 @@
-/** A host with a good credential that sends what no agent sends, over real links; what it costs, and what it reaches. */
+/** A host with a valid credential attacks the control plane over real links. Checks the cost and the effect. */
 import { newUuid, systemClock } from '@dock/foundation'
 import { type HostileHost, joinHostileHost, type TestControlPlane, testControlPlane } from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
@@ -28,7 +28,7 @@ const state = async (): Promise<string | undefined> =>
   ).rows[0]?.state
 const untilOnline = () => vi.waitFor(async () => expect(await state()).toBe('online'), 60_000)
 
-/** Writes until the control plane ends the session; returns how much it took. */
+/** Writes until the control plane closes the session. Returns the number of bytes that it accepted. */
 const writeEndlessly = async (piece: Uint8Array, bytesMax: number): Promise<number> => {
   const sessions = host.sessions()
   let sent = 0
@@ -69,7 +69,7 @@ afterEach(async () => {
   await controlPlane.stop()
 })
 
-it('is disconnected for a line of a gigabyte, and the control plane buffers little of it', async () => {
+it('is disconnected for a line of a gigabyte, of which the control plane buffers little', async () => {
   await host.send(inventory())
   await untilOnline()
   const before = process.memoryUsage().rss
@@ -78,21 +78,21 @@ it('is disconnected for a line of a gigabyte, and the control plane buffers litt
   expect(process.memoryUsage().rss - before).toBeLessThan(256 * 2 ** 20)
 }, 60_000)
 
-it('is not believed a pool of 100,000, nor one larger than a host may have', async () => {
+it('cannot report a warm pool of 100,000, nor one larger than allowed', async () => {
   const pool = (count: number) => Array.from({ length: count }, (_, at) => pooled(newUuid(), `dock-${at}`))
   await host.send(inventory({ pool: pool(1000) }))
   await host.send(inventory({ pool: pool(16_000) }))
-  // The heartbeat of a host that is offline ends its session, so the control is sent in the next.
+  // The heartbeat of an offline host ends its session, so the valid inventory is sent in the next session.
   const sessions = host.sessions()
   await host.send(`${JSON.stringify({ type: 'heartbeat', pressure, running: 0 })}\n`)
   await vi.waitUntil(() => host.sessions() > sessions, { timeout: 60_000 })
   expect(await state()).toBe('offline')
-  // The positive control: one of its size is. The heartbeat may have ended a session that an earlier end had begun.
+  // Positive control: a pool of the allowed size is accepted.
   await host.sendInEachSession(inventory({ pool: pool(200) }))
   await untilOnline()
   const kind = { image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 }
   const { pools } = controlPlane.controlPlane.docks.context
-  // The pool is known a moment after the host's state is.
+  // The pool is updated a moment after the host's state.
   let taken = 0
   const takeAll = () => {
     while (pools.take(kind, [host.hostId])) taken += 1
@@ -101,12 +101,12 @@ it('is not believed a pool of 100,000, nor one larger than a host may have', asy
   await vi.waitFor(takeAll, 60_000)
 })
 
-it('is ended when it sends nothing but what is not in the protocol', async () => {
+it('is disconnected when it sends only invalid events', async () => {
   const sent = await writeEndlessly(Buffer.from('{"type":"nothing"}\n[]\nnull\n{\n'.repeat(5)), 2 ** 20)
   expect(sent).toBeLessThan(2 ** 20)
 })
 
-it('is refused an endless list of chunks', async () => {
+it('cannot send an endless list of chunks', async () => {
   let sent = 0
   const list = (line: (at: number) => object) =>
     new Response(
@@ -128,12 +128,12 @@ it('is refused an endless list of chunks', async () => {
     sent = 0
     answer = (path) => (path.endsWith('/chunk-names') ? list(line) : null)
     await expect(gateway.nameChunks(host.hostId, newUuid(), 'keys')).rejects.toThrow(/not in the protocol/)
-    // A disk of 20 GiB has 5,120 chunks; what the links hold comes on top.
+    // A disk of 20 GiB has 5,120 chunks. The links buffer some more.
     expect(sent).toBeLessThan(5_120 + 200_000)
   }
 })
 
-it('that lists captures without end is online, and soon asked no further', async () => {
+it('that sends an endless list of captures stays online, and is soon read no further', async () => {
   let sent = 0
   let cancelled = 0
   answer = (path) =>
@@ -154,7 +154,7 @@ it('that lists captures without end is online, and soon asked no further', async
   await host.send(inventory({ captures: null }))
   await untilOnline()
   await vi.waitFor(() => expect(cancelled).toBe(1), 60_000)
-  // What the links hold comes on top.
+  // The links buffer some more.
   expect(sent).toBeLessThan(1_000_000)
 }, 60_000)
 

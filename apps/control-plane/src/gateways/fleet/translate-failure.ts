@@ -1,4 +1,4 @@
-/** Turns what a call to an agent ended with into what the modules know. */
+/** Translates the errors of a call to an agent into the errors of the hosts module. */
 import { AgentRefusal, LinkLost } from '@dock/host-protocol'
 import { HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
 
@@ -16,7 +16,7 @@ export async function translated<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** The same for what comes piece by piece. */
+/** Like {@link translated}, for a stream. */
 export async function* translatedStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* stream

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { ConnectionCounts, TooManyConnections } from './connection-counts.ts'
 
-it('are 256 a port and 512 a Dock at most, and another for each that ended', () => {
+it('allows 256 connections per port and 512 per Dock, and a new one for each that closes', () => {
   const counts = new ConnectionCounts()
   const take = (dockId: string, ports: number[]) => ports.map((port) => counts.take(dockId, port))
   const ports = (port: number) => Array.from({ length: 256 }, () => port)

@@ -1,18 +1,18 @@
-/** How many connections Docks have, and each of their ports, those that are being made included: so many at most. */
+/** Limits the connections to a Dock and to each of its ports. Connections that are being opened count too. */
 
 const openPerPortMax = 256
 const openPerDockMax = 512
 
-/** The Dock, or the port of it, has as many connections as it may have. */
+/** The Dock or its port has reached the limit of connections. */
 export class TooManyConnections extends Error {
   override readonly name = 'TooManyConnections'
 }
 
 export class ConnectionCounts {
-  /** By Dock, and by Dock and port. */
+  /** Connections by `dockId`, and by `dockId:port`. */
   readonly #open = new Map<string, number>()
 
-  /** Counts a connection until what it answers is called. Throws {@link TooManyConnections}. */
+  /** Counts a connection until the returned function is called. Throws {@link TooManyConnections}. */
   take(dockId: string, port: number): () => void {
     const ofPort = `${dockId}:${port}`
     if (this.#of(ofPort) >= openPerPortMax) throw new TooManyConnections(`Dock ${dockId}, port ${port}`)

@@ -7,7 +7,7 @@ import { DockAgent, hostOf } from './dock-agent.ts'
 
 const host = hostOf({ dockId: 'd', generation: 1, label: 'l', port: 1, state: 'ready', hostId: 'h' }, 'h')
 
-it('sends nothing into a connection that its program ended after its answer', async () => {
+it('does not reuse a connection that the program closed after its response', async () => {
   const programs: Duplex[] = []
   const agent = new DockAgent(async () => {
     const [stream, program] = duplexPair()

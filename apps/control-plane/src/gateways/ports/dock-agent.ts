@@ -1,19 +1,19 @@
 /**
- * Node's HTTP client towards Docks: its connections are streams over the links to hosts, kept for a moment so that many
- * small requests share few.
+ * An HTTP agent for Node's client whose connections are streams to Docks over the links to hosts. It keeps idle
+ * connections briefly, so that many small requests share a few.
  */
 import { Agent, type ClientRequestArgs } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { PortRoute } from '../../modules/ports/index.ts'
 import type { ConnectionCounts } from './connection-counts.ts'
 
-/** A Dock in use is not frozen, so an idle connection is not kept for long. */
+/** Short, because a Dock with an open connection counts as used and is not frozen. */
 const idleMs = 2_000
 
 type Place = { hostId: string; dockId: string; generation: number }
 export type Connect = (place: Place, port: number) => Promise<Duplex>
 
-/** A route's Dock as a host name, which the client keeps its connections apart by. */
+/** Encodes a route's Dock as a host name. The agent pools connections by host name. */
 export function hostOf({ dockId, generation }: PortRoute, hostId: string): string {
   return `${dockId}.${generation}.${hostId}`
 }
@@ -28,10 +28,10 @@ export class DockAgent extends Agent {
   readonly #counts: ConnectionCounts
   readonly #streams = new Set<Duplex>()
 
-  /** `keeps` false: each request gets a connection of its own. */
-  constructor(connect: Connect, counts: ConnectionCounts, keeps = true) {
-    // Without `maxSockets`, beyond which requests would wait without end: the counts bound what is dialled.
-    super({ keepAlive: keeps, timeout: idleMs, maxFreeSockets: 32 })
+  /** With `keepAlive` false, each request uses a new connection. */
+  constructor(connect: Connect, counts: ConnectionCounts, keepAlive = true) {
+    // No `maxSockets`: requests beyond it would wait forever. ConnectionCounts limits the connections instead.
+    super({ keepAlive, timeout: idleMs, maxFreeSockets: 32 })
     this.#connect = connect
     this.#counts = counts
   }
@@ -47,7 +47,7 @@ export class DockAgent extends Agent {
     return null
   }
 
-  /** Cuts every connection, also those that an upgrade took out of the agent's hands. */
+  /** Closes every connection, including upgraded ones, which the agent no longer tracks. */
   override destroy(): void {
     for (const stream of this.#streams) stream.destroy()
     super.destroy()
@@ -58,7 +58,7 @@ export class DockAgent extends Agent {
     try {
       const stream = await this.#connect(place, port)
       this.#streams.add(stream)
-      // As a socket's client does: what its program has ended carries no further request.
+      // The program has closed its side, so the connection can carry no further request.
       stream.once('end', () => (stream.writableLength === 0 ? stream.destroy() : stream.end()))
       stream.once('close', () => {
         this.#streams.delete(stream)

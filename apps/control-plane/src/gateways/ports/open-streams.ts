@@ -1,4 +1,4 @@
-/** What clients have open by each label, so that it ends with the label. */
+/** The open streams of clients by label, so that they can be closed when the label ends. */
 import type { Writable } from 'node:stream'
 
 export class OpenStreams {
@@ -8,8 +8,8 @@ export class OpenStreams {
     return [...this.#byLabel.keys()]
   }
 
-  /** Until it closes. */
-  hold(label: string, stream: Writable): void {
+  /** Tracks the stream until it closes. */
+  track(label: string, stream: Writable): void {
     const streams = this.#byLabel.get(label) ?? new Set()
     this.#byLabel.set(label, streams.add(stream))
     stream.once('close', () => {
@@ -18,7 +18,8 @@ export class OpenStreams {
     })
   }
 
-  cut(label: string): void {
+  /** Closes all streams of the label. */
+  closeAll(label: string): void {
     for (const stream of this.#byLabel.get(label) ?? []) stream.destroy()
   }
 }

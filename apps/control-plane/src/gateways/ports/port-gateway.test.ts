@@ -1,4 +1,4 @@
-/** The gateway alone, between a server's socket and programs of this machine that stand for those in Docks. */
+/** Tests the gateway alone, with programs on this machine in place of programs in Docks. */
 import { once } from 'node:events'
 import { type ClientRequest, createServer, type IncomingMessage, request, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -16,7 +16,7 @@ const label = 'abcdefghij234567abcd'
 
 let gateway: PortGateway
 let server: HttpServer
-/** Answers every request with a stream that does not end. */
+/** A program that responds to every request with an endless stream. */
 let program: Server
 let find: PortRoutes['find']
 
@@ -78,7 +78,7 @@ const pageOf = async (outgoing: ClientRequest): Promise<[number | undefined, str
   return [answer.statusCode, Buffer.concat(await answer.toArray()).toString()]
 }
 
-it('answers at once, with a page, what is beyond the connections that a port may have', async () => {
+it('responds with a page, without waiting, once a port has reached its limit of connections', async () => {
   const streams = Array.from({ length: 256 }, () => open())
   await Promise.all(streams.map(answerOf))
   const crowded = [503, expect.stringContaining('Too many connections')]
@@ -88,7 +88,7 @@ it('answers at once, with a page, what is beyond the connections that a port may
   await expect.poll(async () => (await answerOf(open())).statusCode).toBe(200)
 })
 
-it('says, also to a WebSocket, that where the port is cannot be known now', async () => {
+it('responds with 502 to HTTP and WebSockets when the port cannot be looked up', async () => {
   find = async () => {
     throw new Error('the database is away')
   }

@@ -1,6 +1,6 @@
 /**
- * The door for hosted ports: HTTP/1.1 and WebSockets for names below the ports' domain, passed on to the Dock that the
- * name stands for. The label is the whole permission: no credential is asked for, and none of the platform's goes in.
+ * The gateway for hosted ports. It forwards HTTP/1.1 and WebSockets for names below the ports' domain to the Dock that
+ * the name belongs to. Knowing the label is the only permission needed. The platform's own credentials are removed.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
@@ -19,33 +19,33 @@ import { cleanRequestHeaders } from './request-headers.ts'
 import { cleanResponseHeaders } from './response-headers.ts'
 
 export type PortGateway = {
-  /** Whether the request's `Host` lies in the ports' domain: then it is for nobody else, whatever it says. */
+  /** True if the request's `Host` is in the ports' domain. Then no other handler may serve it. */
   takes(request: IncomingMessage): boolean
   handle(request: IncomingMessage, response: ServerResponse): Promise<void>
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
-  /** A notice of the channel `port_routes`. What is open by a label that nobody has any more is cut. */
+  /** Handles a notification of the PostgreSQL channel `port_routes`. Closes streams whose label no longer exists. */
   notice(label?: string): void
-  /** Cuts every connection. */
+  /** Closes every connection to Docks. */
   close(): void
 }
 
 type Target = { label: string; options: ProxyServerOptions }
 
-/** A second try cannot do a thing twice: these have no body, and do nothing. */
-const repeatable = new Set(['GET', 'HEAD', 'OPTIONS'])
-const mayRepeat = ({ method = '', headers }: IncomingMessage): boolean =>
-  repeatable.has(method) &&
+/** Safe methods: with no body, such a request can be sent a second time without an effect. */
+const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
+const isRepeatable = ({ method = '', headers }: IncomingMessage): boolean =>
+  safeMethods.has(method) &&
   headers['content-length'] === undefined &&
   headers['transfer-encoding'] === undefined
 
-/** Whether no connection was had at all, so that none had just been closed. */
+/** True if no connection could be opened. The failure is then not due to a kept connection that had just closed. */
 const isUnconnected = (error: unknown): boolean =>
   error instanceof HostRefused || error instanceof HostUnreachable || error instanceof TooManyConnections
 
 const problemOf = (error: unknown): Problem => {
-  if (error instanceof TooManyConnections) return problems.crowded
+  if (error instanceof TooManyConnections) return problems.tooManyConnections
   if (error instanceof HostUnreachable) return problems.unreachable
-  if (!(error instanceof HostRefused)) return problems.badAnswer
+  if (!(error instanceof HostRefused)) return problems.badResponse
   if (error.code === 'not_found') return problems.notListening
   if (error.code === 'not_running' || error.code === 'stale_generation') return problems.stopped
   return problems.unreachable
@@ -55,7 +55,7 @@ export function createPortGateway(parts: {
   domain: PortsDomain
   routes: PortRoutes
   hosts: Pick<HostConnections, 'connectPort'>
-  /** What large bodies stand back for. */
+  /** Lets API requests go before large bodies. */
   precedence: Precedence
   clientAddress: ClientAddress
   logger: Logger
@@ -65,10 +65,10 @@ export function createPortGateway(parts: {
     parts.hosts.connectPort(place.hostId, place.dockId, port, place.generation)
   const counts = new ConnectionCounts()
   const agent = new DockAgent(connect, counts)
-  const unkept = new DockAgent(connect, counts, false)
+  const oneShotAgent = new DockAgent(connect, counts, false)
   const open = new OpenStreams()
   const proxy = createProxyServer()
-  /** What is to be done when passing a request on fails before anything was answered. */
+  /** Called when forwarding a request fails before the Dock has responded. */
   const failures = new WeakMap<object, (error: unknown) => void>()
   const answered = (request: object): void => void failures.delete(request)
   proxy.on('error', (error, request) => {
@@ -78,15 +78,15 @@ export function createPortGateway(parts: {
   })
   proxy.on('proxyRes', (answer, request, response) => {
     cleanResponseHeaders(answer.headers, false)
-    // From here on it says what becomes of the client's connection, no longer of the Dock's.
+    // From here on, the header controls the client's connection instead of the Dock's.
     request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
     standBack(answer, response, precedence)
   })
-  // Before the library's own listeners, which copy the headers.
+  // Runs before the library's own listeners, which copy the headers.
   proxy.on('proxyReqWs', (outgoing, request, socket) => {
     socket.once('close', () => outgoing.destroy())
     outgoing.once('upgrade', (answer, stream) => {
-      // A client that was cut never ended; the Dock's side would wait for more.
+      // A client that disconnected abruptly never ended its side, so the Dock's side would wait for more data.
       socket.once('close', () => void (stream.writableEnded || stream.destroy()))
       answered(request)
       cleanResponseHeaders(answer.headers, true)
@@ -97,7 +97,7 @@ export function createPortGateway(parts: {
     })
   })
 
-  /** Where the request goes; a problem when it goes nowhere. */
+  /** Returns the request's target, or a problem if it has none. */
   const targetOf = async (request: IncomingMessage): Promise<Target | Problem> => {
     const hosts = request.headersDistinct.host ?? []
     const target = request.url ?? ''
@@ -105,8 +105,8 @@ export function createPortGateway(parts: {
     const name = readHost(domain, hosts[0])
     if (!name) return problems.unknown
     const route = await routes.find(name.label).catch((error: unknown) => {
-      logger.warn({ err: error }, 'a hosted port could not be looked up')
-      return problems.notFoundNow
+      logger.warn({ err: error }, 'could not look up a hosted port')
+      return problems.lookupFailed
     })
     if (route && 'title' in route) return route
     if (route?.port !== name.port) return problems.unknown
@@ -123,11 +123,12 @@ export function createPortGateway(parts: {
     cleanRequestHeaders(request.headers, { clientAddress, scheme: domain.scheme }, upgrade)
   }
 
-  /** What is told of a failure. What is remembered of the label may be why, so it is forgotten. */
+  /** Returns the problem for a failure. Drops the cached route, since a stale route may be the cause. */
   const explain = (error: unknown, label: string): Problem => {
     routes.notice(label)
     const problem = problemOf(error)
-    if (problem === problems.badAnswer) logger.debug({ err: error }, 'a hosted port answered badly')
+    if (problem === problems.badResponse)
+      logger.debug({ err: error }, 'a hosted port sent an invalid or incomplete response')
     return problem
   }
 
@@ -143,10 +144,10 @@ export function createPortGateway(parts: {
     response.end(request.method === 'HEAD' ? undefined : body)
   }
 
-  /** Not knowing whether somebody has the label, it cuts: whoever may, comes back. */
-  const cutIfGone = async (label: string): Promise<void> => {
+  /** Closes the streams of a label that no longer exists. Also closes them if the lookup fails: clients reconnect. */
+  const closeIfGone = async (label: string): Promise<void> => {
     const route = await routes.find(label).catch(() => null)
-    if (!route) open.cut(label)
+    if (!route) open.closeAll(label)
   }
 
   return {
@@ -154,17 +155,17 @@ export function createPortGateway(parts: {
     handle: async (request, response) => {
       const target = await targetOf(request)
       if ('title' in target) return answerProblem(request, response, target)
-      // The client left meanwhile.
+      // The client disconnected during the lookup.
       if (response.destroyed) return
       clean(request, null)
       const { label, options } = target
-      open.hold(label, response)
+      open.track(label, response)
       const giveUp = (error: unknown): void => answerProblem(request, response, explain(error, label))
       failures.set(request, (error) => {
-        if (isUnconnected(error) || response.headersSent || !mayRepeat(request)) return giveUp(error)
-        // A kept connection that its server closed at this moment: a new one tells whether that was all.
+        if (isUnconnected(error) || response.headersSent || !isRepeatable(request)) return giveUp(error)
+        // The program may just have closed the kept connection. Retry once on a new one.
         failures.set(request, giveUp)
-        void proxy.web(request, response, { ...options, agent: unkept })
+        void proxy.web(request, response, { ...options, agent: oneShotAgent })
       })
       await proxy.web(request, response, options)
     },
@@ -180,17 +181,17 @@ export function createPortGateway(parts: {
       if ('title' in target) return refuse(target)
       if (socket.destroyed) return
       clean(request, 'websocket')
-      open.hold(target.label, socket)
+      open.track(target.label, socket)
       failures.set(request, (error) => refuse(explain(error, target.label)))
       await proxy.ws(request, socket as Parameters<typeof proxy.ws>[1], target.options, head)
     },
     notice: (label) => {
       routes.notice(label)
-      for (const each of open.labels) if (label === undefined || label === each) void cutIfGone(each)
+      for (const each of open.labels) if (label === undefined || label === each) void closeIfGone(each)
     },
     close: () => {
       agent.destroy()
-      unkept.destroy()
+      oneShotAgent.destroy()
     },
   }
 }

@@ -11,9 +11,9 @@ import { HostUnreachable } from '../../modules/hosts/index.ts'
 let server: ControlPlaneWithHost
 let gateway: number
 let dockId: string
-/** The public name of the Dock's one port. */
+/** The public host name of the Dock's exposed port. */
 let host: string
-/** The program on that port, which the simulated Dock has on this machine. */
+/** The program on that port. The simulated Dock runs it on this machine. */
 let program: Server
 let answer: (request: IncomingMessage, response: ServerResponse) => void
 let seen: IncomingMessage[]
@@ -49,7 +49,7 @@ afterEach(() => {
   program.closeAllConnections()
 })
 
-/** A busy machine takes its time. */
+/** Long timeout for busy machines. */
 const patiently = { timeout: 60_000 }
 
 type Reply = { status: number; headers: IncomingMessage['headers']; body: string }
@@ -70,7 +70,7 @@ const get = (path: string, options?: Parameters<typeof open>[1]): Promise<Reply>
   replyOf(open(path, options).end())
 
 describe('a request', () => {
-  it('reaches the program as it was sent, and its answer comes back as it was given', async () => {
+  it('reaches the program unchanged, and so does the response the client', async () => {
     answer = async (incoming, response) => {
       const body = Buffer.concat(await incoming.toArray()).toString()
       response
@@ -88,7 +88,7 @@ describe('a request', () => {
     expect(seen[0]?.headers).toMatchObject({ host, 'x-asked': 'this', cookie: 'mine=1' })
   })
 
-  it('says where it came from, whatever it says of that itself', async () => {
+  it('carries the true client address, whatever its own forwarding headers say', async () => {
     await get('/', {
       headers: {
         'x-forwarded-for': '1.2.3.4',
@@ -107,7 +107,7 @@ describe('a request', () => {
     for (const name of ['forwarded', 'x-real-ip']) expect(seen[0]?.headers).not.toHaveProperty(name)
   })
 
-  it('takes none of the platform’s credentials along, and all of its own', async () => {
+  it('loses the platform’s credentials, and keeps all others', async () => {
     const { apiKey } = server.admin
     for (const authorization of [`Bearer ${apiKey}`, `bearer   ${apiKey}`, `BEARER ${apiKey}`])
       await get('/', { headers: { authorization } })
@@ -124,7 +124,7 @@ describe('a request', () => {
     expect(seen.at(-1)?.headers.authorization).toBe('Bearer theirs')
   })
 
-  it('loses what concerns one hop alone, also where Connection names it, but never its length', async () => {
+  it('loses hop-by-hop headers, including those named in Connection, but never its length', async () => {
     const body = 'x'.repeat(10)
     const outgoing = open('/', {
       method: 'POST',
@@ -144,7 +144,7 @@ describe('a request', () => {
     expect(seen[0]?.headers).toMatchObject({ host, 'content-length': '10', connection: 'keep-alive' })
   })
 
-  it('that a Dock answers with a cookie for other names gets it for this name alone', async () => {
+  it('gets cookies for its own host name only, whatever domain the Dock sets', async () => {
     answer = (_, response) =>
       response
         .writeHead(200, {
@@ -162,7 +162,7 @@ describe('a request', () => {
     ])
   })
 
-  it('streams: what is said early arrives early, both ways', async () => {
+  it('is streamed in both directions', async () => {
     answer = (incoming, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       incoming.on('data', (chunk: Buffer) => response.write(`data: ${chunk}\n\n`))
@@ -180,7 +180,7 @@ describe('a request', () => {
     expect((await said.next()).done).toBe(true)
   })
 
-  it('may be large, and so may its answer', async () => {
+  it('may be large, and so may its response', async () => {
     const block = randomBytes(1024 * 1024)
     const blocks = 48
     const whole = createHash('sha256')
@@ -195,7 +195,7 @@ describe('a request', () => {
     expect(received.digest('hex')).toBe(digest)
   })
 
-  it('whose client leaves is ended in the Dock too', async () => {
+  it('is ended in the Dock too when its client disconnects', async () => {
     const left = new Promise<void>((resolve) => {
       answer = (_, response) => {
         response.once('close', resolve)
@@ -208,12 +208,12 @@ describe('a request', () => {
     await left
   })
 
-  it('shares its connection with those that follow, and is tried again on a connection that had just ended', async () => {
+  it('shares a connection with later requests, and is retried if that connection had just closed', async () => {
     const connections = new Set<Socket>()
     program.on('connection', (socket) => connections.add(socket))
     for (let count = 0; count < 20; count += 1) expect((await get('/')).status).toBe(200)
     expect(connections.size).toBe(1)
-    // As a program does that closes a connection which it takes for idle.
+    // Like a program that closes an idle connection.
     let tries = 0
     answer = (_, response) => {
       tries += 1
@@ -232,7 +232,7 @@ describe('a name', () => {
     ['HTTP/1.1', 'connection: close\r\n'],
     ['HTTP/1.0', ''],
   ])(
-    'of %s whose client waits for the end of its connection gets that',
+    'in a request of %s that does not keep the connection alive gets it closed after the response',
     patiently,
     async (version, header) => {
       const socket = connect({ host: '127.0.0.1', port: gateway })
@@ -242,7 +242,7 @@ describe('a name', () => {
     },
   )
 
-  it('belongs to hosted ports alone: the service answers none of them, nor they for it', async () => {
+  it('below the ports’ domain never reaches the API, and other names never reach a port', async () => {
     expect((await get('/health')).body).toBe('hello')
     expect((await get('/v1/config', { headers: { accept: 'application/json' } })).body).toBe('hello')
     expect((await get('/health', { host: '127.0.0.1' })).body).toContain('ready')
@@ -250,7 +250,7 @@ describe('a name', () => {
     expect(seen).toHaveLength(2)
   })
 
-  it('that stands for nothing gets a page, or two sentences', async () => {
+  it('that belongs to no port gets a page, or plain text for clients other than browsers', async () => {
     const [port = ''] = host.split('-')
     const label = host.slice(port.length + 1).split('.')[0]!
     for (const unknown of [
@@ -275,7 +275,7 @@ describe('a name', () => {
     expect(seen).toEqual([])
   })
 
-  it('ends with the port, at once, and comes back as another', async () => {
+  it('stops working as soon as the port is unexposed; exposing the port again gives a new name', async () => {
     expect((await get('/')).status).toBe(200)
     await server.call('DELETE', `/v1/docks/${dockId}/ports/${portOf(program)}`)
     await expect.poll(async () => (await get('/')).status, patiently).toBe(404)
@@ -284,7 +284,7 @@ describe('a name', () => {
     expect((await get('/')).status).toBe(404)
   })
 
-  it('of a Dock that stopped says so, and works again after a resume', async () => {
+  it('of a stopped Dock gets a page that says so, and works again after a resume', async () => {
     expect((await get('/')).status).toBe(200)
     await server.call('POST', `/v1/docks/${dockId}/stop`, {})
     const stopped = async () => get('/', { headers: { accept: 'text/html' } })
@@ -294,11 +294,11 @@ describe('a name', () => {
     await expect.poll(async () => (await get('/')).status, patiently).toBe(200)
   })
 
-  it('of a Dock without a server on the port, or whose host is away, says which', async () => {
+  it('gets different pages if no program listens on the port and if the host is unreachable', async () => {
     const nothing = await expose(1)
     expect(await get('/', { host: nothing })).toMatchObject({
       status: 502,
-      body: expect.stringContaining('Nothing answers on this port'),
+      body: expect.stringContaining('Nothing is listening on this port'),
     })
     server.host.connections.unreachable = new HostUnreachable('no link')
     const away = await expose(2)
@@ -307,7 +307,7 @@ describe('a name', () => {
     expect([reply.status, reply.body]).toEqual([502, expect.stringContaining('cannot be reached')])
   })
 
-  it('of a program that does not speak HTTP, or breaks off, says so', async () => {
+  it('gets a page if the program does not speak HTTP or closes the connection early', async () => {
     const speakers: string[] = [
       'SSH-2.0-OpenSSH_9\r\n',
       'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n',
@@ -319,7 +319,7 @@ describe('a name', () => {
       const name = await expose(portOf(speaker))
       expect(await get('/', { host: name })).toMatchObject({
         status: 502,
-        body: expect.stringContaining('The answer was broken off'),
+        body: expect.stringContaining('The response is incomplete or invalid'),
       })
       speaker.close()
     }
@@ -364,7 +364,7 @@ describe('a WebSocket', () => {
     expect((await once(client, 'close'))[0]).toBe(1005)
   })
 
-  it('that the program refuses, or nobody takes, is answered as HTTP', async () => {
+  it('that cannot be opened gets an ordinary HTTP response', async () => {
     program.removeAllListeners('upgrade')
     answer = (_, response) => response.writeHead(403, { 'x-why': 'no' }).end('not here')
     const refusedBy = async (name: string): Promise<[number, string]> => {
@@ -376,10 +376,10 @@ describe('a WebSocket', () => {
     expect(await refusedBy(host)).toEqual([403, 'not here'])
     expect((await refusedBy('docks.localhost'))[0]).toBe(404)
     const nothing = await refusedBy(await expose(1))
-    expect(nothing).toEqual([502, expect.stringContaining('Nothing answers')])
+    expect(nothing).toEqual([502, expect.stringContaining('Nothing is listening')])
   })
 
-  it('ends with its port, as an answer without an end does, and both go on for another port', async () => {
+  it('is closed with its port, like an endless response; those of other ports stay open', async () => {
     const left: (string | undefined)[] = []
     answer = (incoming, response) => {
       response.once('close', () => left.push(incoming.headers.host)).write('begin')
@@ -403,7 +403,7 @@ describe('a WebSocket', () => {
     )
     await server.call('DELETE', `/v1/docks/${dockId}/ports/${portOf(program)}`)
     await Promise.all(ended)
-    // In the Dock too.
+    // The connection in the Dock is closed too.
     await expect.poll(() => left, patiently).toEqual([host, host])
     kept.client.send('text')
     expect(String((await once(kept.client, 'message'))[0])).toBe('text')
@@ -413,7 +413,7 @@ describe('a WebSocket', () => {
     other.closeAllConnections()
   })
 
-  it('ends with its other end', async () => {
+  it('is closed when the other end closes', async () => {
     const client = new WebSocket(`ws://127.0.0.1:${gateway}/`, { headers: { host } })
     await once(client, 'open')
     for (const each of sockets.clients) each.terminate()
@@ -421,8 +421,8 @@ describe('a WebSocket', () => {
   })
 })
 
-describe('what could be two requests', () => {
-  /** Sends bytes as they are, and answers all that came back before the connection ended or fell silent. */
+describe('request smuggling', () => {
+  /** Sends raw bytes. Returns everything received until the connection closed or was silent for 1.5 s. */
   const exchange = (text: string): Promise<string> =>
     new Promise((resolve) => {
       const socket = connect({ host: '127.0.0.1', port: gateway })
@@ -453,7 +453,7 @@ describe('what could be two requests', () => {
     ['a signed length', () => `${head('Content-Length: +0\r\n')}${smuggled}`],
     ['a space before the colon', () => `${head('Content-Length : 40\r\n')}${smuggled}`],
     ['chunks twice', () => `${head('Transfer-Encoding: chunked, chunked\r\n')}0\r\n\r\n${smuggled}`],
-    ['chunks that are none', () => `${head('Transfer-Encoding: xchunked\r\n')}0\r\n\r\n${smuggled}`],
+    ['an unknown transfer encoding', () => `${head('Transfer-Encoding: xchunked\r\n')}0\r\n\r\n${smuggled}`],
     ['chunks not last', () => `${head('Transfer-Encoding: chunked, identity\r\n')}0\r\n\r\n${smuggled}`],
     ['a folded header', () => `${head('Transfer-Encoding:\r\n chunked\r\n')}0\r\n\r\n${smuggled}`],
     ['a bare line feed', () => `${head('X: 1\nTransfer-Encoding: chunked\r\n')}0\r\n\r\n${smuggled}`],
@@ -467,13 +467,13 @@ describe('what could be two requests', () => {
       'a chunk size with more behind it',
       () => `${head('Transfer-Encoding: chunked\r\n')}0 x\n\r\n${smuggled}`,
     ],
-  ])('is refused, or is one: %s', async (_, text) => {
+  ])('is impossible with %s', async (_, text) => {
     answer = async (incoming, response) => {
       await incoming.toArray().catch(() => undefined)
       response.end('answered')
     }
     const received = await exchange(text())
-    // A second request for the name `x` may have come of it at the gateway, where it is nobody's; never in the Dock.
+    // The gateway may see a second request for the host `x`, which belongs to no port. The Dock must not see it.
     expect(seen.map(({ url }) => url)).not.toContain('/smuggled')
     expect(seen.length).toBeLessThanOrEqual(1)
     expect(received).toMatch(/^(HTTP\/1\.1 (400|404|200)|$)/)
@@ -481,13 +481,13 @@ describe('what could be two requests', () => {
 
   it.each([
     ['two hosts', () => `${head('Host: other.test\r\n')}`],
-    ['a whole address', () => `GET http://${host}/smuggled HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
-  ])('is refused where it names its destination twice: %s', async (_, text) => {
+    ['an absolute URL', () => `GET http://${host}/smuggled HTTP/1.1\r\nHost: ${host}\r\n\r\n`],
+  ])('is impossible with two destinations: %s', async (_, text) => {
     expect(await exchange(text())).toMatch(/^HTTP\/1\.1 400 /)
     expect(seen).toEqual([])
   })
 
-  it('is nothing behind an upgrade that the program does not take', async () => {
+  it('is impossible behind an upgrade that the program does not accept', async () => {
     answer = (_, response) => response.end('no upgrade')
     const upgrade = `GET /first HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`
     const received = await exchange(`${upgrade}GET /smuggled HTTP/1.1\r\nHost: ${host}\r\n\r\n`)
@@ -495,7 +495,7 @@ describe('what could be two requests', () => {
     expect(received.match(/HTTP\/1\.1/g)).toHaveLength(1)
   })
 
-  it('is no other protocol: an upgrade to one is an ordinary request', async () => {
+  it('is impossible by an upgrade to another protocol, which is served as an ordinary request', async () => {
     const received = await exchange(
       `GET /first HTTP/1.1\r\nHost: ${host}\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n`,
     )

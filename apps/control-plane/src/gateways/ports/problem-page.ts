@@ -1,46 +1,46 @@
-/** What a person sees when a hosted port cannot answer: which of the two has to do something, and what. */
+/** Pages for requests to hosted ports that fail. Each says what the visitor or the Dock's owner can do. */
 export type Problem = { status: 400 | 404 | 502 | 503; title: string; text: string }
 
 export const problems = {
   badRequest: {
     status: 400,
-    title: 'This request cannot be passed on',
-    text: 'It names its destination in a way that is not allowed here.',
+    title: 'This request cannot be forwarded',
+    text: 'It must have exactly one Host header and a path that starts with a slash.',
   },
   unknown: {
     status: 404,
     title: 'There is nothing at this address',
-    text: 'The port is not exposed any more, or the address is mistyped. Whoever gave it to you can give you a new one.',
+    text: 'The port is no longer exposed, or the address is mistyped. Ask the person who gave it to you for a new one.',
   },
   stopped: {
     status: 502,
     title: 'The Dock is not running',
-    text: 'Its owner has to resume it; then this address works again.',
+    text: 'Its owner must resume it. Then this address works again.',
   },
   unreachable: {
     status: 502,
     title: 'The Dock cannot be reached now',
-    text: 'The machine it runs on does not answer. Try again in a moment.',
+    text: 'The machine that it runs on does not respond. Try again in a moment.',
   },
-  notFoundNow: {
+  lookupFailed: {
     status: 502,
     title: 'The Dock cannot be reached now',
-    text: 'Where it runs could not be looked up. Try again in a moment.',
+    text: 'Its location could not be looked up. Try again in a moment.',
   },
   notListening: {
     status: 502,
-    title: 'Nothing answers on this port',
+    title: 'Nothing is listening on this port',
     text: 'The Dock is running, but no program in it listens on this port. Start one, then load this page again.',
   },
-  badAnswer: {
+  badResponse: {
     status: 502,
-    title: 'The answer was broken off',
-    text: 'The program on this port ended the connection, or what it said is not HTTP.',
+    title: 'The response is incomplete or invalid',
+    text: 'The program on this port closed the connection, or its response is not valid HTTP. Check the program.',
   },
-  crowded: {
+  tooManyConnections: {
     status: 503,
     title: 'Too many connections',
-    text: 'This Dock has as many open connections as it may have. Try again in a moment.',
+    text: 'This Dock has reached its limit of open connections. Try again in a moment.',
   },
 } as const satisfies Record<string, Problem>
 
@@ -60,7 +60,7 @@ const page = ({ title, text }: Problem): string => `<!doctype html>
 
 export type ProblemAnswer = { status: number; headers: Record<string, string>; body: string }
 
-/** A page for a browser, two sentences for everything else. */
+/** Returns an HTML page for browsers, and plain text for other clients. */
 export function problemAnswer(problem: Problem, accept: string | undefined): ProblemAnswer {
   const isBrowser = accept?.includes('text/html') ?? false
   const body = isBrowser ? page(problem) : `${problem.title}. ${problem.text}\n`

@@ -1,13 +1,13 @@
 /**
- * What of a request's headers goes into a Dock. Never the platform's own credentials; nothing that concerns this hop
- * alone; and of where the request came from only what this gateway knows itself.
+ * Cleans a request's headers before they go to a Dock: removes the platform's own credentials and the hop-by-hop headers,
+ * and replaces headers about the request's origin with values that this gateway knows itself.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isPlatformCookie } from '../../modules/accounts/index.ts'
 
-/** They say how long the body is, or whom it is for: never given up, whatever `Connection` names. */
+/** Headers that frame or route the request. They are kept even if `Connection` lists them as hop-by-hop. */
 const framing = new Set(['content-length', 'transfer-encoding', 'host'])
-const ownHop = [
+const hopByHop = [
   'connection',
   'keep-alive',
   'proxy-connection',
@@ -15,7 +15,7 @@ const ownHop = [
   'te',
   'trailer',
   'upgrade',
-  // This server has answered it already.
+  // This server has already responded to it.
   'expect',
 ]
 const origin = [
@@ -46,7 +46,7 @@ export function cleanRequestHeaders(
   upgrade: 'websocket' | null,
 ): void {
   const named = headers.connection?.toLowerCase().split(',') ?? []
-  for (const name of [...named.map((each) => each.trim()), ...ownHop, ...origin])
+  for (const name of [...named.map((each) => each.trim()), ...hopByHop, ...origin])
     if (!framing.has(name)) delete headers[name]
   if (headers.authorization !== undefined && platformKey.test(headers.authorization))
     delete headers.authorization

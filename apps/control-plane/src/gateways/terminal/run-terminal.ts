@@ -1,6 +1,6 @@
 /**
- * One open terminal: carries bytes between its WebSocket and its Dock, holding back whichever side is faster, and closes
- * it when it is idle or old, when either side is gone, or when it is told to.
+ * Runs one open terminal. It copies bytes between the WebSocket and the Dock with backpressure in both directions. It
+ * closes the terminal when it is idle or too old, when either side disconnects, or when the gateway says so.
  */
 import { limits } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
@@ -8,18 +8,18 @@ import type { RawData, WebSocket } from 'ws'
 import type { ConnectedTerminal } from '../../modules/terminals/index.ts'
 import { type Closing, closings, exitFrame, readResize } from './terminal-frames.ts'
 
-/** Bytes held for a client that reads slowly, besides the windows of the connection to the host. */
+/** Buffer limit for a client that reads slowly. The flow control windows of the connection to the host come on top. */
 const heldBytesMax = 256 * 1024
 const idleMs = limits.terminal.idleSecondsMax * 1000
 const openMs = limits.terminal.openSecondsMax * 1000
 const pingMs = 20_000
-/** Pings without a sign of the client after which it is taken for gone. */
+/** Number of unanswered pings after which the client counts as disconnected. */
 const unansweredMax = 2
 
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data as Buffer)
 
-/** Runs it until it is closed, which the answer does; calls `onEnd` once. */
+/** Starts the terminal. Returns a function that closes it. Calls `onEnd` once, when the terminal has closed. */
 export function runTerminal(options: {
   socket: WebSocket
   terminal: ConnectedTerminal
@@ -41,7 +41,7 @@ export function runTerminal(options: {
     isOver = true
     for (const cancel of cancels.values()) cancel()
     stream.destroy()
-    // A client that does not read would never see the close.
+    // While the socket is paused, it would never process the client's part of the close handshake.
     socket.resume()
     terminal.release()
     options.onEnd()
@@ -57,12 +57,12 @@ export function runTerminal(options: {
     else cancels.set('idle', clock.after(left, watchIdle))
   }
   let unanswered = 0
-  const hear = (): void => {
+  const resetUnanswered = (): void => {
     unanswered = 0
   }
   const ping = (): void => {
-    // While this service holds back, the answer waits behind the client's input, or the ping behind its output.
-    if (socket.isPaused || socket.bufferedAmount > 0) hear()
+    // Under backpressure, the pong waits behind the client's input, or the ping behind its output.
+    if (socket.isPaused || socket.bufferedAmount > 0) resetUnanswered()
     else unanswered += 1
     if (unanswered > unansweredMax) socket.terminate()
     else {
@@ -77,17 +77,17 @@ export function runTerminal(options: {
   cancels.set('ping', clock.after(pingMs, ping))
   watchIdle()
 
-  socket.on('pong', hear)
+  socket.on('pong', resetUnanswered)
   socket.on('message', (data, isBinary) => {
     if (isOver) return
-    hear()
+    resetUnanswered()
     touch()
     if (isBinary) {
       if (!stream.write(bytesOf(data))) socket.pause()
       return
     }
     const size = readResize(bytesOf(data).toString('utf8'))
-    // A size that does not arrive is the next one's to correct.
+    // Errors are ignored: the next resize corrects the size.
     if (size) terminal.resize(size).catch(() => undefined)
     else close('notUnderstood')
   })
@@ -96,8 +96,8 @@ export function runTerminal(options: {
     touch()
     let hadToWait = false
     socket.send(chunk, { binary: true }, (error) => {
-      // What the kernel takes at once tells nothing of the client; what had to wait goes as the client reads.
-      if (hadToWait && !error) hear()
+      // A chunk that the kernel buffers at once proves nothing. A chunk that had to wait was sent because the client reads.
+      if (hadToWait && !error) resetUnanswered()
       if (socket.bufferedAmount < heldBytesMax && stream.isPaused()) stream.resume()
     })
     hadToWait = socket.bufferedAmount > 0

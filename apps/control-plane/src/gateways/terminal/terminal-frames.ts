@@ -1,4 +1,4 @@
-/** The text frames of a terminal's WebSocket: JSON control. Binary frames are the terminal's bytes. */
+/** Text frames of a terminal's WebSocket: control messages in JSON. Binary frames hold the terminal's bytes. */
 import * as z from 'zod'
 import type { TerminalSize } from '../../modules/hosts/index.ts'
 
@@ -7,7 +7,7 @@ const cells = z.int().min(1).max(1000)
 /** What a client may send. */
 const controlFrame = z.object({ type: z.literal('resize'), cols: cells, rows: cells })
 
-/** The size that a text frame asks for; null when it is not understood. */
+/** Returns the size that a text frame requests, or null if the frame is invalid. */
 export function readResize(text: string): TerminalSize | null {
   try {
     const { cols, rows } = controlFrame.parse(JSON.parse(text))
@@ -17,23 +17,23 @@ export function readResize(text: string): TerminalSize | null {
   }
 }
 
-/** Tells how the shell ended; the close with 1000 follows. */
+/** Returns the frame that reports the shell's exit code. The WebSocket is then closed with code 1000. */
 export function exitFrame(code: number): string {
   return JSON.stringify({ type: 'exit', code })
 }
 
-/** Why a WebSocket of a terminal was closed, by its close code. 1000 follows an exit frame. */
+/** Close codes and reasons of a terminal's WebSocket. Code 1000 follows an exit frame. Reasons have at most 123 bytes. */
 export const closings = {
-  exited: [1000, 'the shell ended'],
-  leaving: [1001, 'the service is restarting: ask for a new ticket'],
+  exited: [1000, 'the shell exited'],
+  leaving: [1001, 'the service is restarting: request a new ticket'],
   notUnderstood: [1008, 'a text frame must be {"type":"resize","cols":1-1000,"rows":1-1000}'],
-  hostLost: [1011, 'the connection to the host broke: ask for a new ticket'],
-  idle: [4000, 'nothing was typed or shown for 30 minutes'],
-  tooLong: [4001, 'it was open for 12 hours'],
+  hostLost: [1011, 'the connection to the host broke: request a new ticket'],
+  idle: [4000, 'the terminal was idle for 30 minutes'],
+  tooLong: [4001, 'the terminal was open for 12 hours'],
   dockStopped: [4002, 'the Dock stopped'],
   accessLost: [
     4003,
-    'the key, session or membership that it was opened with has ended, or the Dock is for admins now',
+    'the key, session or membership behind this terminal has ended, or only admins may use the Dock now',
   ],
 } as const satisfies Record<string, readonly [number, string]>
 export type Closing = keyof typeof closings

@@ -1,4 +1,4 @@
-/** The door for terminals: the WebSocket upgrade of `GET /v1/docks/:id/terminal`, whose ticket is its only credential. */
+/** Handles the WebSocket upgrade of `GET /v1/docks/:id/terminal`. The ticket in the query is its only credential. */
 import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ServiceError } from '@dock/contract'
@@ -10,13 +10,13 @@ import { runTerminal } from './run-terminal.ts'
 import type { Closing } from './terminal-frames.ts'
 
 const path = /^\/v1\/docks\/([^/]+)\/terminal$/
-/** Bytes of one frame of a client's; a paste comes in several. */
+/** Limit of a frame from a client. A large paste arrives in several frames. */
 const frameBytesMax = 1024 * 1024
 
 export type TerminalGateway = {
-  /** Whether an upgrade of this path is a terminal's. */
+  /** True if an upgrade of this path is for a terminal. */
   takes(path: string): boolean
-  /** Opens the terminal, or answers why not as the routes do. */
+  /** Opens the terminal, or responds with an error like the routes do. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void>
   /** Closes every open terminal. */
   close(): void
@@ -44,14 +44,14 @@ export function createTerminalGateway(options: {
     const dockId = path.exec(url.pathname)?.[1]?.toLowerCase() ?? ''
     if (!isUuid(dockId)) throw new ServiceError('dock_not_found')
     const ticket = url.searchParams.get('ticket')
-    if (!ticket) throw new ServiceError('validation_error', { message: 'ticket: is missing from the query' })
+    if (!ticket) throw new ServiceError('validation_error', { message: 'ticket: required in the query' })
     const terminal = await connectTerminal(context, dockId, ticket)
     const abandon = (): void => {
       terminal.stream.destroy()
       terminal.release()
     }
     if (socket.destroyed) return abandon()
-    // A handshake that is no WebSocket's is answered by the library, and the socket closed.
+    // The library responds to an invalid WebSocket handshake itself and closes the socket.
     socket.once('close', abandon)
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       socket.off('close', abandon)
@@ -64,7 +64,7 @@ export function createTerminalGateway(options: {
       })
       const unsubscribe = accessSignals.subscribe(terminal.holder, () => close('accessLost'))
       open.add(close)
-      // It may have ended between the ticket and now.
+      // The credential may have ended between the check of the ticket and the subscription.
       accessSignals.notice(terminal.holder.credentialId)
     })
   }
@@ -77,7 +77,7 @@ export function createTerminalGateway(options: {
         await accept(request, socket, head)
       } catch (error) {
         const known = error instanceof ServiceError
-        if (!known) logger.error({ err: error }, 'a terminal could not be opened')
+        if (!known) logger.error({ err: error }, 'could not open a terminal')
         refuse(socket, known ? error : new ServiceError('internal_error', { cause: error }))
       }
     },

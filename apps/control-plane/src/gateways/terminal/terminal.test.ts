@@ -26,7 +26,7 @@ afterAll(() => server.stop())
 beforeEach(async () => {
   server.host.connections.terminals.length = 0
   dockId = await server.addDock()
-  // Each test asks for its tickets as somebody else: they are limited by the minute.
+  // Each test has a new member, because the rate limit of tickets counts per person.
   member = await addMember()
 })
 afterEach(async () => {
@@ -39,7 +39,7 @@ afterEach(async () => {
   await Promise.all(closed)
 })
 
-/** As when an Environment for admins has put files on its disk. */
+/** Marks the Dock like an admins-only Environment that has put files on its disk. */
 const barMembers = (id = dockId) =>
   sql`update docks set marks = array[${newUuid()}::uuid] where id = ${id}`.execute(server.database.db)
 const demote = ({ userId }: TestPerson) =>
@@ -47,12 +47,12 @@ const demote = ({ userId }: TestPerson) =>
 const addAdmin = () => addPerson(server, { role: 'admin', organizationId: server.admin.organizationId })
 const addMember = () => addPerson(server, { role: 'member', organizationId: server.admin.organizationId })
 
-/** A busy machine takes its time. */
+/** Long timeout for busy machines. */
 const patiently = { timeout: 60_000 }
 
 type Refusal = { status: number; code: string }
 
-/** Sends a ticket; answers the open client, or what was said instead. */
+/** Connects with a ticket. Returns the open client, or the refusal. */
 const connect = (ticket: string, id = dockId): Promise<WebSocket | Refusal> =>
   new Promise((resolve, reject) => {
     const client = new WebSocket(`ws://127.0.0.1:${port}/v1/docks/${id}/terminal?ticket=${ticket}`)
@@ -84,7 +84,7 @@ const closing = async (client: WebSocket): Promise<number> => (await once(client
 const read = async (shell: Duplex): Promise<string> => String((await once(shell, 'data'))[0])
 
 describe('a ticket', () => {
-  it('is good for thirty seconds, and kept as a hash', async () => {
+  it('is valid for thirty seconds, and stored as a hash', async () => {
     const answer = await ask()
     const { ticket, expiresAt } = answer.body.data as { ticket: string; expiresAt: string }
     expect(Date.parse(expiresAt) - clock.now().getTime()).toBe(30_000)
@@ -94,7 +94,7 @@ describe('a ticket', () => {
     expect(await connect(ticket)).toEqual({ status: 401, code: 'unauthorized' })
   })
 
-  it('opens one terminal, whoever races for it', async () => {
+  it('opens one terminal, even if several clients use it at once', async () => {
     const ticket = await ticketFor()
     const outcomes = await Promise.all(Array.from({ length: 20 }, () => connect(ticket)))
     const refused = outcomes.filter((outcome) => !(outcome instanceof WebSocket))
@@ -102,7 +102,7 @@ describe('a ticket', () => {
     expect(server.host.connections.terminals).toHaveLength(1)
   })
 
-  it('is for its Dock alone, and for a member', async () => {
+  it('is valid only for its Dock, and only for a member', async () => {
     const other = await server.addDock()
     const ticket = await ticketFor()
     expect(await connect(ticket, other)).toEqual({ status: 401, code: 'unauthorized' })
@@ -113,7 +113,7 @@ describe('a ticket', () => {
     expect(await connect(theirs)).toEqual({ status: 404, code: 'dock_not_found' })
   })
 
-  it('opens nothing once the secrets of its Dock are kept from its person', async () => {
+  it('is invalid once its person may no longer see the secrets of the Dock', async () => {
     const admins = [await addAdmin(), await addAdmin()] as const
     const theirs = await ticketFor()
     await barMembers()
@@ -127,11 +127,11 @@ describe('a ticket', () => {
     expect(await connect(second)).toBeInstanceOf(WebSocket)
   })
 
-  it('opens its terminal however the id of the Dock is written', async () => {
+  it('accepts the id of the Dock in upper case', async () => {
     expect(await connect(await ticketFor(), dockId.toUpperCase())).toBeInstanceOf(WebSocket)
   })
 
-  it('stands in no log line', async () => {
+  it('appears in no log line', async () => {
     const ticket = await ticketFor()
     await connect(ticket)
     await connect(ticket)
@@ -139,7 +139,7 @@ describe('a ticket', () => {
     expect(logged.filter((line) => line.includes(ticket))).toEqual([])
   })
 
-  it('is not given for what has no terminal', async () => {
+  it('is refused for a Dock that cannot have a terminal', async () => {
     const stranger = await addPerson(server)
     expect((await ask(dockId, stranger.apiKey)).body.code).toBe('dock_not_found')
     expect((await ask(newUuid())).body.code).toBe('dock_not_found')
@@ -149,14 +149,14 @@ describe('a ticket', () => {
     expect(await connect(ticket)).toEqual({ status: 409, code: 'dock_not_running' })
   })
 
-  it('is given thirty times a minute', async () => {
+  it('is issued at most thirty times a minute', async () => {
     const person = await addMember()
     const codes: number[] = []
     for (let count = 0; count < 31; count += 1) codes.push((await ask(dockId, person.apiKey)).status)
     expect(codes).toEqual([...Array.from({ length: 30 }, () => 201), 429])
   })
 
-  it('that is missing, or a request that is no WebSocket, is told what is wrong', async () => {
+  it('that is missing, or a request that is not a WebSocket, gets an error that says so', async () => {
     expect(await connect('')).toEqual({ status: 400, code: 'validation_error' })
     expect(await connect('x', 'nonsense')).toEqual({ status: 404, code: 'dock_not_found' })
     const plain = await server.call('GET', `/v1/docks/${dockId}/terminal?ticket=x`, undefined, null)
@@ -172,7 +172,7 @@ describe('a ticket', () => {
 })
 
 describe('a terminal', () => {
-  it('carries bytes both ways, takes sizes, and tells how its shell ended', async () => {
+  it('carries bytes both ways, accepts sizes, and reports the exit code of its shell', async () => {
     const { client, terminal } = await open()
     expect(terminal.sizes).toEqual([{ cols: 80, rows: 24 }])
     client.send(Buffer.from('ls\r'))
@@ -236,11 +236,11 @@ describe('a terminal', () => {
     expect(await closedByMembership).toBe(4003)
   })
 
-  it('is closed within seconds once the secrets of its Dock are kept from its person', async () => {
+  it('is closed within seconds once its person may no longer see the secrets of the Dock', async () => {
     const admins = [await addAdmin(), await addAdmin()] as const
     const theirs = await open()
     const [demoted, kept] = [await open(dockId, admins[0].apiKey), await open(dockId, admins[1].apiKey)]
-    /** Lets the sweeps go by until it is closed. */
+    /** Advances the clock over sweeps until the client is closed. */
     const swept = async (client: WebSocket): Promise<number> => {
       const closed = closing(client)
       await expect
@@ -264,7 +264,7 @@ describe('a terminal', () => {
     const busy = await open()
     const [idleClosed, busyClosed] = [closing(idle.client), closing(busy.client)]
     for (let quarter = 1; quarter <= 48; quarter += 1) {
-      // What the client sends follows its answer to the ping: the service has heard both.
+      // The client's input follows its pong, so the service has received both.
       const typed = read(busy.terminal.shell)
       busy.client.send(Buffer.from('x'))
       await typed
@@ -278,7 +278,7 @@ describe('a terminal', () => {
     expect(await busyClosed).toBe(4001)
   })
 
-  it('four are open in a Dock at most, eight for a person', async () => {
+  it('is refused beyond four per Dock and eight per person', async () => {
     const first = await open()
     for (let count = 0; count < 3; count += 1) await open()
     expect((await ask()).body.code).toBe('rate_limited')
@@ -295,13 +295,13 @@ describe('a terminal', () => {
   })
 })
 
-/** The service pings as often: a client that answers none is gone at the third. */
+/** Advances the clock by this many pings. A client that answers none is disconnected at the third. */
 const advancePings = (count: number): void => {
   for (let ping = 0; ping < count; ping += 1) clock.advance(20_000)
 }
 
 describe('a client that answers no ping', () => {
-  it('is gone, though a shell goes on printing', async () => {
+  it('is disconnected, even though its shell keeps printing', async () => {
     const { client, terminal } = await open()
     client.pause()
     for (let ping = 0; ping < 3; ping += 1) {
@@ -312,7 +312,7 @@ describe('a client that answers no ping', () => {
     await expect.poll(() => terminal.shell.destroyed, patiently).toBe(true)
   })
 
-  it('is there as long as it types', async () => {
+  it('stays connected as long as it types', async () => {
     const { client, terminal } = await open()
     vi.spyOn(client, 'pong').mockReturnValue()
     for (let ping = 0; ping < 6; ping += 1) {
@@ -324,11 +324,11 @@ describe('a client that answers no ping', () => {
   })
 })
 
-describe('back-pressure', () => {
+describe('backpressure', () => {
   const chunk = Buffer.alloc(64 * 1024, 'x')
   const total = 64 * 1024 * 1024
 
-  /** The value once it stands still. */
+  /** Returns the value once it stops changing. */
   const settled = async (value: () => number): Promise<number> => {
     let before = -1
     while (before !== value()) {
@@ -337,7 +337,7 @@ describe('back-pressure', () => {
     }
     return before
   }
-  /** Prints as long as it is let; answers how much was printed when it was held back. */
+  /** Prints until backpressure stops it. Returns the number of bytes printed by then. */
   const flood = (shell: Duplex): Promise<number> => {
     let sent = 0
     const fill = (): void => {
@@ -350,11 +350,11 @@ describe('back-pressure', () => {
     return settled(() => sent)
   }
 
-  it('holds a shell back whose client does not read, and loses nothing', async () => {
+  it('stops a shell whose client does not read, and loses no bytes', async () => {
     const { client, terminal } = await open()
     client.pause()
     expect(await flood(terminal.shell)).toBeLessThan(total / 2)
-    // The pings wait behind what the client has yet to read.
+    // The pings wait behind the output that the client has not read.
     advancePings(30)
     let received = 0
     client.on('message', (data) => {
@@ -364,7 +364,7 @@ describe('back-pressure', () => {
     await expect.poll(() => received, patiently).toBe(total)
   })
 
-  it('ends with the thirty idle minutes for a client that reads nothing', async () => {
+  it('lasts thirty idle minutes for a client that reads nothing, then closes the terminal', async () => {
     const { client, terminal } = await open()
     client.pause()
     await flood(terminal.shell)
@@ -375,11 +375,11 @@ describe('back-pressure', () => {
     await expect.poll(() => terminal.shell.destroyed, patiently).toBe(true)
   })
 
-  it('holds a client back whose shell does not read, and loses nothing', async () => {
+  it('stops a client whose shell does not read, and loses no bytes', async () => {
     const { client, terminal } = await open()
     for (let sent = 0; sent < total; sent += chunk.length) client.send(chunk)
     expect(await settled(() => client.bufferedAmount)).toBeGreaterThan(total / 2)
-    // The client's answers wait behind what the shell has yet to read.
+    // The client's pongs wait behind the input that the shell has not read.
     advancePings(30)
     let received = 0
     terminal.shell.on('data', (data: Buffer) => {
