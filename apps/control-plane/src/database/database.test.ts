@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-it('plans a statement once, whatever its values are', async () => {
+it('plans a prepared statement once, for all values', async () => {
   const { db, close } = openDatabase({ url: database.url, maxConnections: 1 })
   for (let value = 0; value < 4; value++) await sql`select ${value}::int`.execute(db)
   const plans = await sql<{ generic: number; custom: number }>`
@@ -18,7 +18,7 @@ it('plans a statement once, whatever its values are', async () => {
   await close()
 })
 
-it('ends a statement that takes too long, and the connection serves the next one', async () => {
+it('cancels a statement after the timeout, and the connection stays usable', async () => {
   const { db, close } = openDatabase({ url: database.url, maxConnections: 1, statementTimeoutMs: 50 })
   await expect(sql`select pg_sleep(60)`.execute(db)).rejects.toMatchObject({ code: '57014' })
   expect((await sql<{ n: number }>`select 1 as n`.execute(db)).rows).toEqual([{ n: 1 }])

@@ -1,4 +1,4 @@
-/** The database as the program sees it: one type for all tables, one pool a process. */
+/** The database: one type for all tables, and one connection pool per process. */
 import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { PreparingClient } from './preparing-client.ts'
@@ -10,7 +10,7 @@ import type { NotificationTables } from './tables/notifications.ts'
 import type { OrganizationTables } from './tables/organizations.ts'
 import type { SealingTables } from './tables/sealing.ts'
 
-/** Every table; each group of modules owns its part. */
+/** All tables. Each group of modules owns its part. */
 export type Database = AccountTables &
   ConnectionTables &
   DockTables &
@@ -19,35 +19,35 @@ export type Database = AccountTables &
   OrganizationTables &
   KeyTables
 
-/** What stores and operations take: the pool or a transaction on it. */
+/** The pool, or a transaction on it. */
 export type Db = Kysely<Database>
 export type Tx = Transaction<Database>
 
-/** Counts of bytes are `bigint` columns; none comes near 2^53, so they are read as numbers, as the contract has them. */
+/** Reads `bigint` columns as numbers, like the contract. They hold byte counts, which stay far below 2^53. */
 const numbersForBigints: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(oid, format),
 }
 
-/** Every query goes by keys: a plan for these very values is no better, and costs more than many a query itself. */
-const planOnce = `set plan_cache_mode = 'force_generic_plan'`
+/** All queries look up by key, so the generic plan is always right; replanning often costs more than the query. */
+const useGenericPlans = `set plan_cache_mode = 'force_generic_plan'`
 
-/** A connection that broke at once tells so to whoever asks it something. */
+/** Ignores the error of a broken connection: the next query on it fails with the same error. */
 const ignore = (): void => undefined
 
 export type DatabaseConnection = { url: string; db: Db; pool: pg.Pool; close(): Promise<void> }
 
-/** Opens a pool of at most `maxConnections`. A lost idle connection is reported to `onIdleError` and replaced. */
+/** Opens a pool. A lost idle connection is reported to `onIdleError` and replaced. */
 export function openDatabase(options: {
   url: string
   maxConnections?: number
-  /** How long a query waits for a connection. */
+  /** How long a query waits for a free connection. */
   connectTimeoutMs?: number
-  /** After which PostgreSQL ends a statement; 0, the default: never. */
+  /** Time after which PostgreSQL cancels a statement. 0, the default, means never. */
   statementTimeoutMs?: number
   onIdleError?: (error: Error) => void
 }): DatabaseConnection {
-  const settings = `${planOnce}; set statement_timeout = ${Math.trunc(options.statementTimeoutMs ?? 0)}`
+  const settings = `${useGenericPlans}; set statement_timeout = ${Math.trunc(options.statementTimeoutMs ?? 0)}`
   const pool = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections ?? 10,
@@ -62,7 +62,7 @@ export function openDatabase(options: {
   return { url: options.url, db, pool, close: () => db.destroy() }
 }
 
-/** Runs `work` in one transaction: committed when it resolves, rolled back when it throws. */
+/** Runs `work` in a transaction, which is committed if `work` resolves and rolled back if it rejects. */
 export function withTransaction<T>(db: Db, work: (tx: Tx) => Promise<T>): Promise<T> {
   return db.transaction().execute(work)
 }

@@ -1,12 +1,12 @@
-/** Deletes or clears many rows a few at a time: no lock is held for long, and no transaction grows with what is deleted. */
+/** Deletes or clears many rows in small batches, so that locks and transactions stay short. */
 import type { RawBuilder } from 'kysely'
 import type { Db } from './database.ts'
 
 export const batchRows = 1000
 
 /**
- * Repeats a statement that deletes or clears at most {@link batchRows} rows, until it finds fewer or `batchesMax` are gone. Returns
- * whether all are gone; the caller's next round goes on.
+ * Repeats a statement that deletes or clears at most {@link batchRows} rows, until it affects fewer rows or has run
+ * `batchesMax` times. Returns true if no rows are left. Otherwise the caller's next round continues.
  */
 export async function deleteBatches(
   db: Db,

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { gatherLookups } from './gather-lookups.ts'
 
-/** A database whose queries a test answers one by one. */
+/** A database whose queries the test answers one by one. */
 const drivenLoad = () => {
   const queries: {
     keys: string[]
@@ -16,7 +16,7 @@ const drivenLoad = () => {
 }
 const soon = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 
-it('asks once for all that come in one moment, each key once', async () => {
+it('combines lookups of the same moment into one query, with each key once', async () => {
   const { queries, find } = drivenLoad()
   const answers = Promise.all([find('a'), find('b'), find('a'), find('none')])
   await soon()
@@ -25,7 +25,7 @@ it('asks once for all that come in one moment, each key once', async () => {
   expect(await answers).toEqual(['A', 'B', 'A', undefined])
 })
 
-it('has two queries under way at most, and answers no lookup from one that began before it', async () => {
+it('runs at most two queries at once, and answers each lookup from a query that started after it', async () => {
   const { queries, find } = drivenLoad()
   const first = find('a')
   await soon()
@@ -44,7 +44,7 @@ it('has two queries under way at most, and answers no lookup from one that began
   expect(await Promise.all(third)).toEqual(['newest', undefined])
 })
 
-it('fails who asked together, and nobody after them', async () => {
+it('rejects all lookups of a failed query, and no later ones', async () => {
   const { queries, find } = drivenLoad()
   const failing = Promise.allSettled([find('a'), find('b')])
   await soon()
@@ -56,7 +56,7 @@ it('fails who asked together, and nobody after them', async () => {
   expect(await next).toBe('A')
 })
 
-it('sends a crowd in parts', async () => {
+it('splits many lookups into several queries', async () => {
   const { queries, find } = drivenLoad()
   const keys = Array.from({ length: 700 }, (_, index) => String(index))
   const answers = Promise.all(keys.map(find))

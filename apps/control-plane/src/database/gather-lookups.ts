@@ -1,17 +1,17 @@
 /**
- * Lookups by key that every request makes, gathered: what is asked while the database answers goes to it as one query.
- * Nothing is kept; the query that answers a lookup begins after the lookup did.
+ * Combines lookups by key that every request makes: lookups that arrive while a query runs share the next query. Results
+ * are not cached; each lookup's query starts after the lookup did.
  */
 
 export type Lookup<Value> = (key: string) => Promise<Value | undefined>
 
 type Waiting<Value> = { resolve(value: Value | undefined): void; reject(error: unknown): void }
 
-/** Queries under way at once: the next is sent while one is answered, and all that come meanwhile wait together. */
+/** Limit of concurrent queries. With two, one query runs while the previous one's results are processed. */
 const underWayMax = 2
 const keysMax = 500
 
-/** `load` answers what it found of the keys; what is missing in the map is undefined. */
+/** Returns a lookup function. `load` returns a map of the keys that it found; the other keys resolve to undefined. */
 export function gatherLookups<Value>(
   load: (keys: string[]) => Promise<ReadonlyMap<string, Value>>,
 ): Lookup<Value> {
@@ -39,7 +39,7 @@ export function gatherLookups<Value>(
   const schedule = (): void => {
     if (scheduled || waiting.size === 0 || underWay === underWayMax) return
     scheduled = true
-    // After what has arrived by now was read, so that requests of one moment share a query.
+    // Waits until all input of this event loop turn is read, so that requests that arrive together share a query.
     setImmediate(() => void send())
   }
 

@@ -1,21 +1,20 @@
-/** At most one control plane works on a database: a lock that lives exactly as long as its session. */
+/** Ensures that at most one control plane works on a database, by an advisory lock that ends with its session. */
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
-/** Keys of the advisory locks this program takes, each with one meaning. */
+/** Keys of all advisory locks that this program takes. */
 export const advisoryLocks = { migrations: 710_001, instance: 710_002, firstPerson: 710_003 } as const
 
 export type InstanceLock = { release(): Promise<void> }
 
 /**
- * Takes the lock on a connection of its own. Throws when another control plane
- * still holds it after `patienceMs`. `onLost` is called when the
- * connection breaks, since another one may start from then on: the caller must stop working.
+ * Takes the lock on a separate connection. Throws if another control plane still holds it after `timeoutMs`. Calls
+ * `onLost` if the connection breaks: another control plane may start from then on, so the caller must stop working.
  */
 export async function holdInstanceLock(
   url: string,
   onLost: (error: Error) => void,
-  patienceMs = 3_000,
+  timeoutMs = 3_000,
 ): Promise<InstanceLock> {
   const client = new pg.Client({
     connectionString: url,
@@ -33,8 +32,8 @@ export async function holdInstanceLock(
     ])
     return rows[0]?.taken ?? false
   }
-  // The server notices the end of a killed process a moment later than its supervisor does.
-  const deadline = Date.now() + patienceMs
+  // PostgreSQL notices the end of a killed process a moment later than the supervisor, which restarts it.
+  const deadline = Date.now() + timeoutMs
   let taken = await tryLock()
   while (!taken && Date.now() < deadline) {
     await delay(100)
@@ -47,7 +46,7 @@ export async function holdInstanceLock(
   if (!taken) {
     await release()
     throw new Error(
-      'Another control plane works on this database. Stop it first: two of them are not supported yet.',
+      'Another control plane works on this database. Stop it first: only one per database is supported.',
     )
   }
   return { release }

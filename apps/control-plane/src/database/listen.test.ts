@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-/** A listener whose notices are awaited one by one. */
+/** A listener whose notifications are awaited one by one. */
 const heard = () => {
   let notice = Promise.withResolvers<void>()
   const losses: Error[] = []
@@ -39,7 +39,7 @@ const heard = () => {
 
 const notify = () => sql`select pg_notify('dock_engine', '')`.execute(database.db)
 
-it('hears notices, and once more when a broken connection is there again', async () => {
+it('receives notifications, and calls back once after a broken connection is restored', async () => {
   const { listener, losses, next } = heard()
   await next()
   await notify()
@@ -54,7 +54,7 @@ it('hears notices, and once more when a broken connection is there again', async
   expect(losses).toHaveLength(1)
 })
 
-it('wakes for an operation that waits for a taker, not for one that is held', async () => {
+it('is notified of a pending operation, but not of one with a lease', async () => {
   const { listener, next, count } = heard()
   await next()
   const insert = (id: string, status: string) =>
@@ -66,7 +66,7 @@ it('wakes for an operation that waits for a taker, not for one that is held', as
     )
   await insert('op_held', 'processing')
   await sql`update operations set status = 'blocked' where id = 'op_held'`.execute(database.db)
-  // Notices come in the order of the commits: any of the two above would be counted before this one.
+  // Notifications arrive in commit order, so one of the two statements above would be counted before this one.
   await notify()
   await next()
   expect(count()).toBe(2)

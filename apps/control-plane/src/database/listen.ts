@@ -1,6 +1,6 @@
 /**
- * Hears NOTIFY on one connection of its own. A notice only wakes whoever reads the truth afterwards, so what is missed
- * while the connection is away is covered by calling back once it is there again.
+ * Receives NOTIFY on a separate connection. A notification only makes its callback read the current state again, so
+ * notifications lost with the connection are made up for by one call after each reconnect.
  */
 import type { Clock } from '@dock/foundation'
 import pg from 'pg'
@@ -18,8 +18,8 @@ export type Channel =
   | 'retention'
 
 /**
- * Calls back with the payload of each notice on a channel, and without one whenever the connection is made. Never
- * rejects: it connects again.
+ * Calls a channel's callback with the payload of each notification, and without a payload after each connect. Reconnects
+ * when the connection breaks.
  */
 export function listen(options: {
   url: string

@@ -34,18 +34,18 @@ const tableExists = async (name: string): Promise<boolean> => {
 }
 
 describe('migrate', () => {
-  it('applies everything once', async () => {
+  it('applies each migration once', async () => {
     expect(await migrate(url)).toContain('001_accounts.sql')
     expect(await migrate(url)).toEqual([])
   })
 
-  it('lets two processes start at once', async () => {
+  it('works when two processes start at once', async () => {
     const [first, second] = await Promise.all([migrate(url), migrate(url)])
     expect([first.length, second.length].sort()[0]).toBe(0)
     expect(await tableExists('users')).toBe(true)
   })
 
-  it('lets a migration take longer than the database lets statements take', async () => {
+  it('lets a migration take longer than the statement timeout', async () => {
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     try {
@@ -68,10 +68,10 @@ describe('migrate', () => {
     await writeFile(join(folder, '998_mine.sql'), 'create table mine ()')
     await migrate(url, folder)
     await writeFile(join(folder, '998_mine.sql'), 'create table mine (n int)')
-    await expect(migrate(url, folder)).rejects.toThrow('998_mine.sql is not the one')
+    await expect(migrate(url, folder)).rejects.toThrow('998_mine.sql was edited')
   })
 
-  it('leaves nothing of a migration that fails', async () => {
+  it('rolls back a migration that fails', async () => {
     await writeFile(join(folder, '998_broken.sql'), 'create table half (); select 1/0')
     await expect(migrate(url, folder)).rejects.toThrow('998_broken.sql failed')
     expect(await tableExists('half')).toBe(false)

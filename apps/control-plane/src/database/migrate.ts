@@ -1,6 +1,6 @@
 /**
- * Brings the database to the program's version: numbered `.sql` files, each in a transaction of its own with its
- * record, one process at a time. What was applied is never edited: a changed file or a newer database is refused.
+ * Migrates the database to the program's version with numbered `.sql` files. Each file and its record are applied in one
+ * transaction, by one process at a time. Applied files must not change: an edited file or a newer database is refused.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { advisoryLocks } from './instance-lock.ts'
 type Migration = { number: number; name: string; sql: string; checksum: string }
 type Applied = { number: number; name: string; checksum: string }
 
-/** The program's own migrations. */
+/** The migrations of this program. */
 export const migrationsFolder = join(import.meta.dirname, 'migrations')
 
 const readMigrations = async (folder: string): Promise<Migration[]> => {
@@ -35,19 +35,22 @@ const checkApplied = (known: readonly Migration[], applied: readonly Applied[]):
     }
     if (file.checksum !== done.checksum) {
       throw new Error(
-        `Migration ${file.name} is not the one this database was made with. Restore the file; a change needs a migration of its own.`,
+        `Migration ${file.name} was edited after it was applied to this database. Restore the file, and put changes into a new migration.`,
       )
     }
   }
 }
 
-/** Applies what is missing and answers the names applied now. Throws when the database is newer, before any change. */
+/**
+ * Applies missing migrations and returns their names. Throws, before any change, if the database is newer than the
+ * program or an applied migration was edited.
+ */
 export async function migrate(url: string, folder = migrationsFolder): Promise<string[]> {
   const known = await readMigrations(folder)
   const client = new pg.Client({ connectionString: url, application_name: 'dock-migrate' })
   await client.connect()
   try {
-    // No timeout: a migration may be long, and so may the wait for one that another process runs.
+    // Migrations may take long, and so may the wait for the lock while another process migrates.
     await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [advisoryLocks.migrations])
     await client.query(`create table if not exists schema_migrations (
@@ -61,7 +64,7 @@ export async function migrate(url: string, folder = migrationsFolder): Promise<s
     for (const migration of missing) await apply(client, migration)
     return missing.map((migration) => migration.name)
   } finally {
-    // Ending the session lets go of the lock too.
+    // The advisory lock ends with the session.
     await client.end()
   }
 }

@@ -1,4 +1,4 @@
-/** Where a page of a list that is ordered by time and id ended, as the opaque text that callers hand back. */
+/** Cursors of lists ordered by time and id: the position after a page, as an opaque text. */
 import { ServiceError } from '@dock/contract'
 import { isUuid } from '@dock/foundation'
 
@@ -8,11 +8,13 @@ export function encodePageCursor({ at, id }: PagePlace): string {
   return Buffer.from(`${at.toISOString()} ${id}`).toString('base64url')
 }
 
-/** Throws `validation_error` for a text that is none of ours. */
+/** Throws `validation_error` if the text is not a cursor made by {@link encodePageCursor}. */
 export function decodePageCursor(cursor: string): PagePlace {
   const [time = '', id = ''] = Buffer.from(cursor, 'base64url').toString('utf8').split(' ')
   const at = new Date(time)
   if (Number.isNaN(at.getTime()) || !isUuid(id))
-    throw new ServiceError('validation_error', { message: 'cursor: is not one that this list gave.' })
+    throw new ServiceError('validation_error', {
+      message: 'cursor: must be a nextCursor that this list returned',
+    })
   return { at, id }
 }

@@ -22,7 +22,7 @@ const prepared = async (): Promise<string[]> =>
 const ask = async (text: string, value: number) =>
   (await client.query<{ n: number }>(text, [value])).rows.map((row) => row.n)
 
-it('prepares what is asked for the third time, and answers the same', async () => {
+it('prepares a statement at its third use, with the same results', async () => {
   const text = 'select $1::int + 1 as n'
   for (const value of [1, 2]) expect(await ask(text, value)).toEqual([value + 1])
   expect(await prepared()).not.toContain(text)
@@ -30,7 +30,7 @@ it('prepares what is asked for the third time, and answers the same', async () =
   expect(await prepared()).toContain(text)
 })
 
-it('goes on after a statement that failed, and in a transaction that was rolled back', async () => {
+it('stays usable after a failed statement and after a rolled back transaction', async () => {
   const text = 'select 1 / $1::int as n'
   for (const value of [1, 0, 1, 0, 1])
     if (value === 0) await expect(ask(text, value)).rejects.toThrow('division by zero')
@@ -42,13 +42,13 @@ it('goes on after a statement that failed, and in a transaction that was rolled 
   expect(await ask(text, 1)).toEqual([1])
 })
 
-it('keeps a bounded number of statements', async () => {
+it('prepares a limited number of statements', async () => {
   for (let different = 0; different < 400; different++)
     for (let time = 0; time < 3; time++) await ask(`select $1::int as n -- ${different}`, different)
   expect((await prepared()).length).toBeLessThanOrEqual(300)
 })
 
-it('leaves statements without values, and configured ones, as they are', async () => {
+it('does not prepare statements without values, and sends query objects unchanged', async () => {
   for (let time = 0; time < 4; time++) await client.query('select 7 as n')
   expect(await prepared()).not.toContain('select 7 as n')
   expect((await client.query({ text: 'select $1::int as n', values: [1] })).rows).toEqual([{ n: 1 }])

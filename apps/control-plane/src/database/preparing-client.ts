@@ -1,18 +1,18 @@
 /**
- * A connection that lets PostgreSQL keep the plan of what is asked again and again: reading a Dock with its access takes
- * a third of the time so, a create's statement of many parts far less.
+ * A connection that prepares frequent statements, so that PostgreSQL reuses their plans. Reading a Dock with its access
+ * check takes a third of the time; the large statement of a create gains even more.
  */
 import { createHash } from 'node:crypto'
 import pg from 'pg'
 
-/** A text is prepared when it comes this often on one connection: what is asked once is not worth a plan. */
-const asksMin = 3
-/** Statements one connection keeps; those that come later are sent as they are. */
+/** Number of uses on one connection from which a statement is prepared. */
+const usesMin = 3
+/** Number of statements whose uses one connection counts. Further statements are never prepared. */
 const statementsMax = 300
 
 type Query = (...args: unknown[]) => Promise<pg.QueryResult>
 
-/** Names of statements by their texts, the same on every connection. */
+/** Names of prepared statements by their text, the same on every connection. */
 const names = new Map<string, string>()
 const nameOf = (text: string): string => {
   const known = names.get(text)
@@ -23,9 +23,9 @@ const nameOf = (text: string): string => {
 }
 
 export class PreparingClient extends pg.Client {
-  readonly #asks = new Map<string, number>()
+  readonly #uses = new Map<string, number>()
 
-  /** As the base has it; a text with values may be sent as a prepared statement. */
+  /** Like the base method, but sends a frequent text with values as a prepared statement. */
   override query = ((...args: unknown[]) => {
     const [text, values, ...rest] = args
     const query = super.query.bind(this) as unknown as Query
@@ -34,8 +34,8 @@ export class PreparingClient extends pg.Client {
   }) as pg.Client['query']
 
   #isFrequent(text: string): boolean {
-    const asks = (this.#asks.get(text) ?? 0) + 1
-    if (asks > 1 || this.#asks.size < statementsMax) this.#asks.set(text, asks)
-    return asks >= asksMin
+    const uses = (this.#uses.get(text) ?? 0) + 1
+    if (uses > 1 || this.#uses.size < statementsMax) this.#uses.set(text, uses)
+    return uses >= usesMin
   }
 }

@@ -32,7 +32,7 @@ afterEach(async () => {
   await database.drop()
 })
 
-it('sends what the outbox holds by SMTP, again until it is taken, under one message id', async () => {
+it('sends mails by SMTP, and retries with the same message id until the mail host accepts', async () => {
   const { db } = database
   const logger = createLogger('test')
   logger.level = 'silent'

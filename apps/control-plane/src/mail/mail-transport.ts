@@ -1,4 +1,4 @@
-/** How a mail leaves: by SMTP, or as a file in a folder where no mail host is set. */
+/** Sends mails: by SMTP, or as files in a folder if no mail host is configured. */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { writeFileDurably } from '@dock/foundation'
@@ -9,26 +9,26 @@ export type OutgoingMail = {
   recipient: string
   subject: string
   body: string
-  /** Whom an answer reaches, where that is not the sender. */
+  /** Address for replies, if it is not the sender. */
   replyTo?: string
 }
 
 export type MailTransport = {
-  /** What GET /v1/config says: `log` when mails are files only. */
+  /** Shown by GET /v1/config. `log` means that mails are only written to files. */
   delivery: 'log' | 'smtp'
   send(mail: OutgoingMail): Promise<void>
-  /** Destroys what is kept of mails that were sent. */
+  /** Deletes what the transport has stored of these mails. */
   forget(ids: readonly string[]): Promise<void>
 }
 
-/** A mail host that hangs is given up: whoever waits can be told, and the mail is tried again. */
-const patience = { connectionTimeout: '10000', greetingTimeout: '10000', socketTimeout: '20000' }
+/** Timeouts in milliseconds, so that a mail host that hangs causes an error and a retry. */
+const smtpTimeouts = { connectionTimeout: '10000', greetingTimeout: '10000', socketTimeout: '20000' }
 
-const withPatience = (url: string): string => {
-  const patient = new URL(url)
-  for (const [name, ms] of Object.entries(patience))
-    if (!patient.searchParams.has(name)) patient.searchParams.set(name, ms)
-  return patient.href
+const withTimeouts = (address: string): string => {
+  const url = new URL(address)
+  for (const [name, ms] of Object.entries(smtpTimeouts))
+    if (!url.searchParams.has(name)) url.searchParams.set(name, ms)
+  return url.href
 }
 
 const message = (from: string, mail: OutgoingMail) => ({
@@ -37,13 +37,13 @@ const message = (from: string, mail: OutgoingMail) => ({
   subject: mail.subject,
   text: mail.body,
   ...(mail.replyTo === undefined ? {} : { replyTo: mail.replyTo }),
-  // The same for each attempt, so that receivers recognise a mail sent twice.
+  // The same for each attempt, so that receivers recognize a mail that was sent twice.
   messageId: `<${mail.id}@${from.slice(from.indexOf('@') + 1)}>`,
 })
 
-/** Sends through a mail host, `smtp://` or `smtps://`. */
+/** Creates a transport that sends through a mail host, `smtp://` or `smtps://`. */
 export function createSmtpTransport(url: string, from: string): MailTransport {
-  const transport = createTransport(withPatience(url))
+  const transport = createTransport(withTimeouts(url))
   return {
     delivery: 'smtp',
     send: async (mail) => {
@@ -53,7 +53,10 @@ export function createSmtpTransport(url: string, from: string): MailTransport {
   }
 }
 
-/** Writes each mail to `<folder>/<id>.eml`, readable by the owner alone: mails hold links that sign in. */
+/**
+ * Creates a transport that writes each mail to `<folder>/<id>.eml`. Only the owner can read the files, because mails
+ * contain links that sign in.
+ */
 export function createFileTransport(folder: string, from: string): MailTransport {
   const pathOf = (id: string): string => join(folder, `${id}.eml`)
   const transport = createTransport({ streamTransport: true, buffer: true, newline: 'unix' })

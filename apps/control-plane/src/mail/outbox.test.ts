@@ -19,7 +19,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-it('writes the verification mail of a new person as a file, and its link verifies', async () => {
+it('writes a new person’s verification mail to a file, and its link verifies the address', async () => {
   const answer = await server.fetch('/api/auth/sign-up/email', {
     method: 'POST',
     headers: { 'content-type': 'application/json', origin: server.config.apiUrl },
@@ -54,7 +54,7 @@ it('writes the verification mail of a new person as a file, and its link verifie
   expect(row.email_verified).toBe(true)
 })
 
-it('keeps a mail that could not be sent, with the reason, for a later attempt', async () => {
+it('keeps a mail that could not be sent, with the reason, and retries it later', async () => {
   const { db } = server.database
   const logger = createLogger('test')
   logger.level = 'silent'
@@ -96,7 +96,7 @@ it('keeps a mail that could not be sent, with the reason, for a later attempt', 
   expect(sent.body).toBe('')
 })
 
-it('lets go of old mails, with their files, and keeps the others', async () => {
+it('prunes old mails with their files, and keeps newer ones', async () => {
   const { db } = server.database
   await server.controlPlane.stop()
   const transport = createFileTransport(folder, 'dock@example.test')

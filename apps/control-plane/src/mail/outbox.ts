@@ -1,4 +1,4 @@
-/** Mails as rows: written with what they tell about, sent afterwards with growing pauses until it works. */
+/** The outbox: mails are saved in the transaction of their cause, and sent afterwards with exponential backoff. */
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
@@ -8,11 +8,11 @@ export type Mail = {
   recipient: string
   subject: string
   body: string
-  /** A page of the app that the mail ends with, as a path. */
+  /** Path of a page of the app. The mail ends with a link to it. */
   linkPath?: string
 }
 
-/** Saves a mail, best in the transaction of its cause. Call {@link Mailer.wake} afterwards. */
+/** Saves a mail, preferably in the transaction of its cause. Call {@link Mailer.wake} after the commit. */
 export async function saveMail(db: Db, { linkPath, ...mail }: Mail): Promise<void> {
   await db
     .insertInto('outbox_mails')
@@ -21,8 +21,8 @@ export async function saveMail(db: Db, { linkPath, ...mail }: Mail): Promise<voi
 }
 
 /**
- * Notes a mail that its caller sends at once, before it does: what its transport keeps of it goes when the row is pruned.
- * The mailer never sends it.
+ * Records a mail that the caller is about to send itself, so that pruning the row also deletes what the transport stored.
+ * The mailer does not send it.
  */
 export async function noteSentMail(
   db: Db,
@@ -36,10 +36,10 @@ export async function noteSentMail(
 }
 
 export type Mailer = {
-  /** Sends what is due soon, without waiting for it. */
+  /** Starts to send due mails without waiting for them. */
   wake(): void
   start(): void
-  /** Resolves when no mail is under way. */
+  /** Resolves when no mail is being sent. */
   stop(): Promise<void>
 }
 
@@ -48,19 +48,19 @@ const batch = 20
 const firstRetryMs = 30_000
 const longestRetryMs = 3_600_000
 const attemptsMax = 25
-/** How long a mail is its sender's alone; another process takes it up when this one died on the way. */
+/** How long no other process takes a mail that is being sent. If the sender dies, the mail is retried after this time. */
 const leaseMs = 120_000
 
 const codeOf = (error: unknown): unknown =>
   error instanceof Error && 'code' in error ? error.code : undefined
 
-/** Sends due mails of the outbox. A mail may be sent twice when the process dies between sending and recording. */
+/** Sends due mails of the outbox. A mail is sent twice if the process dies between sending and recording it. */
 export function createMailer(options: {
   db: Db
   clock: Clock
   logger: Logger
   transport: MailTransport
-  /** Where the pages are that mails lead to. */
+  /** Base URL of the links in mails. */
   appUrl: string
 }): Mailer {
   const { db, clock, logger, transport } = options
@@ -80,7 +80,7 @@ export function createMailer(options: {
           .selectFrom('outbox_mails')
           .select('id')
           .where('sent_at', 'is', null)
-          // The column counts microseconds, the clock milliseconds: a mail saved in this very millisecond is due.
+          // The column has microseconds, the clock milliseconds: a mail saved in this millisecond must be due.
           .where(sql<Date>`date_trunc('milliseconds', next_attempt_at)`, '<=', now)
           .where('attempts', '<', attemptsMax)
           .orderBy('next_attempt_at')
@@ -100,7 +100,7 @@ export function createMailer(options: {
       const body =
         mail.link_path === null ? mail.body : `${mail.body}\n\n${options.appUrl}${mail.link_path}\n`
       await transport.send({ id, recipient, subject, body })
-      // Bodies hold links that sign in; they are kept no longer than needed.
+      // Bodies contain links that sign in, so they are deleted once sent.
       await row.set({ sent_at: clock.now(), error: null, attempts, body: '' }).execute()
     } catch (error) {
       const pauseMs = Math.min(firstRetryMs * 2 ** mail.attempts, longestRetryMs)
@@ -108,8 +108,8 @@ export function createMailer(options: {
       await row
         .set({ attempts, next_attempt_at: new Date(clock.now().getTime() + pauseMs), error: reason })
         .execute()
-      // A mail host's answer names the recipient: it stays in the row, which goes with the person.
-      logger.warn({ code: codeOf(error), mailId: mail.id }, 'mail not sent')
+      // The mail host's error may name the recipient, so it is stored in the row, which is erased with the person.
+      logger.warn({ code: codeOf(error), mailId: mail.id }, 'could not send a mail')
     }
   }
 
@@ -128,7 +128,7 @@ export function createMailer(options: {
     busy = true
     cancel?.()
     working = sendDue()
-      .catch((error: unknown) => logger.error({ err: error }, 'outbox of mails not read'))
+      .catch((error: unknown) => logger.error({ err: error }, 'could not send mails from the outbox'))
       .finally(() => {
         busy = false
         if (!started) return

@@ -1,4 +1,4 @@
-/** Mails are kept for a while to see what was sent; then their rows go, and what their transport kept of them. */
+/** Deletes old mails. Rows are kept for 30 days to show what was sent. */
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
@@ -7,7 +7,7 @@ import type { MailTransport } from './mail-transport.ts'
 const keepMs = 30 * 24 * 3_600_000
 const batch = 500
 
-/** Lets go of mails that were sent, or given up, long ago. */
+/** Deletes rows older than 30 days, sent or not, and what the transport stored of them. One batch per call. */
 export async function pruneMails(options: { db: Db; clock: Clock; transport: MailTransport }): Promise<void> {
   const before = new Date(options.clock.now().getTime() - keepMs)
   const { rows } = await sql<{ id: string }>`delete from outbox_mails where id in (

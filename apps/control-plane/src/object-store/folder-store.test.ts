@@ -16,7 +16,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describeObjectStore('folder', async () => createFolderStore(join(folder, 'objects')))
 
-it('is closed to other users and leaves nothing half written', async () => {
+it('denies access to other users and leaves no temporary files', async () => {
   const store = createFolderStore(join(folder, 'closed'))
   await store.put('a/b', Buffer.from('x'))
   expect((await stat(join(folder, 'closed'))).mode & 0o777).toBe(0o700)
@@ -24,7 +24,7 @@ it('is closed to other users and leaves nothing half written', async () => {
   expect(await readdir(join(folder, 'closed/a'))).toEqual(['b'])
 })
 
-it('takes away what a process left half written that died, and not what one is writing', async () => {
+it('removes abandoned temporary files, but not one that is being written', async () => {
   const store = createFolderStore(join(folder, 'left'))
   await store.put('a/b', Buffer.from('x'))
   for (const name of ['.new-dead', '.new-alive']) await writeFile(join(folder, 'left/a', name), 'half')
@@ -37,7 +37,7 @@ it('takes away what a process left half written that died, and not what one is w
 const run = promisify(execFile)
 const mib = 2 ** 20
 
-/** A disk of its own of `size` MiB. */
+/** A separate disk of `size` MiB. */
 const withDisk = async (name: string, size: number, use: (path: string) => Promise<void>): Promise<void> => {
   const path = join(folder, name)
   await mkdir(path)
@@ -49,7 +49,7 @@ const withDisk = async (name: string, size: number, use: (path: string) => Promi
   }
 }
 
-it('leaves the reserve of its disk free, and writes again once there is room', () =>
+it('refuses writes that would use the reserve, and accepts writes again once there is room', () =>
   withDisk('reserved', 8, async (disk) => {
     const store = createFolderStore(join(disk, 'objects'), 4 * mib)
     await store.requireRoom()
@@ -64,7 +64,7 @@ it('leaves the reserve of its disk free, and writes again once there is room', (
     await store.put('a/2', Buffer.alloc(2 * mib))
   }))
 
-it('says that a disk is full which fills while it writes, and leaves nothing half written', () =>
+it('throws StoreFull if the disk fills up during a write, and leaves no temporary file', () =>
   withDisk('full', 4, async (disk) => {
     const store = createFolderStore(join(disk, 'objects'))
     await store.put('a/1', Buffer.alloc(mib))

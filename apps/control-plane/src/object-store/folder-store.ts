@@ -1,4 +1,4 @@
-/** Objects as files below a folder: the default on one machine. Whole or absent after a crash. */
+/** An object store in a folder, the default on a single machine. After a crash, an object is complete or absent. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, opendir, readFile, rename, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
@@ -19,7 +19,7 @@ const syncFolder = async (path: string): Promise<void> => {
 const isOutOfSpace = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT'].includes((error as { code?: string }).code ?? '')
 
-/** Free bytes of the disk that the folder stands on, or is to stand on. */
+/** Returns the free bytes of the folder's disk. The folder need not exist yet. */
 const freeBytes = async (folder: string): Promise<number> => {
   try {
     const { bavail, bsize } = await statfs(folder)
@@ -30,9 +30,9 @@ const freeBytes = async (folder: string): Promise<number> => {
   }
 }
 
-/** A file that is being written; its name is no key, so it is never taken for an object. */
-const halfWritten = '.new-'
-/** Then the process at it has died. One that only stood still finds its file gone, and the write fails. */
+/** Prefix of files that are being written. Such a name is not a valid key, so the file is never taken for an object. */
+const temporaryPrefix = '.new-'
+/** Age from which a temporary file counts as abandoned. If its writer is merely slow, its rename fails. */
 const abandonedMs = 60_000
 
 const removeAbandoned = async (path: string): Promise<void> => {
@@ -49,25 +49,25 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
   for await (const entry of entries) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesBelow(path)
-    else if (entry.name.startsWith(halfWritten)) await removeAbandoned(path)
+    else if (entry.name.startsWith(temporaryPrefix)) await removeAbandoned(path)
     else yield path
   }
 }
 
 /**
- * The folder is made at the first write, closed to all but the process's own user. `reserveBytes` of the disk stay free:
- * by default PostgreSQL is on it too.
+ * Creates a store in `root`. The folder is created by the first write, with access for the process's own user only. Writes
+ * leave `reserveBytes` of the disk free, because by default PostgreSQL uses the same disk.
  */
 export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
   const requireRoom = async (bytes = 0): Promise<void> => {
     const free = await freeBytes(root)
     if (free - bytes < reserveBytes)
-      throw new StoreFull(`${root} has ${free} bytes free, of which ${reserveBytes} stay free`)
+      throw new StoreFull(`${root} has ${free} bytes free; a reserve of ${reserveBytes} bytes must stay free`)
   }
 
   const pathOf = (key: string): string => join(root, checkedKey(key))
 
-  /** Makes the folder and those above it, each entry synced, so that a name that was acknowledged is not lost. */
+  /** Creates the folder and its parents. Syncs each new entry, so that an acknowledged object survives a power loss. */
   const makeFolder = async (folder: string): Promise<void> => {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 })
     if (made === undefined) return
@@ -87,7 +87,7 @@ export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
     const folder = dirname(path)
     await requireRoom(bytes.length)
     await makeFolder(folder)
-    const temporary = join(folder, `${halfWritten}${randomUUID()}`)
+    const temporary = join(folder, `${temporaryPrefix}${randomUUID()}`)
     try {
       const file = await open(temporary, 'wx', 0o600)
       try {
@@ -115,7 +115,7 @@ export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
       try {
         await write(key, bytes)
       } catch (error) {
-        throw isOutOfSpace(error) ? new StoreFull(`${root} has no room`, { cause: error }) : error
+        throw isOutOfSpace(error) ? new StoreFull(`the disk of ${root} is full`, { cause: error }) : error
       }
     },
     get: async (key) => {
@@ -132,7 +132,7 @@ export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
       await rm(pathOf(key), { force: true })
     },
     async *list(prefix) {
-      // Keys are paths: only folders that can hold a key with this prefix are walked.
+      // Keys are paths, so only folders that can contain a key with this prefix are walked.
       const folder = prefix.includes('/') ? join(root, dirname(`${prefix}x`)) : root
       for await (const path of filesBelow(folder)) {
         const object = relative(root, path).startsWith(prefix) ? await modified(path) : null

@@ -1,9 +1,9 @@
-/** What every object store must do. Each implementation's test runs it. */
+/** The test suite that every object store must pass. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ObjectMissing, type ObjectStore } from './object-store.ts'
 
-/** Registers the suite; `open` is called once, before the first test. */
+/** Registers the suite for one implementation. `open` is called once, before the first test. */
 export function describeObjectStore(name: string, open: () => Promise<ObjectStore>): void {
   describe(`object store: ${name}`, () => {
     let store: ObjectStore
@@ -18,7 +18,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       return keys.sort()
     }
 
-    it('gives back the bytes that were put, also none and 4 MiB', async () => {
+    it('returns the bytes that were put, from 0 bytes to 4 MiB', async () => {
       for (const size of [0, 1, 4 * 1024 * 1024]) {
         const bytes = randomBytes(size)
         await store.put(`${place}/bytes-${size}`, bytes)
@@ -32,7 +32,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       expect((await store.get(`${place}/twice`)).toString()).toBe('second')
     })
 
-    it('says that an object is missing, and does not mind removing it', async () => {
+    it('throws ObjectMissing for a missing object, and deletes it without error', async () => {
       await expect(store.get(`${place}/absent`)).rejects.toThrow(ObjectMissing)
       await store.delete(`${place}/absent`)
       await store.put(`${place}/short-lived`, Buffer.from('x'))
@@ -40,7 +40,7 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       await expect(store.get(`${place}/short-lived`)).rejects.toThrow(ObjectMissing)
     })
 
-    it('lists by prefix, with sizes, and what begins alike but is no folder of it too', async () => {
+    it('lists objects by prefix, with sizes; a prefix need not end at a folder', async () => {
       await store.put(`${place}/list/a`, Buffer.from('12345'))
       await store.put(`${place}/list/b/c`, Buffer.from('x'))
       await store.put(`${place}/list-other`, Buffer.from('x'))
@@ -50,16 +50,16 @@ export function describeObjectStore(name: string, open: () => Promise<ObjectStor
       for await (const object of store.list(`${place}/list/a`)) expect(object.sizeBytes).toBe(5)
     })
 
-    it('holds many writers of one object: one of their versions stays, whole', async () => {
+    it('keeps one complete version when many writers replace one object at once', async () => {
       const versions = Array.from({ length: 20 }, (_, each) => Buffer.alloc(50_000, each))
       await Promise.all(versions.map((bytes) => store.put(`${place}/raced`, bytes)))
       const stayed = await store.get(`${place}/raced`)
       expect(versions.some((bytes) => bytes.equals(stayed))).toBe(true)
     })
 
-    it('refuses a key that would leave its place', async () => {
+    it('refuses keys that could leave the store, and other invalid keys', async () => {
       for (const key of ['../outside', '/root', 'a//b', 'a/../b', 'A', '.new-x', '']) {
-        await expect(store.put(key, Buffer.from('x'))).rejects.toThrow('not a key')
+        await expect(store.put(key, Buffer.from('x'))).rejects.toThrow('invalid object key')
       }
     })
   })

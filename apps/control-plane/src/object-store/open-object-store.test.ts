@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseObjectStoreUrl } from './open-object-store.ts'
 
 describe('the address of an object store', () => {
-  it('is read whole', () => {
+  it('is parsed into its parts', () => {
     const address =
       's3://key:se%2Fcret@bucket/some/prefix/?endpoint=http://127.0.0.1:9000&region=eu-1&style=virtual'
     expect(parseObjectStoreUrl(address)).toEqual({
@@ -21,7 +21,7 @@ describe('the address of an object store', () => {
     })
   })
 
-  it('is refused with what to correct and without the secret', () => {
+  it('is refused with an error that says what to correct, without the secret', () => {
     for (const address of [
       'http://bucket',
       'bucket',

@@ -1,4 +1,4 @@
-/** Chooses the store from its address: `s3://…` for a server, a folder of the data folder where none is set. */
+/** Opens the configured object store: S3 for an `s3://…` address, or a folder if there is no address. */
 import { createFolderStore } from './folder-store.ts'
 import type { ObjectStore } from './object-store.ts'
 import { createS3Store, type S3StoreOptions } from './s3-store.ts'
@@ -6,8 +6,9 @@ import { createS3Store, type S3StoreOptions } from './s3-store.ts'
 const hint = 'write it as s3://KEY:SECRET@BUCKET/PREFIX?endpoint=https://…&region=…&style=path'
 
 /**
- * Reads `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=…&region=…&style=path|virtual`: key and secret percent-encoded, the
- * prefix may be missing, `region` is us-east-1 and `style` path where not said. Throws what to correct, never the secret.
+ * Parses `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=…&region=…&style=path|virtual`. Key and secret are percent-encoded. The
+ * prefix is optional. `region` defaults to us-east-1, `style` to path. Errors say what to correct and never contain the
+ * secret.
  */
 export function parseObjectStoreUrl(address: string): S3StoreOptions {
   const url = URL.canParse(address) ? new URL(address) : undefined
@@ -17,10 +18,10 @@ export function parseObjectStoreUrl(address: string): S3StoreOptions {
   }
   const style = url.searchParams.get('style') ?? 'path'
   if (style !== 'path' && style !== 'virtual')
-    throw new Error('OBJECT_STORE_URL: style is either path or virtual')
+    throw new Error('OBJECT_STORE_URL: style must be path or virtual')
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   if (endpoint !== undefined && !/^https?:$/.test(URL.canParse(endpoint) ? new URL(endpoint).protocol : '')) {
-    throw new Error('OBJECT_STORE_URL: endpoint must be an http or https address')
+    throw new Error('OBJECT_STORE_URL: endpoint must be an http or https URL')
   }
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
   return {
@@ -35,8 +36,8 @@ export function parseObjectStoreUrl(address: string): S3StoreOptions {
 }
 
 /**
- * The store at `address`, or the folder where no address is given, which leaves `reserveBytes` of its disk free. Nothing
- * is connected until its first use.
+ * Opens the S3 store at `address`, or a store in `folder` that leaves `reserveBytes` of its disk free. It connects on
+ * first use.
  */
 export function openObjectStore(address: string | undefined, folder: string, reserveBytes = 0): ObjectStore {
   return address === undefined

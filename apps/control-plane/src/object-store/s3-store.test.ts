@@ -11,7 +11,7 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => swift.stop())
 
-/** The bucket as a host name, which no name server of this machine knows: names below localhost are this machine. */
+/** Endpoint for the bucket in the host name. Names below localhost resolve to this machine without a name server. */
 const lookup = dns.lookup
 vi.spyOn(dns, 'lookup').mockImplementation(((host: string, ...rest: never[]) =>
   (lookup as (...all: unknown[]) => void)(
@@ -35,11 +35,11 @@ describeObjectStore('S3, the bucket in the host name', async () =>
 )
 describeObjectStore('S3 below a prefix', async () => store({ prefix: 'some/prefix' }))
 
-it('is refused by the server with a wrong secret', async () => {
+it('fails with a wrong secret', async () => {
   await expect(store({ secretAccessKey: 'wrong' }).put('a/b', Buffer.from('x'))).rejects.toThrow()
 })
 
-it('sees nothing that lies outside its prefix', async () => {
+it('does not see objects outside its prefix', async () => {
   await store().put('elsewhere/x', Buffer.from('x'))
   const seen: string[] = []
   for await (const object of store({ prefix: 'some/prefix' }).list('')) seen.push(object.key)

@@ -1,18 +1,18 @@
 /**
- * Objects on a server that speaks S3. The client library is loaded only when such a store is used. Checksums are sent
- * only where S3 requires them: other servers refuse the newer kinds; every object of ours carries its own seal.
+ * An object store on an S3 server. The client library is loaded on first use. Checksums are sent only where S3 requires
+ * them, because other servers refuse the newer kinds. That is safe: every object is encrypted and authenticated.
  */
 import type { S3Client } from '@aws-sdk/client-s3'
 import { checkedKey, ObjectMissing, type ObjectStore } from './object-store.ts'
 
 export type S3StoreOptions = {
-  /** Address of the server; undefined: the one that belongs to the region. */
+  /** URL of the server. Undefined: the AWS endpoint of the region. */
   endpoint: string | undefined
   region: string
   bucket: string
-  /** Put before every key, without a slash at its end; may be empty. */
+  /** Prefix of every key, without a trailing slash. May be empty. */
   prefix: string
-  /** `true`: the bucket stands in the path; `false`: in the host name. */
+  /** True if the bucket is in the path, false if it is in the host name. */
   pathStyle: boolean
   accessKeyId: string
   secretAccessKey: string
@@ -49,7 +49,7 @@ export function createS3Store(options: S3StoreOptions): ObjectStore {
 
   return {
     description: `S3 bucket ${bucket}${options.endpoint ? ` at ${new URL(options.endpoint).host}` : ''}`,
-    // The server says so when it is full, by failing the write.
+    // A full server fails the write itself.
     requireRoom: async () => undefined,
     put: async (key, bytes) => {
       const { PutObjectCommand } = await library()

@@ -40,7 +40,7 @@ describe.each([
   ['memory', async () => null],
   ['a Redis server', () => connected(server.url)],
 ])('limits counted in %s', (kind, open) => {
-  it('let the number of the contract through and no more, for each subject and name', async () => {
+  it('allow the number of calls in the contract, for each subject and name', async () => {
     const limits = createRateLimits(await open())
     const { max } = rateLimits.contactMessages
     expect(max).toBe(3)
@@ -55,7 +55,7 @@ describe.each([
     expect(await code(limits.take('deviceSignIns', `${kind} a`))).toBe('taken')
   })
 
-  it('hold under a race', async () => {
+  it('hold for concurrent calls', async () => {
     const limits = createRateLimits(await open())
     const codes = await Promise.all(
       Array.from({ length: 50 }, () => code(limits.take('contactMessages', `${kind} r`))),
@@ -63,12 +63,12 @@ describe.each([
     expect(codes.filter((each) => each === 'taken')).toHaveLength(3)
   })
 
-  it('tell when to come again', async () => {
+  it('say when to retry', async () => {
     const limits = createRateLimits(await open())
     await take(limits, `${kind} c`, 3)
     await expect(limits.take('contactMessages', `${kind} c`)).rejects.toMatchObject({
       status: 429,
-      message: expect.stringMatching(/^At most 3 in 3600 seconds\. Retry in 3[56]\d\d seconds\.$/),
+      message: expect.stringMatching(/^At most 3 requests in 3600 seconds\. Retry in 3[56]\d\d seconds\.$/),
     })
   })
 
@@ -81,7 +81,7 @@ describe.each([
 })
 
 describe('a shared store', () => {
-  it('is shared: two control planes count together', async () => {
+  it('counts the calls of two control planes together', async () => {
     const [one, two] = [
       createRateLimits(await connected(server.url)),
       createRateLimits(await connected(server.url)),
@@ -94,7 +94,7 @@ describe('a shared store', () => {
     ])
   })
 
-  it('that hangs, dies or was never there refuses, and works again when it is back', async () => {
+  it('causes refusals while it hangs, is down or was never up, and works again afterwards', async () => {
     const own = await startRedis()
     const limits = createRateLimits(await connected(own.url, 500))
     own.pause()

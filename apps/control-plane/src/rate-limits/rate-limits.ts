@@ -1,4 +1,4 @@
-/** Fixed windows of the contract's table of rate limits, counted for each subject. What cannot be counted is refused. */
+/** Enforces the contract's rate limits: fixed windows, counted per subject. Calls that cannot be counted are refused. */
 import { type RateLimit, type RateLimitName, rateLimits, ServiceError } from '@dock/contract'
 import {
   type RateLimiterAbstract,
@@ -10,7 +10,7 @@ import { networkOf } from './network-of.ts'
 import type { CounterStore } from './redis-counters.ts'
 
 export type RateLimits = {
-  /** Counts one call. Throws `rate_limited` past the limit and `service_unavailable` when it cannot be counted. */
+  /** Counts a call. Throws `rate_limited` over the limit, and `service_unavailable` if the counter store fails. */
   take(name: RateLimitName, subject: string): Promise<void>
 }
 
@@ -24,12 +24,12 @@ const limiterOf = (name: string, limit: RateLimit, store: CounterStore | null): 
 const past = (limit: RateLimit, msBeforeNext: number): ServiceError => {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000))
   return new ServiceError('rate_limited', {
-    message: `At most ${limit.max} in ${limit.windowSeconds} seconds. Retry in ${retryAfterSeconds} seconds.`,
+    message: `At most ${limit.max} requests in ${limit.windowSeconds} seconds. Retry in ${retryAfterSeconds} seconds.`,
     retryAfterSeconds,
   })
 }
 
-/** Counts in the store that all control planes share, or without one in this process's memory. */
+/** Counts in the shared store, or in this process's memory if there is none. */
 export function createRateLimits(store: CounterStore | null = null): RateLimits {
   const limiters = Object.fromEntries(
     Object.entries<RateLimit>(rateLimits).map(([name, limit]) => [name, limiterOf(name, limit, store)]),

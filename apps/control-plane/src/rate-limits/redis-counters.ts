@@ -1,4 +1,4 @@
-/** The counter store that several control planes share: Redis or Valkey. */
+/** The counter store that several control planes can share: Redis or Valkey. */
 import type { Logger } from '@dock/foundation'
 import { Redis } from 'ioredis'
 
@@ -6,7 +6,7 @@ export type CounterStore = { client: Redis; close(): void }
 
 const reconnectMsMax = 2_000
 
-/** Connects in the background. Nothing waits for a store that is away: its commands fail, and so do those who asked. */
+/** Connects in the background. While the store is unavailable, commands fail at once instead of waiting for it. */
 export function openRedisCounters(url: string, logger: Logger, commandTimeoutMs = 500): CounterStore {
   const client = new Redis(url, {
     enableOfflineQueue: false,
@@ -14,14 +14,15 @@ export function openRedisCounters(url: string, logger: Logger, commandTimeoutMs 
     commandTimeout: commandTimeoutMs,
     retryStrategy: (attempt) => Math.min(attempt * 100, reconnectMsMax),
   })
-  let away = false
+  let isDown = false
   client.on('error', (error: Error) => {
-    if (!away) logger.warn({ err: error }, 'the counter store is away: what is rate limited is refused')
-    away = true
+    if (!isDown)
+      logger.warn({ err: error }, 'the counter store is unavailable; refusing all rate-limited requests')
+    isDown = true
   })
   client.on('ready', () => {
-    if (away) logger.info('the counter store is back')
-    away = false
+    if (isDown) logger.info('the counter store is available again')
+    isDown = false
   })
   return { client, close: () => client.disconnect() }
 }

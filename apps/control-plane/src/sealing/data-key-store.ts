@@ -1,4 +1,4 @@
-/** The only SQL for data keys. */
+/** All SQL for data keys. */
 import { createSecretKey, randomBytes } from 'node:crypto'
 import { randomBase32 } from '@dock/foundation'
 import type { Selectable } from 'kysely'
@@ -24,7 +24,7 @@ export function ownerOf(row: DataKeyRow): KeyOwner {
   return { kind: row.owner_kind, id: row.owner_id }
 }
 
-/** All keys of an owner, the current one first. */
+/** Lists all data keys of an owner, the current key first. */
 export function listDataKeys(db: Db, owner: KeyOwner): Promise<DataKeyRow[]> {
   return db
     .selectFrom('data_keys')
@@ -35,7 +35,7 @@ export function listDataKeys(db: Db, owner: KeyOwner): Promise<DataKeyRow[]> {
     .execute()
 }
 
-/** Makes the owner's current key unless there is one: of many who try at once, one succeeds. */
+/** Creates the owner's current key unless it exists. Of several concurrent calls, one creates it. */
 export async function insertDataKey(db: Db, ring: KeyRing, owner: KeyOwner, now: Date): Promise<void> {
   const dataKey: DataKey = { kid: randomBase32(kidLength), key: createSecretKey(randomBytes(keyBytes)) }
   const { kid, ringKeyId, wrapped } = ring.wrap(owner, dataKey)
@@ -56,7 +56,7 @@ export async function insertDataKey(db: Db, ring: KeyRing, owner: KeyOwner, now:
     .execute()
 }
 
-/** The owner's current key opens from now on, and seals no more. */
+/** Retires the owner's current key: it still opens sealed values, but seals no new ones. */
 export async function retireDataKey(db: Db, owner: KeyOwner, now: Date): Promise<void> {
   await db
     .updateTable('data_keys')
@@ -67,17 +67,17 @@ export async function retireDataKey(db: Db, owner: KeyOwner, now: Date): Promise
     .execute()
 }
 
-/** Up to `limit` data keys that another key of the ring than `ringKeyId` wraps. */
-export function listKeysWrappedOtherwise(db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> {
+/** Lists up to `limit` data keys that are not wrapped with the ring key `ringKeyId`. */
+export function listKeysToRewrap(db: Db, ringKeyId: string, limit: number): Promise<DataKeyRow[]> {
   return db.selectFrom('data_keys').selectAll().where('ring_key_id', '!=', ringKeyId).limit(limit).execute()
 }
 
-/** One data key for each key of the ring that wraps any. */
+/** Lists one data key for each ring key that wraps any. */
 export function listOneKeyForEachRingKey(db: Db): Promise<DataKeyRow[]> {
   return db.selectFrom('data_keys').distinctOn('ring_key_id').selectAll().execute()
 }
 
-/** Stores a key wrapped anew, unless somebody else did meanwhile. */
+/** Replaces the wrapped form of a data key, unless another process has already done so. */
 export async function replaceWrapping(db: Db, before: DataKeyRow, after: WrappedKey): Promise<void> {
   await db
     .updateTable('data_keys')
@@ -90,22 +90,20 @@ export async function replaceWrapping(db: Db, before: DataKeyRow, after: Wrapped
 const owners = (db: Db) =>
   db.selectFrom('data_keys').select(['owner_kind as kind', 'owner_id as id']).distinct()
 
-/** Everybody who has a key. */
+/** Lists all owners of data keys. */
 export function listOwners(db: Db): Promise<KeyOwner[]> {
   return owners(db).execute()
 }
 
-/** Everybody whose key was rotated and who has the one before still. */
+/** Lists all owners that still have a retired data key. */
 export function listOwnersOfRetiredKeys(db: Db): Promise<KeyOwner[]> {
   return owners(db).where('retired_at', 'is not', null).execute()
 }
 
-/** Deletes one key. */
 export async function deleteDataKey(db: Db, kid: string): Promise<void> {
   await db.deleteFrom('data_keys').where('id', '=', kid).execute()
 }
 
-/** Deletes every key of an owner. */
 export async function deleteDataKeys(db: Db, owner: KeyOwner): Promise<void> {
   await db
     .deleteFrom('data_keys')

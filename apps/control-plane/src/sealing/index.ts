@@ -1,4 +1,4 @@
-/** Public face of sealing: secrets at rest, each under a key of the organization or person it belongs to. */
+/** Public face of sealing: encrypts secrets at rest with a data key of their organization or person. */
 export { ensureKeyRing, findKeyRing, type KeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
 export { createKeyUpkeep, type KeyUpkeep } from './key-upkeep.ts'
 export {

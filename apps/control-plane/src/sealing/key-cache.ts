@@ -1,23 +1,23 @@
-/** Data keys in memory: for a bounded time, so that a destroyed key is forgotten, and a bounded number of owners. */
+/** Caches data keys: for a limited time, so that destroyed keys are forgotten, and for a limited number of owners. */
 import type { Clock } from '@dock/foundation'
 import { type KeyOwner, ownerName } from './sealed-place.ts'
 import type { DataKey } from './sealed-value.ts'
 
-/** The keys of one owner: the one that seals, if it was made yet, and all that open. */
+/** The data keys of an owner. `current` seals, and is undefined until first use; all keys open. */
 export type OwnerKeys = { current: DataKey | undefined; byKid: ReadonlyMap<string, DataKey> }
 
-/** How long a process may go on with the keys that it has read. */
+/** How long a process may use the keys that it has read. */
 export const keyCacheMs = 300_000
 const ownersMax = 1_000
 
 export type KeyCache = {
-  /** The owner's keys; several who ask at once share one read. */
+  /** Returns the owner's keys. Concurrent calls share one read. */
   get(owner: KeyOwner): Promise<OwnerKeys>
   forget(owner: KeyOwner): void
 }
 
 export function createKeyCache(clock: Clock, load: (owner: KeyOwner) => Promise<OwnerKeys>): KeyCache {
-  // In order of reading, so the first entry is the oldest.
+  // In the order of reading, so the first entry is the oldest.
   const entries = new Map<string, { keys: Promise<OwnerKeys>; readAt: number }>()
   return {
     get: (owner) => {

@@ -1,6 +1,6 @@
 /**
- * The key ring: the secrets of the instance that wrap every data key. The first key wraps, the others only unwrap, so a
- * new key is put in front and the old one stays until all data keys were wrapped anew.
+ * The key ring: the instance's secret keys, which wrap every data key. The first key wraps; the others only unwrap. To
+ * replace a key, put the new key in front and keep the old one until all data keys are rewrapped.
  */
 import {
   createCipheriv,
@@ -26,28 +26,28 @@ const entryForm = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/_-]{43}=?)$/
 export type WrappedKey = { kid: string; ringKeyId: string; wrapped: Buffer }
 
 export type KeyRing = {
-  /** The key that wraps from now on. */
+  /** Id of the first key, which wraps. */
   readonly first: string
   has(ringKeyId: string): boolean
   wrap(owner: KeyOwner, dataKey: DataKey): WrappedKey
-  /** Throws when the ring lacks the key, or holds another under its name. */
+  /** Throws if the ring lacks the key, or has a different key with the same id. */
   unwrap(owner: KeyOwner, wrapped: WrappedKey): DataKey
-  /** The first key's MAC of what the instance says to itself by way of somebody else. */
+  /** Returns the first key's MAC of a text that the instance stores outside the database and later reads back. */
   mac(text: string): string
-  /** Whether a key of the ring made this MAC. */
+  /** True if any key of the ring made this MAC. */
   isMac(text: string, mac: string): boolean
 }
 
 const macKeyOf = (key: KeyObject): Buffer => Buffer.from(hkdfSync('sha256', key, '', 'dock mac v1', keyBytes))
 const macOf = (macKey: Buffer, text: string): Buffer => createHmac('sha256', macKey).update(text).digest()
 
-/** What a wrapped key belongs to is authenticated with it: it serves no other owner and under no other name. */
+/** Associated data (AAD) of a wrapped key. It binds the key to its owner, its id and the ring key. */
 const associated = (ringKeyId: string, owner: KeyOwner, kid: string): Buffer =>
   Buffer.from(JSON.stringify(['dock data key v1', ringKeyId, owner.kind, owner.id, kid]))
 
 /**
- * Reads `id:base64` entries of 32 bytes each, separated by commas or white space (`DOCK_SECRET_KEYS` and the generated
- * file alike). Errors name the entry's place and never its content.
+ * Parses `id:base64` entries of 32 bytes each, separated by commas or white space. `DOCK_SECRET_KEYS` and the generated
+ * file have this form. Errors name an entry's position or id, never its key.
  */
 export function parseKeyRing(text: string): KeyRing {
   const keys = new Map<string, KeyObject>()
@@ -55,16 +55,16 @@ export function parseKeyRing(text: string): KeyRing {
   for (const [index, entry] of entries.entries()) {
     const [, id, encoded] = entryForm.exec(entry) ?? []
     if (id === undefined || encoded === undefined)
-      throw new Error(`Key ${index + 1} of the key ring must read <id>:<32 bytes in base64>.`)
-    if (keys.has(id)) throw new Error(`The key ring names the key ${id} twice.`)
+      throw new Error(`Key ${index + 1} of the key ring must have the form <id>:<32 bytes in base64>.`)
+    if (keys.has(id)) throw new Error(`The key ring contains the key ${id} twice. Remove one of them.`)
     keys.set(id, createSecretKey(Buffer.from(encoded, 'base64')))
   }
   const first = keys.keys().next().value
-  if (first === undefined) throw new Error('The key ring holds no key.')
+  if (first === undefined) throw new Error('The key ring is empty. Restore it from a backup.')
   const keyNamed = (id: string): KeyObject => {
     const key = keys.get(id)
     if (!key)
-      throw new Error(`The key ring lacks the key ${id}, which data keys are wrapped with. Add it again.`)
+      throw new Error(`The key ring lacks the key ${id}, which wraps existing data keys. Add it again.`)
     return key
   }
   const macKeys = [...keys.values()].map(macKeyOf)
@@ -88,7 +88,7 @@ export function parseKeyRing(text: string): KeyRing {
         return { kid, key: createSecretKey(key) }
       } catch (error) {
         throw new Error(
-          `The key ring's key ${ringKeyId} does not open the data key of ${ownerName(owner)}: it is not the one it was wrapped with.`,
+          `The key ring's key ${ringKeyId} does not open the data key of ${ownerName(owner)}: the data key was wrapped with a different key. Restore the original key.`,
           { cause: error },
         )
       }
@@ -104,7 +104,7 @@ export function parseKeyRing(text: string): KeyRing {
   }
 }
 
-/** A new entry of a ring, as {@link parseKeyRing} reads it. */
+/** Returns a new entry for a ring, in the form that {@link parseKeyRing} reads. */
 export function newRingEntry(): string {
   return `${randomBase32(8)}:${randomBytes(keyBytes).toString('base64url')}`
 }
@@ -113,8 +113,8 @@ const folderOf = (controlDir: string): string => join(controlDir, 'keys')
 const pathOf = (controlDir: string): string => join(folderOf(controlDir), 'secret-keys')
 
 /**
- * Content of the ring's file. Root, which runs script/rotate-keys, follows no path that the folder's user can write: it
- * takes a plain file of that user's only.
+ * Reads the ring's file, or returns undefined if there is none. script/rotate-keys runs as root, and the folder's user
+ * controls the path. So root accepts only a plain file of that user and follows no symlink.
  */
 const readStored = async (controlDir: string): Promise<string | undefined> => {
   try {
@@ -127,16 +127,16 @@ const readStored = async (controlDir: string): Promise<string | undefined> => {
   }
 }
 
-/** Where a ring may be: the setting `DOCK_SECRET_KEYS`, or `keys/secret-keys` in the control folder. */
+/** Location of the ring: the setting `DOCK_SECRET_KEYS`, or `keys/secret-keys` in the control folder. */
 export type KeyRingPlace = { secretKeys: string | undefined; controlDir: string }
 
-/** The ring, if there is one yet. */
+/** Returns the ring, or undefined if there is none yet. */
 export async function findKeyRing({ secretKeys, controlDir }: KeyRingPlace): Promise<KeyRing | undefined> {
   const stored = secretKeys || (await readStored(controlDir))
   return stored === undefined ? undefined : parseKeyRing(stored)
 }
 
-/** The ring, made in the control folder (mode 0600) at the first start. */
+/** Returns the ring. The first start creates it in the control folder, with mode 0600. */
 export async function ensureKeyRing(place: KeyRingPlace): Promise<KeyRing> {
   const present = await findKeyRing(place)
   if (present) return present

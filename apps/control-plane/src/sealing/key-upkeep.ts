@@ -1,11 +1,11 @@
-/** What keys need without being asked: a ring with a new first key is taken into use, and rotations come to their end. */
+/** Periodic work on keys: rewraps data keys after the ring has a new first key, and finishes rotations. */
 import type { Logger } from '@dock/foundation'
 import { createTimers } from '../engine/index.ts'
 import { finishRotations, type RotationContext, rewrapDataKeys } from './rotate-keys.ts'
 
 export type KeyUpkeep = {
   start(): void
-  /** Resolves when nothing of it is under way. */
+  /** Resolves when no run is in progress. */
   stop(): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export function createKeyUpkeep(context: RotationContext & { logger: Logger }): 
   let underWay: Promise<void> = Promise.resolve()
   const run = async (): Promise<void> => {
     const rewrapped = await rewrapDataKeys(context)
-    if (rewrapped > 0) logger.info({ rewrapped }, 'the first key of the ring wraps every data key now')
+    if (rewrapped > 0) logger.info({ rewrapped }, 'the first key of the ring now wraps every data key')
     await finishRotations(context)
   }
   const begin = (): Promise<void> => {

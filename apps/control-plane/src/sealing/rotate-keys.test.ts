@@ -63,7 +63,7 @@ const seed = async (): Promise<void> => {
 }
 beforeEach(seed)
 
-/** Reads every secret as a process would that starts now with this ring. */
+/** Reads every secret with this ring, like a newly started process. */
 const expectAllReadable = async (ring: KeyRing): Promise<void> => {
   const { sealer } = context(ring)
   for (const { owner, rowId, column, text } of secrets) {
@@ -81,7 +81,7 @@ const kids = async (owner: KeyOwner): Promise<string[]> => {
   return found.rows.map((row) => row.id)
 }
 
-/** A database that dies at its nth statement: what went before it stays, as after a kill. */
+/** A database that fails from its nth statement on. Earlier statements keep their effect, as after a kill. */
 const dyingAt = (statement: number): Db => {
   let count = 0
   const plugin: KyselyPlugin = {
@@ -94,7 +94,7 @@ const dyingAt = (statement: number): Db => {
   return database.db.withPlugin(plugin)
 }
 
-/** Runs the rotation again and again, killed one statement later each time, until it comes to its end. */
+/** Repeats the rotation, killed one statement later each time, until it completes. */
 const killEverywhere = async (
   rotate: (db: Db) => Promise<unknown>,
   check: () => Promise<void>,
@@ -114,7 +114,7 @@ const killEverywhere = async (
 }
 
 describe('rotating the ring', () => {
-  it('wraps every data key anew; then the old key can go', async () => {
+  it('rewraps every data key, so that the old ring key can be removed', async () => {
     const newEntry = newRingEntry()
     const both = parseKeyRing(`${newEntry},${oldEntry}`)
     const statements = await killEverywhere(
@@ -129,7 +129,7 @@ describe('rotating the ring', () => {
 })
 
 describe('rotating a data key', () => {
-  it('seals all of its owner again, and nothing of others', async () => {
+  it('reseals all values of its owner, and none of others', async () => {
     const [owner, other] = owners as [KeyOwner, KeyOwner]
     const [[before], untouched] = [await kids(owner), await kids(other)]
     expect(await rotateDataKey(context(oldRing), owner)).toBe(4)
@@ -140,7 +140,7 @@ describe('rotating a data key', () => {
     expect(await kids(other)).toEqual(untouched)
   })
 
-  it('leaves every secret readable wherever it is killed', async () => {
+  it('leaves every secret readable, whichever statement it is killed at', async () => {
     const statements = await killEverywhere(
       async (db) => {
         await seed()
@@ -151,7 +151,7 @@ describe('rotating a data key', () => {
     expect(statements).toBeGreaterThan(8)
   })
 
-  it('keeps the retired key while another process may seal with it, and removes it later', async () => {
+  it('keeps the retired key while another process may seal with it, and deletes it later', async () => {
     const owner = owners[0]!
     const late = context(oldRing).sealer
     const { rowId, column } = secrets[0]!
@@ -172,7 +172,7 @@ describe('rotating a data key', () => {
     expect(await kids(owner)).toHaveLength(1)
   })
 
-  it('does not overwrite what a request changes at the same moment', async () => {
+  it('does not overwrite a concurrent change by a request', async () => {
     const owner = owners[0]!
     const { rowId, column } = secrets[0]!
     const place = { table: 'things', column, rowId }
@@ -195,7 +195,7 @@ describe('rotating a data key', () => {
     await expectAllReadable(oldRing)
   })
 
-  it('ends with one key when two rotate at once', async () => {
+  it('leaves one current key when two rotations run at once', async () => {
     const owner = owners[0]!
     await Promise.all([rotateDataKey(context(oldRing), owner), rotateDataKey(context(oldRing), owner)])
     await expectAllReadable(oldRing)
@@ -207,7 +207,7 @@ describe('rotating a data key', () => {
 })
 
 describe('upkeep', () => {
-  it('takes the new first key of the ring into use, and removes retired data keys in time', async () => {
+  it('rewraps data keys with the ring’s new first key, and deletes retired data keys in time', async () => {
     const owner = owners[0]!
     await rotateDataKey(context(oldRing), owner)
     const newEntry = newRingEntry()

@@ -1,6 +1,6 @@
 /**
- * Rotation of both kinds of keys. Each statement leaves every secret readable, so a rotation that is killed anywhere is
- * simply begun again: a value is replaced by another form of itself, and a key goes only when nothing needs it.
+ * Rotates ring keys and data keys. Every secret stays readable after each statement, so a killed rotation can simply be
+ * started again: a value is replaced by a resealed form, and a key is deleted only when nothing needs it.
  */
 import { type Clock, faultPoint } from '@dock/foundation'
 import { sql } from 'kysely'
@@ -9,7 +9,7 @@ import {
   deleteDataKey,
   insertDataKey,
   listDataKeys,
-  listKeysWrappedOtherwise,
+  listKeysToRewrap,
   listOwners,
   listOwnersOfRetiredKeys,
   ownerOf,
@@ -25,14 +25,17 @@ import type { Sealer } from './sealer.ts'
 
 const batch = 100
 
-/** One change that stays; before and after it the process may be killed. */
-const durably = async (name: string, change: () => Promise<unknown>): Promise<void> => {
+/** Runs a committed change between two fault points, where tests kill the process. */
+const withFaultPoints = async (name: string, change: () => Promise<unknown>): Promise<void> => {
   faultPoint(`rotate:${name}:before`)
   await change()
   faultPoint(`rotate:${name}:after`)
 }
 
-/** Beyond the time a process may go on sealing with a key it has read: transactions under way then have ended. */
+/**
+ * How long a retired key is kept: as long as a process may still seal with a cached key, plus an hour for transactions
+ * that started by then.
+ */
 const retiredKeptMs = keyCacheMs + 3_600_000
 
 export type RotationContext = {
@@ -43,17 +46,17 @@ export type RotationContext = {
   columns: readonly SealedColumn[]
 }
 
-/** Wraps every data key with the ring's first key. Answers how many; afterwards the ring's other keys can go. */
+/** Wraps every data key with the ring's first key. Returns their number. Afterwards the other ring keys can be removed. */
 export async function rewrapDataKeys(context: Pick<RotationContext, 'db' | 'ring'>): Promise<number> {
   const { db, ring } = context
   let done = 0
   for (;;) {
-    const rows = await listKeysWrappedOtherwise(db, ring.first, batch)
+    const rows = await listKeysToRewrap(db, ring.first, batch)
     if (rows.length === 0) return done
     for (const row of rows) {
       const owner = ownerOf(row)
       const wrapped = ring.wrap(owner, ring.unwrap(owner, wrappedKey(row)))
-      await durably('wrap', () => replaceWrapping(db, row, wrapped))
+      await withFaultPoints('wrap', () => replaceWrapping(db, row, wrapped))
       done++
     }
   }
@@ -61,8 +64,8 @@ export async function rewrapDataKeys(context: Pick<RotationContext, 'db' | 'ring
 
 type SealedRow = { id: string; sealed: string }
 
-/** Rows of one column that hold a value sealed under one of the owner's keys. */
-const rowsUnder = async (
+/** Lists rows of one column whose value is sealed with this key of the owner. */
+const rowsSealedWith = async (
   db: Db,
   column: SealedColumn,
   owner: KeyOwner,
@@ -77,7 +80,7 @@ const rowsUnder = async (
   return result.rows
 }
 
-/** Seals the rows of one column under the current key; one that somebody changed meanwhile is read again. */
+/** Reseals the rows of one column with the current key. A row that was changed concurrently is read again. */
 const resealColumn = async (
   context: RotationContext,
   column: SealedColumn,
@@ -86,7 +89,7 @@ const resealColumn = async (
 ): Promise<number> => {
   let done = 0
   for (;;) {
-    const rows = await rowsUnder(context.db, column, owner, kid, batch)
+    const rows = await rowsSealedWith(context.db, column, owner, kid, batch)
     if (rows.length === 0) return done
     for (const { id, sealed } of rows) {
       const place = { table: column.table, column: column.column, rowId: id }
@@ -95,32 +98,32 @@ const resealColumn = async (
       const replace = sql`update ${sql.table(column.table)} set ${sql.ref(column.column)} = ${resealed}
         where ${sql.ref(column.rowIdColumn)}::text = ${id} and ${sql.ref(column.ownerColumn)} = ${owner.id}
           and ${sql.ref(column.column)} = ${sealed}`
-      await durably('secret', () => replace.execute(context.db))
+      await withFaultPoints('secret', () => replace.execute(context.db))
       done++
     }
   }
 }
 
-/** Seals again what retired keys still hold, then deletes those keys that no process can be sealing with any more. */
-const retire = async (context: RotationContext, owner: KeyOwner): Promise<number> => {
+/** Reseals the values of retired keys, then deletes the retired keys that no process can still seal with. */
+const resealRetired = async (context: RotationContext, owner: KeyOwner): Promise<number> => {
   const { db, clock } = context
   const columns = context.columns.filter((column) => column.ownerKind === owner.kind)
   let resealed = 0
   for (const { id: kid, retired_at } of await listDataKeys(db, owner)) {
     if (retired_at === null) continue
-    // Asked before the rows are sought: what was sealed with the key by then is among them.
+    // Decided before the rows are read, so that they include every value sealed with an old key.
     const old = clock.now().getTime() - retired_at.getTime() > retiredKeptMs
     for (const column of columns) resealed += await resealColumn(context, column, owner, kid)
-    if (old) await durably('delete', () => deleteDataKey(db, kid))
+    if (old) await withFaultPoints('delete', () => deleteDataKey(db, kid))
   }
   context.sealer.forget(owner)
   return resealed
 }
 
-/** Gives an owner a new data key and seals all that is theirs with it. Answers how many values were sealed again. */
+/** Gives an owner a new data key and reseals the owner's values with it. Returns the number of resealed values. */
 export async function rotateDataKey(context: RotationContext, owner: KeyOwner): Promise<number> {
   const { db, clock, ring, sealer } = context
-  await durably('key', () =>
+  await withFaultPoints('key', () =>
     withTransaction(db, async (tx) => {
       await retireDataKey(tx, owner, clock.now())
       faultPoint('rotate:key:between')
@@ -128,7 +131,7 @@ export async function rotateDataKey(context: RotationContext, owner: KeyOwner): 
     }),
   )
   sealer.forget(owner)
-  return retire(context, owner)
+  return resealRetired(context, owner)
 }
 
 /** Rotates the data key of every owner. */
@@ -143,7 +146,7 @@ export async function rotateDataKeys(
   return done
 }
 
-/** Goes on with rotations: seals again what was left, and deletes retired keys whose time is over. */
+/** Continues rotations: reseals values that are left, and deletes retired keys that are old enough. */
 export async function finishRotations(context: RotationContext): Promise<void> {
-  for (const owner of await listOwnersOfRetiredKeys(context.db)) await retire(context, owner)
+  for (const owner of await listOwnersOfRetiredKeys(context.db)) await resealRetired(context, owner)
 }

@@ -1,13 +1,13 @@
-/** Whose a secret is, and where its row stands: both are bound to the sealed value, which opens nowhere else. */
+/** A secret's owner and its place in the database. A sealed value is bound to both and does not open anywhere else. */
 
 export type KeyOwner = { kind: 'organization' | 'person'; id: string }
 
-/** One secret: a text column of one row. */
+/** The place of a secret: a text column of a row. */
 export type Place = { table: string; column: string; rowId: string }
 
 /**
- * A column of sealed values, declared by the module that owns the table, so that a rotation finds every row. Each row
- * names its owner itself: `ownerColumn` holds the id of the organization or person.
+ * A column of sealed values. The module that owns the table declares it, so that a rotation finds every row.
+ * `ownerColumn` holds the id of the row's organization or person.
  */
 export type SealedColumn = {
   table: string
@@ -17,7 +17,7 @@ export type SealedColumn = {
   ownerColumn: string
 }
 
-/** Short text of an owner, for maps and messages. */
+/** Returns a short text for an owner, for map keys and messages. */
 export function ownerName(owner: KeyOwner): string {
   return `${owner.kind}:${owner.id}`
 }

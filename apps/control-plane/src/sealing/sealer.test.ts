@@ -58,7 +58,7 @@ describe('a sealed value', () => {
     expect(await sealer.seal(owner, at, 'same')).not.toBe(await sealer.seal(owner, at, 'same'))
   })
 
-  it('opens nowhere but at its place and for its owner', async () => {
+  it('opens only at its place and for its owner', async () => {
     const [sealer, at] = [sealerHere(), place()]
     const sealed = await sealer.seal(owner, at, 'secret')
     for (const moved of [place(), { ...at, column: 'other' }, { ...at, table: 'others' }])
@@ -66,14 +66,14 @@ describe('a sealed value', () => {
     const stranger: KeyOwner = { kind: 'organization', id: newUuid() }
     await expect(sealer.open(stranger, at, sealed)).rejects.toThrow('is gone')
     await expect(sealer.open({ ...owner, kind: 'person' }, at, sealed)).rejects.toThrow('is gone')
-    // The same key under the name of another owner: the owner is authenticated too.
+    // The same key, assigned to another owner: the owner is authenticated too.
     await sql`update data_keys set owner_id = ${stranger.id} where owner_id = ${owner.id}`.execute(
       database.db,
     )
     await expect(sealerHere().open(stranger, at, sealed)).rejects.toThrow('does not open the data key')
   })
 
-  it('does not open when a single character of it was changed', async () => {
+  it('does not open if a single character was changed', async () => {
     const [sealer, at] = [sealerHere(), place()]
     const sealed = await sealer.seal(owner, at, 'secret')
     const start = sealed.lastIndexOf('.') + 1
@@ -86,7 +86,7 @@ describe('a sealed value', () => {
       await expect(sealer.open(owner, at, text)).rejects.toThrow()
   })
 
-  it('is refused for a column that was not declared, which no rotation would find', async () => {
+  it('is refused for a column that was not declared as sealed', async () => {
     await expect(sealerHere().seal(owner, { ...place(), column: 'forgotten' }, 'x')).rejects.toThrow(
       'not declared',
     )
@@ -94,7 +94,7 @@ describe('a sealed value', () => {
 })
 
 describe('a data key', () => {
-  it('is made once, whoever seals first', async () => {
+  it('is created once when several callers seal at the same time', async () => {
     const sealers = Array.from({ length: 8 }, sealerHere)
     const at = place()
     const sealed = await Promise.all(
@@ -104,7 +104,7 @@ describe('a data key', () => {
     expect(await countKeys()).toBe(1)
   })
 
-  it('is read once in five minutes, and not made by a look', async () => {
+  it('is read once in five minutes, and not created by opening', async () => {
     const [sealer, at] = [sealerHere(), place()]
     const sealed = await sealer.seal(owner, at, 'secret')
     await sql`delete from data_keys where owner_id = ${owner.id}`.execute(database.db)
@@ -115,7 +115,7 @@ describe('a data key', () => {
     expect(await countKeys()).toBe(0)
   })
 
-  it('once destroyed opens nothing any more', async () => {
+  it('opens nothing after it was destroyed', async () => {
     const [sealer, at] = [sealerHere(), place()]
     const sealed = await sealer.seal(owner, at, 'secret')
     await sealer.destroyKey(owner)
@@ -125,16 +125,16 @@ describe('a data key', () => {
 })
 
 describe('the key ring', () => {
-  it('is refused where it does not open the data keys, before anything is served', async () => {
+  it('is refused at start if it does not open the data keys in the database', async () => {
     await sql`delete from data_keys`.execute(database.db)
     await sealerHere().seal(owner, place(), 'secret')
     await checkKeyRing(database.db, ring)
     await expect(checkKeyRing(database.db, parseKeyRing(newRingEntry()))).rejects.toThrow('lacks the key')
     const sameName = parseKeyRing(`${ring.first}:${Buffer.alloc(32, 7).toString('base64')}`)
-    await expect(checkKeyRing(database.db, sameName)).rejects.toThrow('not the one it was wrapped with')
+    await expect(checkKeyRing(database.db, sameName)).rejects.toThrow('wrapped with a different key')
   })
 
-  it('is made once, in a file for its owner alone', async () => {
+  it('is created once, in a file that only its owner can read', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
     try {
       const place = { secretKeys: undefined, controlDir: folder }
@@ -147,13 +147,13 @@ describe('the key ring', () => {
       const { mode } = await stat(join(folder, 'keys/secret-keys'))
       expect(mode & 0o777).toBe(0o600)
       await writeFile(join(folder, 'keys/secret-keys'), '')
-      await expect(ensureKeyRing(place)).rejects.toThrow('holds no key')
+      await expect(ensureKeyRing(place)).rejects.toThrow('is empty')
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
   })
 
-  it('reads entries in every usual form, and its errors show none', () => {
+  it('accepts entries in every base64 form, and its errors contain no key', () => {
     const key = Buffer.alloc(32, 0xfb)
     const text = `b:${key.toString('base64')}, a:${key.toString('base64url')}\n`
     expect(parseKeyRing(text)).toMatchObject({ first: 'b' })

@@ -1,6 +1,6 @@
 /**
- * Seals secrets before they reach the database, and opens them again. Every organization and every person has a data key
- * of its own, made on first use; destroying it makes all that was sealed with it unreadable for good.
+ * Seals secrets before they are stored in the database, and opens them. Every organization and every person has its own
+ * data key, created on first use. Destroying the key makes everything sealed with it unreadable forever.
  */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
@@ -19,15 +19,15 @@ import { type DataKey, kidOf, openValue, sealValue, Unreadable } from './sealed-
 
 export type Sealer = {
   /**
-   * The sealed form of a text, to be stored at exactly this place. Call it before a transaction is begun: it may need
-   * a connection of its own.
+   * Returns the sealed form of a text, to be stored at exactly this place. Call it before starting a transaction: it may
+   * need another connection.
    */
   seal(owner: KeyOwner, place: Place, plaintext: string): Promise<string>
-  /** The text that was sealed for this owner and place. Throws {@link Unreadable}. */
+  /** Returns the text that was sealed for this owner and place. Throws {@link Unreadable}. */
   open(owner: KeyOwner, place: Place, sealed: string): Promise<string>
-  /** Destroys the owner's keys: the last step of deleting an organization or erasing a person, in its transaction. */
+  /** Destroys the owner's keys. The last step of deleting an organization or erasing a person, in the same transaction. */
   destroyKey(owner: KeyOwner, tx?: Db): Promise<void>
-  /** Reads the owner's keys anew at the next use. */
+  /** Drops the owner's cached keys, so that the next use reads them again. */
   forget(owner: KeyOwner): void
 }
 
@@ -35,7 +35,7 @@ export function createSealer(options: {
   db: Db
   clock: Clock
   ring: KeyRing
-  /** Every column that may hold a sealed value: one that a rotation does not know would become unreadable. */
+  /** All columns that may hold sealed values. Rotations skip other columns, so sealing for them is refused. */
   columns: readonly SealedColumn[]
 }): Sealer {
   const { db, clock, ring } = options
@@ -56,7 +56,7 @@ export function createSealer(options: {
     await insertDataKey(db, ring, owner, clock.now())
     cache.forget(owner)
     const made = (await cache.get(owner)).current
-    if (!made) throw new Error(`the data key of ${ownerName(owner)} vanished while it was made`)
+    if (!made) throw new Error(`the data key of ${ownerName(owner)} was deleted while it was created`)
     return made
   }
 
@@ -72,7 +72,7 @@ export function createSealer(options: {
       const kid = kidOf(sealed)
       let key = (await cache.get(owner)).byKid.get(kid)
       if (!key) {
-        // Another process may have rotated the key since it was read here.
+        // Another process may have rotated the key since it was cached here.
         cache.forget(owner)
         key = (await cache.get(owner)).byKid.get(kid)
       }
@@ -87,7 +87,7 @@ export function createSealer(options: {
   }
 }
 
-/** Throws, before anything is served, when the ring cannot open the data keys that the database holds. */
+/** Throws if the ring cannot open the data keys in the database. Called before the instance serves requests. */
 export async function checkKeyRing(db: Db, ring: KeyRing): Promise<void> {
   for (const row of await listOneKeyForEachRingKey(db)) ring.unwrap(ownerOf(row), wrappedKey(row))
 }

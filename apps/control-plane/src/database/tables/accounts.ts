@@ -2,7 +2,7 @@
 import type { Role } from '@dock/contract'
 import type { ColumnType, Generated } from 'kysely'
 
-/** A timestamp that the database fills in when it is left out. */
+/** A timestamp with a default in the database. */
 export type Timestamp = ColumnType<Date, Date | undefined, Date>
 export type NullableTimestamp = ColumnType<Date | null, Date | null | undefined, Date | null>
 
@@ -13,7 +13,7 @@ export type UsersTable = {
   email_verified: Generated<boolean>
   image: string | null
   bio: Generated<string>
-  /** Made by the first start: always an instance admin. */
+  /** True for the account that the first start creates. It is always an instance admin. */
   instance_admin: Generated<boolean>
   closed_at: NullableTimestamp
   erased_at: NullableTimestamp
@@ -44,7 +44,7 @@ export type LoginAccountsTable = {
   refresh_token_expires_at: NullableTimestamp
   scope: string | null
   password: string | null
-  /** Tokens for repositories (migration 020). */
+  /** Sealed tokens for access to repositories (migration 020). */
   grant_sealed: string | null
   created_at: Timestamp
   updated_at: Timestamp
@@ -64,11 +64,11 @@ export type OrganizationsTable = {
   name: string
   slug: string
   seats: Generated<number>
-  /** Zero data retention: what stops leaves nothing. */
+  /** True if zero data retention is on: a stopped Dock leaves no data. */
   retention_enabled: Generated<boolean>
-  /** When it was turned on (migration 033); null while it is off. */
+  /** When zero data retention was turned on (migration 033); null if it is off. */
   retention_since: NullableTimestamp
-  /** The person who made the organization (migration 048), for whose limit it counts. Null when that is unknown. */
+  /** The person who created the organization and whose limit it counts against (migration 048). Null if unknown. */
   made_by: string | null
   deleted_at: NullableTimestamp
   created_at: Timestamp
@@ -137,7 +137,7 @@ export type OutboxMailsTable = {
   recipient: string
   subject: string
   body: string
-  /** A page of the app that the mail ends with. */
+  /** Path of a page of the app. The mail ends with a link to it. */
   link_path: string | null
   attempts: Generated<number>
   next_attempt_at: Timestamp

@@ -1,4 +1,4 @@
-/** Tables of what people connect to inside Docks. */
+/** Tables of terminal tickets and exposed ports. */
 export type ConnectionTables = {
   terminal_tickets: {
     hash: Buffer

@@ -1,4 +1,4 @@
-/** Row types of Docks, hosts, Snapshots and operations; the columns are explained in `002_docks.sql`. */
+/** Row types of Docks, hosts, Snapshots and operations. The migrations, starting with `002_docks.sql`, explain the columns. */
 import type { ColumnType, Generated } from 'kysely'
 
 type Bigint = ColumnType<string, number, number>

@@ -1,4 +1,4 @@
-/** Row types of SSH keys, provider keys and the hosted assistant; the columns are explained in `006_keys.sql`. */
+/** Row types of SSH keys, provider keys and the hosted assistant. `006_keys.sql` explains the columns. */
 import type { KeyProvider } from '@dock/contract'
 
 export type KeyTables = {

@@ -1,4 +1,4 @@
-/** Tables of alerts in inboxes and of who wants which (migration 008). */
+/** Tables of notifications and alert preferences (migration 008). */
 import type { AlertType } from '@dock/contract'
 import type { ColumnType, Generated } from 'kysely'
 import type { NullableTimestamp } from './accounts.ts'

@@ -1,4 +1,4 @@
-/** Row types of invitations; the columns are explained in `005_organizations.sql`. */
+/** Row types of invitations. `005_organizations.sql` explains the columns. */
 import type { Role } from '@dock/contract'
 
 export type OrganizationTables = {

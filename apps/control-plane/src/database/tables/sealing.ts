@@ -1,4 +1,4 @@
-/** Row types of the keys that secrets are sealed with; the columns are explained in `004_sealing.sql`. */
+/** Row types of data keys, which seal secrets. `004_sealing.sql` explains the columns. */
 
 export type SealingTables = {
   data_keys: {
