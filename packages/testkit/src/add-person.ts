@@ -1,4 +1,4 @@
-/** Somebody besides the first person, saved straight into the tables: signing in would cost a password hash each. */
+/** Adds people directly to the tables, because signing each in would cost a password hash. */
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { Role } from '@dock/contract'
@@ -13,7 +13,7 @@ export type TestPerson = {
   userId: string
   email: string
   apiKey: string
-  /** The `Cookie` header of a session of theirs. */
+  /** The `Cookie` header of the person's session. */
   cookie: string
 }
 
@@ -32,8 +32,8 @@ const addSession = async ({ database, config }: Server, userId: string): Promise
 }
 
 /**
- * Adds a person with a verified address, an API key and a session; with `role`, as a member of the first person's
- * organization or another.
+ * Adds a person with a verified address, an API key and a session. With `role`, the person becomes a member of
+ * `organizationId`, by default the first person's organization.
  */
 export async function addPerson(
   server: Server,

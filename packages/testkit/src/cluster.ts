@@ -1,7 +1,7 @@
-/** Names that the global setup and the test files agree on. */
+/** Names shared by the global setup and the test files. */
 export const templateDatabase = 'dock_template'
 
-/** The address of another database of the same cluster. */
+/** Returns the URL of another database in the same cluster. */
 export function databaseUrl(clusterUrl: string, database: string): string {
   return clusterUrl.replace('/postgres?', `/${database}?`)
 }

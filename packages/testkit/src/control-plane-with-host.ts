@@ -1,4 +1,4 @@
-/** A control plane with one simulated host that answers at once and has room for every test's Docks. */
+/** A control plane with one simulated host, which responds immediately and has room for the Docks of every test. */
 
 import { newUuid } from '@dock/foundation'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './docks/fake-host.ts'
@@ -10,12 +10,12 @@ import {
 
 export type ControlPlaneWithHost = TestControlPlane & {
   host: FakeHost
-  /** A new ready Dock of the first person's. */
+  /** Creates a Dock of the first person, waits until it is ready, and returns its id. */
   addDock(): Promise<string>
 }
 
-/** No test is about the limits of organizations unless it sets them. */
-const roomForAll = {
+/** Limits that no test reaches, unless it sets its own. */
+const highLimits = {
   DOCK_LIMIT_DOCKS: '10000',
   DOCK_LIMIT_CPUS: '1000000',
   DOCK_LIMIT_MEMORY_MIB: '1000000000',
@@ -23,7 +23,7 @@ const roomForAll = {
   DOCK_LIMIT_ENVIRONMENTS: '10000',
 }
 
-/** Ends with `stop`, as {@link testControlPlane}. */
+/** Starts the control plane. Call `stop` at the end, as with {@link testControlPlane}. */
 export async function controlPlaneWithHost(
   options: Omit<TestControlPlaneOptions, 'hostGateway'> = {},
 ): Promise<ControlPlaneWithHost> {
@@ -31,7 +31,7 @@ export async function controlPlaneWithHost(
   const host = createFakeHost(hostId)
   const server = await testControlPlane({
     ...options,
-    environment: { ...roomForAll, ...options.environment },
+    environment: { ...highLimits, ...options.environment },
     hostGateway: host,
   })
   const { enrolment, hostEvents } = server.controlPlane.docks
@@ -53,17 +53,17 @@ export async function controlPlaneWithHost(
       }),
     )
   await report()
-  // As an agent does, so that the host is never taken for silent.
+  // Sends heartbeats like an agent, so that the host never counts as silent.
   const heartbeat = setInterval(() => void report().catch(() => undefined), 1_000)
   return {
     ...server,
     host,
     addDock: async () => {
-      // A test that drove the clock has made the host silent.
+      // If the test has advanced the clock, the host counts as silent until it reports.
       await report()
       const body = { workspaceId: server.admin.workspaceId }
       const answer = await server.call('POST', '/v1/docks', body)
-      if (answer.status !== 201) throw new Error(`no Dock: ${JSON.stringify(answer.body)}`)
+      if (answer.status !== 201) throw new Error(`could not create a Dock: ${JSON.stringify(answer.body)}`)
       return (answer.body.data as { id: string }).id
     },
     stop: async () => {

@@ -1,4 +1,4 @@
-/** A database of a test file's own, cloned from the migrated template in a fraction of a second. */
+/** A new database for each test file, cloned from the migrated template in a fraction of a second. */
 import { type DatabaseConnection, openDatabase } from '@dock/control-plane/database'
 import { randomBase32 } from '@dock/foundation'
 import pg from 'pg'
@@ -21,26 +21,26 @@ const administer = async (statement: string): Promise<void> => {
   }
 }
 
-/** Makes an empty database without any table and answers its address; {@link dropDatabase} ends it. */
+/** Creates a database without tables and returns its URL. Remove it with {@link dropDatabase}. */
 export async function createEmptyDatabase(): Promise<string> {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template template0`)
   return databaseUrl(inject('postgresUrl'), name)
 }
 
-/** Drops a database by its address, whoever is connected. */
+/** Drops a database by its URL, even if clients are connected. */
 export function dropDatabase(url: string): Promise<void> {
   return administer(
     `drop database if exists ${new URL(url.replace('@/', '@localhost/')).pathname.slice(1)} with (force)`,
   )
 }
 
-/** Clones the migrated template. */
+/** Creates a database as a clone of the migrated template. */
 export async function freshDatabase(): Promise<FreshDatabase> {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template ${templateDatabase}`)
   const url = databaseUrl(inject('postgresUrl'), name)
-  // Racing tests queue for few connections, on a machine that may be busy: nobody is turned away for that.
+  // Tests of races queue for few connections on a busy machine, so the timeout is long.
   const connection = openDatabase({ url, maxConnections: 5, connectTimeoutMs: 60_000 })
   return {
     ...connection,

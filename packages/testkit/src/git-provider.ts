@@ -1,16 +1,16 @@
-/** GitHub's and GitLab's ways with tokens, for tests: renewal, and a token narrowed to one repository. */
+/** The token endpoints of GitHub and GitLab for tests: refresh, and narrowing a token to one repository. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 export type GitProviderServer = {
   url: string
-  /** What was asked, oldest first. */
+  /** Received requests, oldest first. */
   asked: { path: string; body: Record<string, unknown>; authorization: string | undefined }[]
-  /** Status of the next answers, in place of the usual. */
+  /** If set, the status of all responses. */
   status: number | null
-  /** How long narrowed tokens live; null: as long as what they are made of. */
+  /** Lifetime of narrowed tokens. Null: the response names no expiry. */
   expiresInMs: number | null
-  /** Refresh tokens that work, once each. */
+  /** Valid refresh tokens. Each works once. */
   refreshTokens: Set<string>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** One throw-away PostgreSQL cluster for a whole test run, with a migrated database that test files clone. */
+/** A temporary PostgreSQL cluster for a test run, with a migrated template database that test files clone. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { databaseUrl, templateDatabase } from './cluster.ts'
 
-/** Starts the cluster and tells its address to the test files; answers what ends it. */
+/** Starts the cluster and provides its URL to the test files. Returns a function that stops it. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-test-'))
-  // The server runs as another user, who must be able to pass through.
+  // PostgreSQL runs as another user, who needs access to the subfolders.
   await chmod(folder, 0o755)
   const postgres = await startPostgres({
     dataDir: join(folder, 'pg'),

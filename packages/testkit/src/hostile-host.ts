@@ -1,4 +1,4 @@
-/** A host with a good credential that says whatever a test wants: over real links, to a control plane that listens. */
+/** A host with a valid credential that sends whatever a test wants, over real links to a listening control plane. */
 import { randomUUID } from 'node:crypto'
 import { createLogger } from '@dock/foundation'
 import { dialLink, type HostFacts, type LinkHandler, registeredHost } from '@dock/host-protocol'
@@ -6,20 +6,23 @@ import { dialLink, type HostFacts, type LinkHandler, registeredHost } from '@doc
 export type HostileHost = {
   hostId: string
   credential: string
-  /** Writes to the stream of events, as fast as the control plane reads; throws once that ended the session. */
+  /** Writes to the event stream, as fast as the control plane reads. Throws once the control plane closed the session. */
   send(text: string | Uint8Array): Promise<void>
-  /** Resolves when the control plane reads events; the bulk link may come a moment later. */
+  /** Resolves when the control plane reads events. The bulk link may follow a moment later. */
   linked(): Promise<void>
-  /** How often the control plane began to read events. */
+  /** Returns how often the control plane has started to read events. */
   sessions(): number
-  /** Sends `text` now and, as an agent does, first in each later session: what is sent into a session that ends is lost. */
+  /** Sends `text` now and first in each later session, like an agent: text sent into a session that ends is lost. */
   sendInEachSession(text: string): Promise<void>
   close(): Promise<void>
 }
 
 const encoder = new TextEncoder()
 
-/** Registers with the token and links. `answer` answers every call but the one for events; `{}` where it returns null. */
+/**
+ * Registers with the token and connects. `answer` handles every call except the one for events. Where it returns null,
+ * the response is `{}`.
+ */
 export async function joinHostileHost(options: {
   url: string
   joinToken: string
@@ -32,7 +35,7 @@ export async function joinHostileHost(options: {
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ joinToken, facts }),
   })
-  if (!answered.ok) throw new Error(`not registered: ${answered.status} ${await answered.text()}`)
+  if (!answered.ok) throw new Error(`registration failed: ${answered.status} ${await answered.text()}`)
   const body = (await answered.json()) as { data?: unknown }
   const { hostId, credential } = registeredHost.parse(body.data ?? body)
 
@@ -61,7 +64,7 @@ export async function joinHostileHost(options: {
     dialLink({ url, credential, hostId, session, channel, handler, logger, signal: end.signal }),
   )
   const send = async (text: string | Uint8Array): Promise<void> => {
-    if (!writer) throw new Error('nobody reads events')
+    if (!writer) throw new Error('the control plane does not read events yet')
     await writer.ready
     await writer.write(typeof text === 'string' ? encoder.encode(text) : text)
   }
@@ -71,7 +74,7 @@ export async function joinHostileHost(options: {
     send,
     sendInEachSession: async (text) => {
       first = text
-      // A session that ends now is followed by one that begins with the text.
+      // If the session ends now, the next session starts with the text.
       await send(text).catch(() => undefined)
     },
     linked: async () => {

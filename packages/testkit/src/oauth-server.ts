@@ -1,4 +1,4 @@
-/** A provider for tests: GitHub's, GitLab's and Google's ways on one loopback server, for whoever the test says is there. */
+/** A fake OAuth provider for tests: the endpoints of GitHub, GitLab and Google on one loopback server. */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,13 +7,13 @@ export type OauthPerson = { id: number; name: string; email: string; verified: b
 
 export type OauthServer = {
   url: string
-  /** Who agrees at the next visit. */
+  /** The person who signs in next. */
   person: OauthPerson
-  /** Whether its tokens expire. */
+  /** True if its tokens expire. */
   expiring: boolean
-  /** The last token that it gave. */
+  /** The last token that it issued. */
   token: string
-  /** Follows an authorization address as a browser of that person would; answers where it is sent back to. */
+  /** Grants the authorization request like the person's browser. Returns the URL that the browser is redirected to. */
   agree(authorizationUrl: string): string
   close(): Promise<void>
 }
@@ -40,7 +40,7 @@ const identities: Record<string, (person: OauthPerson) => unknown> = {
   }),
 }
 
-/** Codes work once, for the client they were given to, with the secret and the proof of who began. */
+/** Starts the server. A code works once, and only with its client's secret, redirect URI and PKCE verifier. */
 export async function startOauthServer(): Promise<OauthServer> {
   const codes = new Map<string, Grant>()
   const tokens = new Map<string, OauthPerson>()

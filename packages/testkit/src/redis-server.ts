@@ -1,4 +1,4 @@
-/** A real Redis server for tests, without any file; the package redis-tools holds the program under another name. */
+/** A real Redis server for tests, without persistence. The package redis-tools has the program under another name. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
@@ -7,7 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 export type RedisServer = {
   port: number
   url: string
-  /** The process hears nothing until {@link RedisServer.resume}. */
+  /** Suspends the process until {@link RedisServer.resume}. */
   pause(): void
   resume(): void
   stop(): Promise<void>
@@ -17,7 +17,7 @@ const programs = ['valkey-server', 'redis-server', 'valkey-check-rdb', 'redis-ch
 
 const findProgram = (): string => {
   const found = programs.map((name) => `/usr/bin/${name}`).find((path) => existsSync(path))
-  if (!found) throw new Error('there is no Redis here: apt-get install redis-tools, as script/test does')
+  if (!found) throw new Error('found no Redis server: run apt-get install redis-tools, as script/test does')
   return found
 }
 
@@ -30,11 +30,11 @@ const freePort = async (): Promise<number> => {
   return port
 }
 
-/** Starts one on a loopback port; answers when it takes connections. */
+/** Starts a server on a loopback port. Resolves when it accepts connections. */
 export async function startRedis(wantedPort?: number): Promise<RedisServer> {
   const port = wantedPort ?? (await freePort())
   const program = findProgram()
-  // What it does depends on the name that it is called by.
+  // The program's function depends on the name that it is called by.
   const child = spawn(
     program,
     ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'],

@@ -1,6 +1,6 @@
 /**
- * A real server that speaks S3, not ours: OpenStack Swift from Debian's python3-swift, all in one on loopback, without
- * memcached or anything in /etc. Four processes, ready in some seconds.
+ * A real third-party S3 server for tests: OpenStack Swift from Debian's python3-swift, on loopback, without memcached or
+ * files in /etc. It has four processes and starts in a few seconds.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -92,7 +92,7 @@ ${[
   .map((name) => `\n[filter:${name}]\nuse = egg:swift#${name === 'cache' ? 'memcache' : name}\n`)
   .join('')}`
 
-/** Starts the servers with a bucket `bucket` in them. Throws with what they said when they do not come up. */
+/** Starts the servers and creates a bucket. If they do not start in time, throws an error with their output. */
 export async function startSwift(bucket: string): Promise<SwiftServer> {
   const folder = await mkdtemp(join(tmpdir(), 'swift-'))
   await mkdir(join(folder, 'srv/d1'), { recursive: true })
@@ -113,7 +113,7 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
     env: environment,
   })
 
-  let said = ''
+  let output = ''
   const children: ChildProcess[] = Object.keys(ports).map((kind) => {
     const child = spawn(python, [program, folder, kind], {
       env: environment,
@@ -121,7 +121,7 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
     })
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (text: Buffer) => {
-        said = `${said}${text}`.slice(-4000)
+        output = `${output}${text}`.slice(-4000)
       })
     return child
   })
@@ -157,7 +157,7 @@ export async function startSwift(bucket: string): Promise<SwiftServer> {
     } catch (error) {
       if (Date.now() > deadline || children.some((child) => child.exitCode !== null)) {
         await stop()
-        throw new Error(`Swift did not come up (apt-get install python3-swift): ${said}`, { cause: error })
+        throw new Error(`Swift did not start (is python3-swift installed?): ${output}`, { cause: error })
       }
       await delay(retryMs)
     }

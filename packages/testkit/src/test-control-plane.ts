@@ -1,4 +1,4 @@
-/** The whole control plane in the test's process, on a database of its own, with a first person to call as. */
+/** The complete control plane in the test's process, with a new database and a first person, who makes the calls. */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -25,11 +25,11 @@ export type TestControlPlane = {
   database: FreshDatabase
   config: Config
   admin: AdminFile
-  /** A request without any port; `key` defaults to none. */
+  /** Sends a request in memory, without a listening socket. */
   fetch(path: string, init?: RequestInit): Promise<Response>
-  /** A JSON request as the first person, or with another key, or with null for no credentials. */
+  /** Sends a JSON request with the first person's API key, another `key`, or no credentials if `key` is null. */
   call(method: string, path: string, body?: unknown, key?: string | null): Promise<Answer>
-  /** A session, as the headers of its requests: of the first person, or of another address and password. */
+  /** Signs in, by default as the first person. Returns the headers for requests with the session. */
   signIn(email?: string, password?: string): Promise<{ cookie: string; origin: string }>
   /** Listens on a free loopback port until {@link stop}. */
   listen(timeouts?: ClientTimeouts): Promise<HttpServer>
@@ -39,17 +39,17 @@ export type TestControlPlane = {
 export type TestControlPlaneOptions = {
   environment?: Record<string, string>
   clock?: Clock
-  /** Where log lines go; nowhere when left out. */
+  /** Receives log lines. If undefined, nothing is logged. */
   logTo?: (line: string) => void
   hostGateway?: CompositionOptions['hostGateway']
 }
 
-/** What its sessions are signed with. */
+/** The secret that signs session cookies in tests. */
 export const testAuthSecret = 'a secret of tests, at least 32 characters'
 
 const testPassword = 'correct horse battery'
 
-/** Composes, makes the first person and starts; ends with `stop`. */
+/** Composes a control plane, creates the first person and starts it. Call `stop` at the end. */
 export async function testControlPlane(options: TestControlPlaneOptions = {}): Promise<TestControlPlane> {
   const database = await freshDatabase()
   const controlDir = await mkdtemp(join(tmpdir(), 'dock-control-'))
@@ -110,7 +110,7 @@ export async function testControlPlane(options: TestControlPlaneOptions = {}): P
         headers: { 'content-type': 'application/json', origin: config.apiUrl },
         body: JSON.stringify({ email, password }),
       })
-      if (!response.ok) throw new Error(`sign-in answered ${response.status}: ${await response.text()}`)
+      if (!response.ok) throw new Error(`sign-in failed with ${response.status}: ${await response.text()}`)
       const cookies = response.headers.getSetCookie().map((each) => each.split(';')[0])
       return { cookie: cookies.join('; '), origin: config.apiUrl }
     },

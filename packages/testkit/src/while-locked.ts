@@ -1,11 +1,11 @@
-/** Makes races certain: rows are held by another connection until those who race for them all wait. */
+/** Makes races deterministic: another connection locks rows until all competing connections wait for them. */
 import pg from 'pg'
 import { vi } from 'vitest'
 import type { FreshDatabase } from './fresh-database.ts'
 
 /**
- * Begins `work` while `lock` (a `select … for update`) holds its rows, and lets go as soon as `waiting` connections wait
- * for a lock: by then whoever reads before a write has read what the others have not written yet.
+ * Starts `work` while `lock` (a `select … for update`) holds its rows, and releases them once `waiting` connections wait
+ * for a lock. By then, code that reads before it writes has read the state before the other writes.
  */
 export async function whileLocked<T>(
   database: Pick<FreshDatabase, 'url'>,
@@ -20,7 +20,7 @@ export async function whileLocked<T>(
     await holder.query(options.lock)
     const result = work()
     const tooEarly = result.then((value) => {
-      throw new Error(`the work ended before ${options.waiting} waited: ${JSON.stringify(value)}`)
+      throw new Error(`the work ended before ${options.waiting} connections waited: ${JSON.stringify(value)}`)
     })
     tooEarly.catch(() => undefined)
     const waited = vi.waitFor(

@@ -1,8 +1,8 @@
-/** A clock that stands until a test moves it. */
+/** A clock that a test advances. */
 import type { Clock } from '@dock/foundation'
 
 export type ManualClock = Clock & {
-  /** Moves on, calling back what becomes due, in order; what each sets off has settled before the next. */
+  /** Advances the clock and runs due timers in order. Waits for each timer's immediate effects before the next. */
   pass(ms: number): Promise<void>
 }
 

@@ -1,13 +1,13 @@
-/** A pool of disks in memory, for tests: it knows which disks and captures exist, and can be made to fail. */
+/** An in-memory disk pool for tests. It tracks which disks and captures exist. Calls can be made to fail or hang. */
 import { Readable } from 'node:stream'
 import { NotRegularFile } from '@dock/host-agent/src/disks/capture-reader.ts'
 import { type DiskPool, NotInPool, requireRoom } from '@dock/host-agent/src/docks/seams.ts'
 
 export type MemoryDiskPool = DiskPool & {
   readonly attached: ReadonlySet<string>
-  /** The next call of that name throws the error. */
+  /** Makes the next call of this name throw the error. */
   failNext(call: keyof DiskPool, error: Error): void
-  /** The next call of that name never returns, as in an agent that dies meanwhile; resolves once it was made. */
+  /** Makes the next call of this name hang forever, like in an agent that dies. Resolves when the call was made. */
   hangNext(call: keyof DiskPool): Promise<void>
   setFree(bytes: number): void
 }
@@ -16,7 +16,7 @@ const captureBytes = 4096
 const totalBytes = 100 * 1024 ** 3
 const reserveBytes = totalBytes / 20
 
-/** `isHeld`: whether something still has the disk of the Dock open. */
+/** `isHeld` returns true if a process still has the Dock's disk open. */
 export function createMemoryDiskPool(
   imageNames: readonly string[] = ['debian-13'],
   isHeld: (dockId: string) => boolean = () => false,
@@ -37,11 +37,11 @@ export function createMemoryDiskPool(
     failures.delete(call)
     if (error) throw error
   }
-  const demand = (set: ReadonlySet<string>, name: string) => {
+  const requireIn = (set: ReadonlySet<string>, name: string) => {
     if (!set.has(name)) throw new NotInPool(`${name} is not in the pool`)
   }
-  const letGo = (dockId: string): void => {
-    if (attached.has(dockId) && isHeld(dockId)) throw new Error(`the disk of ${dockId} is still held`)
+  const detach = (dockId: string): void => {
+    if (attached.has(dockId) && isHeld(dockId)) throw new Error(`the disk of ${dockId} is still open`)
     attached.delete(dockId)
   }
   return {
@@ -51,35 +51,35 @@ export function createMemoryDiskPool(
     create: async (dockId, { from }) => {
       await step('create')
       if (!disks.has(dockId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
-      if ('image' in from) demand(new Set(imageNames), from.image)
-      else demand(captures, from.captureId)
+      if ('image' in from) requireIn(new Set(imageNames), from.image)
+      else requireIn(captures, from.captureId)
       disks.add(dockId)
     },
     attach: async (dockId) => {
       await step('attach')
-      demand(disks, dockId)
+      requireIn(disks, dockId)
       attached.add(dockId)
       return { rootPath: `/memory/${dockId}` }
     },
     lay: async (dockId) => {
       await step('lay')
-      demand(attached, dockId)
+      requireIn(attached, dockId)
     },
     detach: async (dockId) => {
       await step('detach')
-      letGo(dockId)
+      detach(dockId)
     },
     flush: async () => step('flush'),
     capture: async (dockId, captureId) => {
       await step('capture')
       if (!captures.has(captureId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
-      if (!captures.has(captureId)) demand(disks, dockId)
+      if (!captures.has(captureId)) requireIn(disks, dockId)
       captures.add(captureId)
       return { sizeBytes: captureBytes }
     },
     remove: async (dockId) => {
       await step('remove')
-      letGo(dockId)
+      detach(dockId)
       disks.delete(dockId)
     },
     removeCapture: async (captureId) => void captures.delete(captureId),
@@ -88,7 +88,7 @@ export function createMemoryDiskPool(
     list: async () => ({ disks: [...disks], captures: [...captures] }),
     images: async () => new Map([...imageNames].map((name) => [name, images.get(name) ?? 'built:here'])),
     imageFile: async (name) => {
-      demand(new Set(imageNames), name)
+      requireIn(new Set(imageNames), name)
       return `/memory/images/${name}`
     },
     receiveImage: async (name, { digest }) => {
@@ -100,17 +100,17 @@ export function createMemoryDiskPool(
       freeBytes = bytes
     },
     async *walk(captureId) {
-      demand(captures, captureId)
+      requireIn(captures, captureId)
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
     readFile: async (captureId, path) => {
       if (path === '/link') throw new NotRegularFile(`not a regular file: ${path}`)
-      demand(captures, captureId)
+      requireIn(captures, captureId)
       if (path !== '/etc/hostname') throw new NotInPool(`${path} is not in the capture`)
       return { size: 5, stream: Readable.from([Buffer.from('dock\n')]) }
     },
     captureFile: async (captureId) => {
-      demand(captures, captureId)
+      requireIn(captures, captureId)
       return `/memory/captures/${captureId}`
     },
     restoreCapture: async (captureId) => {

@@ -1,4 +1,4 @@
-/** Sandboxes in memory, for the agent's own tests: they can be killed, and each call can be made to fail or to wait. */
+/** In-memory sandboxes for the agent's tests. A sandbox can be killed; each call can be made to fail or to wait. */
 import {
   type ExecReference,
   type ExecRequest,
@@ -31,33 +31,34 @@ type CanFreeze = Required<
 
 export type MemoryDriver = RuntimeDriver &
   CanFreeze & {
-    /** Commands that were run, oldest first. One of `sleep …` runs until it is ended. */
+    /** Commands that were run, oldest first. `sleep …` runs until it is ended. */
     readonly executed: readonly ExecRequest[]
-    /** Commands of earlier agents that were waited for, and those that were ended, oldest first. */
+    /** Commands of earlier agents that were waited for, oldest first. */
     readonly rejoined: readonly ExecReference[]
+    /** Commands of earlier agents that were ended, oldest first. */
     readonly ended: readonly ExecReference[]
-    /** Host names that running sandboxes were given, by Dock. */
+    /** New host names of running sandboxes, by Dock. */
     readonly renamed: ReadonlyMap<string, string>
-    /** What was started, oldest first. */
+    /** Sandboxes that were started, oldest first. */
     readonly started: readonly SandboxSpec[]
     /** Terminals that were opened, oldest first. */
     readonly terminals: readonly FakeTerminal[]
-    /** The next call of that name throws the error. */
+    /** Makes the next call of this name throw the error. */
     failNext(call: Call, error: Error): void
-    /** Calls of that name wait until the answer is called. */
+    /** Makes calls of this name wait until the returned function is called. */
     hold(call: Call): () => void
-    /** Ids of the Docks whose sandbox stands still. */
+    /** Ids of the Docks whose sandbox is frozen. */
     readonly frozen: ReadonlySet<string>
-    /** Sets what runs in the Dock's sandbox beside the platform's own processes: names of programs. */
+    /** Sets the program names of the sandbox's processes besides those of the platform. */
     setProcesses(dockId: string, names: readonly string[]): void
     setUsage(dockId: string, usage: SandboxUsage): void
-    /** Whether the Dock has a sandbox. */
+    /** True if the Dock has a sandbox. */
     isAlive(dockId: string): boolean
-    /** The sandbox of the Dock dies without an order. */
+    /** Kills the Dock's sandbox, like a crash. */
     kill(dockId: string): void
-    /** The sandbox of the Dock dies while no agent is there to see it. */
+    /** Kills the Dock's sandbox without notifying an agent, like a crash while no agent runs. */
     killUnseen(dockId: string): void
-    /** Another release of the runtime is in place than the Dock's sandbox runs on. */
+    /** Marks the Dock's sandbox as running on an older release of the runtime. */
     outdate(dockId: string): void
   }
 
@@ -65,7 +66,7 @@ type Sandbox = {
   handle: SandboxHandle
   die: () => void
   dead: Promise<void>
-  /** Resolves at the thaw. */
+  /** `thawed` resolves at the thaw. Undefined while the sandbox is not frozen. */
   frozen: { thawed: Promise<void>; thaw: () => void } | undefined
 }
 
@@ -103,7 +104,7 @@ export function createMemoryDriver(): MemoryDriver {
     if (!sandbox) throw new SandboxGone('no such sandbox')
     return sandbox
   }
-  /** As in a real one: what is asked of a frozen sandbox waits. */
+  /** Waits until the sandbox is not frozen, like a real runtime. */
   const awake = async (handle: SandboxHandle): Promise<void> => {
     const sandbox = find(handle)
     if (sandbox.frozen) await Promise.race([sandbox.frozen.thawed, sandbox.dead])

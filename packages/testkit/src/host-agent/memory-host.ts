@@ -1,4 +1,4 @@
-/** A whole host in memory, for tests; only the handle files are real, so that an agent can be followed by another. */
+/** An in-memory host for tests. Only the handle files are real, so that a test can start another agent on the host. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -49,24 +49,24 @@ export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
   }
   return {
     ...parts,
-    /** The git doors, by address. */
+    /** The open git doors, by address. */
     doors,
     agent: await startAgent(),
-    /** Another agent on the same host, as after a crash of the first. */
+    /** Starts another agent on the same host, like after a crash of the previous one. */
     startAgent,
-    /** Everything that exists on the host: sandboxes, networks, disks, attached disks. */
+    /** Lists everything that exists on the host: sandboxes, networks, disks, attached disks. */
     residue: async () => ({
       sandboxes: (await parts.driver.list()).map((handle) => `${handle.dockId}/${handle.generation}`),
       networks: await parts.networks.list(),
       disks: (await parts.disks.list()).disks,
       attached: [...parts.disks.attached],
     }),
-    /** Patient: the record of a death may still be being written. */
+    /** Retries, because the agent may still be writing the record of a sandbox's end. */
     remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 20 }),
   }
 }
 
-/** The part as one agent has it: once that is dead, nothing it waits for comes and nothing it does happens. */
+/** Wraps a part for one agent. Once `isAlive` returns false, calls have no effect and never resolve. */
 const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =>
   new Proxy(part, {
     get: (target, name, receiver) => {
@@ -85,7 +85,7 @@ const mortal = <Part extends object>(part: Part, isAlive: () => boolean): Part =
     },
   })
 
-/** A start of a new Dock from the image, with what is said changed. */
+/** Returns a command that starts a new Dock from the image, with these changes. */
 export function startCommand(change: Partial<StartDock> = {}): StartDock {
   return {
     operationId: newOperationId(),

@@ -1,8 +1,8 @@
-/** Networks in memory, for tests. */
+/** In-memory networks for tests. */
 import type { DockNetwork, Networks } from '@dock/host-agent/src/docks/seams.ts'
 
 export type MemoryNetworks = Networks & {
-  /** The next call of that name throws the error. */
+  /** Makes the next call of this name throw the error. */
   failNext(call: keyof Networks, error: Error): void
 }
 

@@ -1,4 +1,4 @@
-/** A runtime in memory, for tests of what stands above it. Understands `echo …`, `exit N` and `true`. */
+/** An in-memory runtime for tests of its users. It supports the commands `echo …`, `exit N` and `true`. */
 import {
   ExecRefused,
   type ExecRequest,
@@ -15,25 +15,25 @@ type FakeSandbox = {
   handle: SandboxHandle
   died: Promise<void>
   die: () => void
-  /** Resolves at the thaw; undefined while not frozen. */
+  /** `thawed` resolves at the thaw. Undefined while the sandbox is not frozen. */
   frozen: { thawed: Promise<void>; thaw: () => void } | undefined
-  /** What runs in it beside the platform's own. */
+  /** Processes besides those of the platform. */
   processes: SandboxProcess[]
   usage: SandboxUsage
   terminals: FakeTerminal[]
 }
 
-/** The sandboxes of one pretended machine: drivers that share it see each other's, as after a restart. */
+/** The sandboxes of a simulated machine. Drivers that share it see the same sandboxes, like a driver after a restart. */
 export type FakeMachine = Map<string, FakeSandbox>
 
-/** What the fake can do is all that a driver can. */
+/** A driver with all optional methods, and controls for tests. */
 export type FakeDriver = Required<RuntimeDriver> & {
-  /** Ends a sandbox as a crash would: nothing is cleaned up by it. */
+  /** Ends a sandbox like a crash, without cleanup. */
   crash(handle: SandboxHandle): void
   /** Makes the next start fail with this error. */
   failNextStart(error: Error): void
   isFrozen(handle: SandboxHandle): boolean
-  /** Sets what `processes` answers beside process 1. */
+  /** Sets what `processes` returns besides process 1. */
   setProcesses(handle: SandboxHandle, processes: SandboxProcess[]): void
   setUsage(handle: SandboxHandle, usage: SandboxUsage): void
   /** The terminals opened in a sandbox, oldest first. */
@@ -45,7 +45,7 @@ const keyOf = (handle: { dockId: string; generation: number }): string =>
 
 const init: SandboxProcess = { pid: 1, parentPid: 0, uid: 0, name: 'init', isPlatform: true }
 
-/** A driver on a pretended machine, its own unless one is given. */
+/** Creates a driver on `machine`, by default a new one. */
 export function createFakeDriver(machine: FakeMachine = new Map()): FakeDriver {
   let startError: Error | undefined
   let pid = 1
@@ -54,7 +54,7 @@ export function createFakeDriver(machine: FakeMachine = new Map()): FakeDriver {
     if (!sandbox) throw new SandboxGone(`sandbox ${keyOf(handle)} is gone`)
     return sandbox
   }
-  /** As in a real one: what is asked of a frozen sandbox waits, and fails if it ends meanwhile. */
+  /** Waits until the sandbox is not frozen, like a real runtime. Throws if the sandbox ends meanwhile. */
   const awake = async (handle: SandboxHandle): Promise<FakeSandbox> => {
     const { frozen, died } = sandboxOf(handle)
     if (frozen) await Promise.race([frozen.thawed, died])
@@ -143,7 +143,8 @@ const simulate = ({ argv, outputLimitBytes }: ExecRequest): ExecResult => {
   const script = argv.at(-1) ?? ''
   const exit = /^exit (\d+)$/.exec(script)
   const echo = /^echo (.*)$/.exec(script)
-  if (!exit && !echo && script !== 'true') throw new ExecRefused(`the fake runtime does not know: ${script}`)
+  if (!exit && !echo && script !== 'true')
+    throw new ExecRefused(`the fake runtime does not support: ${script}`)
   const output = Buffer.from(echo ? `${echo[1]}\n` : '')
   return {
     exitCode: Number(exit?.[1] ?? 0),

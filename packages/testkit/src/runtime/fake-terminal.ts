@@ -1,10 +1,10 @@
-/** A terminal in memory: it echoes what is written, and a line `exit N` ends it. */
+/** An in-memory terminal. It echoes its input; the line `exit N` ends it. */
 import type { Terminal, TerminalRequest } from '@dock/runtime'
 
 export type FakeTerminal = Terminal & {
-  /** The size that was asked for last. */
+  /** The last requested size. */
   readonly size: { cols: number; rows: number }
-  /** Sends output as a program would. */
+  /** Sends output, like a program in the terminal. */
   print(text: string): void
 }
 
