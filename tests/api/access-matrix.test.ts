@@ -1,6 +1,6 @@
 /**
- * Who may call what, generated from the contract: every built route × every kind of caller. A new route is in it by
- * itself; what its path and body name stands in support/things.ts and support/bodies.ts.
+ * Checks access for every implemented route and every kind of caller, generated from the contract. A new route is
+ * included automatically; support/things.ts and support/bodies.ts provide its path parameters and body.
  */
 import {
   accessTerms,
@@ -25,7 +25,7 @@ import {
 } from './support/request.ts'
 import { makeTenant } from './support/tenant.ts'
 
-// Before the tests are laid out: only it knows which routes are built.
+// Started before the tests are defined, because only the server knows which routes are implemented.
 const server = await controlPlaneWithHost()
 const tenant = await makeTenant(server)
 const stranger = await makeTenant(server)
@@ -80,40 +80,40 @@ const ofTenant = (name: RouteName) => prepare(server, name, { scope: tenant, res
 const expectAnswer = async (name: RouteName, credentials: Credentials, status: number, code: string) =>
   expect(said(await send(server, await ofTenant(name), credentials))).toEqual([status, code])
 
-it('every built route has its rows', () => {
+it('support/things.ts and support/bodies.ts have rows for every implemented route', () => {
   expect(built.flatMap(([name, route]) => missingRows(name, route))).toEqual([])
-  const unheard: Route = { ...routes.createWorkspace, path: '/v1/unheard/:id' }
-  expect(missingRows('createTemplate', unheard)).toEqual(['support/things.ts: /v1/unheard/:id'])
-  expect(missingRows('readDock', unheard)).toContain('support/bodies.ts: readDock')
+  const unknown: Route = { ...routes.createWorkspace, path: '/v1/unknown/:id' }
+  expect(missingRows('createTemplate', unknown)).toEqual(['support/things.ts: /v1/unknown/:id'])
+  expect(missingRows('readDock', unknown)).toContain('support/bodies.ts: readDock')
 })
 
 describe.each(signedIn)('%s', (name, route) => {
-  it('knows nobody without working credentials', async () => {
+  it('responds with 401 without valid credentials', async () => {
     const nobody: Credentials[] = [null, { key: 'dock_nonsense' }, { key: revokedKey }, { key: expiredKey }]
     for (const credentials of [...nobody, { cookie: 'dock.session_token=forged.AAAA' }])
       await expectAnswer(name, credentials, 401, 'unauthorized')
   })
 
-  it('lets in a key or a session as the contract says, and a session from its own site alone', async () => {
+  it('accepts keys and sessions as the contract says, and writes with a session only from the same site', async () => {
     if (sessionOnly(route)) await expectAnswer(name, { key: tenant.owner.apiKey }, 403, 'session_required')
     if (route.method !== 'GET')
       await expectAnswer(name, { cookie: tenant.owner.cookie, fromOtherSite: true }, 403, 'forbidden')
   })
 
-  it('knows a key of a Dock for that Dock alone, where the contract lets one in', async () => {
+  it('accepts a Dock’s key only for that Dock, and only if the contract allows it', async () => {
     await expectAnswer(name, { key: otherDockKey }, 403, 'dock_key_forbidden')
     if (!('dockKey' in route.access)) return expectAnswer(name, { key: dockKey }, 403, 'dock_key_forbidden')
     const answer = await send(server, await ofTenant(name), { key: dockKey })
     expect([401, 403]).not.toContain(answer.status)
   })
 
-  it('turns away a closed account and an erased one', async () => {
+  it('refuses closed and erased accounts', async () => {
     for (const key of [closed.apiKey, closed.cookie]) {
       const credentials = key === closed.cookie ? { cookie: key } : { key }
       if (!('closedAccount' in route.access)) await expectAnswer(name, credentials, 403, 'account_closed')
     }
     if ('closedAccount' in route.access) {
-      // It may open the account or end it: one that no other test needs.
+      // The route may reopen or erase the account, so it gets an account that no other test uses.
       const own = await personWith({ closed_at: new Date() })
       const answer = await send(server, await ofTenant(name), { cookie: own.cookie })
       expect(answer.code).not.toBe('account_closed')
@@ -121,7 +121,7 @@ describe.each(signedIn)('%s', (name, route) => {
     await expectAnswer(name, { cookie: erased.cookie }, 410, 'account_closed')
   })
 
-  it('lets in who may', async () => {
+  it('admits callers with the required role', async () => {
     const fresh = route.method === 'GET' ? tenant : await makeTenant(server)
     const role: Role = accessTerms(route.access)?.role ?? 'owner'
     const person = forInstance(route) ? instanceAdmin : fresh[role]
@@ -130,14 +130,14 @@ describe.each(signedIn)('%s', (name, route) => {
     const refused = ['unauthorized', 'forbidden', 'session_required', accessTerms(route.access)?.outsider]
     if (answer.code) expect(refused, answer.text).not.toContain(answer.code)
     expect(answer.status, answer.text).not.toBe(500)
-    // A session reads what a key reads.
+    // A session can read what a key can read.
     if (route.method === 'GET')
       expect(said(await send(server, request, { cookie: person.cookie }))).toEqual(said(answer))
   })
 })
 
 describe.each(signedIn.filter(([, route]) => forInstance(route)))('%s, of the instance', (name) => {
-  it('is for instance admins with a verified address', async () => {
+  it('requires an instance admin with a verified address', async () => {
     const unverified = await addPerson(server, { instanceAdmin: true, emailVerified: false })
     await expectAnswer(name, { cookie: tenant.owner.cookie }, 403, 'instance_admin_required')
     await expectAnswer(name, { cookie: unverified.cookie }, 403, 'email_verification_required')
@@ -147,13 +147,13 @@ describe.each(signedIn.filter(([, route]) => forInstance(route)))('%s, of the in
 describe.each(scoped)('%s, of an organization', (name, route) => {
   const terms = accessTerms(route.access)!
 
-  it('is for its members from the role of the contract on', async () => {
+  it('refuses members below the required role', async () => {
     for (const role of ['member', 'admin'] as const)
       if (!roleReaches(role, terms.role))
         await expectAnswer(name, credentialsOf(route, tenant[role]), 403, 'forbidden')
   })
 
-  it('does not exist for others, to the byte', async () => {
+  it('gives outsiders exactly the response for an organization that does not exist', async () => {
     const credentials = credentialsOf(route, stranger.owner)
     const foreign = await send(server, await ofTenant(name), credentials)
     const absent = await send(
@@ -171,8 +171,8 @@ const restOf = (route: Route) =>
   parametersOf(route).filter(({ name }) => accessTerms(route.access)?.place !== `params.${name}`)
 const nested = signedIn.filter(([, route]) => restOf(route).length > 0 && !forInstance(route))
 
-describe.each(nested)('%s, with something of others', (name, route) => {
-  it('answers as for what does not exist, to the byte', async () => {
+describe.each(nested)('%s, with ids of another organization', (name, route) => {
+  it('gives exactly the response for ids that do not exist', async () => {
     const credentials = credentialsOf(route, stranger.owner)
     const foreign = await prepare(server, name, { scope: stranger, rest: tenant })
     const absent = await prepare(server, name, { scope: stranger, rest: 'absent' })

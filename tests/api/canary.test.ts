@@ -1,6 +1,6 @@
 /**
- * Secrets stand nowhere in the clear: each goes in by its route, comes back out where it should, and is then looked for
- * in everything that the service writes: files of the database with its log and WAL, its own folder, its log lines.
+ * Secrets are never stored in plain text. The test sends secrets through every route that accepts them, reads them back,
+ * and then searches everything that the service writes: the database with its log and WAL, its folder, its log lines.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -13,9 +13,9 @@ import { ask, makeTenant, type Tenant } from './support/tenant.ts'
 
 const lines: string[] = []
 const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
-/** In every secret, and in nothing else. */
+/** Part of every secret, and of nothing else. */
 const canary = word('canary')
-/** In the names beside them, which are no secrets: the search finds what is in the clear. */
+/** Part of the names, which are not secret. Finding it proves that the search finds plain text. */
 const marker = word('MARKER')
 
 let server: Awaited<ReturnType<typeof controlPlaneWithHost>>
@@ -30,13 +30,13 @@ const filesWith = async (text: string, folders: readonly string[]): Promise<stri
   promisify(execFile)('grep', ['-rlaF', '--devices=skip', text, ...folders]).then(
     ({ stdout }) => stdout.trim().split('\n'),
     (error: { code?: number; stdout?: string }) => {
-      // 2: a file went away while it was searched; what was found counts.
+      // Code 1: nothing found. Code 2: a file disappeared during the search; the other results count.
       if (error.code === 1 || error.code === 2) return (error.stdout ?? '').split('\n').filter(Boolean)
       throw error
     },
   )
 
-it('secrets are written nowhere in the clear', { timeout: 180_000 }, async () => {
+it('secrets are never written in plain text', { timeout: 180_000 }, async () => {
   const { environmentId, organizationId, workspaceId, owner } = tenant
   const call = <Data>(method: string, path: string, body?: unknown) =>
     ask<Data>(server, owner, method, path, body)

@@ -1,17 +1,17 @@
-/** Every code that the contract lists for a Dock route is brought about over HTTP, or the table says why it cannot be. */
+/** Triggers every error code that the contract lists for a Dock route over HTTP, or states why that is impossible. */
 import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type ErrorCode, errorCodes, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { accessScenes } from './support/codes/access-scenes.ts'
-import { lifecycleScenes } from './support/codes/lifecycle-scenes.ts'
-import type { Reply, Scene, Scenes, Stage } from './support/codes/stage.ts'
+import { accessTriggers } from './support/codes/access-triggers.ts'
+import type { Fixture, Reply, Trigger, Triggers } from './support/codes/fixture.ts'
+import { lifecycleTriggers } from './support/codes/lifecycle-triggers.ts'
 
-const scenes: Scenes = { ...lifecycleScenes, ...accessScenes }
+const triggers: Triggers = { ...lifecycleTriggers, ...accessTriggers }
 
-/** Codes that come about only where the operator has set something. */
+/** Codes that need a setting of the operator. */
 const settings: Partial<Record<ErrorCode, Record<string, string>>> = {
   subscription_required: { DOCK_BILLING: 'on' },
   concurrency_exceeded: { DOCK_BILLING: 'on' },
@@ -43,10 +43,10 @@ const replyOf = (status: number, text: string): Reply => {
   return { status, code, data }
 }
 
-const setStage = async (code: ErrorCode): Promise<Stage> => {
+const createFixture = async (code: ErrorCode): Promise<Fixture> => {
   const { server, port } = await serverFor(code)
   const owner = await addPerson(server)
-  const ask: Stage['ask'] = async (method, path, body, { as = owner, headers = {} } = {}) => {
+  const ask: Fixture['ask'] = async (method, path, body, { as = owner, headers = {} } = {}) => {
     const answer = await server.fetch(path, {
       method,
       headers: {
@@ -79,19 +79,19 @@ const setStage = async (code: ErrorCode): Promise<Stage> => {
   }
 }
 
-describe.each(Object.entries(scenes))('%s', (name, codes: Readonly<Record<string, Scene>>) => {
-  const listed: readonly ErrorCode[] = routes[name as keyof Scenes].errors
+describe.each(Object.entries(triggers))('%s', (name, codes: Readonly<Record<string, Trigger>>) => {
+  const listed: readonly ErrorCode[] = routes[name as keyof Triggers].errors
 
-  it('has a scene for each of its codes, and for no other', () => {
+  it('has a trigger for each of its codes, and for no other', () => {
     expect(Object.keys(codes).sort()).toEqual([...listed].sort())
   })
 
-  const played = listed.flatMap((code) => {
-    const scene = codes[code]
-    return typeof scene === 'function' ? [{ code, scene }] : []
+  const triggerable = listed.flatMap((code) => {
+    const trigger = codes[code]
+    return typeof trigger === 'function' ? [{ code, trigger }] : []
   })
-  it.for(played)('answers $code', async ({ code, scene }) => {
-    const { status, code: answered } = await scene(await setStage(code))
+  it.for(triggerable)('responds with $code', async ({ code, trigger }) => {
+    const { status, code: answered } = await trigger(await createFixture(code))
     expect({ status, code: answered }).toEqual({ status: errorCodes[code].status, code })
   })
 })

@@ -1,6 +1,6 @@
 /**
- * Requests made from the OpenAPI document, half of them wrong in some way. Nothing may fail inside, answer what the
- * document does not list, or break a schema. `script/prove fuzz` sends more of them.
+ * Sends requests generated from the OpenAPI document, half of them invalid. No request may cause an internal error, a
+ * status or code that the document does not list, or a response that breaks its schema. `script/prove fuzz` sends more.
  */
 import { openApiDocument, type RouteName, routes } from '@dock/contract'
 import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
@@ -14,7 +14,7 @@ import { things } from './support/things.ts'
 
 const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000')
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
-/** Requests to one tenant, fewer where one of these has ended it. */
+/** Routes that make the tenant unusable. After one of them, requests go to a new tenant. */
 const ending = new Set<RouteName>([
   'deleteOrganization',
   'closeAccount',
@@ -22,10 +22,11 @@ const ending = new Set<RouteName>([
   'deleteDock',
   'stopDock',
 ])
+/** Requests to a tenant before it is replaced. */
 const perTenant = 50
 const printedMax = 20
 
-/** Errors of the control plane, by the request's id. */
+/** Errors logged by the control plane, by request id. */
 const logged = new Map<string, string>()
 const server = await controlPlaneWithHost({
   logTo: (line) => {
@@ -51,8 +52,8 @@ const ids = (tenant: Tenant): Record<string, string> => ({
   userId: tenant.member.userId,
 })
 
-/** Puts the tenant's things where their places are kept. */
-const putIn = async (tenant: Tenant, text: string, encode = (id: string) => id): Promise<string> => {
+/** Replaces placeholders such as `@dockId@` with ids of the tenant's resources. */
+const fillIn = async (tenant: Tenant, text: string, encode = (id: string) => id): Promise<string> => {
   let result = text
   for (const [place, name = ''] of text.matchAll(/@([A-Za-z0-9/:_-]+)@/g)) {
     const id = name in things ? await thingOf(server, tenant, name).catch(() => name) : ids(tenant)[name]
@@ -61,15 +62,15 @@ const putIn = async (tenant: Tenant, text: string, encode = (id: string) => id):
   return result
 }
 
-/** Whom requests are sent as, until one of them ends the tenant. */
-type Stage = { tenant: Tenant; instanceAdmin: TestPerson }
+/** The people who send the requests. */
+type Senders = { tenant: Tenant; instanceAdmin: TestPerson }
 
-const setStage = async (): Promise<Stage> => ({
+const createSenders = async (): Promise<Senders> => ({
   tenant: await makeTenant(server),
   instanceAdmin: await addPerson(server, { instanceAdmin: true }),
 })
 
-const headersOf = (request: FuzzRequest, { tenant, instanceAdmin }: Stage): [string, string][] => {
+const headersOf = (request: FuzzRequest, { tenant, instanceAdmin }: Senders): [string, string][] => {
   const key = (text: string): [string, string][] => [['authorization', `Bearer ${text}`]]
   switch (request.sender) {
     case 'owner':
@@ -95,39 +96,41 @@ const headersOf = (request: FuzzRequest, { tenant, instanceAdmin }: Stage): [str
   }
 }
 
-const send = async (request: FuzzRequest, stage: Stage): Promise<Response> => {
-  const { tenant } = stage
+const send = async (request: FuzzRequest, senders: Senders): Promise<Response> => {
+  const { tenant } = senders
   const query = new URLSearchParams()
-  for (const [name, text] of request.query) query.append(name, await putIn(tenant, text))
+  for (const [name, text] of request.query) query.append(name, await fillIn(tenant, text))
   const search = query.toString()
-  const path = await putIn(tenant, request.path, encodeURIComponent)
+  const path = await fillIn(tenant, request.path, encodeURIComponent)
   const id = path.split('/')[3] ?? ''
   const confirm = request.headers.map(
     async ([name, text]): Promise<[string, string]> => [
       name,
-      text === '@confirm@' ? id : await putIn(tenant, text),
+      text === '@confirm@' ? id : await fillIn(tenant, text),
     ],
   )
   return server.fetch(search === '' ? path : `${path}?${search}`, {
     method: request.method,
-    headers: [...headersOf(request, stage), ...(await Promise.all(confirm))],
-    ...(request.body === null ? {} : { body: await putIn(tenant, request.body) }),
+    headers: [...headersOf(request, senders), ...(await Promise.all(confirm))],
+    ...(request.body === null ? {} : { body: await fillIn(tenant, request.body) }),
   })
 }
 
-it(`${count} requests of seed ${seed} find nothing`, { timeout: 120_000 + count * 100 }, async () => {
+it(`${count} fuzzed requests with seed ${seed} get only documented responses`, {
+  timeout: 120_000 + count * 100,
+}, async () => {
   const requests = fc.sample(requestsOf(openApiDocument(), built), { numRuns: count, seed })
   const found = new Map<string, { times: number; example: FuzzRequest; text: string }>()
   const statuses: Record<number, number> = {}
   const succeeded = new Set<RouteName>()
-  let stage = await setStage()
+  let senders = await createSenders()
   for (const [index, request] of requests.entries()) {
-    if (index % perTenant === perTenant - 1) stage = await setStage()
-    const response = await send(request, stage)
+    if (index % perTenant === perTenant - 1) senders = await createSenders()
+    const response = await send(request, senders)
     const text = await response.text()
     statuses[response.status] = (statuses[response.status] ?? 0) + 1
     if (response.ok) succeeded.add(request.operationId)
-    if (response.ok && ending.has(request.operationId)) stage = await setStage()
+    if (response.ok && ending.has(request.operationId)) senders = await createSenders()
     const verdict = judge(request.operationId, response.status, response.headers, text)
     if (verdict.ok) continue
     const name = `${request.operationId}: ${verdict.why}`
@@ -146,13 +149,13 @@ it(`${count} requests of seed ${seed} find nothing`, { timeout: 120_000 + count 
   const left = names.filter((name) => !built.has(name))
   const never = [...built].filter((name) => !succeeded.has(name))
   process.stdout.write(
-    `fuzz: ${count} requests, seed ${seed}, ${built.size} routes, ${left.length} left out (not built), statuses ${JSON.stringify(statuses)}; never answered well: ${never.join(' ') || 'none'}\n`,
+    `fuzz: ${count} requests, seed ${seed}, ${built.size} routes, ${left.length} routes without a handler, statuses ${JSON.stringify(statuses)}; never succeeded: ${never.join(' ') || 'none'}\n`,
   )
   for (const [name, { times, example, text }] of [...found].slice(0, printedMax))
     process.stdout.write(
       `  ${times} × ${name}\n    ${JSON.stringify(example).slice(0, 600)}\n    ${text.slice(0, 1500)}\n`,
     )
   expect([...found.keys()]).toEqual([])
-  // A fuzz that is always refused would prove nothing.
+  // If nearly all requests were refused, the fuzz would prove nothing.
   expect((statuses[200] ?? 0) + (statuses[201] ?? 0) + (statuses[202] ?? 0)).toBeGreaterThan(count / 20)
 })

@@ -1,4 +1,4 @@
-/** An id is taken in either case (RFC 9562) and is the same thing in both: what counts or keeps by it has one spelling. */
+/** UUIDs are case-insensitive (RFC 9562): upper and lower case name the same resource, and share limits and keys. */
 import { newUuid } from '@dock/foundation'
 import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ let server: ControlPlaneWithHost
 let key: string
 let id: string
 
-// biome-ignore lint/suspicious/noExplicitAny: each test knows what it asked for.
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the type of the response.
 type Answer = { data?: any; code?: string }
 
 const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}) => {
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-test('a Dock is read, stopped, resumed, branched and deleted by its id in capitals', async () => {
+test('a Dock can be read, stopped, resumed, branched and deleted by its id in upper case', async () => {
   const path = `/v1/docks/${id.toUpperCase()}`
   expect((await ask('GET', path)).data.id).toBe(id)
   expect((await ask('GET', `${path}/stats`)).data).toMatchObject({ dockId: id, state: 'ready' })
@@ -43,7 +43,7 @@ test('a Dock is read, stopped, resumed, branched and deleted by its id in capita
   expect(gone.status).toBe(202)
 })
 
-test('commands count against the Dock, however its id is written', async () => {
+test('commands count against the same rate limit for both spellings of the Dock’s id', async () => {
   const codes: unknown[] = []
   for (let index = 0; index < 121; index++) {
     const spelling = index % 2 === 0 ? id : id.toUpperCase()

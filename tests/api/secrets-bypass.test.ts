@@ -1,6 +1,6 @@
 /**
- * `secretsAccess: admins`, and a member who tries every way to what a Dock was given: each is refused. Beside it an
- * admin goes the same ways, and a member those of a Dock that was given nothing.
+ * With `secretsAccess: admins`, a member tries every way to reach the secrets of a Dock, and all are refused. As a
+ * control, an admin uses the same ways, and the member uses them on a Dock without secrets.
  */
 import { newUuid } from '@dock/foundation'
 import { controlPlaneWithHost, type TestControlPlane, type TestPerson } from '@dock/testkit'
@@ -22,7 +22,7 @@ const asOwner = <Data>(method: string, path: string, body?: unknown) =>
 const create = (body: object) =>
   asOwner<{ id: string }>('POST', '/v1/docks', { workspaceId: tenant.workspaceId, ...body })
 
-/** Code of the answer; `ok` when there is none. */
+/** Returns the error code of the response, or `ok`. */
 const outcome = async (
   { apiKey }: TestPerson,
   [method, path, body]: readonly [string, string, object?],
@@ -41,7 +41,7 @@ const outcome = async (
 
 type Things = { running: string; stopped: string; snapshot: string; template: string; environment: string }
 
-/** Every way, by name: none changes what another needs. */
+/** All ways by name. None changes state that another needs. */
 const waysTo = ({ running, stopped, snapshot, template, environment }: Things) => {
   const { workspaceId } = tenant
   const run = { command: 'true' }
@@ -67,7 +67,7 @@ const waysTo = ({ running, stopped, snapshot, template, environment }: Things) =
   } as const
 }
 
-/** Docks of an Environment, one running and one stopped, and what was made of them. */
+/** Creates a running and a stopped Dock in an Environment, a Snapshot and a Template. */
 const makeThings = async (environment: string): Promise<Things> => {
   const [running, stopped] = [await create({ environment }), await create({ environment })]
   await asOwner('POST', `/v1/docks/${stopped.id}/stop`, {})
@@ -77,7 +77,7 @@ const makeThings = async (environment: string): Promise<Things> => {
   return { running: running.id, stopped: stopped.id, snapshot: snapshot.id, template, environment }
 }
 
-it('is refused on every way, and nobody else is', { timeout: 180_000 }, async () => {
+it('refuses the member on every way, and nobody else', { timeout: 180_000 }, async () => {
   const { organizationId, member, admin } = tenant
   for (const [name, secretsAccess] of [
     ['closed', 'admins'],
@@ -90,7 +90,7 @@ it('is refused on every way, and nobody else is', { timeout: 180_000 }, async ()
 
   const ways = Object.entries(waysTo(closed))
   for (const [way, request] of ways) expect([way, await outcome(member, request)]).toEqual([way, refusal])
-  // The same ways are open to who may go them: what is refused above is refused for the secrets alone.
+  // Control: the same ways are open without secrets and to admins, so the refusals above are due to the secrets.
   for (const [way, request] of Object.entries(waysTo(open)))
     expect([way, await outcome(member, request)]).not.toEqual([way, refusal])
   for (const [way, request] of ways) expect([way, await outcome(admin, request)]).not.toEqual([way, refusal])

@@ -1,7 +1,7 @@
 /**
- * One crash: an operation is stopped at a named place, one of the three processes is killed there with SIGKILL, and the
- * server, left to itself, must be whole again within the time: the machine and the database agree, what was
- * acknowledged is there, nothing is left behind, and the supervisor has lived through it.
+ * One crash case. An operation is paused at a fault point, and one of the three processes is killed with SIGKILL. The
+ * server must recover by itself within a minute: machine and database agree, acknowledged changes are kept, nothing is
+ * left over, and the supervisor survives.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { isReadyDockState } from '@dock/contract'
@@ -16,11 +16,11 @@ export type CrashWorld = Server & { port: number; faults: FaultFolder }
 export type CrashCase = { operation: Operation; place: string; victim: Victim }
 export type CrashResult = CrashCase & { problems: string[]; recoveredMs: number }
 
-/** From the kill until everything holds again. */
+/** Limit of the time from the kill until everything is consistent again. */
 const recoveryMsMax = 60_000
 const hitMsMax = 60_000
-/** A stop answers at its capture: what it comes to afterwards comes soon. */
-const afterAnswerMsMax = 5_000
+/** Some work runs after the response (a stop responds once its capture is taken), but it starts soon. */
+const afterResponseMsMax = 5_000
 
 export function nameOf({ operation, place, victim }: CrashCase): string {
   return `${operation} / ${place} / ${victim}`
@@ -31,38 +31,41 @@ const until = async <T>(what: string, ask: () => Promise<T | null>, timeoutMs: n
   for (;;) {
     const answer = await ask()
     if (answer !== null) return answer
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs / 1000} s`)
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs / 1000} s for ${what}`)
     await delay(25)
   }
 }
 
 const requireProcess = (world: CrashWorld, victim: Victim): Promise<number> =>
-  until(`a process ${victim}`, () => processOf(victim, world), recoveryMsMax)
+  until(`the process ${victim}`, () => processOf(victim, world), recoveryMsMax)
 
-/** Docks that read ready and run no command: the host's last words may have been heard after its agent's end. */
-const silentDocks = async (world: CrashWorld): Promise<string[]> => {
+/**
+ * Lists Docks that are ready but run no command. An event that an agent sent just before its end may have set a Dock to
+ * a state that is no longer true.
+ */
+const unresponsiveDocks = async (world: CrashWorld): Promise<string[]> => {
   const docks = await world.client.call('listDocks', { query: {} })
   const ready = docks.filter(({ state }) => isReadyDockState(state))
   const silent = ready.map(({ id, name, state }) =>
     run(world, id, 'true').then(
       () => [],
-      (error: Error) => [`Dock ${name} is ${state} and answers: ${error.message}`],
+      (error: Error) => [`Dock ${name} is ${state}, but a command failed: ${error.message}`],
     ),
   )
   return (await Promise.all(silent)).flat()
 }
 
 /**
- * What is wrong now; an empty list when all is whole and the host has spoken since the time, by the agent that is there:
- * a control plane that stood still hears the last words of an earlier one later.
+ * Lists current problems. The host must have sent a heartbeat after `since` and after the current agent's start: a paused
+ * control plane may process the last heartbeat of an earlier agent late.
  */
 const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> => {
   const agent = await processOf('agent', world)
-  if (agent === null) return ['there is no agent']
+  if (agent === null) return ['no agent is running']
   try {
     const health = await fetch(`${world.admin.baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })
     await health.body?.cancel()
-    if (health.status !== 200) return [`the health is ${health.status}`]
+    if (health.status !== 200) return [`GET /health returned ${health.status}`]
     const hosts = await world.client.call('listHosts', {})
     const from = Math.max(since, await startOfProcess(agent))
     const heard = hosts.filter(({ lastHeartbeatAt }) => Date.parse(lastHeartbeatAt ?? '') >= from)
@@ -70,13 +73,13 @@ const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> 
     const recorded = await readRecorded(world.dataDir)
     const found = await readFound(world.dataDir, agent, recorded.everyDock)
     const problems = disagreements(recorded, found)
-    return problems.length > 0 ? problems : await silentDocks(world)
+    return problems.length > 0 ? problems : await unresponsiveDocks(world)
   } catch (error) {
     return [error instanceof Error ? error.message : String(error)]
   }
 }
 
-/** Waits until nothing is wrong, and answers what is at the end of the time. */
+/** Waits until there is no problem. Returns the problems that remain after a minute. */
 export async function settle(world: CrashWorld, since: number): Promise<string[]> {
   const deadline = Date.now() + recoveryMsMax
   for (;;) {
@@ -86,8 +89,8 @@ export async function settle(world: CrashWorld, since: number): Promise<string[]
   }
 }
 
-/** Waits until the call has brought a process to the place, kills, lets go. */
-export async function breakOff(
+/** Waits until the call has paused a process at the fault point, kills the victim, and resumes the paused process. */
+export async function interruptCall(
   world: CrashWorld,
   { place, victim }: Omit<CrashCase, 'operation'>,
   call: Promise<unknown>,
@@ -103,20 +106,24 @@ export async function breakOff(
     place,
     async () => {
       if (world.faults.hasHit(place)) return true
-      if (Date.now() - endedAt > afterAnswerMsMax) throw new Error(`${place} was not reached`)
+      if (Date.now() - endedAt > afterResponseMsMax) throw new Error(`${place} was not reached`)
       return null
     },
     hitMsMax,
   )
-  await until('the stop', async () => ((await stateOfProcess(held)) === 'T' ? true : null), hitMsMax)
+  await until('the pause', async () => ((await stateOfProcess(held)) === 'T' ? true : null), hitMsMax)
   const target = victim === stopped ? held : await requireProcess(world, victim)
   process.kill(target, 'SIGKILL')
-  await until('the end', async () => ((await stateOfProcess(target)) === null ? true : null), hitMsMax)
+  await until(
+    'the end of the victim',
+    async () => ((await stateOfProcess(target)) === null ? true : null),
+    hitMsMax,
+  )
   if (target !== held) process.kill(held, 'SIGCONT')
 }
 
-/** Lets go what a case that failed may have left stopped. */
-const letGo = async (world: CrashWorld): Promise<void> => {
+/** Resumes processes that a failed case may have left paused. */
+const resumeProcesses = async (world: CrashWorld): Promise<void> => {
   await world.faults.clear()
   for (const victim of ['agent', 'control-plane'] as const) {
     const pid = await processOf(victim, world)
@@ -124,7 +131,7 @@ const letGo = async (world: CrashWorld): Promise<void> => {
   }
 }
 
-/** Runs one case and removes what it made. */
+/** Runs one case and deletes its Docks. */
 export async function runCase(world: CrashWorld, crash: CrashCase, name: string): Promise<CrashResult> {
   const { operation, place } = crash
   const problems: string[] = []
@@ -139,7 +146,7 @@ export async function runCase(world: CrashWorld, crash: CrashCase, name: string)
       () => true,
       () => false,
     )
-    await breakOff(world, crash, call)
+    await interruptCall(world, crash, call)
     const begin = Date.now()
     problems.push(...(await settle(world, begin)))
     recoveredMs = Date.now() - begin
@@ -148,12 +155,12 @@ export async function runCase(world: CrashWorld, crash: CrashCase, name: string)
   } catch (error) {
     problems.push(error instanceof Error ? error.message : String(error))
   }
-  await letGo(world)
+  await resumeProcesses(world)
   problems.push(...(await cleanUp(world)))
   return { ...crash, problems, recoveredMs }
 }
 
-/** Deletes every Dock, once nothing is under way; afterwards the machine must be empty. */
+/** Deletes all Docks once no operation is running. Returns problems; afterwards the machine must be empty. */
 export async function cleanUp(world: CrashWorld): Promise<string[]> {
   await settle(world, 0)
   try {

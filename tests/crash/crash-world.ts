@@ -1,11 +1,11 @@
-/** A server that is made to be killed: armed with fault points, without the first Dock, its places known. */
+/** A server for crash tests: with fault points, and without the first Dock. */
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { type CrashCase, type CrashWorld, cleanUp, settle } from './crash-case.ts'
 import { createFaultFolder } from './fault-folder.ts'
 import { type Operation, perform, prepare } from './lifecycle.ts'
 import { victims } from './processes.ts'
 
-/** Starts it. `warmPool`: how many Docks its host holds ready. `keptDir`: a data folder that is there after its end. */
+/** Starts a server. `warmPool` is the size of its host's warm pool. `keptDir` is a data folder that is not removed. */
 export async function createCrashWorld(warmPool = 0, keptDir?: string): Promise<CrashWorld> {
   const faults = await createFaultFolder()
   const port = await freePort()
@@ -20,18 +20,18 @@ export async function createCrashWorld(warmPool = 0, keptDir?: string): Promise<
   throw new Error(problems.join('\n'))
 }
 
-/** Ends it as a person would; throws when that was not clean. */
+/** Stops the server with SIGINT. Throws if its exit code is not 0. */
 export async function endCrashWorld(world: CrashWorld, keptDir?: string): Promise<void> {
   const code = await world.interrupt()
   await world.faults.remove()
-  if (code !== 0) throw new Error(`the server ended with ${code}; ${world.logFile}`)
+  if (code !== 0) throw new Error(`the server exited with code ${code}; see ${world.logFile}`)
   if (keptDir === undefined) await removeDataDir(world.dataDir)
 }
 
-/** Writes of disks and of copies: they have a proof of their own, script/prove captures. */
+/** Fault points in writes of disks and copies. script/prove captures covers them. */
 const ofStorage = /^(disk|store):/
 
-/** Every place that an operation comes through when nothing goes wrong, after its answer too, in order. */
+/** Returns the fault points that a successful operation passes, in order, including those after its response. */
 export async function placesOf(world: CrashWorld, operation: Operation): Promise<string[]> {
   const prepared = await prepare(world, operation, `trace-${operation}-${Date.now().toString(36)}`)
   const problems = await settle(world, 0)
@@ -44,7 +44,7 @@ export async function placesOf(world: CrashWorld, operation: Operation): Promise
   return places.filter((place) => !ofStorage.test(place))
 }
 
-/** The whole matrix: each operation, each place on its way, each process. */
+/** Returns all crash cases: each operation, each of its fault points, each process. */
 export function casesOf(placesByOperation: ReadonlyMap<Operation, readonly string[]>): CrashCase[] {
   return [...placesByOperation].flatMap(([operation, places]) =>
     places.flatMap((place) => victims.map((victim) => ({ operation, place, victim }))),

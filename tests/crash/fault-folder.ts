@@ -1,4 +1,4 @@
-/** The folder through which a crash test stops processes of the server at named places, and learns which places there are. */
+/** The folder through which crash tests pause or kill the server's processes at fault points, and list fault points. */
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,17 +6,17 @@ import { join } from 'node:path'
 
 export type FaultFolder = {
   path: string
-  /** The next process that comes to the place stops there, or meets the fate that is named. */
+  /** Arms a fault point: the next process that reaches it pauses, or meets `fate`. */
   arm(place: string, fate?: string): Promise<void>
   hasHit(place: string): boolean
-  /** Nothing is armed or hit any more. */
+  /** Disarms all fault points and forgets hits. */
   clear(): Promise<void>
-  /** Answers the places that are passed while `work` runs, in the order of their first time. */
+  /** Returns the fault points passed while `work` runs, in the order of their first pass. */
   placesOf(work: () => Promise<unknown>): Promise<string[]>
   remove(): Promise<void>
 }
 
-/** Root's agent and the control plane's unprivileged user share it. */
+/** Creates a folder that the agent (root) and the control plane (an unprivileged user) can both write. */
 export async function createFaultFolder(): Promise<FaultFolder> {
   const path = await mkdtemp(join(tmpdir(), 'dock-faults-'))
   const empty = async (): Promise<void> => {

@@ -1,4 +1,4 @@
-/** script/rotate-keys as a process, killed before and after each change that stays, while a server reads and writes. */
+/** Kills script/rotate-keys before and after each committed change, while a server reads and writes secrets. */
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
@@ -18,16 +18,16 @@ const placeOf = (rowId: string) => ({ table: 'provider_keys', column: 'sealed_ke
 
 let database: FreshDatabase
 let faults: FaultFolder
-/** By how much the server's time is ahead: the rotations' own keys are made old instead. */
+/** How far the server's clock is ahead. For the rotation, the keys in the database are made older instead. */
 let agedMs = 0
-/** What each row was last given. */
+/** The last secret written to each row. */
 const wanted = new Map<string, string>()
 
 const newSealer = () => {
   const clock = { now: () => new Date(Date.now() + agedMs), after: () => () => undefined }
   return createSealer({ db: database.db, clock, ring: parseKeyRing(entry), columns: sealedColumns })
 }
-/** Of the server, which runs through all rotations and keeps the keys that it has read. */
+/** The sealer of a server that runs during all rotations and caches keys. */
 let server: ReturnType<typeof newSealer>
 
 beforeAll(async () => {
@@ -55,7 +55,7 @@ const write = async (): Promise<void> => {
   }
 }
 
-/** Every secret reads as it was written: in the server that runs on, and in one that starts now. */
+/** Every secret reads as it was written, in the running server and in a newly started one. */
 const expectAllReadable = async (): Promise<void> => {
   const found = await sql<{ id: string; sealed: string }>`select id, sealed_key as sealed
     from provider_keys`.execute(database.db)
@@ -73,7 +73,7 @@ const rotate = () =>
       DOCK_FAULTS: faults.path,
     },
   })
-/** As if the hour were over in which another process may still seal with a retired key. */
+/** Makes retired keys so old that no process can still seal with them. */
 const letKeysAge = async (): Promise<void> => {
   agedMs += 3 * 3_600_000
   await sql`update data_keys set retired_at = retired_at - interval '3 hours'`.execute(database.db)
@@ -85,7 +85,7 @@ const kids = async (): Promise<string[]> =>
     )
   ).rows.map(({ id }) => id)
 
-it('leaves every secret readable wherever it is killed, and nothing on an old key in the end', {
+it('leaves every secret readable wherever it is killed, and in the end no secret uses an old key', {
   timeout: 600_000,
 }, async () => {
   await write()
@@ -104,7 +104,7 @@ it('leaves every secret readable wherever it is killed, and nothing on an old ke
     ].map((place) => `rotate:${place}`),
   )
   for (const place of places) {
-    // Of the secrets the second: one is sealed again by then, one is not.
+    // Killed at the second secret: by then one secret is resealed and one is not.
     const passes = place.startsWith('rotate:secret') ? 1 : 0
     await write()
     await letKeysAge()

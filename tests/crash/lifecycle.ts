@@ -1,6 +1,6 @@
 /**
- * The operations that the crash tests break off: what is there before, the call itself, and what must be true after,
- * whether the call was answered or not.
+ * The operations that crash tests interrupt: the preparation, the call, and the checks afterwards, which depend on
+ * whether the call was acknowledged.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'
@@ -16,7 +16,7 @@ type World = Pick<Server, 'client' | 'admin' | 'dataDir'>
 
 const recoveryMsMax = 60_000
 
-/** A Dock with a file in it whose content is known, as the operation needs to find it; none for a create. */
+/** A Dock in the state that the operation needs, with a file of known content. A create has no Dock yet. */
 export type Prepared = { dock: Dock | null; content: string; key: string; name: string }
 
 const file = '/home/user/work/kept'
@@ -25,7 +25,7 @@ export function readContent(world: World, id: string): Promise<string> {
   return run(world, id, `cat ${file} 2>/dev/null || true`)
 }
 
-/** Makes what the operation works on. */
+/** Creates the Dock that the operation works on. */
 export async function prepare(world: World, operation: Operation, name: string): Promise<Prepared> {
   const content = `${name} ${Math.random()}\n`
   const prepared: Prepared = { dock: null, content, key: `key-${name}`, name }
@@ -48,7 +48,7 @@ const createBody = (world: World, name: string) => ({
   diskGiB: 2,
 })
 
-/** The call. Create and branch carry a key, so that they can be repeated. */
+/** Makes the call. Create and branch carry an idempotency key, so that they can be repeated. */
 export async function perform(world: World, operation: Operation, prepared: Prepared): Promise<unknown> {
   const { client } = world
   const { name, key, dock } = prepared
@@ -70,7 +70,7 @@ export async function perform(world: World, operation: Operation, prepared: Prep
   }
 }
 
-/** Ends the Dock's sandbox behind everybody's back, and waits until it was booted again. */
+/** Kills the Dock's sandbox and waits until the Dock has booted again. */
 const loseRuntime = async (world: World, id: string): Promise<void> => {
   const before = await world.client.call('readDock', { params: { id } })
   await killSandbox(world.dataDir, id)
@@ -78,12 +78,12 @@ const loseRuntime = async (world: World, id: string): Promise<void> => {
   for (;;) {
     const dock = await world.client.call('readDock', { params: { id } })
     if (dock.state === 'ready' && dock.stateChangedAt !== before.stateChangedAt) return
-    if (Date.now() > deadline) throw new Error(`the Dock that was lost is ${dock.state}`)
+    if (Date.now() > deadline) throw new Error(`the Dock was not recovered in time: it is ${dock.state}`)
     await delay(50)
   }
 }
 
-const expectThat = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence])
+const problemUnless = (holds: boolean, sentence: string): string[] => (holds ? [] : [sentence])
 
 const read = async ({ client }: World, id: string): Promise<Dock | null> => {
   try {
@@ -97,15 +97,18 @@ const read = async ({ client }: World, id: string): Promise<Dock | null> => {
 const named = async ({ client }: World, name: string): Promise<Dock[]> =>
   (await client.call('listDocks', { query: { all: true } })).filter((dock) => dock.name === name)
 
-/** A running Dock, brought up again if it was stopped, still has its file. */
+/** Checks that a Dock, resumed if necessary, still has its file. */
 const holdsContent = async (world: World, id: string, content: string): Promise<string[]> => {
   const dock = await read(world, id)
   if (dock?.state === 'archived') await world.client.call('resumeDock', { params: { id }, body: {} })
   const found = await readContent(world, id)
-  return expectThat(found === content, `Dock ${id} (${dock?.state}) holds '${found}' instead of '${content}'`)
+  return problemUnless(
+    found === content,
+    `Dock ${id} (${dock?.state}) contains '${found}' instead of '${content}'`,
+  )
 }
 
-/** The Dock that a key stands for, asked for once more: one Dock, ready or failed, whatever crashed. */
+/** Repeats a call with the same idempotency key. There must be exactly one Dock, ready or failed. */
 const replayed = async (
   world: World,
   operation: 'create' | 'branch',
@@ -115,13 +118,13 @@ const replayed = async (
   const dock = (await perform(world, operation, prepared)) as Dock
   const all = await named(world, name)
   const problems = [
-    ...expectThat(all.length === 1, `${all.length} Docks are named ${name}`),
-    ...expectThat(['ready', 'error'].includes(dock.state), `${name} is ${dock.state}`),
+    ...problemUnless(all.length === 1, `${all.length} Docks are named ${name}`),
+    ...problemUnless(['ready', 'error'].includes(dock.state), `${name} is ${dock.state}`),
   ]
   return { problems, dock: dock.state === 'ready' ? dock : null }
 }
 
-/** What must be true once the server has settled. `answered`: the caller was told that it succeeded. */
+/** Lists problems with the result of an operation. `answered` is true if the caller was told that it succeeded. */
 export async function verify(
   world: World,
   operation: Operation,
@@ -134,46 +137,49 @@ export async function verify(
   switch (operation) {
     case 'create': {
       const { problems, dock: made } = await replayed(world, 'create', prepared)
-      if (answered) problems.push(...expectThat(made !== null, 'an acknowledged create failed'))
+      if (answered) problems.push(...problemUnless(made !== null, 'an acknowledged create failed'))
       return made
-        ? [...problems, ...expectThat((await run(world, made.id, 'echo up')) === 'up\n', 'not up')]
+        ? [
+            ...problems,
+            ...problemUnless((await run(world, made.id, 'echo up')) === 'up\n', 'the Dock runs no command'),
+          ]
         : problems
     }
     case 'branch': {
       const { problems, dock: copy } = await replayed(world, 'branch', prepared)
-      if (answered) problems.push(...expectThat(copy !== null, 'an acknowledged branch failed'))
+      if (answered) problems.push(...problemUnless(copy !== null, 'an acknowledged branch failed'))
       if (copy) problems.push(...(await holdsContent(world, copy.id, content)))
       return [
         ...problems,
-        ...expectThat(now?.state === 'ready', `the source is ${now?.state}`),
+        ...problemUnless(now?.state === 'ready', `the source is ${now?.state}`),
         ...(await holdsContent(world, id, content)),
       ]
     }
     case 'stop':
       return [
-        ...expectThat(
+        ...problemUnless(
           now?.state === 'archived' || (now?.state === 'ready' && !answered),
-          `stopped, it is ${now?.state}`,
+          `after a stop, the Dock is ${now?.state}`,
         ),
         ...(await holdsContent(world, id, content)),
       ]
     case 'resume':
       return [
-        ...expectThat(
+        ...problemUnless(
           now?.state === 'ready' || (now?.state === 'archived' && !answered),
-          `resumed, it is ${now?.state}`,
+          `after a resume, the Dock is ${now?.state}`,
         ),
         ...(await holdsContent(world, id, content)),
       ]
     case 'recover':
       return [
-        ...expectThat(now?.state === 'ready', `lost, it is ${now?.state}`),
+        ...problemUnless(now?.state === 'ready', `after a recovery, the Dock is ${now?.state}`),
         ...(await holdsContent(world, id, content)),
       ]
     case 'delete':
       if (now === null) return []
       if (answered) return ['an acknowledged delete left the Dock']
       await perform(world, 'delete', prepared)
-      return expectThat((await read(world, id)) === null, 'a repeated delete left the Dock')
+      return problemUnless((await read(world, id)) === null, 'a repeated delete left the Dock')
   }
 }

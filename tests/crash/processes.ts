@@ -1,4 +1,4 @@
-/** The three processes of a server that crash tests kill, found by what they run and for whom. */
+/** Finds the three processes of a server that crash tests kill, by their command line and environment. */
 import { readdir, readFile } from 'node:fs/promises'
 import { uptime } from 'node:os'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ export const victims: readonly Victim[] = ['control-plane', 'agent', 'database']
 const read = (pid: number | string, name: string): Promise<string> =>
   readFile(`/proc/${pid}/${name}`, 'utf8').catch(() => '')
 
-/** The state letter of a process; null when it has ended. */
+/** Returns a process's state letter, or null if it has ended. */
 export async function stateOfProcess(pid: number): Promise<string | null> {
   const text = await read(pid, 'stat')
   const state = text[text.lastIndexOf(')') + 2]
   return state === undefined || state === 'Z' || state === 'X' ? null : state
 }
 
-/** When a process was started, in milliseconds of the epoch. */
+/** Returns when a process started, in milliseconds since the epoch. */
 export async function startOfProcess(pid: number): Promise<number> {
   const text = await read(pid, 'stat')
   const ticks = Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[19])
@@ -33,7 +33,7 @@ const nodeProgram = async (main: string, setting: string): Promise<number | null
   return null
 }
 
-/** The process of a server now; null while it is down. */
+/** Returns the pid of a server's process, or null while it is down. */
 export async function processOf(
   victim: Victim,
   server: { dataDir: string; port: number },
@@ -46,7 +46,7 @@ export async function processOf(
   return Number.isInteger(pid) && (await stateOfProcess(pid)) !== null ? pid : null
 }
 
-/** The process of a Dock's sandbox. */
+/** Returns the pid of a Dock's sandbox. */
 export async function sandboxOf(dataDir: string, dockId: string): Promise<number> {
   const name = `d${dockId.replaceAll('-', '')}g`
   for (const entry of await readdir('/proc')) {
@@ -58,7 +58,7 @@ export async function sandboxOf(dataDir: string, dockId: string): Promise<number
   throw new Error(`no sandbox of Dock ${dockId}`)
 }
 
-/** Kills the sandbox of a Dock, as the kernel does when memory is short. */
+/** Kills a Dock's sandbox, like the kernel when memory is short. */
 export async function killSandbox(dataDir: string, dockId: string): Promise<void> {
   process.kill(await sandboxOf(dataDir, dockId), 'SIGKILL')
 }

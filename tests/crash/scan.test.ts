@@ -3,8 +3,8 @@ import { disagreements, type Found, type Recorded } from './scan.ts'
 
 const [running, kept, archived, pooled] = ['run', 'kept', 'arch', 'pool']
 
-/** One Dock that runs, one in error with its disk, one archived with a Snapshot, one of the warm pool. */
-const whole = (): { recorded: Recorded; found: Found } => ({
+/** A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool. */
+const consistentState = (): { recorded: Recorded; found: Found } => ({
   recorded: {
     docks: [
       { id: running, name: 'a', state: 'ready', generation: 3, hasDisk: true },
@@ -34,38 +34,38 @@ const whole = (): { recorded: Recorded; found: Found } => ({
 })
 
 describe('the scanner', () => {
-  it('finds nothing where machine and database agree', () => {
-    const { recorded, found } = whole()
+  it('reports nothing if machine and database agree', () => {
+    const { recorded, found } = consistentState()
     expect(disagreements(recorded, found)).toEqual([])
   })
 
-  it.each(Object.keys(whole().found) as (keyof Found)[])('sees what is left over of %s', (part) => {
-    const { recorded, found } = whole()
+  it.each(Object.keys(consistentState().found) as (keyof Found)[])('reports a leftover in %s', (part) => {
+    const { recorded, found } = consistentState()
     found[part].push('stray/7')
     expect(disagreements(recorded, found)).not.toEqual([])
   })
 
-  it.each((Object.keys(whole().found) as (keyof Found)[]).filter((part) => part !== 'halfMade'))(
-    'sees what is missing of %s',
+  it.each((Object.keys(consistentState().found) as (keyof Found)[]).filter((part) => part !== 'halfMade'))(
+    'reports a missing item in %s',
     (part) => {
-      const { recorded, found } = whole()
+      const { recorded, found } = consistentState()
       found[part].shift()
       expect(disagreements(recorded, found)).not.toEqual([])
     },
   )
 
-  it('sees two sandboxes of one Dock, and one of an old generation', () => {
-    const { recorded, found } = whole()
+  it('reports a second sandbox of a Dock, and one of an old generation', () => {
+    const { recorded, found } = consistentState()
     found.sandboxes.push(`${running}/2`)
     expect(disagreements(recorded, found)).toEqual([`sandbox ${running}/2 is left over`])
-    const doubled = whole()
+    const doubled = consistentState()
     doubled.found.sandboxes.push(`${running}/3`)
     expect(disagreements(doubled.recorded, doubled.found)).toEqual([`sandbox ${running}/3 is there twice`])
   })
 
-  it('sees what has not come to an end, and a wrong count', () => {
+  it('reports unfinished work and wrong counts', () => {
     const unsettled = (change: (recorded: Recorded) => void): string[] => {
-      const { recorded, found } = whole()
+      const { recorded, found } = consistentState()
       change(recorded)
       return disagreements(recorded, found)
     }

@@ -1,6 +1,6 @@
 /**
- * Looks at the machine itself, with none of the program's own code: which sandboxes, namespaces, interfaces, mounts,
- * loop devices, control groups and disks are there, and does the database say the same?
+ * Compares the machine with the database, without code of the program: sandboxes, namespaces, interfaces, mounts, loop
+ * devices, cgroups and disks.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -17,20 +17,22 @@ export type Recorded = {
   snapshots: { id: string; dockId: string; status: string }[]
   /** Operations that are not completed. */
   open: { id: string; kind: string; status: string; dockId: string | null }[]
-  /** Of the one host: what placement counts, and the Docks that should be counted. */
+  /** Number of Docks that placement counts on the host. */
   slots: number
+  /** Number of Docks that should be counted. */
   placed: number
-  /** Every Dock that an operation ever worked on, also those that are deleted. */
+  /** All Docks that an operation ever worked on, including deleted ones. */
   everyDock: string[]
 }
 
-/** What stands on the machine, each by Dock id; sandboxes as `id/generation`. */
+/** What exists on the machine, by Dock id; sandboxes as `id/generation`. */
 export type Found = {
   sandboxes: string[]
   gofers: string[]
   groups: string[]
-  /** What runsc keeps of a sandbox, and what the driver prepared it with. */
+  /** State files of runsc. */
   states: string[]
+  /** OCI bundles made by the driver. */
   bundles: string[]
   namespaces: string[]
   interfaces: string[]
@@ -38,7 +40,7 @@ export type Found = {
   loops: string[]
   disks: string[]
   captures: string[]
-  /** Whatever has a name that tells of something half made. */
+  /** Disks and captures with a temporary name, left by an interrupted write. */
   halfMade: string[]
 }
 
@@ -50,12 +52,12 @@ const parseSandbox = (text: string): string | null => {
   return match ? `${dashed(match[1]!)}/${Number.parseInt(match[2]!, 16)}` : null
 }
 
-/** The address of a server's own database. */
+/** Returns the URL of a server's embedded database. */
 export function databaseOf(dataDir: string): string {
   return `postgresql://dock@/postgres?host=${encodeURIComponent(join(dataDir, 'control/run'))}`
 }
 
-/** Everything the database says, in one reading. */
+/** Reads the database in one transaction. */
 export async function readRecorded(dataDir: string): Promise<Recorded> {
   const client = new pg.Client({ connectionString: databaseOf(dataDir) })
   client.on('error', () => undefined)
@@ -103,7 +105,7 @@ const interfaces = async (): Promise<{ name: string; alias: string }[]> => {
   return links.map((link) => ({ name: link.ifname ?? '', alias: link.ifalias ?? '' }))
 }
 
-/** The agent's mounts, read in the namespace of its process. */
+/** Lists the disks mounted by the agent, in its mount namespace. */
 const mountedDisks = async (agent: number, mountsDir: string): Promise<string[]> =>
   (await readFile(`/proc/${agent}/mountinfo`, 'utf8')).split('\n').flatMap((line) => {
     const point = line.split(' ')[4] ?? ''
@@ -127,13 +129,13 @@ const controlGroups = async (): Promise<string[]> => {
   return [...new Set((await Promise.all(folders.map(names))).flat().filter((name) => name !== null))]
 }
 
-/** The sandboxes that the names in a folder tell of; it is made for the first of them. */
+/** Lists the sandboxes that a folder has entries for. The folder may not exist yet. */
 const sandboxesIn = async (folder: string): Promise<string[]> => {
   const names = existsSync(folder) ? await readdir(folder) : []
   return [...new Set(names.map(parseSandbox).filter((name) => name !== null))]
 }
 
-/** Reads the machine. `everyDock`: the Docks whose control groups are this server's. */
+/** Reads the machine. `everyDock` lists Docks of this server; cgroups of other Docks are ignored. */
 export async function readFound(
   dataDir: string,
   agent: number,
@@ -156,7 +158,7 @@ export async function readFound(
   return {
     sandboxes,
     gofers,
-    // Groups of other servers on this machine are theirs.
+    // Other servers on this machine have cgroups too.
     groups: (await controlGroups()).filter((name) => ids.has(name.split('/')[0]!)),
     states: await sandboxesIn(join(host, 'runsc')),
     bundles: await sandboxesIn(join('/run', `dock-${tag.slice(0, 12)}`, 'sandboxes')),
@@ -183,7 +185,7 @@ const differences = (what: string, wanted: readonly string[], found: readonly st
 const alive = ['ready', 'idle', 'running']
 const settled = [...alive, 'archived', 'error']
 
-/** Every way in which the two disagree; none when all is well. Sandboxes of generation 0 are the warm pool. */
+/** Lists all differences. Sandboxes of generation 0 belong to the warm pool. */
 export function disagreements(recorded: Recorded, found: Found): string[] {
   const pooled = found.sandboxes.filter((name) => name.endsWith('/0'))
   const live = recorded.docks.filter((dock) => alive.includes(dock.state))
@@ -203,7 +205,7 @@ export function disagreements(recorded: Recorded, found: Found): string[] {
       .map(({ id }) => `Snapshot ${id} is still saving`),
     ...(recorded.slots === recorded.placed
       ? []
-      : [`placement counts ${recorded.slots} Docks, there are ${recorded.placed}`]),
+      : [`placement counts ${recorded.slots} Docks instead of ${recorded.placed}`]),
     ...differences('sandbox', sandboxes, found.sandboxes),
     ...differences('gofer', sandboxes, found.gofers),
     ...differences('control group', sandboxes, found.groups),
@@ -215,6 +217,6 @@ export function disagreements(recorded: Recorded, found: Found): string[] {
     ...differences('loop device of', running, found.loops),
     ...differences('disk of', [...running, ...kept], found.disks),
     ...differences('capture', completed, found.captures),
-    ...found.halfMade.map((name) => `half made: ${name}`),
+    ...found.halfMade.map((name) => `left by an interrupted write: ${name}`),
   ]
 }

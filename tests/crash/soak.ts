@@ -1,7 +1,7 @@
 /**
- * Random operations by several people at once while processes are killed at random: whatever was answered must hold, no
- * Dock may be lost, what has a key happens once, and at the end the machine and the database must agree. The seed
- * decides the operations, not their timing.
+ * Several people run random operations while processes are killed at random. Acknowledged changes must be kept, no Dock
+ * may be lost, a call with an idempotency key must take effect once, and at the end machine and database must agree. The
+ * seed determines the operations, not their timing.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'
@@ -20,7 +20,7 @@ export type SoakResult = {
 
 type Random = () => number
 
-/** Mulberry32: the same numbers for the same seed. */
+/** Mulberry32, a pseudorandom generator with a seed. */
 const createRandom = (seed: number): Random => {
   let state = seed
   return () => {
@@ -33,12 +33,12 @@ const createRandom = (seed: number): Random => {
 
 const pick = <T>(random: Random, from: readonly T[]): T => from[Math.floor(random() * from.length)]!
 
-const patienceMs = 90_000
+const timeoutMs = 90_000
 const settledStates = ['ready', 'idle', 'running', 'archived', 'error']
 
-/** The Dock once nothing is under way on it; null when it is gone. Errors of a server that is down are waited out. */
+/** Returns the Dock once no operation runs on it, or null if it was deleted. Retries while the server is down. */
 const settled = async ({ client }: CrashWorld, id: string): Promise<Dock | null> => {
-  const deadline = Date.now() + patienceMs
+  const deadline = Date.now() + timeoutMs
   let last: unknown
   while (Date.now() < deadline) {
     try {
@@ -55,14 +55,14 @@ const settled = async ({ client }: CrashWorld, id: string): Promise<Dock | null>
 }
 
 const file = '/home/user/work/soak'
-/** Each command under a key adds its mark as a line. */
+/** Each command with an idempotency key appends its mark as a line. */
 const marksFile = '/home/user/work/marks'
 
-const codeOf = (error: unknown): string => (error instanceof DockApiError ? error.code : 'no answer')
+const codeOf = (error: unknown): string => (error instanceof DockApiError ? error.code : 'no response')
 
-/** Nothing ran, or may have: the same call under the same key is to be repeated. */
-const worthRepeating = [
-  'no answer',
+/** Failures after which a call may or may not have run, so it is repeated with the same idempotency key. */
+const retryableCodes = [
+  'no response',
   'exec_busy',
   'exec_failed',
   'idempotency_in_progress',
@@ -70,41 +70,41 @@ const worthRepeating = [
   'service_unavailable',
 ]
 
-/** Repeats a call that carries a key until it is answered; null when what it is for is not possible any more. */
-const insist = async <T>(call: () => Promise<T>, count: (error: unknown) => void): Promise<T | null> => {
-  const deadline = Date.now() + patienceMs
+/** Repeats a call with an idempotency key until it succeeds. Returns null after an error that is not retryable. */
+const retry = async <T>(call: () => Promise<T>, count: (error: unknown) => void): Promise<T | null> => {
+  const deadline = Date.now() + timeoutMs
   for (;;) {
     try {
       return await call()
     } catch (error) {
       count(error)
-      if (!worthRepeating.includes(codeOf(error)) || Date.now() > deadline) return null
+      if (!retryableCodes.includes(codeOf(error)) || Date.now() > deadline) return null
       await delay(300)
     }
   }
 }
 
-/** One person's work until the time is over. */
+/** One person's work until the end of the soak. */
 const work = async (world: CrashWorld, random: Random, until: number, result: SoakResult): Promise<void> => {
   let id: string | null = null
-  /** What was answered as written; null when an answer was lost and either of two may be there. */
+  /** The file's content. Null if the response to a write was lost, so that the write may or may not have happened. */
   let content: string | null = ''
   let deleting = false
-  /** Of each command under a key: whether it was answered as done. */
+  /** For each command with an idempotency key: true if it was acknowledged. */
   let marks = new Map<string, boolean>()
   const params = () => ({ id: id! })
   const unique = (): string => String(Math.floor(random() * 1e12))
   const count = (error: unknown): void => {
     const code = codeOf(error)
     result.refused.set(code, (result.refused.get(code) ?? 0) + 1)
-    // An answer that nobody could foresee.
+    // An internal error is always a bug.
     if (code === 'internal_error') result.problems.push(String(error))
   }
 
   const check = async (): Promise<void> => {
     const found = await run(world, id!, `cat ${file} 2>/dev/null || true`)
     if (content !== null && found !== content)
-      result.problems.push(`Dock ${id} holds '${found}' instead of '${content}'`)
+      result.problems.push(`Dock ${id} contains '${found}' instead of '${content}'`)
     content = found
     const lines = (await run(world, id!, `cat ${marksFile} 2>/dev/null || true`)).split('\n')
     for (const [mark, answered] of marks) {
@@ -117,7 +117,7 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
     const name = `soak-${unique()}`
     const headers = { 'idempotency-key': name }
     const body = { workspaceId: world.admin.workspaceId, name, cpus: 1, memoryMiB: 1024, diskGiB: 2 }
-    const dock = await insist(() => world.client.call('createDock', { body, headers }), count)
+    const dock = await retry(() => world.client.call('createDock', { body, headers }), count)
     if (dock?.state === 'ready') id = dock.id
   }
   const append = async (): Promise<void> => {
@@ -125,7 +125,7 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
     marks.set(mark, false)
     const headers = { 'idempotency-key': mark }
     const body = { command: `echo ${mark} >> ${marksFile}` }
-    const answer = await insist(
+    const answer = await retry(
       () => world.client.call('execInDock', { params: params(), body, headers }),
       count,
     )
@@ -148,7 +148,7 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
       const copy = await world.client.call('branchDock', { params: params(), body: {} })
       const found = await run(world, copy.id, `cat ${file} 2>/dev/null || true`)
       if (expected !== null && found !== expected)
-        result.problems.push(`branch ${copy.id} holds '${found}' instead of '${expected}'`)
+        result.problems.push(`branch ${copy.id} contains '${found}' instead of '${expected}'`)
       await deleteDock(world, copy.id)
     },
     delete: () => {
@@ -176,14 +176,14 @@ const work = async (world: CrashWorld, random: Random, until: number, result: So
       if (dock) await acts[pick(random, possible(dock))]!()
       else await create()
     } catch (error) {
-      // Down, or on the way: the answer is lost, not the promise.
+      // The server may be down or restarting, so the call may or may not have taken effect.
       count(error)
       await delay(300)
     }
   }
 }
 
-/** Kills a process again and again, with time between to come up. */
+/** Kills random processes repeatedly, with time to restart in between. */
 const killing = async (
   world: CrashWorld,
   random: Random,
@@ -199,7 +199,7 @@ const killing = async (
   }
 }
 
-/** Runs for the time, lets the server settle, and looks at everything once more. */
+/** Runs the soak for `durationMs`, waits until the server has settled, and checks everything once more. */
 export async function soak(
   world: CrashWorld,
   options: { seed: number; durationMs: number; people: number },

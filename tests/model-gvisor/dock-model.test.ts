@@ -1,6 +1,6 @@
 /**
- * The same model as in tests/model, beside a whole server with real Docks, whose processes are killed. Too slow for every
- * day: run by script/prove model-gvisor.
+ * Compares the model of tests/model with a complete server with real Docks, whose processes are killed. Too slow for
+ * script/test: run it with script/prove model-gvisor.
  */
 import { type DatabaseConnection, openDatabase } from '@dock/control-plane/database'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** What happens by itself to a server with real Docks: sandboxes and processes that are killed. */
+/** Events without a caller on a server with real Docks: sandboxes and processes are killed. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -34,7 +34,7 @@ const killProcess = (world: CrashWorld, victim: 'control-plane' | 'agent'): Comm
     },
   })
 
-/** `world` is asked for when it is there. */
+/** `world` is called only when a command is generated, because the server starts after the tests are defined. */
 export function realEvents(world: () => CrashWorld): fc.Arbitrary<Command>[] {
   return [
     fc.nat({ max: 5 }).map((index) => killSandboxOf(world(), index)),

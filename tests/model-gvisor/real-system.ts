@@ -1,10 +1,10 @@
-/** A whole server with real Docks, as the model's commands see it. Its hosts fail when their processes are killed. */
+/** The system under test: a complete server with real Docks. Hosts fail only by killing their processes. */
 import type { Operation } from '@dock/contract'
 import { expect } from 'vitest'
 import { type CrashWorld, settle } from '../crash/crash-case.ts'
 import type { Calls, System } from '../model/support/system.ts'
 
-/** The operation once nothing works on it. */
+/** Returns the operation once it is completed or blocked. */
 const settled = async ({ client }: CrashWorld, { id }: Operation): Promise<Operation> => {
   const underWay = ['pending', 'processing']
   const read = () => client.call('readOperation', { params: { id } })
@@ -42,18 +42,18 @@ const callsOf = (world: CrashWorld, run: string): Calls => {
   }
 }
 
-/** `run` tells its idempotency keys from those of other runs. */
+/** `run` is a prefix that keeps the idempotency keys of different runs apart. */
 export function realSystem(world: CrashWorld, db: System['db'], run: string): System {
   return {
     db,
     calls: callsOf(world, run),
     failNext: (command) => {
-      throw new Error(`a real host does not fail a ${command} at will`)
+      throw new Error(`cannot make ${command} fail on a real host`)
     },
     settle: async () => {
       expect(await settle(world, 0)).toEqual([])
     },
-    // Machine and database agree: what is settled has been looked at.
+    // `settle` has already compared machine and database.
     check: async () => undefined,
   }
 }

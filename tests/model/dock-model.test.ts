@@ -1,7 +1,7 @@
 /**
- * The state machine of Docks against a model of it: random steps of callers, hosts and processes, in virtual time, each
- * followed by a comparison of the two. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` make it longer or another one,
- * `DOCK_MODEL_SHRINK=off` ends it at the first failure.
+ * Compares the state machine of Docks with a model: random steps of callers, hosts and processes, in virtual time, each
+ * followed by a comparison. `DOCK_MODEL_RUNS` sets the number of runs, `DOCK_MODEL_SEED` the seed.
+ * `DOCK_MODEL_SHRINK=off` stops at the first failure without shrinking it.
  */
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
 import fc from 'fast-check'

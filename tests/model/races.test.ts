@@ -1,6 +1,6 @@
 /**
- * Names and idempotency keys under races: whatever many callers are answered at once, there is an order in which one
- * after the other would have been answered the same. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` as in the model's test.
+ * Checks that concurrent creates with names and idempotency keys are linearizable: some sequential order of the calls
+ * explains all responses. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` work as in dock-model.test.ts.
  */
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
@@ -24,10 +24,10 @@ type Call = { name: string | null; key: string | null }
 type Answer = { code: string; id: string | undefined }
 type Seen = { call: Call; answer: Answer }
 
-/** What one caller after the other is answered. Ids of new Docks are taken from the answers. */
+/** The state after some sequential calls. Ids of new Docks are taken from the responses. */
 type Sequential = { names: ReadonlySet<string>; keys: ReadonlyMap<string, { call: Call; id: string }> }
 
-/** The state after the call, or null when it cannot have been answered so now. */
+/** Returns the state after the call, or null if the response is impossible in this state. */
 const next = (state: Sequential, { call, answer }: Seen, others: readonly Seen[]): Sequential | null => {
   const { name, key } = call
   if (answer.code === 'idempotency_in_progress')
@@ -61,7 +61,9 @@ const canBeOrdered = (state: Sequential, left: readonly Seen[], all: readonly Se
     )
   })
 
-it('can always be put in an order', { timeout: numRuns * minuteMs }, async () => {
+it('concurrent creates can always be explained by a sequential order', {
+  timeout: numRuns * minuteMs,
+}, async () => {
   const call = fc.record({
     name: fc.option(fc.constantFrom('ada', 'bob'), { freq: 3 }),
     key: fc.option(fc.constantFrom('k', 'l'), { freq: 3 }),
@@ -96,7 +98,7 @@ it('can always be put in an order', { timeout: numRuns * minuteMs }, async () =>
   )
 })
 
-it('sees an answer that no order explains', () => {
+it('the check detects responses that no order explains', () => {
   const id = newUuid()
   const twice = (a: Answer, b: Answer): Seen[] => [
     { call: { name: 'ada', key: null }, answer: a },

@@ -11,7 +11,7 @@ const child = spawn(
     '--project',
     'api',
     'tests/api/fuzz.test.ts',
-    'tests/api/doors.test.ts',
+    'tests/api/fuzz-outside-contract.test.ts',
     '--reporter=verbose',
   ],
   {

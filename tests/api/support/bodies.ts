@@ -1,8 +1,8 @@
-/** A body that each route takes, and the query where one is needed beyond the organization: by the route's name. */
+/** A valid body for each route, by route name, and queries for routes that need more than the organization. */
 import type { RouteName } from '@dock/contract'
 import type { Tenant } from './tenant.ts'
 
-/** The ids that a body can name: of a tenant, or of nothing that exists. */
+/** Ids that a body can contain: a tenant's, or ids of nothing. */
 export type Ids = Pick<Tenant, 'organizationId' | 'workspaceId' | 'dockId'>
 
 export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> = {

@@ -1,4 +1,4 @@
-/** A valid request of any route, for things of a tenant or for things that do not exist. */
+/** Builds a valid request for any route, with ids of a tenant's resources or ids that do not exist. */
 import { accessTerms, type Route, type RouteName, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { TestControlPlane, TestPerson } from '@dock/testkit'
@@ -14,15 +14,15 @@ export type Answer = {
 }
 export type Credentials = { key: string } | { cookie: string; fromOtherSite?: true } | null
 
-/** Which of the ids in a request are the tenant's; the others name nothing. */
+/** Whose ids a request contains: for its scope, and for the rest. `absent` means ids that do not exist. */
 export type Naming = { scope: Tenant | 'absent'; rest: Tenant | 'absent' }
 
-/** A request that has its things, before somebody sends it. */
+/** A request whose resources exist, ready to be sent. */
 export type Prepared = { method: string; path: string; body: object | undefined; confirm: string | undefined }
 
 const parameterPattern = /\/:([A-Za-z]+)/g
 
-/** The parameters of a route's path, each with its row's name in the table of things. */
+/** Returns the path parameters of a route. `prefix` is the parameter's key in `things`. */
 export function parametersOf(route: Route): { name: string; prefix: string }[] {
   return [...route.path.matchAll(parameterPattern)].map((match) => ({
     name: match[1]!,
@@ -30,7 +30,7 @@ export function parametersOf(route: Route): { name: string; prefix: string }[] {
   }))
 }
 
-/** What is missing in the tables for a route to be asked; empty when nothing is. */
+/** Lists the rows that are missing in the tables to build a request for the route. */
 export function missingRows(name: RouteName, route: Route): string[] {
   return [
     ...parametersOf(route)
@@ -46,7 +46,7 @@ const absentIds = (): Ids => ({ organizationId: newUuid(), workspaceId: newUuid(
 
 const made = new WeakMap<Tenant, Map<string, Promise<string>>>()
 
-/** One thing of each kind for each tenant: asking for it must not change it. */
+/** Returns the id of a resource of the tenant. Each kind is created once per tenant. */
 export function thingOf(server: TestControlPlane, tenant: Tenant, prefix: string): Promise<string> {
   const ofTenant = made.get(tenant) ?? new Map<string, Promise<string>>()
   made.set(tenant, ofTenant)
@@ -55,7 +55,7 @@ export function thingOf(server: TestControlPlane, tenant: Tenant, prefix: string
   return thing
 }
 
-/** Makes what the request names, and the request. */
+/** Creates the resources that the request names, and builds the request. */
 export async function prepare(server: TestControlPlane, name: RouteName, naming: Naming): Promise<Prepared> {
   const route: Route = routes[name]
   const scopePlace = accessTerms(route.access)?.place
@@ -80,7 +80,7 @@ export async function prepare(server: TestControlPlane, name: RouteName, naming:
   }
 }
 
-/** Well formed, and nobody's. */
+/** Returns a valid id that does not exist. */
 const absentId = (parameter: string): string => (parameter === 'port' ? '9' : newUuid())
 
 const headersOf = (credentials: Credentials): Record<string, string> => {
@@ -92,7 +92,6 @@ const headersOf = (credentials: Credentials): Record<string, string> => {
   }
 }
 
-/** Sends it. */
 export async function send(
   server: TestControlPlane,
   request: Prepared,
@@ -119,7 +118,7 @@ const codeOf = (text: string): string | undefined => {
   }
 }
 
-/** How a person may call the route: by key, or by session where the route wants one. */
+/** Returns the person's credentials for the route: a session if the route requires one, otherwise a key. */
 export function credentialsOf(route: Route, person: TestPerson): Credentials {
   return route.access.credentials.endsWith('session') ? { cookie: person.cookie } : { key: person.apiKey }
 }

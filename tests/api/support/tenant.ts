@@ -12,7 +12,7 @@ export type Tenant = {
   member: TestPerson
 }
 
-/** Asks as a person and answers what the envelope holds, which the caller knows; throws when it was refused. */
+/** Sends a request as a person and returns its data, whose type the caller knows. Throws if the request fails. */
 export async function ask<Data>(
   server: TestControlPlane,
   person: TestPerson,
@@ -25,7 +25,6 @@ export async function ask<Data>(
   return answer.body.data as Data
 }
 
-/** Makes one. */
 export async function makeTenant(server: TestControlPlane): Promise<Tenant> {
   const owner = await addPerson(server)
   const name = `Tenant ${newUuid()}`

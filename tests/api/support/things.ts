@@ -1,6 +1,6 @@
 /**
- * What the parameters of paths name: one row for each, under the path up to the parameter, that makes such a thing in
- * a tenant and answers its id. Things of a person are the owner's. A built route whose parameter has no row fails.
+ * Creates the resources that path parameters name. The key is the path up to the parameter; the function creates the
+ * resource in a tenant and returns its id. Personal resources belong to the owner. A test fails if a row is missing.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { newUuid } from '@dock/foundation'
@@ -81,7 +81,7 @@ export const things: Readonly<Record<string, Make>> = {
   '/v1/api-keys/:id': async (server, tenant) =>
     (await asOwner<{ id: string }>(server, tenant, 'POST', '/v1/api-keys', { name: 'x' })).id,
   '/v1/ssh-keys/:id': async (server, tenant) => {
-    // Put in beside the route, which allows ten additions an hour.
+    // Inserted directly, because the route allows only ten additions per hour.
     const row = await server.database.db
       .insertInto('ssh_keys')
       .values({
@@ -135,7 +135,7 @@ export const things: Readonly<Record<string, Make>> = {
     (await server.database.db.selectFrom('hosts').select('id').executeTakeFirstOrThrow()).id,
 }
 
-/** An invitation of the tenant's owner into an organization of somebody else's. */
+/** Invites the tenant's owner to an organization of another person. */
 const inviteOwner = async (
   server: TestControlPlane,
   { owner }: Tenant,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { breakOff, type CrashCase, type CrashWorld, nameOf, runCase, settle } from '../../crash/crash-case.ts'
+import { interruptCall, type CrashCase, type CrashWorld, nameOf, runCase, settle } from '../../crash/crash-case.ts'
 import { createCrashWorld, endCrashWorld } from '../../crash/crash-world.ts'
 import { run } from '../support/dock.ts'
 import { freshName } from '../support/use-server.ts'
@@ -60,7 +60,7 @@ it.each(ofUpgrades)(
     expect(await look()).toBe('old old\n')
     await give('new')
     await faults.arm(crash.place)
-    await breakOff(world, crash, client.call('upgradeEnvironment', { params, body: {} }))
+    await interruptCall(world, crash, client.call('upgradeEnvironment', { params, body: {} }))
     expect(await settle(world, Date.now())).toEqual([])
     const counts = async (): Promise<number[]> =>
       (await client.call('listEnvironmentVersions', { params })).map(({ dockCount }) => dockCount)

@@ -1,20 +1,20 @@
-/** Docks that come into being: create and branch, with names and keys that meet again and again. */
+/** Commands that create Docks: create and branch, with few names and keys, so that they often collide. */
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { answered, type Command, command, failNext, seldom } from './command.ts'
-import { bear, isReady, type Model, pick } from './model.ts'
+import { addDock, isReady, type Model, pick } from './model.ts'
 import { codeOf, type Failure, type System } from './system.ts'
 
 const names = ['ada', 'bob', 'cy'] as const
 const keys = ['k1', 'k2'] as const
 
-/** The rows that the model does not know yet. */
-const newborns = async ({ db }: System, model: Model): Promise<{ id: string; name: string }[]> => {
+/** Reads the Docks that the model does not know yet. */
+const readNewDocks = async ({ db }: System, model: Model): Promise<{ id: string; name: string }[]> => {
   const { rows } = await sql<{ id: string; name: string }>`select id, name from docks`.execute(db)
   return rows.filter((row) => !model.docks.some((dock) => dock.id === row.id))
 }
 
-/** What a key is answered that was used before; undefined for one that is free. */
+/** Returns the expected result for an idempotency key that was used before, or undefined if it is unused. */
 const replayOf = (model: Model, key: string | null, fingerprint: string): string | undefined => {
   const used = key === null ? undefined : model.keys.get(key)
   if (!used) return undefined
@@ -22,15 +22,15 @@ const replayOf = (model: Model, key: string | null, fingerprint: string): string
   return model.docks.some((dock) => dock.id === used.dockId) ? 'done' : 'dock_not_found'
 }
 
-/** Adopts what the real thing has made, and remembers the key for it. */
+/** Adds the Dock that the system has created to the model, and its idempotency key. */
 const adopt = async (
   model: Model,
   system: System,
   made: { key: string | null; fingerprint: string; ttlSeconds: number | null; fails: boolean },
 ): Promise<void> => {
-  const [born, ...others] = await newborns(system, model)
+  const [born, ...others] = await readNewDocks(system, model)
   answered('born', [born === undefined, others.length], [false, 0])
-  bear(model, { ...born!, ttlSeconds: made.ttlSeconds }, made.fails)
+  addDock(model, { ...born!, ttlSeconds: made.ttlSeconds }, made.fails)
   if (made.key !== null)
     model.keys.set(made.key, { fingerprint: made.fingerprint, dockId: born!.id, at: model.now })
 }
@@ -88,7 +88,7 @@ const branch = (body: Branch): Command => {
 const index = fc.nat({ max: 5 })
 const key = seldom(...keys)
 
-/** `failure` and `ttlSeconds`: what may befall them. */
+/** Returns the commands, with arbitrary failures and TTLs. */
 export function births(
   failure: fc.Arbitrary<Failure>,
   ttlSeconds: fc.Arbitrary<number | null>,

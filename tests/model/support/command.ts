@@ -1,11 +1,11 @@
-/** A step that somebody, or the world, takes: allowed in some models, done to both, compared in between. */
+/** The commands of the model test. Each is applied to the model and to the system, and then the two are compared. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { checkInvariants } from './invariants.ts'
 import { hearHost, type Model } from './model.ts'
 import type { Failure, HostCommand, System } from './system.ts'
 
-/** Mostly nothing, now and then one of these. */
+/** Generates null in four of five cases, otherwise one of the values. */
 export function seldom<Value>(...values: Value[]): fc.Arbitrary<Value | null> {
   return fc.oneof(
     { weight: 4, arbitrary: fc.constant(null) },
@@ -15,7 +15,7 @@ export function seldom<Value>(...values: Value[]): fc.Arbitrary<Value | null> {
 
 export type Command<Real extends System = System> = fc.AsyncCommand<Model, Real>
 
-/** `run` does the step to the real thing and to the model; afterwards all must agree, also once the host has reported. */
+/** Creates a command. `run` applies it to the model and the system, which must agree once the host has reported. */
 export function command<Real extends System>(options: {
   name: string
   check?: (model: Readonly<Model>) => boolean
@@ -33,7 +33,7 @@ export function command<Real extends System>(options: {
   }
 }
 
-/** Compares what a caller was answered. */
+/** Compares a response with the expected one. */
 export function answered(name: string, actual: unknown, expected: unknown): void {
   expect([name, actual]).toEqual([name, expected])
 }

@@ -1,4 +1,4 @@
-/** What holds between two commands, whatever they were: the model agrees, and nothing is left over or counted wrong. */
+/** Invariants checked after every command: model and system agree, nothing is left over, all counts are right. */
 import { canMoveDock, type DockCause, type DockState } from '@dock/contract'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
@@ -9,7 +9,7 @@ import type { System } from './system.ts'
 const byId = <Row extends { id: string }>(rows: readonly Row[]): Row[] =>
   [...rows].sort((a, b) => (a.id < b.id ? -1 : 1))
 
-/** Every Dock reads as the model has it, and there is no other. */
+/** The API lists exactly the Docks of the model, with the same values. */
 const docksAgree = async ({ calls }: System, model: Model): Promise<void> => {
   const docks = await calls.list()
   const shown = docks.map(({ id, name, state, ttlSeconds, billingPausedAt }) => ({
@@ -25,7 +25,7 @@ const docksAgree = async ({ calls }: System, model: Model): Promise<void> => {
 type History = { id: string; generation: number; snapshots: number; events: string[]; moves: Move[] }
 type Move = { from: DockState | null; to: DockState; why: string }
 
-/** Generations, Snapshots, events and the chain of moves, as the rows tell them. */
+/** Generations, Snapshots, events and state changes in the database match the model. */
 const historyAgrees = async ({ db }: System, model: Model): Promise<void> => {
   const { rows } = await sql<History>`
     select d.id, d.generation,
@@ -54,14 +54,17 @@ const historyAgrees = async ({ db }: System, model: Model): Promise<void> => {
   }
 }
 
-/** The host in memory holds what the rows say, each boot had a generation of its own, and every completed Snapshot its capture. */
+/**
+ * The in-memory host matches the database: sandboxes and counts agree, each boot used a new generation, and each
+ * completed Snapshot has a capture.
+ */
 const hostAgrees = async ({ host, hostId, db }: TestWorld, model: Model): Promise<void> => {
   for (const dock of model.docks) {
     const sandbox = host.sandboxes.get(dock.id)
     if (isReady(dock) || dock.state === 'unreachable')
       expect(sandbox).toMatchObject({ state: 'running', generation: dock.generation })
     if (dock.state !== 'archived' && (dock.state !== 'error' || dock.hasDisk)) continue
-    // What was given up runs on until its host is heard, but never as the Dock's own generation.
+    // A sandbox that was given up keeps running until its host reports, but with an older generation than the Dock.
     if (model.online) expect(sandbox).toBeUndefined()
     else expect(sandbox?.generation ?? 0).toBeLessThan(dock.generation)
   }
@@ -90,7 +93,7 @@ const hostAgrees = async ({ host, hostId, db }: TestWorld, model: Model): Promis
   expect(counted).toBe(model.docks.filter((dock) => dock.placed).length)
 }
 
-/** Only what waits for a silent host is under way. */
+/** All operations are completed, except those blocked on a silent host. */
 const nothingIsLeft = async ({ db }: System, model: Model): Promise<void> => {
   const { rows } = await sql<{
     status: string

@@ -1,10 +1,10 @@
-/** What callers do to a Dock: stop, resume, delete, patch, run commands in it, delete its Snapshots. */
+/** Commands on an existing Dock: stop, resume, delete, patch, exec, delete a Snapshot. */
 import fc from 'fast-check'
 import { answered, type Command, command, failNext } from './command.ts'
 import { archive, boot, giveUp, isReady, type Model, type ModelDock, pick, remove, setTtl } from './model.ts'
 import { codeOf, type Failure, type System } from './system.ts'
 
-/** A command on a Dock, where there is one. */
+/** Creates a command that needs at least one Dock. */
 const onDock = <Body extends { index: number }>(
   name: string,
   body: Body,
@@ -83,7 +83,7 @@ const drop = (body: { index: number; failure: Failure }): Command =>
         [code, status === 'completed'],
         ['done', false],
       ]
-    // A stop that waits gives way. What may run on a silent host is waited for until the host is lost.
+    // A delete replaces a blocked stop. It waits for a silent host, where the Dock may run, until the host is lost.
     const waits = onHost && !model.lost && (!model.online || failure !== null)
     if (waits) dock.pending = 'delete'
     else remove(model, dock)
@@ -100,7 +100,7 @@ const dropSnapshot = (body: { index: number; failure: Failure }): Command =>
     let status: string | undefined
     const code = await codeOf(calls.removeSnapshot(snapshot).then((operation) => (status = operation.status)))
     if (dock.pending !== null) return [code, 'snapshot_in_use']
-    // The host is told when it reports again.
+    // The host is told to delete the capture when it reports again.
     dock.snapshots -= 1
     return [status, 'completed']
   })
@@ -137,7 +137,7 @@ const exec = (body: { index: number; text: string; key: string | null; failure: 
 
 const index = fc.nat({ max: 5 })
 
-/** `failure`, `execFailure` and `ttlSeconds`: what may befall them. */
+/** Returns the commands, with arbitrary failures and TTLs. */
 export function lives(
   failure: fc.Arbitrary<Failure>,
   execFailure: fc.Arbitrary<ExecFailure>,

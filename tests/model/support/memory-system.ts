@@ -1,4 +1,4 @@
-/** Operations, sagas and store on a database, a host in memory, and a clock that stands still. */
+/** The system under test: real operations, sagas and database, with an in-memory host and a manual clock. */
 import { sql } from 'kysely'
 import { expect } from 'vitest'
 import type { DockModules } from '../../../apps/control-plane/src/dock-modules.ts'
@@ -25,7 +25,7 @@ type Database = Parameters<typeof createTestWorld>[0]
 
 export type MemorySystem = System & {
   world: TestWorld
-  /** The process that serves now. */
+  /** The modules of the current process. */
   modules: DockModules
   caller: Visitor
 }
@@ -57,7 +57,7 @@ const callsOf = (system: Pick<MemorySystem, 'world' | 'modules' | 'caller'>, adm
   }
 }
 
-/** Nobody else sees any of it. */
+/** Checks that a stranger sees no Dock. */
 const checkStranger = async ({ world, modules }: MemorySystem, ids: readonly string[]): Promise<void> => {
   const listed = await Array.fromAsync(listDocks(modules.context, world.stranger, { filter: 'r', all: true }))
   expect(listed.flat()).toEqual([])
@@ -67,11 +67,11 @@ const checkStranger = async ({ world, modules }: MemorySystem, ids: readonly str
     })
 }
 
-/** A world of its own in a database that earlier runs have used. */
+/** Creates a system on a database that earlier runs may have used. */
 export async function newSystem(db: Database): Promise<MemorySystem> {
   await sql`truncate hosts, docks, snapshots, operations, idempotency_keys, exec_keys, dock_state_changes, dock_events,
     dock_usage, users, organizations, environments restart identity cascade`.execute(db)
-  // Hosts are given up by declaration here, never by silence alone.
+  // In these tests, hosts are lost only by declaration, never by silence.
   const world = await createTestWorld(db, { hostLostAfterMs: 10 * 365 * 86_400_000 })
   await sql`update memberships set role = 'admin'`.execute(db)
   const admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
@@ -95,12 +95,12 @@ export async function newSystem(db: Database): Promise<MemorySystem> {
   return system
 }
 
-/** Another process takes over: what was in the memory of the one before is gone. */
+/** Replaces the current process with a new one, which has nothing of its memory. */
 export function replaceProcess(system: MemorySystem): void {
   system.modules = system.world.another()
 }
 
-/** Until every operation is done or waits for its host: the engine may have begun some by itself. */
+/** Waits until every operation is completed or blocked, including those that the engine started itself. */
 export async function settle({ modules, world }: MemorySystem): Promise<void> {
   const underWay = async (): Promise<number> =>
     (
@@ -114,7 +114,7 @@ export async function settle({ modules, world }: MemorySystem): Promise<void> {
   await modules.context.activity.settled()
 }
 
-/** The host's full report, and all that follows from it. */
+/** Sends the host's inventory and waits for everything that follows from it. */
 export async function report(system: MemorySystem): Promise<void> {
   const { world, modules } = system
   await modules.hostEvents.handle(
@@ -125,7 +125,10 @@ export async function report(system: MemorySystem): Promise<void> {
   await settle(system)
 }
 
-/** Time without a word from the host. The process listens for it, but of a long time only at the end, which decides. */
+/**
+ * Advances the clock while the host is silent. The process checks for silence only in the last 40 s, because only those
+ * matter.
+ */
 export async function passInSilence({ world, modules }: MemorySystem, seconds: number): Promise<void> {
   const leap = Math.max(0, seconds - 40)
   await modules.hostEvents.noticeSilence()
@@ -136,7 +139,7 @@ export async function passInSilence({ world, modules }: MemorySystem, seconds: n
   }
 }
 
-/** Everything that timers do, once. */
+/** Runs the task of every timer once. */
 export async function tickTimers(system: MemorySystem): Promise<void> {
   const { hostEvents, context } = system.modules
   await settle(system)

@@ -1,12 +1,12 @@
 /**
- * What Docks should be, without database, host or process: the whole of it fits in a screen or two, so that a reader can
- * say whether it is right. The commands change it as they change the real thing, and the two are compared.
+ * The model of Docks, without database, host or process. It is short, so that a reader can judge whether it is right. Each
+ * command changes the model and the real system, and then the two are compared.
  */
 import { limits } from '@dock/contract'
 
 export type ModelState = 'ready' | 'idle' | 'archiving' | 'archived' | 'error' | 'unreachable'
 
-/** What waits for a silent host. */
+/** Operations that wait for a silent host. */
 export type Pending = 'stop' | 'forced-stop' | 'delete'
 
 export type ModelDock = {
@@ -16,28 +16,28 @@ export type ModelDock = {
   generation: number
   /** Completed Snapshots. */
   snapshots: number
-  /** For each Snapshot that failed with a host that was declared lost: when. */
+  /** Times at which Snapshots failed because their host was declared lost. */
   lost: number[]
-  /** When it was last archived. */
+  /** Time of the last archiving. */
   archivedAt: number
-  /** A disk is kept on the host, with or without a sandbox. */
+  /** True if the Dock has a disk on the host, with or without a sandbox. */
   hasDisk: boolean
-  /** It is counted on the host. */
+  /** True if placement counts the Dock on the host. */
   placed: boolean
   ttlSeconds: number | null
   /** Seconds of the model's clock. */
   readyAt: number
   stopAt: number | null
   activeAt: number
-  /** Used since the last sweep. */
+  /** True if the Dock was used since the last sweep. */
   used: boolean
   billingPaused: boolean
   deaths: number[]
   pending: Pending | null
-  /** Before it was unreachable. */
+  /** The state before the Dock became unreachable. */
   before: 'ready' | 'idle'
   events: string[]
-  /** Keyed commands: what they wrote, or null when nobody can know. */
+  /** Output of commands by idempotency key, or null if it is unknown. */
   execs: Map<string, string | null>
 }
 
@@ -46,13 +46,13 @@ export type ModelKey = { fingerprint: string; dockId: string; at: number }
 export type Model = {
   now: number
   online: boolean
-  /** It was silent for so long that it counts as offline. */
+  /** True if the host was silent for so long that it counts as offline. */
   offline: boolean
-  /** It was declared lost, and has not been heard since. */
+  /** True if the host was declared lost and has not reported since. */
   lost: boolean
-  /** When the host was last heard. */
+  /** Time of the host's last report. */
   heardAt: number
-  /** Since when the process listens that serves now. */
+  /** Time at which the current process started to receive reports. */
   processAt: number
   docks: ModelDock[]
   keys: Map<string, ModelKey>
@@ -75,19 +75,19 @@ export function isReady({ state }: ModelDock): boolean {
   return state === 'ready' || state === 'idle'
 }
 
-/** The Dock that an index of any size means; undefined while there is none. */
+/** Returns the Dock at an index, modulo the number of Docks, or undefined if there is none. */
 export function pick(model: Model, index: number): ModelDock | undefined {
   return model.docks[index % Math.max(1, model.docks.length)]
 }
 
-/** A Dock as it is born by create or branch. */
-export function bear(
+/** Adds a Dock after a create or branch. */
+export function addDock(
   model: Model,
-  born: { id: string; name: string; ttlSeconds: number | null },
+  created: { id: string; name: string; ttlSeconds: number | null },
   fails: boolean,
 ): ModelDock {
   const dock: ModelDock = {
-    ...born,
+    ...created,
     state: fails ? 'error' : 'ready',
     generation: 1,
     snapshots: 0,
@@ -128,13 +128,13 @@ export function archive(model: Model, dock: ModelDock, forced: boolean): void {
   dock.events.push('dock.archived')
 }
 
-/** A forced stop without the host: what may still run there has an older generation. */
+/** A forced stop without the host. The new generation makes a sandbox that still runs there outdated. */
 export function giveUp(model: Model, dock: ModelDock): void {
   archive(model, dock, true)
   dock.generation += 1
 }
 
-/** Nobody waits for the host any more. What was on it alone is lost: no Snapshot is copied here. */
+/** Declares the host lost. Pending operations complete, and Snapshots fail, because these tests make no copies. */
 export function loseHost(model: Model): void {
   model.lost = true
   for (const dock of [...model.docks]) {
@@ -159,7 +159,7 @@ export function remove(model: Model, dock: ModelDock): void {
   model.docks.splice(model.docks.indexOf(dock), 1)
 }
 
-/** An unexpected death: booted again, unless it is the fourth within ten minutes. */
+/** An unexpected death of the sandbox. The Dock boots again, unless this is the fourth death within ten minutes. */
 export function die(model: Model, dock: ModelDock): void {
   const recent = dock.deaths.filter((at) => at > model.now - 600)
   if (recent.length >= 3) {
@@ -171,12 +171,12 @@ export function die(model: Model, dock: ModelDock): void {
   dock.state = 'ready'
 }
 
-/** The host reports: what waited for it is done, and what was out of reach is back. */
+/** The host reports: pending operations complete, and unreachable Docks return to their state. */
 export function hearHost(model: Model): void {
   model.heardAt = model.now
   Object.assign(model, { offline: false, lost: false })
   for (const dock of [...model.docks]) {
-    // Snapshots that failed with the host are back where their Dock has been archived ever since.
+    // Snapshots that failed with the host are completed again if their Dock has been archived since before that.
     if (dock.state === 'archived') {
       const stillLost = dock.lost.filter((at) => at <= dock.archivedAt)
       dock.snapshots += dock.lost.length - stillLost.length
@@ -190,7 +190,7 @@ export function hearHost(model: Model): void {
   }
 }
 
-/** What the timers do after time has passed. */
+/** Applies the timers after time has passed. */
 export function tick(model: Model): void {
   const silent = !model.online && model.now - Math.max(model.heardAt, model.processAt) > 30
   if (silent) model.offline = true

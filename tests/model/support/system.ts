@@ -1,12 +1,12 @@
-/** What the model is compared with: a control plane with a host in memory, or a whole server with real Docks. */
+/** The system that the model is compared with: a control plane with an in-memory host, or a server with real Docks. */
 import { type Dock, errorCodes, type Operation } from '@dock/contract'
 import type { Kysely } from 'kysely'
 import type { Model } from './model.ts'
 
-/** Ways in which a host fails one command; null for none. */
+/** Ways in which a host fails a command. Null means no failure. */
 export type Failure = 'failed' | 'lost' | 'lost-after' | null
 
-/** What callers do, each throwing an error with a code when it is refused. */
+/** Calls of the API. Each throws an error with a code if it is refused. */
 export type Calls = {
   create(body: { name: string | null; ttlSeconds: number | null }, key: string | null): Promise<unknown>
   branch(id: string, key: string | null): Promise<unknown>
@@ -14,10 +14,10 @@ export type Calls = {
   resume(id: string, body: { ttlSeconds?: number | null }): Promise<unknown>
   remove(id: string): Promise<Operation>
   update(id: string, body: { name?: string; ttlSeconds?: number | null }): Promise<unknown>
-  /** What a command writes that writes this text. */
+  /** Runs a command that prints `text`. Returns its output. */
   exec(id: string, text: string, key: string | null): Promise<string>
   list(): Promise<Dock[]>
-  /** A completed Snapshot of a Dock. */
+  /** Returns the id of a completed Snapshot of the Dock. */
   findSnapshot(id: string): Promise<string | undefined>
   removeSnapshot(id: string): Promise<Operation>
 }
@@ -25,18 +25,18 @@ export type Calls = {
 export type HostCommand = 'start' | 'stop' | 'capture' | 'destroy' | 'destroyCapture' | 'exec'
 
 export type System = {
-  // biome-ignore lint/suspicious/noExplicitAny: its tables are read by statements of their own.
+  // biome-ignore lint/suspicious/noExplicitAny: used only with raw SQL.
   db: Kysely<any>
   calls: Calls
-  /** Fails the next of a host's commands. */
+  /** Makes the next command of this kind to the host fail. */
   failNext(command: HostCommand, failure: Exclude<Failure, null> | 'busy'): void
-  /** Until nothing is under way but what waits for a silent host; a host that is there has reported. */
+  /** Waits until all operations are completed or blocked. If the host is online, it has reported by then. */
   settle(online: boolean): Promise<void>
-  /** What holds of the machine and for strangers. */
+  /** Checks the host and the view of strangers. */
   check(model: Model): Promise<void>
 }
 
-/** The code of what was thrown, or `done`; anything but a refusal to the caller is a defect. */
+/** Returns the error code of a refusal, or `done`. Rethrows every other error. */
 export async function codeOf(work: Promise<unknown>): Promise<string> {
   try {
     await work

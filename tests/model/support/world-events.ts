@@ -1,4 +1,4 @@
-/** What happens by itself: time, hosts that fall silent and speak again, deaths, processes that end at a bad moment. */
+/** Events without a caller: time passes, the host goes silent or returns, sandboxes die, processes are replaced. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { declareLost, resumeDock, stopDock } from '../../../apps/control-plane/src/modules/docks/index.ts'
@@ -76,7 +76,7 @@ const restart = (): Command<MemorySystem> =>
     },
   })
 
-/** The process freezes in the middle of an operation, beyond its lease, and goes on when another has taken over. */
+/** The process freezes during an operation until its lease expires, and continues after another process took over. */
 const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<MemorySystem> => {
   const fits = (model: Model): ModelDock[] =>
     model.docks.filter((dock) =>
@@ -118,7 +118,7 @@ const freeze = (body: { index: number; what: 'stop' | 'resume' }): Command<Memor
       await ended
       await frozen.runner.settled()
       await settle(system)
-      // Its timers stood still as well.
+      // The frozen process's timers did not run either.
       model.processAt = model.now
       for (const each of model.docks) each.used = false
       if (body.what === 'stop') archive(model, dock, false)

@@ -1,4 +1,4 @@
-/** Values that a JSON Schema of the OpenAPI document allows, and its borders. */
+/** Generates values that a JSON Schema of the OpenAPI document allows, including its limits. */
 import fc from 'fast-check'
 
 export type Schema = {
@@ -22,9 +22,9 @@ export type Schema = {
   oneOf?: Schema[]
 }
 
-const longestMade = 80
+const generatedLengthMax = 80
 
-/** Values that mean something to the service, for fields of these names. */
+/** Values with a meaning to the service, by field name. */
 const meaningful: Readonly<Record<string, readonly string[]>> = {
   dockId: ['@dockId@'],
   image: ['debian-13'],
@@ -62,8 +62,8 @@ const plainText = (schema: Schema, idNamed: string): fc.Arbitrary<string> => {
         .date({ min: new Date('2000-01-01'), max: new Date('2100-01-01'), noInvalidDate: true })
         .map((date) => date.toISOString())
   }
-  const { minLength = 0, maxLength = longestMade } = schema
-  const atMost = Math.max(minLength, Math.min(maxLength, longestMade))
+  const { minLength = 0, maxLength = generatedLengthMax } = schema
+  const atMost = Math.max(minLength, Math.min(maxLength, generatedLengthMax))
   if (schema.pattern !== undefined)
     return fc.stringMatching(new RegExp(schema.pattern)).map((text) => text.slice(0, maxLength))
   const made = fc.string({ minLength, maxLength: atMost })
@@ -81,7 +81,7 @@ const objectOf = (schema: Schema): fc.Arbitrary<object> => {
     const value = fromSchema(property, name)
     return [name, required.has(name) ? value : sometimes(value)] as const
   })
-  // What is undefined is not in the JSON that is sent.
+  // JSON omits undefined fields.
   const known = fc.record(Object.fromEntries(fields))
   if (typeof schema.additionalProperties !== 'object') return known
   const name = schema.propertyNames
@@ -90,7 +90,7 @@ const objectOf = (schema: Schema): fc.Arbitrary<object> => {
   return fc.dictionary(name, fromSchema(schema.additionalProperties, ''), { maxKeys: 4 })
 }
 
-/** What the schema allows; `named` is the property's name, by which ids of real things are put in. */
+/** Generates values that the schema allows. `named` is the property's name; id fields get placeholders for real ids. */
 export function fromSchema(schema: Schema, named: string): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)

@@ -1,4 +1,4 @@
-/** What an answer may be, whatever was asked: the OpenAPI document's statuses and codes, the contract's shapes. */
+/** Checks that a response has a documented status and code, and the shape of the contract. */
 import { errorCodesByStatus, type Route, type RouteName, routes } from '@dock/contract'
 import * as z from 'zod'
 
@@ -21,7 +21,7 @@ const parseJson = (text: string): unknown => {
 
 const judgeFailure = (route: Route, status: number, text: string): Verdict => {
   const parsed = failure.safeParse(parseJson(text))
-  if (!parsed.success) return wrong(`no failure envelope: ${text.slice(0, 200)}`)
+  if (!parsed.success) return wrong(`not a failure envelope: ${text.slice(0, 200)}`)
   const { code, message } = parsed.data
   if (code === 'internal_error') return wrong('internal_error')
   if (
@@ -30,15 +30,15 @@ const judgeFailure = (route: Route, status: number, text: string): Verdict => {
       ?.some((listed) => listed === code)
   )
     return wrong(`${status} ${code} is not listed`)
-  return leaks.test(message) ? wrong(`tells of what is inside: ${message}`) : { ok: true }
+  return leaks.test(message) ? wrong(`reveals internals: ${message}`) : { ok: true }
 }
 
-/** Judges one answer of a route by its status, headers and body. */
+/** Checks a response of a route by its status, headers and body. */
 export function judge(name: RouteName, status: number, headers: Headers, text: string): Verdict {
   const route: Route = routes[name]
-  if (!headers.has('x-request-id')) return wrong('no request id')
+  if (!headers.has('x-request-id')) return wrong('has no request id')
   if (status >= 400) return judgeFailure(route, status, text)
-  if (status !== (route.status ?? 200)) return wrong(`status ${status} is not the route's`)
+  if (status !== (route.status ?? 200)) return wrong(`status ${status} is not documented`)
   if (route.responseKind === 'raw') return { ok: true }
   const body = z.strictObject({ ok: z.literal(true), data: route.response }).safeParse(parseJson(text))
   return body.success

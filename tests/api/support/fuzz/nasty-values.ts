@@ -1,4 +1,4 @@
-/** Values that programs stumble over: wrong types, huge ones, and texts that mean something to somebody below. */
+/** Values that often break programs: wrong types, huge values, and texts with a meaning to lower layers. */
 import fc from 'fast-check'
 
 const texts = [
@@ -77,7 +77,7 @@ export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
 )
 
-/** Anything that JSON can hold. */
+/** Any JSON value. */
 export const nastyValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 5, arbitrary: nastyText },
   { weight: 2, arbitrary: fc.constantFrom<unknown>(...numbers) },
@@ -99,14 +99,14 @@ export const nastyValue: fc.Arbitrary<unknown> = fc.oneof(
   { weight: 1, arbitrary: fc.array(nastyText, { maxLength: 200 }) },
   {
     weight: 1,
-    // As JSON text can have them: own properties, which an object literal would not make.
+    // Parsed from text, because an object literal would not make `__proto__` an own property.
     arbitrary: fc
       .constantFrom('{"__proto__":{"admin":true}}', '{"constructor":{"prototype":{"x":1}}}')
       .map((text) => JSON.parse(text) as unknown),
   },
 )
 
-/** Bodies that are no JSON, or not of an object. */
+/** Bodies that are not valid JSON, or not an object. */
 export const brokenBody: fc.Arbitrary<string> = fc.constantFrom(
   '',
   '{',

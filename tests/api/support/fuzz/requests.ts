@@ -1,10 +1,10 @@
-/** Requests of every operation of the OpenAPI document: half of them as it asks for, half with something wrong. */
+/** Generates requests for the operations of the OpenAPI document: half of them valid, half with an error. */
 import type { OpenApiDocument, RouteName } from '@dock/contract'
 import fc from 'fast-check'
 import { fromSchema, type Schema } from './from-schema.ts'
 import { brokenBody, nastyText, nastyValue } from './nasty-values.ts'
 
-/** Who sends it. */
+/** Kinds of senders. */
 export const senders = [
   'owner',
   'owner-session',
@@ -16,14 +16,14 @@ export const senders = [
 ] as const
 export type Sender = (typeof senders)[number]
 
-/** Ids of real things stand as `@name@` or `@/v1/path/:id@` in texts, until they are put in. */
+/** Texts may contain `@name@` or `@/v1/path/:id@` as placeholders for ids of real resources. */
 export type FuzzRequest = {
   operationId: RouteName
   method: string
   path: string
   query: [string, string][]
   headers: [string, string][]
-  /** Text, exactly as sent; null for none. */
+  /** The exact text to send, or null for no body. */
   body: string | null
   sender: Sender
 }
@@ -41,11 +41,11 @@ const sender: fc.Arbitrary<Sender> = fc.oneof(
   ...senders.slice(2).map((each) => ({ weight: 1, arbitrary: fc.constant(each) })),
 )
 
-/** `good`, mostly; where something is to be wrong, often not. */
+/** Generates `good`. If `wrong`, generates `bad` in two of five cases. */
 const orNasty = <T>(wrong: boolean, good: fc.Arbitrary<T>, bad: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   wrong ? fc.oneof({ weight: 3, arbitrary: good }, { weight: 2, arbitrary: bad }) : good
 
-/** As a path carries it: percent-encoded, or as it is where that is no valid text. */
+/** Percent-encodes a text for a path. Invalid Unicode becomes an encoded lone surrogate. */
 const inPath = (text: string): string => {
   try {
     return encodeURIComponent(text)
@@ -93,7 +93,7 @@ const namedIn = (
   return fc.tuple(fc.tuple(...each), extra).map(([known, more]) => [...known.flat(), ...more])
 }
 
-/** What `fetch` takes as a header's value. */
+/** Removes characters that `fetch` does not accept in a header value. */
 const headerText = (text: string): string => text.replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, '').slice(0, 4000)
 
 const spoil = (body: object): fc.Arbitrary<unknown> => {
@@ -146,7 +146,7 @@ const requestOf = (template: string, method: string, operation: Operation): fc.A
       }))
   })
 
-/** Any request of the operations named. */
+/** Generates requests of the named operations. */
 export function requestsOf(document: OpenApiDocument, names: ReadonlySet<string>): fc.Arbitrary<FuzzRequest> {
   return fc.oneof(
     ...Object.entries(document.paths).flatMap(([template, operations]) =>

@@ -1,4 +1,4 @@
-/** What stands outside the contract: sign-in and the registration of hosts. Nothing that anybody sends fails inside. */
+/** Fuzzes the routes outside the contract: sign-in and host registration. No request may cause an internal error. */
 
 import { controlPlaneWithHost } from '@dock/testkit'
 import fc from 'fast-check'
@@ -73,7 +73,7 @@ const request = fc.oneof(
   fc.record({ method: fc.constant('GET'), path: fc.constantFrom(...gets), query, body: fc.constant(null) }),
 )
 
-it(`${count} requests of seed ${seed} at the doors find nothing`, {
+it(`${count} fuzzed requests with seed ${seed} cause no internal error`, {
   timeout: 120_000 + count * 400,
 }, async () => {
   const failed: string[] = []
@@ -82,7 +82,7 @@ it(`${count} requests of seed ${seed} at the doors find nothing`, {
     index += 1
     const url = `${server.config.apiUrl}${path}?${new URLSearchParams(search)}`
     const headers = { origin: server.config.apiUrl, 'content-type': 'application/json' }
-    // An address of its own each, or the limits would answer most of them.
+    // Each request has its own address; otherwise rate limits would refuse most of them.
     const remoteAddress = `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`
     const response = await server.controlPlane.app.fetch(new Request(url, { method, headers, body: text }), {
       incoming: { socket: { remoteAddress } },
@@ -94,7 +94,7 @@ it(`${count} requests of seed ${seed} at the doors find nothing`, {
   expect(errors.slice(0, 5)).toEqual([])
 })
 
-it('a token that no database can hold is refused', async () => {
+it('a token with a NUL, which PostgreSQL cannot store, is refused', async () => {
   const url = `${server.config.apiUrl}/api/auth/reset-password?token=%00`
   const headers = { origin: server.config.apiUrl, 'content-type': 'application/json' }
   const body = JSON.stringify({ newPassword: 'correct horse battery' })
