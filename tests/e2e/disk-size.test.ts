@@ -1,4 +1,4 @@
-/** A Dock's disk holds what its size says: room comes back when files go, and what does not fit is refused inside. */
+/** A Dock's disk has its full size: deleted files free space, and a write that does not fit fails inside the Dock. */
 import type { Dock } from '@dock/contract'
 import { expect, it } from 'vitest'
 import { createDock, deleteDock, exec, run } from './support/dock.ts'
@@ -6,7 +6,7 @@ import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
 const gibibyteDock = (): Promise<Dock> => createDock(server, { diskGiB: 1 })
-/** In large pieces: each that is written costs a sandbox about 0.1 ms. */
+/** Writes in large pieces, because each write costs a sandbox about 0.1 ms. */
 const write = (name: string, megabytes: number): string =>
   `dd if=/dev/urandom of=${name} bs=1MB count=${megabytes} iflag=fullblock status=none`
 
@@ -22,7 +22,7 @@ it('a Dock of 1 GiB writes 800 MB, stops, resumes, deletes them, and writes 800 
   await deleteDock(server, id)
 })
 
-it('a branch of a Dock that holds 800 MB is refused 400 MB more, and only that; its neighbour notices nothing', async () => {
+it('a branch of a Dock with 800 MB cannot write 400 MB more, but can write less; its source is unaffected', async () => {
   const source = await gibibyteDock()
   const sum = await run(server, source.id, `${write('data', 800)} && sync && sha256sum data`)
   const params = { id: source.id }

@@ -1,4 +1,4 @@
-/** What a real Dock has from its Environment: variables, secret files, a key of its own; and what an upgrade takes away. */
+/** What a real Dock gets from its Environment: variables, secret files and its own API key; and what an upgrade removes. */
 import { createClient } from '@dock/sdk'
 import { expect, it } from 'vitest'
 import { run } from './support/dock.ts'
@@ -8,7 +8,7 @@ import { freshName, useServer } from './support/use-server.ts'
 const server = useServer()
 const { client, admin } = server
 
-/** Its id, as the parameter of its routes. */
+/** Creates an Environment. Returns its id as a route parameter. */
 const makeEnvironment = async (): Promise<{ ref: string }> => {
   const body = { organizationId: admin.organizationId, name: freshName('secrets') }
   return { ref: (await client.call('createEnvironment', { body })).id }
@@ -24,7 +24,7 @@ const upgrade = async (params: { ref: string }): Promise<void> => {
   await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe('completed')
 }
 
-it('gives variables to commands and files to their folder', async () => {
+it('commands see the variables, and the files are in their folder', async () => {
   const params = await makeEnvironment()
   const value = `it's "quoted"\n  $HOME and \\ and \`id\`\nlast line`
   const contents = `first\n'"$x"\n`
@@ -36,7 +36,7 @@ it('gives variables to commands and files to their folder', async () => {
   expect(await run(server, id, 'stat -c "%a %U" /home/user/work/config/token')).toBe('600 user\n')
 })
 
-it('takes from a running Dock what an upgrade leaves out, and from a stopped one with its next boot', async () => {
+it('an upgrade removes variables and files from a running Dock, and from a stopped one at its next boot', async () => {
   const params = await makeEnvironment()
   await client.call('setEnvironmentVariable', { params, body: { key: 'REMOVED', value: 'there' } })
   await client.call('setEnvironmentFile', { params, body: { path: 'config/token', contents: 'there' } })
@@ -53,7 +53,7 @@ it('takes from a running Dock what an upgrade leaves out, and from a stopped one
   expect(await run(server, stopped.id, look)).toBe('gone added\n')
 })
 
-it('gives a Dock a key that reaches this Dock and nothing else, until an upgrade gives it the next', async () => {
+it('a Dock’s key reaches this Dock only, and an upgrade replaces it', async () => {
   const params = await makeEnvironment()
   await client.call('updateEnvironment', { params, body: { passDockCredentials: true } })
   const [mine, other] = [await start(params), await start(params)]
@@ -78,7 +78,7 @@ it('gives a Dock a key that reaches this Dock and nothing else, until an upgrade
   await expect(as(former).call('readDock', own)).rejects.toMatchObject({ code: 'unauthorized' })
 })
 
-it('leaves variables and the key of the Dock off its disk, where what the user writes is found', async () => {
+it('variables and the Dock’s key are never on its disk, unlike files that the user writes', async () => {
   const params = await makeEnvironment()
   const value = freshName('of-a-variable')
   const written = freshName('of-the-user')

@@ -6,12 +6,12 @@ import { freshName, useServer } from './support/use-server.ts'
 const server = useServer()
 
 describe('the first start', () => {
-  it('makes a first Dock, runs uname in it and says how to go on', () => {
+  it('creates a first Dock, runs uname in it, and prints the next steps', () => {
     expect(server.output()).toContain('Linux')
     expect(server.output()).toMatch(/curl .*\/v1\/docks/)
   })
 
-  it('writes the way in to admin.json', async () => {
+  it('writes working credentials to admin.json', async () => {
     const me = await server.client.call('readMe', {})
     expect(me).toMatchObject({ email: server.admin.email, emailVerified: true, instanceAdmin: true })
   })
@@ -42,13 +42,13 @@ describe('a Dock', () => {
     })
   })
 
-  it('is a machine of its own: kernel, processes, disk, memory, user', async () => {
+  it('is a separate machine: kernel, processes, disk, memory, user', async () => {
     const dock = await createDock(server, { memoryMiB: 768, diskGiB: 3 })
     expect(await run(server, dock.id, 'uname -r')).not.toContain(release())
     expect(Number(await run(server, dock.id, 'ls /proc | grep -c "^[0-9]"'))).toBeLessThan(20)
     expect(await run(server, dock.id, 'id -un; pwd; echo $HOME')).toBe('user\n/home/user/work\n/home/user\n')
     expect(await run(server, dock.id, 'sudo id -u')).toBe('0\n')
-    // One that nobody reaps is there for `kill` for ever.
+    // An orphan that is never reaped would exist for `kill` forever.
     const orphan = `bash -c 'sleep 0.05 & echo $!' >orphan`
     const ended = 'while kill -0 "$(<orphan)" 2>/dev/null; do sleep 0.02; done; echo gone'
     expect(await run(server, dock.id, `${orphan}; ${ended}`)).toBe('gone\n')
@@ -60,7 +60,7 @@ describe('a Dock', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('keeps to its own disk: what is over the limit is refused, the neighbour goes on', async () => {
+  it('cannot write more than its disk size, and its neighbour is unaffected', async () => {
     const [small, neighbour] = await Promise.all([createDock(server, { diskGiB: 1 }), createDock(server)])
     const fill = 'dd if=/dev/zero of=big bs=1MB count=1500 status=none; rm -f big'
     const full = await exec(server, small.id, fill, { timeoutSeconds: 120 })
@@ -69,7 +69,7 @@ describe('a Dock', () => {
     await Promise.all([deleteDock(server, small.id), deleteDock(server, neighbour.id)])
   })
 
-  it('ends a command and its whole tree at the timeout', async () => {
+  it('kills a command and its process tree at the timeout', async () => {
     const dock = await createDock(server)
     await expect(
       exec(server, dock.id, 'setsid sleep 4711 & nohup sleep 4712 & sleep 4713', { timeoutSeconds: 1 }),
@@ -84,7 +84,7 @@ describe('a Dock', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('clips each stream at 1 MiB', async () => {
+  it('truncates stdout and stderr at 1 MiB each', async () => {
     const dock = await createDock(server)
     const result = await exec(server, dock.id, 'head -c 3000000 /dev/zero | tr "\\0" x')
     expect(result.truncated).toBe(true)

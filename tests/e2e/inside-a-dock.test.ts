@@ -1,4 +1,4 @@
-/** What a Dock starts with and what happens in it over time: variables, the setup script, commands, samples, the ttl. */
+/** Inside a Dock: variables, the setup script, commands, usage samples. */
 import { expect, it } from 'vitest'
 import { createDock, deleteDock, exec, run } from './support/dock.ts'
 import { freshName, useServer } from './support/use-server.ts'
@@ -12,13 +12,13 @@ const create = (over: object) =>
   })
 const patiently = { timeout: 60_000, interval: 250 }
 
-it('has its variables in every shell, across a stop, and a branch has its own over them', async () => {
+it('variables are set in every shell, survive a stop, and a branch can override them', async () => {
   const dock = await create({ env: { GREETING: 'hello  "world"\nagain', OTHER: 'one' } })
   expect(await run(server, dock.id, 'printf %s "$GREETING"')).toBe('hello  "world"\nagain')
   expect(await run(server, dock.id, 'bash -lc "printf %s \\"\\$OTHER\\""')).toBe('one')
   const given = await exec(server, dock.id, 'printf %s "$OTHER"', { env: { OTHER: 'for this call' } })
   expect(given.stdout).toBe('for this call')
-  // /tmp lies on the disk like all else: in memory it would be lost, and count against the Dock's.
+  // /tmp is on the disk. In memory it would be lost at a stop, and would use the Dock's memory.
   await run(server, dock.id, 'echo kept >/tmp/kept; [ "$(stat -c %d /tmp)" = "$(stat -c %d /)" ]')
   await client.call('stopDock', { params: { id: dock.id }, body: {} })
   await client.call('resumeDock', { params: { id: dock.id }, body: {} })
@@ -27,7 +27,7 @@ it('has its variables in every shell, across a stop, and a branch has its own ov
   expect(await run(server, copy.id, 'printf "%s/%s" "$OTHER" "$GREETING"')).toBe('two/hello  "world"\nagain')
 })
 
-it('is set up once after ready, as its user, and says how it went', async () => {
+it('the setup script runs once after ready, as the Dock’s user, and its result is reported', async () => {
   const dock = await create({
     env: { SECRET: 'a-secret-value' },
     setupScript: 'id -un; echo made > ~/work/made; echo "with $SECRET"',
@@ -47,21 +47,21 @@ it('is set up once after ready, as its user, and says how it went', async () => 
   })
 })
 
-it('ends a setup script that runs when it is stopped', async () => {
+it('a stop ends a running setup script', async () => {
   const dock = await create({ setupScript: 'sleep 600' })
   await expect.poll(async () => (await read(dock.id)).setupStatus, patiently).toBe('running')
   await client.call('stopDock', { params: { id: dock.id }, body: {} })
   expect(await read(dock.id)).toMatchObject({ setupStatus: 'failed', setupError: 'stopped' })
 })
 
-it('runs four commands at once, which a forced stop ends', async () => {
+it('at most four commands run at once, and a forced stop ends them', async () => {
   const dock = await createDock(server, { name: freshName('busy') })
   const codeOf = (work: Promise<unknown>): Promise<string> =>
     work.then(
       () => 'ran',
       (error) => error.code,
     )
-  // Each holds until it is ended; one that found the look below in its place tries again.
+  // Runs until it is ended. Retries if the check below took its slot.
   const hold = async (): Promise<string> => {
     const code = await codeOf(exec(server, dock.id, 'exec sleep 600', { timeoutSeconds: 600 }))
     return code === 'rate_limited' ? hold() : code
@@ -74,7 +74,7 @@ it('runs four commands at once, which a forced stop ends', async () => {
     expect(['dock_not_running', 'exec_failed']).toContain(outcome)
 })
 
-it('answers what was written as text, cut between characters', async () => {
+it('returns output as valid text, truncated between characters', async () => {
   const dock = await createDock(server)
   const binary = await exec(server, dock.id, "printf 'a\\377b'; printf 'é' >&2")
   expect(binary).toMatchObject({ stdout: 'a\ufffdb', stderr: 'é', truncated: false })
@@ -88,7 +88,7 @@ it('answers what was written as text, cut between characters', async () => {
   await expect(lost).rejects.toMatchObject({ code: 'validation_error' })
 })
 
-it('reports what it uses', async () => {
+it('reports its resource usage', async () => {
   const dock = await createDock(server)
   const sample = async () =>
     (await client.call('readDockStats', { params: { id: dock.id }, query: {} })).sample

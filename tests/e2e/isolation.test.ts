@@ -1,6 +1,6 @@
 /**
- * From a Dock, as root in it: the outside answers; the host, its networks, metadata services and other Docks do not,
- * though each of them would answer the host itself. Nor does a packet get through that bears another's address.
+ * Network isolation, tested as root in a Dock. The Dock reaches the internet, but not the host, private networks, metadata
+ * services or other Docks, although all of them respond to the host. Packets with a forged source address are dropped.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -23,7 +23,7 @@ const programText = (name: string): string => readFileSync(programs + name, 'utf
 const number = 100 + (process.pid % 100)
 const [open4, open6] = [`198.51.100.${number}`, '2001:db8:77::77']
 const lan = ['10.201.7.7', '172.20.7.7', '192.168.77.7', 'fd77:77::77']
-/** Of Amazon and most others, Alibaba, Azure, Oracle. */
+/** Metadata services: Amazon and most others (IPv4 and IPv6), Alibaba, Azure, Oracle. */
 const metadata = ['169.254.169.254', 'fd00:ec2::254', '100.100.100.200', '168.63.129.16', '192.0.0.192']
 
 let outside: Outside
@@ -32,7 +32,7 @@ let a: Dock
 let b: Dock
 let gateway: string
 let hostGreeter: ChildProcess
-/** From where datagrams came to the greeters of the host and of the outside. */
+/** Sources of the datagrams that arrived at the greeters on the host and outside. */
 const heard = { byHost: '', outside: '' }
 
 const inDock = async (dock: Dock, program: string, env: Record<string, string>): Promise<string> => {
@@ -45,7 +45,7 @@ const inDock = async (dock: Dock, program: string, env: Record<string, string>):
 
 const linesOf = (text: string): string[] => text.trim().split('\n').sort()
 
-/** Which of these answer on this machine itself. */
+/** Returns the targets that respond to this machine. */
 const probedFromHost = (targets: readonly string[]): Promise<string[]> =>
   new Promise((resolve) => {
     const child = spawn('perl', [`${programs}probe.pl`], { stdio: ['pipe', 'pipe', 'inherit'] })
@@ -73,7 +73,7 @@ const hostAddresses = (): string[] =>
           .map((each) => each.address),
   )
 
-/** Everything on this machine that takes connections or datagrams, whatever it is: agent, control plane, database. */
+/** Lists everything that listens on this machine, for example agent, control plane and database. */
 const listeners = async (): Promise<string[]> => {
   const { stdout } = await runOnHost('ss', ['-Hltun'])
   const found = stdout.matchAll(/^(tcp|udp) .*?:(\d+) /gm)
@@ -101,14 +101,14 @@ afterAll(async () => {
   await outside?.remove()
 })
 
-it('reaches the outside by TCP, UDP and ICMP, and nothing else that would answer', async () => {
+it('a Dock reaches the internet by TCP, UDP and ICMP, and nothing else', async () => {
   const open = eachWay(open4)
   const closed = [...[open6, ...lan, ...metadata, ...hostAddresses()], gateway, b.ip!].flatMap(eachWay)
   expect(await probedFromHost([...open, ...closed])).toEqual([...open, ...closed].sort())
   expect(await probedFrom(a, [...open, ...closed])).toEqual(open.sort())
 })
 
-it('reaches none of what listens on the host, but for its names', async () => {
+it('a Dock reaches nothing that listens on the host, except its name server', async () => {
   const all = await listeners()
   expect(all).toContain(`tcp ADDRESS ${new URL(server.admin.baseUrl).port}`)
   const nameserver = (await run(server, a.id, "awk '/nameserver/ {print $2}' /etc/resolv.conf")).trim()
@@ -118,7 +118,7 @@ it('reaches none of what listens on the host, but for its names', async () => {
   expect(await probedFrom(a, targets)).toEqual([`tcp ${nameserver} 53`])
 })
 
-it('makes no packets of its own, even as root', async () => {
+it('root in a Dock cannot create raw packets or use another address', async () => {
   const tried = `
     use Socket;
     for (["packet", 17, SOCK_RAW, 768], ["raw", AF_INET, SOCK_RAW, 255], ["raw icmp", AF_INET, SOCK_RAW, 1]) {
@@ -137,7 +137,7 @@ it('makes no packets of its own, even as root', async () => {
   ])
 })
 
-it('is not believed where its sandbox is broken and writes packets under other addresses', async () => {
+it('packets with forged source addresses are dropped, even from a compromised sandbox', async () => {
   const { stdout } = await runOnHost('ip', ['-json', 'link', 'show', 'type', 'veth'])
   const links = JSON.parse(stdout) as { ifalias?: string; address: string }[]
   const router = links.find(({ ifalias }) => ifalias === a.id)!.address
@@ -153,7 +153,7 @@ it('is not believed where its sandbox is broken and writes packets under other a
   for (const from of addresses) for (const to of [open4, host, b.ip!]) await send(from, to)
   for (const to of [host, b.ip!, '127.0.0.1', gateway]) await send(a.ip!, to)
   for (const to of [open6, `fd53:${number}::1`]) await send('fd99::2', to)
-  // What is allowed goes last: when it has arrived, all else would have.
+  // The allowed packet is sent last: once it has arrived, all others would have arrived.
   await send(a.ip!, open4)
   await expect.poll(() => heard.outside).not.toBe('')
   await probedFromHost([`udp ${host} ${port}`, `udp ${b.ip} ${port}`])
@@ -163,7 +163,7 @@ it('is not believed where its sandbox is broken and writes packets under other a
   expect(linesOf(last)).toEqual([await addressTowards(b), 'ready'].sort())
 })
 
-/** The address under which the host speaks to a Dock. */
+/** Returns the host's source address for packets to a Dock. */
 const addressTowards = async ({ ip }: Dock): Promise<string> => {
   const { stdout } = await runOnHost('ip', ['-json', 'route', 'get', ip!])
   return (JSON.parse(stdout) as { prefsrc: string }[])[0]!.prefsrc

@@ -1,4 +1,4 @@
-/** A Dock that takes more memory than it has: the largest process is ended, and the Dock lives on. */
+/** When a Dock runs out of memory, its largest process is killed, and the Dock keeps running. */
 import { expect, it } from 'vitest'
 import { createDock, exec, run } from './support/dock.ts'
 import { useServer } from './support/use-server.ts'
@@ -13,7 +13,7 @@ const alertsOf = async (id: string): Promise<string[]> => {
 it.each([
   { hog: 'a process', program: '$hog = "x" x (1 << 30);' },
   {
-    // A file in memory is no process's, but the sandbox's own.
+    // A memfd belongs to the sandbox instead of a process.
     hog: 'a file in memory',
     program: `$name = "hog"; $file = syscall(319, $name, 0); $part = "x" x (1 << 20);
       open(HOG, ">&=", $file); syswrite(HOG, $part) or die $! for 1 .. 1024;`,
@@ -24,7 +24,7 @@ it.each([
   const ended = await exec(server, dock.id, `perl -e '${program} print "all of it"'`)
   expect(ended).toMatchObject({ exitCode: 137, stdout: '' })
   expect(ended.stderr).toMatch(/(^|\n)dock: \S+ was ended because the Dock ran out of memory \(512 MiB\)\n$/)
-  // In memory: the sandbox is the same.
+  // The file is in memory, so the sandbox was not restarted.
   expect(await run(server, dock.id, 'cat /dev/shm/kept')).toBe('what is kept\n')
   expect(await alertsOf(dock.id)).toEqual([])
 })

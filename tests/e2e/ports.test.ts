@@ -13,7 +13,7 @@ beforeAll(async () => {
   dock = await createDock(server, { name: freshName('ports') })
 })
 
-/** Answers the wanted number of bytes at GET /bytes/N, the digest of what it is sent at POST; echoes WebSocket frames. */
+/** A server that sends N bytes at GET /bytes/N and the digest of the body at POST, and echoes WebSocket frames. */
 const program = String.raw`
 use strict; use Socket;
 my ($address, $port) = @ARGV;
@@ -79,7 +79,7 @@ describe.each([
     url = await expose(port)
   })
 
-  it('answers at its public address, also large things both ways', async () => {
+  it('responds at its public address, with large bodies in both directions', async () => {
     expect(await get(url)).toEqual([200, `hello from ${address}`])
     const [response] = await ask(url, `/bytes/${64 * 1024 * 1024}`)
     let received = 0
@@ -91,12 +91,12 @@ describe.each([
     expect(digest).toBe(createHash('sha256').update(body).digest('hex'))
   })
 
-  it('takes many requests at once', async () => {
+  it('serves many concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 60 }, () => get(url)))
     expect(answers.filter(([status]) => status !== 200)).toEqual([])
   })
 
-  it('speaks over a WebSocket', async () => {
+  it('exchanges messages over a WebSocket', async () => {
     const { host } = new URL(url)
     const socket = new WebSocket(`ws://127.0.0.1:${new URL(url).port}/`, { headers: { host } })
     await once(socket, 'open')
@@ -107,14 +107,14 @@ describe.each([
 })
 
 describe('a port', () => {
-  it('without a server says so, and is gone when it is taken away', async () => {
+  it('without a server gets a page that says so, and does not exist after it is unexposed', async () => {
     const url = await expose(9)
-    expect(await get(url)).toEqual([502, expect.stringContaining('Nothing answers')])
+    expect(await get(url)).toEqual([502, expect.stringContaining('Nothing is listening')])
     await server.client.call('unexposePort', { params: { id: dock.id, port: 9 } })
     await expect.poll(async () => (await get(url))[0], { timeout: 20_000 }).toBe(404)
   })
 
-  it('of a Dock that stopped says so, and works again when Dock and server are back', async () => {
+  it('of a stopped Dock gets a page that says so, and works again when Dock and server are back', async () => {
     const url = await expose(8000)
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })
     await expect
@@ -122,7 +122,7 @@ describe('a port', () => {
       .toContain('The Dock is not running')
     await server.client.call('resumeDock', { params: { id: dock.id }, body: {} })
     await untilState(server, dock.id, ['ready'])
-    await expect.poll(async () => (await get(url))[1], { timeout: 20_000 }).toContain('Nothing answers')
+    await expect.poll(async () => (await get(url))[1], { timeout: 20_000 }).toContain('Nothing is listening')
     await serve('0.0.0.0', 8000)
     await expect.poll(() => get(url), { timeout: 20_000 }).toEqual([200, 'hello from 0.0.0.0'])
   })

@@ -1,6 +1,6 @@
 /**
- * Repositories in real Docks, from git's own http-backend over TLS: cloned at the start, reached from inside through the
- * Dock's git door, by this Dock and for its own repositories alone. No token is ever in a Dock.
+ * Repositories in real Docks, served by git's http-backend over TLS. They are cloned at the start. Git in the Dock uses
+ * the Dock's git door, which serves only this Dock and only its repositories. No token ever enters a Dock.
  */
 import { join } from 'node:path'
 import type { Dock } from '@dock/contract'
@@ -22,7 +22,7 @@ const cookiesOf = (response: Response): string =>
     .map((each) => each.split(';')[0])
     .join('; ')
 
-/** Signs the first person in and links them to the provider, as a browser would. */
+/** Signs the first person in and links the account to the provider, like a browser. */
 const link = async (name: 'github' | 'gitlab'): Promise<void> => {
   const post = (path: string, body: object, cookie = '') =>
     fetch(`${admin.baseUrl}/api/auth${path}`, {
@@ -68,7 +68,7 @@ const start = ({ ref }: { ref: string }): Promise<Dock> =>
     body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, environment: ref },
   })
 
-it('clones what is private and what is public, runs the setup script in the clone, and lets git fetch and push', async () => {
+it('clones private and public repositories, runs the setup script in the clone, and lets git fetch and push', async () => {
   const params = await makeEnvironment([
     { fullName: 'acme/app', baseBranch: 'work', setupScript: 'echo "$PWD $WORD" > /home/user/set-up' },
     { fullName: 'open/tool' },
@@ -88,7 +88,7 @@ it('clones what is private and what is public, runs the setup script in the clon
   expect(await provider.git('acme/app', 'log', '-1', '--format=%s', 'work')).toBe('third\n')
   expect((await inside('git -C app config remote.origin.url')).trim()).toBe(`${provider.url}/acme/app.git`)
 
-  // What is not selected goes to the provider itself, and there without a credential.
+  // Requests for other repositories go directly to the provider, without a credential.
   await inside(`git config --global http.sslCAInfo ~/authority.pem && cat >~/authority.pem <<'END'
 ${provider.authority}END`)
   expect(await inside(`git clone -q ${provider.url}/open/other && cat other/README`)).toBe(
@@ -106,7 +106,7 @@ ${provider.authority}END`)
     expect(elsewhere).toMatchObject({ exitCode: 128, stderr: expect.stringContaining('terminal prompts') })
   }
 
-  // The door knows its Dock by the way that packets come: those of another one do not arrive.
+  // The door identifies its Dock by the network interface. Packets of another Dock do not arrive.
   const address = (await inside(`git ls-remote --get-url ${provider.url}/acme/app`)).trim()
   expect(address).toMatch(/^http:\/\/[0-9.]+:9419\/github\/acme\/app$/)
   const other = await start(await makeEnvironment([{ fullName: 'open/tool' }]))
@@ -122,7 +122,7 @@ ${provider.authority}END`)
   expect(refused.stderr).toContain('remote: acme/app is not among the repositories of this Dock.')
 })
 
-it('reaches a repository of GitLab in the same way', async () => {
+it('works with a GitLab repository too', async () => {
   const dock = await start(await makeEnvironment([{ provider: 'gitlab', fullName: 'lab/tool' }]))
   expect(dock).toMatchObject({ state: 'ready', setupStatus: 'done', setupError: null })
   const identity = '-c user.name=Ada -c user.email=ada@example.test'
@@ -131,7 +131,7 @@ it('reaches a repository of GitLab in the same way', async () => {
   expect(await provider.git('lab/tool', 'log', '-1', '--format=%s', 'pushed')).toBe('of-a-dock\n')
 })
 
-it('is ready though a repository cannot be had, says which and why, and never with a token', async () => {
+it('becomes ready even if a clone fails, and reports which and why, without a token', async () => {
   const dock = await start(
     await makeEnvironment([
       { fullName: 'acme/hidden', setupScript: 'touch ~/never' },
@@ -145,7 +145,7 @@ it('is ready though a repository cannot be had, says which and why, and never wi
   expect(await run(server, dock.id, 'ls ~/work; ls ~')).toBe('tool\nwork\n')
 })
 
-it('shows its tokens in no process, no log, no memory and on no disk of a Dock, while git uses them and afterwards', async () => {
+it('tokens never appear in processes, logs, memory or the disk of a Dock, during and after their use', async () => {
   const token = 'canary-'
   const written = freshName('of-the-user')
   const processes = watchProcesses({ token, folder: server.dataDir })
@@ -153,7 +153,7 @@ it('shows its tokens in no process, no log, no memory and on no disk of a Dock, 
   await client.call('setEnvironmentFile', { params, body: { path: 'mine', contents: written } })
   const dock = await start(params)
   expect(dock).toMatchObject({ state: 'ready', setupStatus: 'done' })
-  // What processes of the Dock show each other, beside one that shows a word on purpose.
+  // Searches what the Dock's processes can see of each other. A control process shows a word on purpose.
   const watched = `cd ~/work/app
     ( while :; do cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ; done >/dev/shm/seen 2>/dev/null ) & watcher=$!
     WORD=${written} sleep 60 & sleeper=$!
@@ -164,10 +164,10 @@ it('shows its tokens in no process, no log, no memory and on no disk of a Dock, 
     tr '\\0' '\\n' </dev/shm/seen | grep -a -e "^WORD=${written}$" -e can''ary- | sort -u`
   expect((await exec(server, dock.id, watched)).stdout).toBe(`WORD=${written}\n`)
   expect(await memoryHolds(dock.id, written)).toBe(true)
-  // All that follows the word, which the search above has among its own arguments.
+  // Searches for complete tokens, because the prefix is in the arguments of the search above.
   for (const rest of ['scoped', 'person', 'refresh'])
     expect([rest, await memoryHolds(dock.id, token + rest)]).toEqual([rest, false])
-  // Before the searches below, which have the token among their own arguments.
+  // Ended before the searches below, which have the prefix in their arguments.
   await processes.end()
   expect(processes.seen).toContain('folder in cmdline')
   expect([...processes.seen].filter((each) => each.startsWith('token'))).toEqual([])

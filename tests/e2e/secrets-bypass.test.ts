@@ -1,6 +1,6 @@
 /**
- * `secretsAccess: admins` on real Docks: a member is refused on every way to what a Dock was given, where an admin finds
- * it, and where its files are gone from a disk that bore them. `tests/api/secrets-bypass.test.ts` has every route.
+ * `secretsAccess: admins` on real Docks: a member is refused on every way to the secrets of a Dock, even after their files
+ * were removed from the disk; an admin is not. `tests/api/secrets-bypass.test.ts` covers every route.
  */
 import { newUuid } from '@dock/foundation'
 import { expect, it } from 'vitest'
@@ -52,7 +52,7 @@ const ways = ({ running, stopped, snapshot, template }: Things) => {
 
 const refused = { code: 'environment_secrets_admin_only' }
 
-it('keeps a member from what is for admins, also where it was taken away, and from nothing else', async () => {
+it('keeps a member away from secrets for admins, even after their removal, and from nothing else', async () => {
   const member = await joinAsMember(server)
   const closed = ways(await makeThings(await makeEnvironment('admins')))
   for (const [way, go] of Object.entries(closed)) await expect(go(member), way).rejects.toMatchObject(refused)

@@ -28,7 +28,7 @@ describe('stop and resume', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('a second stop answers the state, a resume of a running Dock is a conflict', async () => {
+  it('a second stop returns the state, and a resume of a running Dock is a conflict', async () => {
     const dock = await createDock(server)
     await expect(
       server.client.call('resumeDock', { params: { id: dock.id }, body: {} }),
@@ -44,7 +44,7 @@ describe('stop and resume', () => {
 })
 
 describe('branch', () => {
-  it('copies a running Dock, which goes on; the two are apart', async () => {
+  it('copies a running Dock, which keeps running; the two are independent', async () => {
     const source = await createDock(server, { name: freshName('trunk') })
     const before = await run(server, source.id, content)
     const name = freshName('twig')
@@ -64,7 +64,7 @@ describe('branch', () => {
 })
 
 describe('an idempotency key', () => {
-  it('makes one Dock however often it is sent', async () => {
+  it('creates one Dock, however often it is sent', async () => {
     const body = { workspaceId: server.admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2 }
     const headers = { 'idempotency-key': freshName('only-once') }
     const first = await server.client.call('createDock', { body, headers })

@@ -26,7 +26,7 @@ const shows = (text: string | RegExp) => (lines: string[]) =>
 const prompt = (lines: string[]) => lines.findLast((line) => line !== '')?.endsWith('$') ?? false
 
 describe('a terminal', () => {
-  it('is a login shell of the user, in the folder of commands, on a terminal that knows its size', async () => {
+  it('is a login shell of the user in the work folder, with the right terminal size', async () => {
     const screen = await open()
     await screen.until(prompt, 'a prompt')
     screen.type('echo "$(id -un) $PWD $TERM $(stty size)"\r')
@@ -41,7 +41,7 @@ describe('a terminal', () => {
     expect(await screen.closed).toEqual({ exitCode: 3, code: 1000 })
   })
 
-  it('runs less, also while the size changes', async () => {
+  it('runs less, including a resize', async () => {
     const screen = await open()
     await screen.until(prompt, 'a prompt')
     screen.type('echo before; less numbers\r')
@@ -83,7 +83,7 @@ describe('a terminal', () => {
     await screen.until(prompt, 'a prompt')
   })
 
-  it('runs tmux, whose session outlives the terminal', async () => {
+  it('runs tmux, whose session survives the end of the terminal', async () => {
     const first = await open()
     await first.until(prompt, 'a prompt')
     first.type('tmux new -s work\r')
@@ -102,10 +102,10 @@ describe('a terminal', () => {
     await second.until((lines) => !lines.some((line) => line.includes('│')), 'the shell before it')
   })
 
-  it('passes ^C to what runs in it, and survives a flood', async () => {
+  it('passes ^C to the running program, and survives a flood of output', async () => {
     const screen = await open()
     await screen.until(prompt, 'a prompt')
-    // Said by the program itself: what is typed before it has the terminal is the shell's.
+    // The program prints the word itself, so that ^C is typed only when the program has the terminal.
     screen.type('sh -c \'echo wait"ing"; exec sleep 1000\'\r')
     await screen.until((lines) => lines.includes('waiting'), 'a command that waits')
     screen.type('\x03')
@@ -117,11 +117,11 @@ describe('a terminal', () => {
     screen.type('\x03')
     await screen.until(prompt, 'a prompt again')
     screen.type('clear; echo still-$((40 + 2))\r')
-    await screen.until(shows('still-42'), 'a shell that answers')
+    await screen.until(shows('still-42'), 'a shell that responds')
   })
 
-  it('is one of four, and ends when its Dock stops', async () => {
-    // A Dock of its own: in the other one a shell of the test before may still be ending, and would count.
+  it('is limited to four per Dock, and ends when its Dock stops', async () => {
+    // A new Dock, because a shell of an earlier test may still be ending in the other one and would count.
     const { id } = await createDock(server, { name: freshName('four-terminals') })
     for (let count = 0; count < 4; count += 1) await open(id)
     await expect(open(id)).rejects.toMatchObject({ code: 'rate_limited', status: 429 })

@@ -5,11 +5,11 @@ import { createDock, exec, run } from './support/dock.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
-/** The size that a create has that names none: what the pool holds. */
+/** The default size of a create, which the warm pool holds. */
 const usual = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
 const patient = { timeout: 90_000, interval: 200 }
 
-/** Ids of this server's sandboxes, which carry their Dock and the generation that they were booted with. */
+/** Lists this server's sandboxes. Their names contain the Dock and the generation at boot. */
 const sandboxes = async (): Promise<string[]> => {
   const names = await readdir(join(server.dataDir, 'host/runsc'))
   return [
@@ -19,14 +19,14 @@ const sandboxes = async (): Promise<string[]> => {
 const bootedFor = (dockId: string, generation: number): string =>
   `d${dockId.replaceAll('-', '')}g${generation.toString(16).padStart(8, '0')}`
 
-/** Whether a sandbox stands still, as the kernel says. */
+/** Returns true if the kernel reports the sandbox's cgroup as frozen. */
 const isFrozen = async (sandbox: string): Promise<boolean> => {
   const one = await readFile(`/sys/fs/cgroup/freezer/dock/${sandbox}/freezer.state`, 'utf8').catch(() => null)
   if (one !== null) return one.trim() === 'FROZEN'
   return (await readFile(`/sys/fs/cgroup/dock/${sandbox}/cgroup.events`, 'utf8')).includes('frozen 1')
 }
 
-/** Waits until sandboxes stand in the pool, frozen. */
+/** Waits until the pool has this many frozen sandboxes. */
 const untilPooled = (count: number): Promise<void> =>
   expect
     .poll(async () => {
@@ -36,7 +36,7 @@ const untilPooled = (count: number): Promise<void> =>
     .toBeGreaterThanOrEqual(count)
 
 describe('the warm pool', () => {
-  it('holds sandboxes that become Docks under their own names, each with an identity of its own', async () => {
+  it('provides sandboxes that become Docks, each with its own name and identity', async () => {
     await untilPooled(2)
     const [one, other] = [await createDock(server, usual), await createDock(server, usual)]
     const running = await sandboxes()
@@ -48,7 +48,7 @@ describe('the warm pool', () => {
     expect(mine.split('\n')[2]).not.toBe(theirs.split('\n')[2])
   })
 
-  it('gives a Dock with a name and variables of its own all of that', async () => {
+  it('applies a given name and variables to a Dock', async () => {
     await untilPooled(1)
     const name = freshName('warm')
     const dock = await server.client.call('createDock', {
@@ -68,7 +68,7 @@ describe('the warm pool', () => {
     )
   })
 
-  it('gives a Dock that stops and resumes like any other', async () => {
+  it('provides Docks that stop and resume like any other', async () => {
     await untilPooled(1)
     const dock = await createDock(server, usual)
     await run(server, dock.id, 'echo kept > file; cat /etc/machine-id > identity')
@@ -81,7 +81,7 @@ describe('the warm pool', () => {
 })
 
 describe('a Dock in which nothing runs', () => {
-  it('is frozen after a while, one in which something runs is not, and a command finds it as it was', async () => {
+  it('is frozen after a while and keeps its state, but not while a program runs', async () => {
     const [idle, busy] = [await createDock(server), await createDock(server)]
     await run(server, busy.id, 'setsid sleep 1000 >/dev/null 2>&1 & echo $! > /tmp/pid')
     await run(server, idle.id, 'echo here > /tmp/file')

@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { startStorageProof } from '../storage/storage-world.ts'
-import { judgeSweeps, soakSweeps } from '../storage/sweep-soak.ts'
+import { checkSweeps, soakSweeps } from '../storage/sweep-soak.ts'
 
 const { values } = parseArgs({
   options: {
@@ -51,7 +51,7 @@ try {
   })
   print(`done: ${listed(done)}`)
   print(`refused: ${listed(refused)}`)
-  const findings = await judgeSweeps(world)
+  const findings = await checkSweeps(world)
   problems = findings.problems
   const log = await readFile(world.logFile, 'utf8')
   const said = (message: string): number => log.split(`"msg":"${message}"`).length - 1

@@ -1,7 +1,7 @@
 /**
- * One round of a capture and its copy under a fault: at a write, sync, freeze, snapshot, rename or read the process is
- * killed or the call fails. Afterwards every Snapshot that reads `completed` must hold exactly what the disk held: on its
- * host at once, and from its copy on a scratch disk.
+ * A round that captures and copies a disk with one injected fault: at a write, sync, freeze, snapshot, rename or read, the
+ * process is killed or the call fails. Afterwards every `completed` Snapshot must have exactly the disk's content, in the
+ * host's capture and in the copy restored to a scratch disk.
  */
 import { readdir } from 'node:fs/promises'
 import { sql } from 'kysely'
@@ -14,7 +14,7 @@ import {
   until,
 } from './storage-world.ts'
 
-/** What a stop and a branch come to once, and a second time. */
+/** Disk calls of a stop and of a branch: those that occur at least once, and those that occur twice. */
 const capturePlaces = {
   stop: [['sync', 'freeze', 'snapshot', 'thaw', 'unmount', 'destroySubvolume'], ['sync']],
   branch: [['sync', 'freeze', 'snapshot', 'thaw'], ['snapshot']],
@@ -35,7 +35,7 @@ export function nameOf({ place, fate, passes, branch }: Fault): string {
   return `${place} ${fate} after ${passes}, ${branch ? 'branch' : 'stop'}`
 }
 
-/** Every place with every fate, of a stop and of a branch; then again with more passes let go by. */
+/** Lists every fault point with every fate, for stop and branch, first at the first pass, then at later passes. */
 export function allFaults(): Fault[] {
   const faults: Fault[] = []
   for (const passes of [0, 1, 2, 3])
@@ -65,7 +65,7 @@ const settled = async ({ database, client }: StorageWorld, dockId: string): Prom
   return open.rows.length === 0 && ['ready', 'idle', 'archived', 'error'].includes(state)
 }
 
-/** Deletes without minding what another delete has taken already. */
+/** Deletes a Dock. Ignores errors, because an earlier delete may still be running. */
 const remove = async (world: StorageWorld, id: string): Promise<void> => {
   await world.client
     .call('deleteDock', { params: { id }, headers: { 'x-confirm-delete': id } })
@@ -74,7 +74,7 @@ const remove = async (world: StorageWorld, id: string): Promise<void> => {
 
 export type Outcome = { hit: boolean; completed: number; failed: number; problems: string[] }
 
-/** Stops or branches the Dock with the fault armed, and waits until nothing is under way. */
+/** Stops or branches the Dock with the fault armed, and waits until no operation is running. */
 const captureUnder = async (
   world: StorageWorld,
   fault: Fault,
@@ -91,7 +91,7 @@ const captureUnder = async (
   await until('the operation is over', () => settled(world, dockId))
 }
 
-/** What the captures of a Dock hold, on the host and in the store, beside what it held. */
+/** Compares the captures of a Dock, on the host and in the store, with the content of its disk. */
 const compare = async (world: StorageWorld, dockId: string, held: string): Promise<Omit<Outcome, 'hit'>> => {
   const problems: string[] = []
   const rows = await snapshotsOf(world, dockId)
@@ -114,8 +114,8 @@ const compare = async (world: StorageWorld, dockId: string, held: string): Promi
 const runs = async ({ client }: StorageWorld, dockId: string): Promise<boolean> =>
   ['ready', 'idle'].includes((await client.call('readDock', { params: { id: dockId } })).state)
 
-/** A stop that was refused left the Dock as it was; one that succeeded resumes with all that it held. */
-const holdsStill = async (world: StorageWorld, dockId: string, held: string): Promise<boolean> => {
+/** Returns true if the Dock, resumed if it was stopped, still has its content. */
+const isUnchanged = async (world: StorageWorld, dockId: string, held: string): Promise<boolean> => {
   const { state } = await world.client.call('readDock', { params: { id: dockId } })
   if (state === 'archived') await world.client.call('resumeDock', { params: { id: dockId }, body: {} })
   const root = world.host.mountOf(dockId)
@@ -126,7 +126,7 @@ const holdsStill = async (world: StorageWorld, dockId: string, held: string): Pr
   return (await fingerprint(root)) === held
 }
 
-/** Runs one and removes what it made. */
+/** Runs a round and deletes its Docks. */
 export async function captureRound(world: StorageWorld, fault: Fault, number: number): Promise<Outcome> {
   const outcome: Outcome = { hit: false, completed: 0, failed: 0, problems: [] }
   try {
@@ -139,7 +139,7 @@ export async function captureRound(world: StorageWorld, fault: Fault, number: nu
     Object.assign(outcome, await compare(world, dock.id, held))
     outcome.hit = world.faults.hasHit(fault.place)
     await world.faults.clear()
-    if (!(await holdsStill(world, dock.id, held))) outcome.problems.push('the Dock itself differs')
+    if (!(await isUnchanged(world, dock.id, held))) outcome.problems.push('the Dock itself differs')
   } catch (error) {
     outcome.problems.push(error instanceof Error ? error.message : String(error))
   }

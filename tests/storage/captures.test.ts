@@ -1,4 +1,4 @@
-/** A sample of script/prove captures, and that it would see what it looks for. */
+/** A sample of script/prove captures, and tests that its checks detect differences. */
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type FreshDatabase, freshDatabase } from '@dock/testkit'
@@ -16,7 +16,7 @@ import {
   until,
 } from './storage-world.ts'
 
-/** Processes are started and ended; what is waited for has a limit of its own. */
+/** Long, because processes start and stop. Each wait has its own timeout. */
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 
 let database: FreshDatabase
@@ -36,13 +36,13 @@ afterAll(async () => {
 })
 
 const wanted = ['disk:sync:before EIO after 0, stop', 'store:write ENOSPC after 0, stop']
-it.each(wanted)('a completed Snapshot holds what the disk held: %s', async (name) => {
+it.each(wanted)('a completed Snapshot has the content of the disk: %s', async (name) => {
   const fault = allFaults().find((each) => nameOf(each) === name)!
   const outcome = await captureRound(world, fault, wanted.indexOf(name) + 1)
   expect(outcome).toMatchObject({ hit: true, problems: [] })
 })
 
-it('a fingerprint sees one byte', async () => {
+it('a fingerprint changes with a single byte', async () => {
   const { id } = await createDiskDock(world, 'seen')
   const root = world.host.mountOf(id)
   await fillTree(root, 7)
@@ -53,7 +53,7 @@ it('a fingerprint sees one byte', async () => {
   expect(new Set([before, after, await fingerprint(root)]).size).toBe(3)
 })
 
-it('a copy that was damaged is never restored, is told of, and is made again from the capture', async () => {
+it('a damaged copy is not restored, and is replaced by a new copy of the capture', async () => {
   const { id: dockId } = await createDiskDock(world, 'damaged')
   const root = world.host.mountOf(dockId)
   await fillTree(root, 8)
@@ -75,18 +75,18 @@ it('a copy that was damaged is never restored, is told of, and is made again fro
   expect(await fingerprintOfDisk(await world.restoreToScratch(id))).toBe(held)
 })
 
-describe('an organization that keeps no data', () => {
+describe('an organization with zero data retention', () => {
   const onDisk = async (): Promise<string[]> => {
-    // The first copy makes the folder.
+    // The folder does not exist before the first copy.
     const entries = await readdir(world.objects, { recursive: true, withFileTypes: true }).catch(() => [])
-    // What the store remembers of the instance is nobody's data, and is written again every few seconds.
+    // The instance's own records are not tenants' data, and are rewritten every few seconds.
     const ofTenants = entries.filter((entry) => entry.isFile() && basename(entry.parentPath) !== 'instance')
     const objects = ofTenants.map(({ name }) => name)
     return [...objects, ...(await capturesIn(world.host))]
   }
 
-  it('has nothing on any disk soon after it said so, and after each stop from then on', async () => {
-    // What attempts that failed have left is for the daily look.
+  it('soon has no data on any disk after turning it on, and none after any later stop', async () => {
+    // Leftovers of failed attempts are removed by the daily sweep.
     const before = new Set(await onDisk())
     const fresh = async () => (await onDisk()).filter((name) => !before.has(name))
     const [archived, running] = [

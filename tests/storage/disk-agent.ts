@@ -1,6 +1,6 @@
 /**
- * The host agent with everything but sandboxes: real disks, records, link and copies, on a fake runtime whose sandboxes
- * end with it, as a machine's do when it is switched off. A round of a proof then costs milliseconds.
+ * The host agent without sandboxes: real disks, records, link and copies, but a fake runtime whose sandboxes end with the
+ * agent, like on a machine that loses power. A round of a proof then takes milliseconds.
  */
 import { join } from 'node:path'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
@@ -25,7 +25,7 @@ const done = {
   ...{ exitCode: 0, stdout: Buffer.alloc(0), stderr: Buffer.alloc(0) },
   ...{ durationMs: 1, truncated: false, timedOut: false },
 }
-/** Whatever is run in a sandbox has run. */
+/** Every command in a sandbox succeeds at once. */
 const driver = { ...fake, exec: async () => done }
 
 const agent = createAgent({

@@ -1,4 +1,4 @@
-/** A host whose disks are real and whose sandboxes are not: a folder with a pool, and disk-agent.ts kept running on it. */
+/** A host with real disks and fake sandboxes: a folder with a pool, and a disk-agent.ts that is restarted when it ends. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -18,17 +18,17 @@ const poolBytes = 24 * 2 ** 30
 
 export type DiskHost = KeptProcess & {
   poolDir: string
-  /** Where the disk of a running Dock is mounted. */
+  /** Returns the mount point of a running Dock's disk. */
   mountOf(dockId: string): string
   logFile: string
-  /** Ends it and takes its pool away. */
+  /** Stops the agent and unmounts its pool. */
   remove(): Promise<void>
 }
 
 const quiet = createLogger('disk-host')
 quiet.level = 'silent'
 
-/** An empty pool in `hostDir`, with one small image under the name. */
+/** Creates a pool in `hostDir` that contains one small image. */
 const preparePoolWithImage = async (hostDir: string, image: string): Promise<string> => {
   const poolDir = await preparePool(hostDir, { sizeBytes: poolBytes })
   const folder = join(poolDir, 'images', image)
@@ -42,7 +42,7 @@ const preparePoolWithImage = async (hostDir: string, image: string): Promise<str
   return poolDir
 }
 
-/** Takes away every mount below the folder, as far as nobody holds it, and the folder. */
+/** Lazily unmounts everything below the folder, and removes the folder. */
 export async function removePools(folder: string): Promise<void> {
   const points = (await readFile('/proc/mounts', 'utf8')).split('\n').flatMap((line) => {
     const point = line.split(' ')[1] ?? ''
@@ -52,7 +52,7 @@ export async function removePools(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true })
 }
 
-/** A process that holds a mount namespace open: mounts made in it end with it, and no other namespace copies them. */
+/** Starts a process that keeps a mount namespace open. Mounts in it end with the process and are not propagated. */
 const holdNamespace = async (hostDir: string): Promise<ChildProcess & { pid: number }> => {
   const script = '. "$PIN"; release_foreign_disks; echo ready; exec sleep infinity'
   const holder = spawn('unshare', ['--mount', '--', 'bash', '-euc', script], {
@@ -63,7 +63,7 @@ const holdNamespace = async (hostDir: string): Promise<ChildProcess & { pid: num
   return holder as ChildProcess & { pid: number }
 }
 
-/** Joins it to the control plane at the address. `environment`: what the agent is given besides. */
+/** Starts a host and joins it to the control plane at `url`. `environment` is added to the agent's environment. */
 export async function startDiskHost(options: {
   hostDir: string
   url: string
@@ -92,7 +92,7 @@ export async function startDiskHost(options: {
   }
 }
 
-/** Ids of the captures in a pool. */
+/** Lists the ids of the captures in the host's pool. */
 export async function capturesIn(host: DiskHost): Promise<string[]> {
   return readdir(join(host.poolDir, 'captures'))
 }

@@ -1,19 +1,19 @@
-/** A program of ours that is started again whenever it ends, as a supervisor does. */
+/** A program that is restarted whenever it ends, like under a supervisor. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { openSync } from 'node:fs'
 
 const pauseMs = 100
 
 export type KeptProcess = {
-  /** SIGKILL; it is started again at once. */
+  /** Kills the process with SIGKILL. It restarts immediately. */
   kill(): void
-  /** How often it has ended so far. */
+  /** Returns how often the process has ended. */
   deaths(): number
-  /** Ends it for good. */
+  /** Kills the process without a restart. */
   end(): Promise<void>
 }
 
-/** Runs the command with these variables besides the process's own; what it prints goes to the file. */
+/** Runs the command with `environment` added to this process's environment. Its output goes to the file. */
 export function keepProcess(
   command: readonly [string, ...string[]],
   environment: Record<string, string>,

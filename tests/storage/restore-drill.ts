@@ -1,4 +1,4 @@
-/** Restores copies to a scratch disk and compares them with the captures that they were made of, chunk by chunk. */
+/** Restores copies to a scratch disk and compares them with their captures, chunk by chunk. */
 import { newCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
 import { defaultCopyPace, nameChunks } from '../../apps/host-agent/src/copies/copy-capture.ts'
@@ -7,7 +7,7 @@ import type { StorageWorld } from './storage-world.ts'
 const keys = newCopyKeys()
 const pace = { ...defaultCopyPace, bytesPerSecond: 2 ** 40 }
 
-/** What stands where on a disk: its size, and each chunk that is not all zeros. */
+/** Returns a disk's size, and the name of each chunk that is not all zeros, by index. */
 const contentOf = async (disk: string): Promise<Map<number | 'size', string>> => {
   const content = new Map<number | 'size', string>()
   for await (const part of nameChunks(disk, keys, pace)) {
@@ -19,7 +19,7 @@ const contentOf = async (disk: string): Promise<Map<number | 'size', string>> =>
 
 export type Comparison = { chunks: number; different: (number | 'size')[] }
 
-/** Chunks that one of the disks lacks, or that differ. */
+/** Lists the chunks that differ or that one of the disks lacks. */
 export async function compareDisks(one: string, other: string): Promise<Comparison> {
   const [first, second] = [await contentOf(one), await contentOf(other)]
   const places = new Set([...first.keys(), ...second.keys()])
@@ -31,7 +31,7 @@ export function captureOf(world: StorageWorld, snapshotId: string): string {
   return `${world.host.poolDir}/captures/${snapshotId}/disk.raw`
 }
 
-/** Throws as a host's restore would, where an object is missing or damaged. */
+/** Restores a Snapshot's copy and compares it with the capture. Throws if an object is missing or damaged. */
 export async function drillSnapshot(world: StorageWorld, snapshotId: string): Promise<Comparison> {
   try {
     return await compareDisks(await world.restoreToScratch(snapshotId), captureOf(world, snapshotId))
@@ -40,7 +40,7 @@ export async function drillSnapshot(world: StorageWorld, snapshotId: string): Pr
   }
 }
 
-/** Keys of the objects that hold the chunks of a Snapshot's copy. */
+/** Lists the object keys of the chunks of a Snapshot's copy. */
 export async function chunkKeysOf({ database }: StorageWorld, snapshotId: string): Promise<string[]> {
   return (
     await sql<{ key: string }>`

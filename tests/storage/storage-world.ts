@@ -1,6 +1,6 @@
 /**
- * What a Dock's data goes through, without sandboxes, for proofs about disks and copies: real control plane, database,
- * link, agent, pool and store, each a process that can be killed.
+ * A system without sandboxes for proofs about disks and copies: real control plane, database, link, agent, pool and
+ * store. Control plane and agent are processes that can be killed.
  */
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -42,30 +42,30 @@ export type StorageWorld = {
   faults: FaultFolder
   host: DiskHost
   controlPlane: KeptProcess
-  /** Where the control plane logs. */
+  /** The control plane's log. */
   logFile: string
   database: DatabaseConnection
   /** The folder of the object store. */
   objects: string
-  /** Restores the copy of a Snapshot to a scratch disk, and answers its path. Throws as a host's restore would. */
+  /** Restores a Snapshot's copy to a scratch disk and returns its path. Throws if an object is missing or damaged. */
   restoreToScratch(snapshotId: string): Promise<string>
   dropScratch(snapshotId: string): Promise<void>
   end(): Promise<void>
 }
 
-/** Fills a mounted disk with files of every kind. */
+/** Fills a mounted disk with files of all kinds. */
 export async function fillTree(root: string, seed: number | string): Promise<void> {
   await run('/usr/bin/python3', [python, 'fill', root, String(seed)])
 }
 
-/** One hash of everything below `root`: names, bytes, modes, owners, times, links, extended attributes, sizes. */
+/** Returns a hash of everything below `root`: names, content, modes, owners, times, links, xattrs, sizes. */
 export async function fingerprint(root: string): Promise<string> {
   const { stdout } = await run('/usr/bin/python3', [python, 'of', root], { maxBuffer: 2 ** 28 })
   if (stdout === '') throw new Error(`${root} is empty`)
   return createHash('sha256').update(stdout).digest('hex')
 }
 
-/** The fingerprint of what an ext4 disk holds. */
+/** Returns the fingerprint of the filesystem on an ext4 disk. */
 export async function fingerprintOfDisk(disk: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-look-'))
   try {
@@ -83,21 +83,21 @@ export async function fingerprintOfDisk(disk: string): Promise<string> {
 export async function until(
   what: string,
   ask: () => Promise<boolean>,
-  timeoutMs = patienceMs,
+  timeoutMs = stallTimeoutMs,
 ): Promise<void> {
   const deadline = Date.now() + timeoutMs
   while (!(await ask().catch(() => false))) {
-    if (Date.now() > deadline) throw new Error(`${what}: not within ${timeoutMs / 1000} s`)
+    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs / 1000} s until: ${what}`)
     await delay(50)
   }
 }
 
-/** More than a machine that others use as well ever stood still. */
-const patienceMs = 240_000
+/** Longer than any stall seen on a shared machine. */
+const stallTimeoutMs = 240_000
 const silent = createLogger('storage-world')
 silent.level = 'silent'
 
-/** What the control plane's own code needs to read copies; the host that it restores to is the scratch pool. */
+/** Returns the context for the control plane's own restore code, with the scratch pool in place of a host. */
 const scratchContext = async (
   controlDir: string,
   { db }: DatabaseConnection,
@@ -145,7 +145,7 @@ const startControlPlane = async (
     logFile,
   )
   const url = `http://127.0.0.1:${port}`
-  await until('the control plane answers', async () => (await fetch(`${url}/health`)).ok)
+  await until('the control plane responds', async () => (await fetch(`${url}/health`)).ok)
   const admin = JSON.parse(await readFile(join(controlDir, 'admin.json'), 'utf8')) as Admin
   return { controlPlane, admin, controlDir, logFile }
 }
@@ -203,12 +203,12 @@ export async function createStorageWorld(databaseUrl: string, copyTimes: CopyTim
   }
 }
 
-/** The same on a database cluster of its own, for a proof. Answers what ends both. */
+/** Creates a world with its own PostgreSQL cluster. `end` stops both. */
 export async function startStorageProof(
   copyTimes: CopyTimes,
 ): Promise<{ world: StorageWorld; end(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'dock-proof-'))
-  // The cluster runs as another user, who must be able to pass through.
+  // PostgreSQL runs as another user, who needs access to the subfolders.
   await chmod(folder, 0o755)
   const postgres = await startPostgres({
     dataDir: join(folder, 'pg'),
@@ -226,20 +226,23 @@ export async function startStorageProof(
   }
 }
 
-/** A Dock of a GiB whose disk is real; made as soon as the host is there to take it. */
+/** Creates a Dock with a disk of 1 GiB. Retries while the host or the control plane is unavailable. */
 export async function createDiskDock({ client, admin }: StorageWorld, name: string): Promise<Dock> {
   const size = { cpus: 1, memoryMiB: 512, diskGiB: 1 }
   const body = { workspaceId: admin.workspaceId, name, ...size, noEnv: true }
-  const deadline = Date.now() + patienceMs
+  const deadline = Date.now() + stallTimeoutMs
   for (;;) {
     try {
       return await client.call('createDock', { body })
     } catch (error) {
-      const code = error instanceof DockApiError ? error.code : 'no answer'
-      const passing = ['no_host_capacity', 'capacity_exhausted', 'service_unavailable', 'no answer'].includes(
-        code,
-      )
-      if (!passing || Date.now() > deadline) throw error
+      const code = error instanceof DockApiError ? error.code : 'no response'
+      const isTransient = [
+        'no_host_capacity',
+        'capacity_exhausted',
+        'service_unavailable',
+        'no response',
+      ].includes(code)
+      if (!isTransient || Date.now() > deadline) throw error
       await delay(100)
     }
   }

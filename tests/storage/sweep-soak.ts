@@ -1,6 +1,6 @@
 /**
- * Everything that makes and drops references to objects and captures, at once and at random, while sweeps go on and
- * processes are killed. Afterwards nothing that is referenced may be missing, and nothing may lie there without need.
+ * Runs random calls that create and drop references to objects and captures, concurrently, while sweeps run and processes
+ * are killed. Afterwards no referenced object or capture may be missing, and none without a reference may be left.
  */
 import { readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,13 +12,13 @@ import { drillSnapshot } from './restore-drill.ts'
 import { createDiskDock, fillTree, type StorageWorld, until } from './storage-world.ts'
 
 const docksMax = 10
-/** Docks that are never deleted, nor the newest Snapshots of each: all of these must be there at the end. */
+/** Docks that are never deleted. They and their newest Snapshots must still exist at the end. */
 const keptDocks = 3
 const keptSnapshots = 20
 const isKept = (name: string | null): boolean => name?.startsWith('kept-') ?? false
 const templatesMax = 4
-/** How often, a second apart, what is left at the end may be looked at without any less of it. */
-const looksMax = 120
+/** Number of checks, a second apart, after which an unchanged number of leftovers is reported. */
+const checksMax = 120
 
 export type SoakOptions = { durationMs: number; workers: number; killEveryMs: number }
 export type SoakReport = { done: Map<string, number>; refused: Map<string, number>; kills: number }
@@ -28,14 +28,14 @@ const count = (counts: Map<string, number>, name: string): void =>
 const one = <T>(items: readonly T[]): T | undefined => items[Math.floor(Math.random() * items.length)]
 const confirmed = (id: string) => ({ params: { id }, headers: { 'x-confirm-delete': id } })
 
-type Move = (world: StorageWorld, docks: readonly Dock[], name: string) => Promise<unknown>
+type Step = (world: StorageWorld, docks: readonly Dock[], name: string) => Promise<unknown>
 const among = (docks: readonly Dock[], states: readonly Dock['state'][]): Dock | undefined =>
   one(docks.filter(({ state }) => states.includes(state)))
 const running = ['ready', 'idle'] as const
 const any = ['ready', 'idle', 'archived'] as const
 
-/** Each answers null where there is nothing to do it to. */
-const moves: Readonly<Record<string, Move>> = {
+/** Each step returns null if there is nothing to apply it to. */
+const steps: Readonly<Record<string, Step>> = {
   create: async (world, docks, name) => (docks.length < docksMax ? createDiskDock(world, name) : null),
   write: async (world, docks, name) => {
     const dock = among(docks, running)
@@ -99,7 +99,7 @@ const moves: Readonly<Record<string, Move>> = {
 const readyTemplates = async (client: StorageWorld['client']) =>
   (await client.call('listTemplates', {})).filter(({ status }) => status === 'ready')
 
-/** Works until the time has come. What is refused, because others were quicker or a process was dead, is counted. */
+/** Runs the soak for `durationMs`. Counts failed calls, which are expected while processes are down. */
 export async function soakSweeps(world: StorageWorld, options: SoakOptions): Promise<SoakReport> {
   const report: SoakReport = { done: new Map(), refused: new Map(), kills: 0 }
   const ends = Date.now() + options.durationMs
@@ -111,13 +111,13 @@ export async function soakSweeps(world: StorageWorld, options: SoakOptions): Pro
   let number = 0
   const work = async (): Promise<void> => {
     while (Date.now() < ends) {
-      const [name, move] = one(Object.entries(moves))!
+      const [name, step] = one(Object.entries(steps))!
       number += 1
       try {
         const docks = await world.client.call('listDocks', { query: { all: true } })
-        if ((await move(world, docks, `s-${number}`)) !== null) count(report.done, name)
+        if ((await step(world, docks, `s-${number}`)) !== null) count(report.done, name)
       } catch (error) {
-        count(report.refused, error instanceof DockApiError ? error.code : 'no answer')
+        count(report.refused, error instanceof DockApiError ? error.code : 'no response')
         await delay(100)
       }
     }
@@ -140,13 +140,13 @@ export async function soakSweeps(world: StorageWorld, options: SoakOptions): Pro
 const rowsOf = async ({ database }: StorageWorld, query: ReturnType<typeof sql<{ id: string }>>) =>
   (await query.execute(database.db)).rows.map(({ id }) => id)
 
-/** Objects in the store, as files. */
+/** Lists the keys of all objects in the store. */
 const objectsIn = async ({ objects }: StorageWorld): Promise<string[]> =>
   (await readdir(objects, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => `${parentPath}/${name}`.slice(objects.length + 1))
 
-/** Keys that the database names: chunks that a copy needs, manifests, parts of indexes. */
+/** Lists the keys that the database references: chunks of copies, manifests, parts of indexes. */
 const referencedObjects = (world: StorageWorld): Promise<string[]> =>
   rowsOf(
     world,
@@ -168,33 +168,33 @@ const orphans = async (world: StorageWorld): Promise<string[]> => {
 
 export type SoakFindings = { restored: number; chunks: number; objects: number; problems: string[] }
 
-/** What is still left once no less of it was seen for a while. */
-const leftOver = async (find: () => Promise<string[]>): Promise<string[]> => {
+/** Waits until `find` returns nothing, or its number of results has not fallen for `checksMax` checks. */
+const findLeftovers = async (find: () => Promise<string[]>): Promise<string[]> => {
   let fewest = Number.POSITIVE_INFINITY
-  for (let looks = 0; ; looks++) {
-    // What is listed may go while it is listed.
+  for (let checks = 0; ; checks++) {
+    // Files may disappear while they are listed.
     const left = await find().catch((error: unknown) => {
-      if (looks >= looksMax) throw error
+      if (checks >= checksMax) throw error
     })
-    if (left?.length === 0 || (left && looks >= looksMax)) return left
+    if (left?.length === 0 || (left && checks >= checksMax)) return left
     if (left && left.length < fewest) {
       fewest = left.length
-      looks = 0
+      checks = 0
     }
     await delay(1000)
   }
 }
 
-/** What each phase of coming to rest leaves: operations under way, completed Snapshots without a copy, orphans. */
+/** Lists leftovers, one kind after the other: running operations, completed Snapshots without a copy, orphans. */
 const unsettled = async (world: StorageWorld): Promise<string[]> => [
-  ...(await leftOver(() =>
+  ...(await findLeftovers(() =>
     rowsOf(
       world,
       sql`select 'never ended: ' || kind || ' ' || id || ', ' || status || ' after ' || coalesce(step, 'nothing') as id
         from operations where status <> 'completed'`,
     ),
   )),
-  ...(await leftOver(() =>
+  ...(await findLeftovers(() =>
     rowsOf(
       world,
       sql`select 'never copied: Snapshot ' || s.id || coalesce(', attempt ' || c.id, '') as id
@@ -202,17 +202,17 @@ const unsettled = async (world: StorageWorld): Promise<string[]> => [
         where s.status = 'completed' and s.copied_at is null`,
     ),
   )),
-  ...(await leftOver(() => orphans(world))).map((name) => `orphan: ${name}`),
+  ...(await findLeftovers(() => orphans(world))).map((name) => `orphan: ${name}`),
 ]
 
-/** Once nothing is under way and the grace time is over. As long as ever less is left, it waits. */
-export async function judgeSweeps(world: StorageWorld): Promise<SoakFindings> {
+/** Checks the final state, once operations, copies and sweeps have finished. */
+export async function checkSweeps(world: StorageWorld): Promise<SoakFindings> {
   const problems = await unsettled(world)
   const there = new Set([...(await objectsIn(world)), ...(await capturesIn(world.host))])
   const captured = await rowsOf(world, sql`select id from snapshots where status = 'completed'`)
   const referenced = await referencedObjects(world)
   for (const name of [...referenced, ...captured]) if (!there.has(name)) problems.push(`lost: ${name}`)
-  // Its own drills would take the time of these.
+  // The control plane's own drills would slow these down.
   await world.controlPlane.end()
   let chunks = 0
   for (const id of captured) {

@@ -1,5 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { interruptCall, type CrashCase, type CrashWorld, nameOf, runCase, settle } from '../../crash/crash-case.ts'
+import {
+  type CrashCase,
+  type CrashWorld,
+  interruptCall,
+  nameOf,
+  runCase,
+  settle,
+} from '../../crash/crash-case.ts'
 import { createCrashWorld, endCrashWorld } from '../../crash/crash-world.ts'
 import { run } from '../support/dock.ts'
 import { freshName } from '../support/use-server.ts'
@@ -12,7 +19,7 @@ afterAll(async () => {
   if (world) await endCrashWorld(world)
 })
 
-/** A case of each operation and two of each process; `script/prove crash` runs them all. */
+/** One case of each operation, covering each process. `script/prove crash` runs all cases. */
 const sample: CrashCase[] = [
   { operation: 'create', place: 'saga:create:boot:after', victim: 'control-plane' },
   { operation: 'stop', place: 'agent:disk-capture:after', victim: 'agent' },
@@ -23,7 +30,7 @@ const sample: CrashCase[] = [
 
 let runs = 0
 it.each(sample.map((crash) => [nameOf(crash), crash] as const))(
-  'a crash leaves nothing and loses nothing: %s',
+  'a crash leaves nothing over and loses nothing: %s',
   async (_name, crash) => {
     runs += 1
     expect((await runCase(world, crash, `crash-${runs}`)).problems).toEqual([])
@@ -31,7 +38,7 @@ it.each(sample.map((crash) => [nameOf(crash), crash] as const))(
   300_000,
 )
 
-/** The upgrade of a running Dock: it is no operation of the matrix, since it holds no Dock. */
+/** Cases of the upgrade of a running Dock. It is not in the matrix, because it is not an operation on a Dock. */
 const ofUpgrades: Omit<CrashCase, 'operation'>[] = [
   { place: 'upgrade:deliver:before', victim: 'control-plane' },
   { place: 'upgrade:deliver:after', victim: 'control-plane' },
@@ -41,7 +48,7 @@ const ofUpgrades: Omit<CrashCase, 'operation'>[] = [
 const patient = { timeout: 60_000, interval: 500 }
 
 it.each(ofUpgrades)(
-  'an upgrade broken off at $place ends with the whole version: $victim',
+  'an upgrade interrupted at $place by killing $victim still delivers the complete version',
   async (crash) => {
     const { client, admin, faults } = world
     const name = freshName('broken-off')

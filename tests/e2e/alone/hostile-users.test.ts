@@ -1,4 +1,4 @@
-/** What the machine's other users can do to Dock: the unprivileged user `dock` that serves the API, and anybody. */
+/** Attacks by other users of the machine: the unprivileged user `dock`, which runs the API, and `nobody`. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -33,7 +33,7 @@ let port: number
 let server: Server | undefined
 
 beforeAll(async () => {
-  // Places that everybody may enter, as a data folder's parents often are.
+  // Folders that everybody may enter, like the usual parents of a data folder.
   folder = await mkdtemp(join(tmpdir(), 'dock-users-'))
   dataDir = await newDataDir()
   for (const path of [folder, dataDir]) await chmod(path, 0o755)
@@ -61,7 +61,7 @@ const isHealthy = async (): Promise<boolean> =>
   (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(30_000) })).ok
 const patiently = { timeout: 60_000, interval: 200 }
 
-/** A folder of root's with a file in it, which nobody else may come to own or read. */
+/** A folder of root with a file that no other user may read or own. */
 const ofRoot = '{"secret":"of root"}'
 const makeVictim = async (name: string): Promise<string> => {
   const victim = join(folder, name)
@@ -82,7 +82,7 @@ it('nobody can read anything below the data folder', async () => {
   await rm(join(dataDir, 'open'))
 })
 
-it('nobody takes the port while the control plane is started again, and root’s socket is out of reach', async () => {
+it('no other user can take the port while the control plane restarts, or connect to root’s socket', async () => {
   const agent = await processOf('agent', { dataDir, port })
   const environment = await readFile(`/proc/${agent}/environ`, 'utf8')
   const socket = /DOCK_CONTROL_URL=unix:([^\0]+)/.exec(environment)?.[1]
@@ -116,7 +116,7 @@ it('nobody takes the port while the control plane is started again, and root’s
   expect(said).toMatch(/^EACCES\nrefused \d{2,8}\n$/)
 })
 
-it('no secret stands in the arguments of a process, whatever is started', async () => {
+it('no process has a secret in its arguments', async () => {
   const word = (): string => randomBytes(12).toString('hex')
   const control = join(dataDir, 'control')
   const texts = await Promise.all(
@@ -163,7 +163,7 @@ it('no secret stands in the arguments of a process, whatever is started', async 
   expect(inArguments()).toEqual(['marker in cmdline'])
 })
 
-it('a symlink in place of the socket’s folder gives nothing away when PostgreSQL is started again', async () => {
+it('a symlink in place of the socket’s folder is not followed when PostgreSQL restarts', async () => {
   const victim = await makeVictim('running')
   const control = join(dataDir, 'control')
   await as('dock', `cd '${control}' && mv run run.kept && ln -s '${victim}' run`)
@@ -176,7 +176,7 @@ it('a symlink in place of the socket’s folder gives nothing away when PostgreS
   await expect.poll(() => isHealthy().catch(() => false), patiently).toBe(true)
 })
 
-it('symlinks that were planted in the control plane’s folder stop a start, and what they lead to stays as it is', async () => {
+it('symlinks planted in the control plane’s folder make a start fail, and their targets stay unchanged', async () => {
   expect(await server!.interrupt()).toBe(0)
   server = undefined
   const control = join(dataDir, 'control')
@@ -195,14 +195,14 @@ it('symlinks that were planted in the control plane’s folder stop a start, and
   }
 })
 
-it('a symlink in place of admin.json is followed neither to read nor to write', async () => {
+it('a symlink in place of admin.json is not followed for reading or writing', async () => {
   const [victim, control, own] = [
     await makeVictim('admin'),
     join(dataDir, 'control'),
     join(dataDir, 'admin.json'),
   ]
   const secret = join(victim, 'file')
-  // So that the control plane, which may read this one, finds nothing to renew, and only the supervisor looks.
+  // Valid content that needs no update, so that only the supervisor acts on the file.
   const content = JSON.stringify({
     ...(JSON.parse(await readFile(own, 'utf8')) as object),
     secret: 'of root',
@@ -215,7 +215,7 @@ it('a symlink in place of admin.json is followed neither to read nor to write', 
   expect(await readFile(own, 'utf8')).not.toContain('of root')
   await as('dock', `cd '${control}' && rm admin.json && mv admin.kept admin.json`)
 
-  // Its copy lies in a folder of root's, or of the person who gave Dock one of theirs.
+  // The copy of admin.json is in the data folder, which other users cannot write.
   await expect(as(String(nobody), `ln -sf '${secret}' '${own}'`)).rejects.toThrow('Permission denied')
   await rm(own)
   for (const path of [own, `${own}.new`]) await symlink(secret, path)
@@ -227,7 +227,7 @@ it('a symlink in place of admin.json is followed neither to read nor to write', 
   server = undefined
 })
 
-/** A process of `nobody` that listens, takes whoever comes, and prints what they say. */
+/** Starts a process of `nobody` that listens on the port, accepts connections and prints what it receives. */
 const squat = async (address: string): Promise<{ child: ChildProcess; heard: () => string }> => {
   const program = `require('node:net').createServer((socket) => {
       console.log('connected')
@@ -246,7 +246,7 @@ const squat = async (address: string): Promise<{ child: ChildProcess; heard: () 
 }
 
 it.each(['127.0.0.1', '0.0.0.0'])(
-  'whoever took the port on %s before a start is told of, and told nothing',
+  'a start fails if another process listens on the port at %s, and sends nothing to that process',
   async (address) => {
     const { child, heard } = await squat(address)
     try {
@@ -254,7 +254,7 @@ it.each(['127.0.0.1', '0.0.0.0'])(
       for (const victim of ['control-plane', 'agent', 'database'] as const)
         expect(await processOf(victim, { dataDir, port })).toBe(null)
       expect(heard()).toBe('listens\n')
-      // The control: who connects is heard.
+      // Control: the process does print what it receives.
       await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) }).catch(
         () => undefined,
       )

@@ -18,7 +18,7 @@ afterAll(async () => {
   await removeDataDir(dataDir)
 })
 
-/** Process ids whose command line holds all the texts. */
+/** Returns the ids of processes whose command line contains all the texts. */
 const processes = async (...texts: string[]): Promise<number[]> => {
   const found: number[] = []
   for (const entry of await readdir('/proc')) {
@@ -32,7 +32,7 @@ const processes = async (...texts: string[]): Promise<number[]> => {
 const environmentHas = async (pid: number, text: string): Promise<boolean> =>
   (await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')).includes(text)
 
-/** The node process of an app of this very server: settings of both name the data folder. */
+/** Returns the node process of this server's app. Its environment names the data folder. */
 const appProcess = async (main: string): Promise<number> => {
   for (const pid of await processes('node', main)) if (await environmentHas(pid, `=${dataDir}`)) return pid
   throw new Error(`no process of ${main}`)
@@ -42,7 +42,7 @@ const kill = async (main: string): Promise<void> => {
   process.kill(await appProcess(main), 'SIGKILL')
 }
 
-/** The Dock's answer, once the path to it is there again. */
+/** Runs a command in the Dock, with retries until the Dock is reachable. */
 const eventually = async (id: string, command: string): Promise<string> => {
   const deadline = Date.now() + 60_000
   for (;;) {
@@ -56,7 +56,7 @@ const eventually = async (id: string, command: string): Promise<string> => {
 }
 
 describe('a Dock survives', () => {
-  it('SIGKILL of the agent, untouched, and can be stopped and deleted afterwards', async () => {
+  it('SIGKILL of the agent unharmed, and can be stopped and deleted afterwards', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4321 >/dev/null 2>&1 & echo $! > pid')
     await kill('apps/host-agent/src/main.ts')
@@ -65,7 +65,7 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('SIGKILL of the control plane, untouched', async () => {
+  it('SIGKILL of the control plane unharmed', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4322 >/dev/null 2>&1 & echo $! > pid')
     await kill('apps/control-plane/src/main.ts')
@@ -73,7 +73,7 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('SIGKILL of the server itself, untouched: the next start takes over what it left', async () => {
+  it('SIGKILL of the supervisor unharmed: the next start takes over', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'setsid sleep 4323 >/dev/null 2>&1 & echo $! > pid')
     process.kill(server.pid, 'SIGKILL')
@@ -83,7 +83,7 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('Ctrl-C: nothing is left running or mounted, and the next start boots it again from its own disk', async () => {
+  it('Ctrl-C: nothing stays running or mounted, and the next start boots the Dock from its disk', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept > file')
     expect(await server.interrupt()).toBe(0)
@@ -95,7 +95,7 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('the end of the terminal it was started from, as well as Ctrl-C', async () => {
+  it('the end of the terminal that the server was started from, like Ctrl-C', async () => {
     const dock = await createDock(server)
     await run(server, dock.id, 'echo kept > file')
     expect(await server.hangUp()).toBe(0)
@@ -106,7 +106,7 @@ describe('a Dock survives', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('a second start on the same folder is refused while the first one runs', async () => {
+  it('a second start on the same folder, which is refused while the first server runs', async () => {
     await expect(startServer(dataDir, await freePort())).rejects.toThrow(/already/)
   })
 })

@@ -44,7 +44,7 @@ const hosts = () => server.client.call('listHosts', {})
 const stateOfSecond = async () =>
   (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))?.state
 
-/** A Dock on the second host: which of two empty hosts is given a Dock is left to chance. */
+/** Creates a Dock on the second host. Placement picks randomly between empty hosts, so this retries. */
 const createThere = async (name: string) => {
   const second = (await hosts()).find(({ address }) => address.startsWith('10.254.1.'))
   for (let attempt = 0; attempt < 40; attempt++) {
@@ -55,19 +55,19 @@ const createThere = async (name: string) => {
   throw new Error('40 creates in a row went to the first host')
 }
 
-/** The folder `tree` of a running Dock, where its host has mounted the disk. */
+/** Returns the path of a running Dock's folder `tree` on the disk that its host has mounted. */
 const diskSeenBy = async (dataDir: string, dockId: string): Promise<string> =>
   `/proc/${await agentOf(dataDir)}/root${dataDir}/host/mounts/${dockId}/home/user/work/tree`
 
 describe('a second machine', () => {
-  it('is a host of this Dock, and Docks start, stop and resume on it', async () => {
+  it('becomes a host, and Docks start, stop and resume on it', async () => {
     await expect.poll(stateOfSecond, patiently).toBe('online')
     const delivered = async (): Promise<{ digest?: string }> => {
       const log = await readFile(join(server.dataDir, 'logs/control-plane.log'), 'utf8')
       return JSON.parse(log.split('\n').find((line) => line.includes('image delivered')) ?? '{}')
     }
     await expect.poll(delivered, { timeout: 200_000, interval: 200 }).toHaveProperty('digest')
-    // It was received, not built: the pool's own view of it, in the agent's namespace.
+    // The image was received, not built. The pool is visible only in the agent's mount namespace.
     const images = join('/proc', String(await agentOf(hostDir)), 'root', hostDir, 'host/pool/images')
     expect(await readdir(images)).toEqual([server.admin.image])
     const version = await readFile(join(images, server.admin.image, 'version'), 'utf8')
@@ -82,7 +82,7 @@ describe('a second machine', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('that falls silent has its Docks unreachable, and back as they were when it speaks again', async () => {
+  it('that goes silent makes its Docks unreachable, and they return unharmed when it reconnects', async () => {
     const dock = await createThere('quiet')
     await run(server, dock.id, 'setsid sleep 4711 >/dev/null 2>&1 & echo $! > pid')
     const agent = await agentOf(hostDir)
@@ -105,7 +105,7 @@ describe('a second machine', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('is left clean by Ctrl-C, and boots its Docks again when it is started anew', async () => {
+  it('is left clean by Ctrl-C, and boots its Docks again at its next start', async () => {
     const dock = await createThere('kept')
     await run(server, dock.id, 'echo kept > file')
     expect(await host?.interrupt()).toBe(0)
@@ -117,10 +117,10 @@ describe('a second machine', () => {
     await deleteDock(server, dock.id)
   })
 
-  it('that is gone leaves nobody without their data: a Dock that was stopped on it resumes elsewhere, byte for byte', async () => {
+  it('that is gone loses no stopped Dock: the Dock resumes elsewhere with identical data', async () => {
     const dock = await createThere('moves')
     await run(server, dock.id, 'mkdir tree && head -c 30000000 /dev/urandom > tree/large')
-    // From outside: a sandbox can give its files no extended attributes.
+    // Written from the host, because a sandbox cannot set extended attributes.
     const there = await diskSeenBy(hostDir, dock.id)
     await fillTree(there, 11)
     const held = await fingerprint(there)

@@ -1,4 +1,4 @@
-/** A Dock's life through the public API, in the words of the tests. */
+/** Steps on Docks through the public API, shared by the tests. */
 import type { Dock, ExecResult } from '@dock/contract'
 import type { Server as AnyServer } from './server.ts'
 
@@ -12,7 +12,7 @@ export type DockOptions = {
   ttlSeconds?: number
 }
 
-/** Creates a small Dock and answers it when it is ready. */
+/** Creates a small Dock and returns it when it is ready. */
 export function createDock({ client, admin }: Server, options: DockOptions = {}): Promise<Dock> {
   return client.call('createDock', {
     body: { workspaceId: admin.workspaceId, cpus: 1, memoryMiB: 1024, diskGiB: 2, ...options },
@@ -21,7 +21,7 @@ export function createDock({ client, admin }: Server, options: DockOptions = {})
 
 export type ExecOptions = { timeoutSeconds?: number; env?: Record<string, string>; cwd?: string }
 
-/** Runs a command; the exit code is the caller's to look at. */
+/** Runs a command. The caller checks the exit code. */
 export function exec(
   { client }: Server,
   id: string,
@@ -31,7 +31,7 @@ export function exec(
   return client.call('execInDock', { params: { id }, body: { command, ...options } })
 }
 
-/** Runs a command that must succeed and answers its standard output. */
+/** Runs a command that must succeed and returns its standard output. */
 export async function run(
   server: Server,
   id: string,
@@ -69,7 +69,7 @@ const untilCompleted = async ({ client }: Server, operation: { id: string }): Pr
   }
 }
 
-/** Reads a Dock until it is in one of the states, for at most `timeoutMs`. */
+/** Polls a Dock until it is in one of the states. Throws after `timeoutMs`. */
 export async function untilState(
   { client }: Server,
   id: string,

@@ -1,8 +1,8 @@
-/** git's own server, for stand-ins of providers in tests. */
+/** Git's own HTTP server, for fake git providers in tests. */
 import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Answers by git's http-backend as a CGI program: `path` is owner and name, with or without `.git`, and a path of git's. */
+/** Serves a request with git's http-backend as a CGI program. `path` is owner, name (`.git` optional) and git's path. */
 export function serveGit(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,8 +1,8 @@
 /**
- * A provider of repositories in one process, over TLS: git's own http-backend behind authentication, and the ways of GitHub
- * and GitLab of signing in, granting and narrowing tokens. Arguments: address, port, folder of bare repositories, key and
- * certificate. Repositories below `open/` are public; those below `moved/` redirect to the same name below `open/`; those
- * below `closed/` and `absent/` are refused with 403 and 404, whoever asks. Each request is a line of JSON on standard output.
+ * A fake git provider over TLS: git's http-backend with authentication, and the endpoints of GitHub and GitLab for sign-in
+ * and tokens. Arguments: address, port, folder of bare repositories, key, certificate. Repositories below `open/` are
+ * public; those below `moved/` redirect to `open/`; those below `closed/` and `absent/` get 403 and 404. Each request is logged as
+ * a line of JSON to standard output.
  */
 import { readFileSync } from 'node:fs'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -11,10 +11,10 @@ import { serveGit } from './git-http-backend.ts'
 
 const [, , address = '', port = '', folder = '', key = '', certificate = ''] = process.argv
 
-/** The token for one repository; nobody is given one for `acme/hidden`. */
+/** Returns the token for one repository. The provider issues none for `acme/hidden`. */
 const tokenOf = (repository: string): string => `canary-scoped-${repository.replace('/', '-')}`
 const repositoryPath = /^\/([a-z]+\/[a-z-]+)(?:\.git)?(\/.*)$/
-/** GitLab's token is the person's own. */
+/** True for the repository's token (GitHub) or the person's token (GitLab). */
 const isCredentialOf = (
   repository: string,
   name: string | undefined,

@@ -1,4 +1,4 @@
-/** A provider of repositories as Docks see one: a public address behind a router, in a network namespace of its own. */
+/** A fake git provider with a public address, in a separate network namespace behind a router. */
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,13 +8,13 @@ import { certificatePaths, makeCertificate } from './make-certificate.ts'
 import { createOutside } from './outside.ts'
 
 const exec = promisify(execFile)
-/** Of a range for documentation: nobody's, and not private, so that Docks may reach it. */
+/** From a range for documentation (RFC 5737): unused, but not private, so Docks may reach it. */
 const address = '198.51.100.88'
 const port = 8088
 
 const url = `https://${address}:${port}`
 
-/** A folder with the provider's certificate, and what a server is told so that it knows the provider. */
+/** Creates a folder with the provider's certificate, and the settings for a server that uses the provider. */
 export async function prepareGitProvider(): Promise<{
   folder: string
   settings: Record<string, string>
@@ -34,14 +34,14 @@ export async function prepareGitProvider(): Promise<{
 
 export type GitProvider = {
   url: string
-  /** The certificate of its authority. */
+  /** The certificate of the provider's certificate authority. */
   authority: string
-  /** Runs git over a bare repository. */
+  /** Runs git in a bare repository. */
   git(repository: string, ...args: string[]): Promise<string>
   close(): Promise<void>
 }
 
-/** A bare repository with a commit on `main` and another on `work`. */
+/** Creates a bare repository with a commit on `main` and another on `work`. */
 const makeRepository = async (folder: string, name: string): Promise<void> => {
   const bare = join(folder, `${name}.git`)
   const tree = await mkdtemp(join(tmpdir(), 'dock-git-tree-'))
@@ -59,7 +59,7 @@ const makeRepository = async (folder: string, name: string): Promise<void> => {
   await rm(tree, { recursive: true })
 }
 
-/** Starts it with these repositories and the certificate that was prepared. Needs root. */
+/** Starts a provider with these repositories and the prepared certificate. Needs root. */
 export async function startGitProvider(
   tlsFolder: string,
   repositories: readonly string[],

@@ -1,4 +1,4 @@
-/** Somebody who joins the first person's organization as people do: invited, signed up, address verified by mail. */
+/** Adds a member to the first person's organization by the public flow: invitation, sign-up, verification by mail. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createClient } from '@dock/sdk'
@@ -6,7 +6,7 @@ import { expect, vi } from 'vitest'
 import type { Client, Server } from './server.ts'
 import { freshName } from './use-server.ts'
 
-/** The link that a mail to the address holds, as soon as it is in the outbox. */
+/** Waits for a mail to the address in the outbox, and returns the link in it. */
 const mailedLink = (dataDir: string, email: string, link: RegExp): Promise<string> =>
   vi.waitFor(
     async () => {
@@ -25,7 +25,7 @@ const mailedLink = (dataDir: string, email: string, link: RegExp): Promise<strin
     { timeout: 60_000, interval: 200 },
   )
 
-/** Calls of a member of the organization, with a key of their own. */
+/** Adds a member to the organization. Returns a client with the member's API key. */
 export async function joinAsMember({
   client,
   admin,

@@ -1,4 +1,4 @@
-/** A certificate authority for one test, and a certificate of it for an address. */
+/** A certificate authority for one test, and a certificate that it issues for an address. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export function certificatePaths(folder: string): Certificate {
   }
 }
 
-/** Makes them in the folder; answers the paths of the files, which everybody may read. */
+/** Creates both in the folder. Returns the paths of the files, which everybody may read. */
 export async function makeCertificate(folder: string, address: string): Promise<Certificate> {
   const paths = certificatePaths(folder)
   const [authorityKey, request, extensions] = ['authority-key.pem', 'request.pem', 'extensions'].map((name) =>

@@ -1,19 +1,19 @@
-/** A piece of the outside as Docks see it: a network namespace behind a cable to this machine, with addresses of its own. */
+/** A simulated part of the internet: a network namespace with its own addresses, connected to this machine. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
 
 const exec = promisify(execFile)
 
 export type Outside = {
-  /** This machine's address on the cable: whose packets from Docks bear. */
+  /** This machine's address on the connection. Packets from Docks have it as their source, because of NAT. */
   hostAddress: string
-  /** Starts a program there; answers when it has written something. */
+  /** Starts a program in the namespace. Resolves when it has written something. */
   start(program: string, ...args: string[]): Promise<ChildProcess>
-  /** Ends what runs there, and removes it. */
+  /** Kills the programs and removes the namespace. */
   remove(): Promise<void>
 }
 
-/** Makes it, with ways to its addresses. `number` from 1 to 250 tells several apart. Needs root. */
+/** Creates the namespace with routes to its addresses. `number`, 1 to 250, must be unique. Needs root. */
 export async function createOutside(number: number, addresses: readonly string[]): Promise<Outside> {
   const namespace = `dock-outside-${number}`
   const [here, there] = [`docko${number}a`, `docko${number}b`]

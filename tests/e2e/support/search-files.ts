@@ -1,4 +1,4 @@
-/** Searches files for text, byte by byte: folders of the service, and the disks that it keeps. */
+/** Searches files for text, byte by byte: folders of the service, and Docks' disks. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -6,8 +6,8 @@ import { processOf } from '../../crash/processes.ts'
 import type { Server } from './server.ts'
 
 /**
- * Standard output of a search; a file that went away while it was searched takes nothing from what was found. Bytes are
- * bytes, and no line is longer than what lies between two zeros: so grep passes over the holes of a disk.
+ * Runs grep and returns its output, even if a file disappeared during the search. The locale C makes grep treat files as
+ * bytes. With `-z`, lines end at zero bytes, so that holes of a disk do not form huge lines.
  */
 const grep = (options: string, texts: readonly string[], folders: readonly string[]): Promise<string> =>
   promisify(execFile)(
@@ -22,12 +22,12 @@ const grep = (options: string, texts: readonly string[], folders: readonly strin
     },
   )
 
-/** The files that hold it, also in folders below. */
+/** Lists the files below the folders that contain the text. */
 export async function filesWith(text: string, folders: readonly string[]): Promise<string[]> {
   return (await grep('-rlF', [text], folders)).split('\n').filter(Boolean)
 }
 
-/** Which of the texts stand in files of these folders, however often: all of them in one reading. */
+/** Returns the texts that occur in files below the folders. Reads each file once. */
 export async function textsIn(
   texts: readonly string[],
   folders: readonly string[],
@@ -35,7 +35,7 @@ export async function textsIn(
   return new Set((await grep('-rahozF', texts, folders)).split('\0'))
 }
 
-/** Where the agent sees the captures of the server's disks, one folder each. */
+/** Returns the path of the agent's captures folder, which has a folder per capture. */
 export async function capturesFolder({ dataDir, admin }: Pick<Server, 'dataDir' | 'admin'>): Promise<string> {
   const agent = await processOf('agent', { dataDir, port: Number(new URL(admin.baseUrl).port) })
   return join('/proc', String(agent), 'root', dataDir, 'host/pool/captures')

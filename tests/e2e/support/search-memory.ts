@@ -1,9 +1,9 @@
-/** Searches the memory of a Dock's sandbox, byte by byte: what its processes hold, and what the sandbox holds for them. */
+/** Searches the memory of a Dock's sandbox, byte by byte: the guest's memory and that of the sandbox processes. */
 import { open, readdir, readFile, readlink } from 'node:fs/promises'
 
 const pieceBytes = 8 * 1024 * 1024
 
-/** The processes of the Dock's sandbox: their arguments name the Dock, without its dashes. */
+/** Lists the processes of the Dock's sandbox. Their arguments contain the Dock's id without dashes. */
 const processesOf = async (dockId: string): Promise<string[]> => {
   const found: string[] = []
   const id = dockId.replaceAll('-', '')
@@ -15,7 +15,7 @@ const processesOf = async (dockId: string): Promise<string[]> => {
   return found
 }
 
-/** Whether the word stands in the file between two places. What cannot be read holds nothing. */
+/** Returns true if the file contains the word between two offsets. Skips parts that cannot be read. */
 const fileHolds = async (path: string, word: Buffer, from: number, to: number): Promise<boolean> => {
   const file = await open(path, 'r').catch(() => null)
   if (!file) return false
@@ -35,7 +35,7 @@ const fileHolds = async (path: string, word: Buffer, from: number, to: number): 
 const guestMemory = '/memfd:runsc-memory'
 
 const processHolds = async (pid: string, word: Buffer): Promise<boolean> => {
-  // The guest's memory is one file that is open in its sandbox, however it is mapped.
+  // The guest's memory is a single memfd that the sandbox has open.
   for (const number of await readdir(`/proc/${pid}/fd`).catch(() => [])) {
     const path = `/proc/${pid}/fd/${number}`
     if (!(await readlink(path).catch(() => '')).startsWith(guestMemory)) continue
@@ -48,13 +48,13 @@ const processHolds = async (pid: string, word: Buffer): Promise<boolean> => {
     const [, from, to, name = ''] = /^([0-9a-f]+)-([0-9a-f]+) r\S+ \S+ \S+ \S+\s*(.*)$/.exec(line) ?? []
     if (!from || !to || name.startsWith(guestMemory) || name === '[vvar]') continue
     const place = [Number.parseInt(from, 16), Number.parseInt(to, 16)] as const
-    // Addresses of the kernel's own page are beyond what a number can tell.
+    // The address of the vsyscall page exceeds the range of safe integers.
     if (Number.isSafeInteger(place[1]) && (await fileHolds(`/proc/${pid}/mem`, word, ...place))) return true
   }
   return false
 }
 
-/** Whether the word stands anywhere in the memory of the Dock's sandbox. Throws when there is none. */
+/** Returns true if the word occurs anywhere in the memory of the Dock's sandbox. Throws if there is no sandbox. */
 export async function memoryHolds(dockId: string, word: string): Promise<boolean> {
   const processes = await processesOf(dockId)
   if (processes.length === 0) throw new Error(`no sandbox of Dock ${dockId} is found`)

@@ -1,4 +1,4 @@
-/** Another machine on this one: a network namespace with a cable to this machine, in which script/host runs. */
+/** A simulated second machine: a network namespace connected to this machine, in which script/host runs. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
@@ -9,22 +9,22 @@ const run = promisify(execFile)
 const checkout = new URL('../../..', import.meta.url).pathname
 
 export type Machine = {
-  /** This machine's address as the other one sees it. */
+  /** This machine's address, seen from the second machine. */
   address: string
-  /** Runs script/host there; answers when it says that it is a host. */
+  /** Runs script/host on the machine. Resolves when it prints that it has joined. */
   joinAsHost(dataDir: string, url: string, token?: string): Promise<RunningHost>
-  /** Pulls the cable, or plugs it in again: processes and Docks there go on. */
+  /** Disconnects or reconnects the network. Processes and Docks on the machine keep running. */
   connect(plugged: boolean): Promise<void>
   remove(): Promise<void>
 }
 
 export type RunningHost = {
   pid: number
-  /** Ctrl-C, and waits for the end; answers the exit code. */
+  /** Sends SIGINT (Ctrl-C) and waits. Returns the exit code. */
   interrupt(): Promise<number>
 }
 
-/** Makes the machine. `number` from 1 to 60 tells several apart. */
+/** Creates the machine. `number`, 1 to 60, must be unique. */
 export async function createMachine(number: number): Promise<Machine> {
   const name = `dock-machine-${number}`
   const [here, there] = [`dockm${number}a`, `dockm${number}b`]
@@ -86,7 +86,7 @@ export async function createMachine(number: number): Promise<Machine> {
   return { address: `${network}.1`, joinAsHost, connect, remove }
 }
 
-/** The agent's own process on the machine whose data folder this is. */
+/** Returns the pid of the agent that uses this data folder. */
 export async function agentOf(dataDir: string): Promise<number> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -97,7 +97,7 @@ export async function agentOf(dataDir: string): Promise<number> {
   throw new Error(`no agent on ${dataDir}`)
 }
 
-/** A join token, as an operator gets one. */
+/** Issues a join token with script/host-token. */
 export async function joinToken(serverDataDir: string): Promise<string> {
   const { stdout } = await run(join(checkout, 'script/host-token'), [], {
     env: { ...process.env, DOCK_DATA_DIR: serverDataDir },

@@ -1,4 +1,4 @@
-/** Starts the product as a person does, by `script/server`, on a data folder and a port of its own. */
+/** Starts Dock like a person, with `script/server`, on its own data folder and port. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createWriteStream } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -25,21 +25,21 @@ export type Server = {
   dataDir: string
   admin: Admin
   client: Client
-  /** Where everything that it printed is kept. */
+  /** File with everything that the server has printed. */
   logFile: string
-  /** Everything that `script/server` printed in this start. */
+  /** Returns everything that `script/server` has printed since this start. */
   output: () => string
   /** Process id of the supervisor. */
   pid: number
-  /** Ctrl-C, and waits for the end; answers the exit code. */
+  /** Sends SIGINT (Ctrl-C) and waits. Returns the exit code. */
   interrupt: () => Promise<number>
-  /** The terminal is closed: its end of the output goes first. Answers the exit code. */
+  /** Closes the output, like a closed terminal, sends SIGHUP and waits. Returns the exit code. */
   hangUp: () => Promise<number>
-  /** Resolves when the supervisor has ended, whatever the cause. */
+  /** Resolves with the exit code when the supervisor has ended for any reason. */
   ended: Promise<number>
 }
 
-/** A port that nobody listens on now. */
+/** Returns a free port. */
 export function freePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer()
@@ -53,7 +53,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-/** An empty data folder. */
+/** Creates an empty data folder. */
 export function newDataDir(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'dock-e2e-'))
 }
@@ -65,7 +65,7 @@ export function removeDataDir(dataDir: string): Promise<void> {
 
 const lastLines = (text: string): string => text.split('\n').slice(-40).join('\n')
 
-/** Starts on `dataDir` and answers when the server says that it is ready. Rejects, with its output, if it ends first. */
+/** Starts a server on `dataDir`. Resolves when it prints that it is ready. Rejects with its output if it ends first. */
 export async function startServer(
   dataDir: string,
   port: number,

@@ -1,4 +1,4 @@
-/** Starts one server for all files of the project `e2e`, and ends it after the last as a person would, by Ctrl-C. */
+/** Starts one server for all files of the project `e2e`, and stops it with SIGINT after the last file. */
 import { readFile, rm } from 'node:fs/promises'
 import type { TestProject } from 'vitest/node'
 import { prepareGitProvider } from './git-provider.ts'
@@ -13,7 +13,7 @@ declare module 'vitest' {
 const mountsBelow = async (folder: string): Promise<string[]> =>
   (await readFile('/proc/mounts', 'utf8')).split('\n').filter((line) => line.includes(folder))
 
-/** Tells the test files how to reach it; answers what ends it, which fails the run when the end was not clean. */
+/** Provides the server to the test files. Returns a function that stops it and throws if the stop was not clean. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const provider = await prepareGitProvider()
   const server = await startServer(await newDataDir(), await freePort(), provider.settings)
@@ -26,7 +26,9 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const code = await server.interrupt()
     const left = await mountsBelow(dataDir)
     if (code !== 0 || left.length > 0)
-      throw new Error(`the shared server ended with ${code}, log ${server.logFile}\n${left.join('\n')}`)
+      throw new Error(
+        `the shared server exited with ${code}; see ${server.logFile}. Mounts left over:\n${left.join('\n')}`,
+      )
     await removeDataDir(dataDir)
     await rm(provider.folder, { recursive: true })
   }

@@ -1,4 +1,4 @@
-/** A data folder whose pool of disks has little room, so that a test can fill it. */
+/** A data folder with a small disk pool that a test can fill. */
 import { execFile } from 'node:child_process'
 import { mkdir, readdir, readFile, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { newDataDir } from './server.ts'
 
 const run = promisify(execFile)
 
-/** Made before the server's first start, which keeps a pool that is there. It must hold a Dock of the usual size. */
+/** Creates a pool before the server's first start, which keeps it. It must have room for a Dock of default size. */
 export async function newSmallPool(gibibytes: number): Promise<string> {
   const dataDir = await newDataDir()
   const host = join(dataDir, 'host')
@@ -17,7 +17,7 @@ export async function newSmallPool(gibibytes: number): Promise<string> {
   return dataDir
 }
 
-/** The process of the agent that serves the data folder: only in its view is the pool mounted. */
+/** Returns the pid of the agent that uses the data folder. The pool is mounted only in the agent's namespace. */
 const agentProcess = async (dataDir: string): Promise<string> => {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -32,19 +32,19 @@ const agentProcess = async (dataDir: string): Promise<string> => {
 const poolOf = async (dataDir: string): Promise<string> =>
   `/proc/${await agentProcess(dataDir)}/root${dataDir}/host/pool`
 
-/** Bytes that the pool has left. */
+/** Returns the free bytes of the pool. */
 export async function freeInPool(dataDir: string): Promise<number> {
   const { bavail, bsize } = await statfs(await poolOf(dataDir))
   return bavail * bsize
 }
 
-/** Takes room until so many bytes are left, at once and without writing them. */
+/** Allocates space in the pool, without writing it, until `bytes` are left. */
 export async function leaveInPool(dataDir: string, bytes: number): Promise<void> {
   const length = (await freeInPool(dataDir)) - bytes
   await run('fallocate', ['-l', String(Math.floor(length)), join(await poolOf(dataDir), 'ballast')])
 }
 
-/** Errors that the kernel has counted on the Docks' filesystems. */
+/** Returns the number of errors that the kernel has counted on Docks' filesystems. */
 export async function filesystemErrors(): Promise<number> {
   let errors = 0
   for (const device of await readdir('/sys/fs/ext4')) {

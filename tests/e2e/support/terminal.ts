@@ -1,25 +1,25 @@
-/** A person at a terminal of a Dock: a real terminal emulator on the WebSocket, its screen read as one would. */
+/** A terminal emulator connected to a Dock's terminal. Tests type text and read the screen. */
 import { once } from 'node:events'
 import xterm from '@xterm/headless'
 import { WebSocket } from 'ws'
 import type { Server } from './server.ts'
 
 export type Screen = {
-  /** The lines that are shown, without blanks at their ends. */
+  /** Returns the visible lines, without trailing blanks. */
   lines(): string[]
   type(text: string): void
   resize(cols: number, rows: number): void
-  /** Waits until the screen is as wanted; fails with what it shows. */
+  /** Waits until `wanted` returns true. After a minute, rejects with the screen's content. */
   until(wanted: (lines: string[]) => boolean, what: string): Promise<void>
-  /** How the shell ended, if it did, and the close code. */
+  /** Resolves with the shell's exit code (null if unknown) and the WebSocket's close code. */
   closed: Promise<{ exitCode: number | null; code: number }>
   close(): void
 }
 
-const patienceMs = 60_000
+const timeoutMs = 60_000
 const firstSize = { cols: 80, rows: 24 }
 
-/** Asks for a ticket and opens the terminal with it. */
+/** Requests a ticket and opens the terminal with it. */
 export async function openScreen(
   { client, admin }: Pick<Server, 'client' | 'admin'>,
   id: string,
@@ -37,7 +37,7 @@ export async function openScreen(
         for (const look of [...watchers]) look()
       })
   })
-  // What the emulator answers to a program's questions, as any does.
+  // Sends the emulator's replies to control sequences that query the terminal.
   emulator.onData((text) => socket.send(Buffer.from(text)))
   const closed = (once(socket, 'close') as Promise<[number]>).then(([code]) => ({ exitCode, code }))
   await once(socket, 'open')
@@ -65,7 +65,7 @@ export async function openScreen(
         const timer = setTimeout(() => {
           watchers.delete(look)
           reject(new Error(`the screen does not show ${what}:\n${lines().join('\n')}`))
-        }, patienceMs)
+        }, timeoutMs)
         const look = (): void => {
           if (!wanted(lines())) return
           clearTimeout(timer)

@@ -1,4 +1,4 @@
-/** The one server that test files of the project `e2e` share. */
+/** The server that all test files of the project `e2e` share. */
 import { readFileSync } from 'node:fs'
 import type { Dock } from '@dock/contract'
 import { createClient } from '@dock/sdk'
@@ -9,8 +9,8 @@ import type { Server } from './server.ts'
 export type SharedServer = Pick<Server, 'dataDir' | 'admin' | 'client' | 'output' | 'pid'>
 
 /**
- * Reaches the shared server from a test file, at its top. Docks and Templates that the file leaves behind are deleted after it, so
- * that a failed test costs the next ones nothing. Names should be the file's own: other files see the same workspace.
+ * Returns the shared server. Call it at the top of a test file. Docks and Templates that the file leaves behind are
+ * deleted afterwards. Use unique names, because all files share a workspace.
  */
 export function useServer(): SharedServer {
   const { admin, dataDir, logFile, pid } = inject('sharedServer')
@@ -22,7 +22,7 @@ export function useServer(): SharedServer {
     before = new Set((await list()).map(({ id }) => id))
   })
   afterAll(async () => {
-    // First, since their Docks cannot go before them.
+    // Templates first, because they prevent the deletion of their Docks.
     for (const { name } of await client.call('listTemplates', {})) await deleteTemplate(server, name)
     const left = (await list()).filter(({ id }) => !before.has(id))
     await Promise.all(left.map(({ id }) => deleteDock(server, id)))
@@ -30,7 +30,7 @@ export function useServer(): SharedServer {
   return server
 }
 
-/** A name that a second run of the same test can take as well. */
+/** Returns a unique name, so that the same test can run again. */
 export function freshName(stem: string): string {
   return `${stem}-${Math.random().toString(36).slice(2, 8)}`
 }

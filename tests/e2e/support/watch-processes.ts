@@ -1,14 +1,14 @@
-/** Looks through arguments and environments of all processes of this machine, over and over, until it is ended. */
+/** Repeatedly searches the arguments and environments of all processes on this machine. */
 import { readdir, readFile } from 'node:fs/promises'
 
 export type ProcessWatch = {
-  /** Names of the words that were found, each with where. */
+  /** What was found, as `NAME in cmdline` or `NAME in environ`. */
   seen: Set<string>
-  /** Answers how many times it has looked. */
+  /** Stops the search. Returns the number of completed passes. */
   end(): Promise<number>
 }
 
-/** `words`: what to look for, by name. */
+/** Starts a search for the words, which are given by name. */
 export function watchProcesses(words: Readonly<Record<string, string>>): ProcessWatch {
   const seen = new Set<string>()
   let isOver = false
