@@ -18,13 +18,18 @@ it.each([
     program: `$name = "hog"; $file = syscall(319, $name, 0); $part = "x" x (1 << 20);
       open(HOG, ">&=", $file); syswrite(HOG, $part) or die $! for 1 .. 1024;`,
   },
-])('lives on when $hog takes all memory, and the command and its owner learn why', async ({ program }) => {
-  const dock = await createDock(server, { memoryMiB: 512 })
-  await run(server, dock.id, 'echo what is kept >/dev/shm/kept')
-  const ended = await exec(server, dock.id, `perl -e '${program} print "all of it"'`)
-  expect(ended).toMatchObject({ exitCode: 137, stdout: '' })
-  expect(ended.stderr).toMatch(/(^|\n)dock: \S+ was ended because the Dock ran out of memory \(512 MiB\)\n$/)
-  // The file is in memory, so the sandbox was not restarted.
-  expect(await run(server, dock.id, 'cat /dev/shm/kept')).toBe('what is kept\n')
-  expect(await alertsOf(dock.id)).toEqual([])
-})
+])(
+  'a Dock keeps running when $hog takes all memory, and the command and its owner learn why',
+  async ({ program }) => {
+    const dock = await createDock(server, { memoryMiB: 512 })
+    await run(server, dock.id, 'echo what is kept >/dev/shm/kept')
+    const ended = await exec(server, dock.id, `perl -e '${program} print "all of it"'`)
+    expect(ended).toMatchObject({ exitCode: 137, stdout: '' })
+    expect(ended.stderr).toMatch(
+      /(^|\n)dock: \S+ was ended because the Dock ran out of memory \(512 MiB\)\n$/,
+    )
+    // The file is in memory, so the sandbox was not restarted.
+    expect(await run(server, dock.id, 'cat /dev/shm/kept')).toBe('what is kept\n')
+    expect(await alertsOf(dock.id)).toEqual([])
+  },
+)

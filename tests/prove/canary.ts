@@ -1,7 +1,7 @@
 /**
- * Secrets stand nowhere in the clear: each kind goes in by its route and reaches a real Dock; then everything that the
- * service writes and every process of the machine is searched. Beside each search stands what it must find. Run by
- * script/prove canary.
+ * Secrets are never stored or shown in plain text. Each kind of secret is sent through its route and used in a real Dock.
+ * Then everything that the service writes and every process of the machine is searched. Each search must also find a
+ * marker, as a positive control. Run by script/prove canary.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -19,7 +19,7 @@ import { watchProcesses } from '../e2e/support/watch-processes.ts'
 
 const checkout = new URL('../..', import.meta.url).pathname
 const word = (stem: string): string => `${stem}${randomBytes(12).toString('hex')}`
-/** Each in one kind of secret and in nothing else. */
+/** Each word is part of one kind of secret and of nothing else. */
 const canaries = {
   variable: word('canaryv'),
   file: word('canaryf'),
@@ -28,16 +28,16 @@ const canaries = {
   command: word('canaryc'),
   provider: word('canaryp'),
 }
-/** In what is no secret, beside the secrets: a search that does not find it proves nothing. */
+/** Part of data that is not secret. A search that does not find it proves nothing. */
 const marker = word('marker')
 
 let problems = 0
-const judge = (what: string, holds: boolean, detail = ''): void => {
+const check = (what: string, holds: boolean, detail = ''): void => {
   if (!holds) problems += 1
   print(`${holds ? 'holds ' : 'BROKEN'}  ${what}${detail && `: ${detail}`}`)
 }
 
-/** A process that has the marker where secrets must not be. */
+/** Starts a process that has the marker in its arguments and environment. */
 const controlProcess = (): ChildProcess =>
   spawn('sleep', ['600'], { argv0: marker, env: { MARKER: marker }, stdio: 'ignore' })
 
@@ -50,13 +50,13 @@ const shellIn = async ({ client, admin }: BenchServer, id: string): Promise<void
     output += data.toString()
   })
   await once(socket, 'open')
-  // Typed by name: what a person types themselves is theirs, and may be kept in the shell's history.
+  // Typed by name, because the shell's history may store what a person types.
   socket.send(Buffer.from('echo "<$CANARY>"; exit\n'))
   await once(socket, 'close')
-  judge('a terminal has the variables', output.includes(`<${canaries.variable}>`))
+  check('a terminal has the variables', output.includes(`<${canaries.variable}>`))
 }
 
-/** Makes a Dock with every kind of secret, uses and copies it; answers its id and its own key. */
+/** Creates a Dock with every kind of secret and uses them. Returns the Dock's id and API key. */
 const useSecrets = async (server: BenchServer): Promise<{ id: string; dockKey: string }> => {
   const { client, admin } = server
   const { organizationId, workspaceId } = admin
@@ -87,21 +87,21 @@ const useSecrets = async (server: BenchServer): Promise<{ id: string; dockKey: s
   })
   const { variable, own, provider, file } = canaries
   const expected = [canaries.command, variable, own, provider, canaries.command, file].join(' ')
-  judge('a command has all of them', ran.stdout.trim() === expected)
+  check('a command has all of them', ran.stdout.trim() === expected)
   await shellIn(server, id)
   await client.call('setEnvironmentVariable', { params, body: { key: 'SECOND', value: canaries.variable } })
   await client.call('upgradeEnvironment', { params, body: {} })
   const dockKey = await run(server, id, 'printf %s "$DOCK_API_KEY"')
-  judge('the Dock has a key of its own', /^dock_/.test(dockKey))
+  check('the Dock has its own key', /^dock_/.test(dockKey))
   return { id, dockKey }
 }
 
-/** Stops it, waits until its copy is verified, rotates all keys, and resumes it in between. */
+/** Stops, resumes and stops the Dock, waits until its copy is verified, and rotates all data keys. */
 const moveThrough = async (server: BenchServer, id: string): Promise<void> => {
   const { client, dataDir } = server
   await client.call('stopDock', { params: { id }, body: {} })
   await client.call('resumeDock', { params: { id }, body: {} })
-  judge('a resumed Dock has them', (await run(server, id, 'printf %s "$CANARY"')) === canaries.variable)
+  check('a resumed Dock has them', (await run(server, id, 'printf %s "$CANARY"')) === canaries.variable)
   await client.call('stopDock', { params: { id }, body: {} })
   const log = (): Promise<string> => readFile(join(dataDir, 'logs/control-plane.log'), 'utf8')
   while (!(await log()).includes('Snapshot copied')) await delay(200)
@@ -121,7 +121,7 @@ const searchFiles = async (server: BenchServer, secrets: Readonly<Record<string,
     'records and settings of the host': ['host'],
   }
   for (const [place, folders] of Object.entries(places)) {
-    // The pool is looked at disk by disk below: here are its image file and what is mounted of it.
+    // Excludes the pool, whose disks are searched one by one below.
     const names = await Promise.all(
       folders.map(async (folder) => {
         const entries = await readdir(inData(folder))
@@ -132,12 +132,12 @@ const searchFiles = async (server: BenchServer, secrets: Readonly<Record<string,
     )
     for (const [kind, secret] of Object.entries(secrets)) {
       const found = await filesWith(secret, names.flat())
-      judge(`${place}: no ${kind}`, found.length === 0, found.join(' '))
+      check(`${place}: no ${kind}`, found.length === 0, found.join(' '))
     }
     if (place.startsWith('database')) {
       const found = await filesWith(marker, names.flat())
       for (const part of ['/base/', '/pg_wal/', '.eml'])
-        judge(
+        check(
           `${place}: the marker is found in ${part}`,
           found.some((file) => file.includes(part)),
         )
@@ -145,7 +145,7 @@ const searchFiles = async (server: BenchServer, secrets: Readonly<Record<string,
   }
 }
 
-/** The durable copies, unpacked: of the secrets the file alone has its place on a disk. */
+/** Searches the decrypted copies. Of the secrets, only the secret file may be on a disk. */
 const searchCopies = async (
   server: BenchServer,
   secrets: Readonly<Record<string, string>>,
@@ -158,18 +158,18 @@ const searchCopies = async (
       if (chunk.includes(text)) found.add(kind)
   }
   for (const kind of ['marker', 'file'])
-    judge(`${chunks} chunks of copies, unpacked: the ${kind} is found`, found.has(kind))
-  for (const kind of Object.keys(secrets)) if (kind !== 'file') judge(`copies: no ${kind}`, !found.has(kind))
+    check(`${chunks} chunks of copies, unpacked: the ${kind} is found`, found.has(kind))
+  for (const kind of Object.keys(secrets)) if (kind !== 'file') check(`copies: no ${kind}`, !found.has(kind))
 }
 
-/** The disks that are kept, as the agent has them mounted: secret files may lie there, and nothing else. */
+/** Searches the captures as the agent has them mounted. Of the secrets, only secret files may be on a disk. */
 const searchDisks = async (server: BenchServer, secrets: Readonly<Record<string, string>>): Promise<void> => {
   const captures = await capturesFolder(server)
   const found = await textsIn([...Object.values(secrets), marker], [captures])
-  judge('captures: the marker is found', found.has(marker))
-  judge('captures: the secret file is found, which has its place there', found.has(canaries.file))
+  check('captures: the marker is found', found.has(marker))
+  check('captures: the secret file is found, as it should be', found.has(canaries.file))
   for (const [kind, secret] of Object.entries(secrets))
-    if (kind !== 'file') judge(`captures: no ${kind}`, !found.has(secret))
+    if (kind !== 'file') check(`captures: no ${kind}`, !found.has(secret))
 }
 
 await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1' }, async (server) => {
@@ -177,19 +177,19 @@ await withServer({ DOCK_WARM_POOL: '1', DOCK_COPY_AGE_SECONDS: '1' }, async (ser
   const processes = watchProcesses({ ...canaries, marker })
   const { id, dockKey } = await useSecrets(server)
   await moveThrough(server, id)
-  // Before the searches below, which have the secrets among their own arguments.
+  // Ended before the searches below, which have the secrets in their arguments.
   const looks = await processes.end()
   control.kill()
   const seen = [...processes.seen]
   for (const file of ['cmdline', 'environ'])
-    judge(`processes: the marker is found in ${file}`, seen.includes(`marker in ${file}`))
+    check(`processes: the marker is found in ${file}`, seen.includes(`marker in ${file}`))
   const bad = seen.filter((each) => !each.startsWith('marker'))
-  judge(`processes: no secret in ${looks} looks at all of them`, bad.length === 0, bad.join(', '))
+  check(`processes: no secret in ${looks} passes over all processes`, bad.length === 0, bad.join(', '))
   const secrets = { ...canaries, 'key of the Dock': dockKey }
   await checkpoint(server.dataDir)
   await searchFiles(server, secrets)
   await searchCopies(server, secrets)
   await searchDisks(server, secrets)
 })
-print(problems === 0 ? 'no secret stands in the clear' : `${problems} problems`)
+print(problems === 0 ? 'no secret is stored or shown in plain text' : `${problems} problems`)
 process.exit(problems === 0 ? 0 : 1)

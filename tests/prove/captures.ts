@@ -1,6 +1,6 @@
 /**
- * Captures and copies under faults. At each write, sync, freeze, thaw, snapshot, rename and read of a capture and of a
- * copy the process is killed (SIGKILL) or the call fails with EIO or ENOSPC.
+ * Injects faults into captures and copies: at each write, sync, freeze, thaw, snapshot, rename and read, the process is
+ * killed (SIGKILL) or the call fails with EIO or ENOSPC.
  *   script/prove captures --rounds 50 --part 1
  * Real: control plane, PostgreSQL, link, agent, btrfs pool, ext4 disks, folder store. Fake: the sandboxes.
  */
@@ -30,14 +30,14 @@ for (let index = first; index < first + count; index++) {
   hits += outcome.hit ? 1 : 0
   completed += outcome.completed
   failed += outcome.failed
-  if (!outcome.hit) problems.push('the fault was never met')
+  if (!outcome.hit) problems.push('the fault point was never reached')
   bad += problems.length > 0 ? 1 : 0
-  const met = `${outcome.hit ? 'met' : 'not come to'}, ${outcome.completed} completed, ${outcome.failed} failed`
+  const met = `${outcome.hit ? 'reached' : 'not reached'}, ${outcome.completed} completed, ${outcome.failed} failed`
   const seconds = ((performance.now() - begin) / 1000).toFixed(1)
   print(`${index + 1} ${nameOf(fault)}: ${met}, ${seconds} s ${problems.join('; ')}`)
 }
 print(
-  `${count - bad} of ${count} rounds hold: ${hits} faults met; the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times; ${completed} Snapshots completed, each identical on its host and restored from its copy; ${failed} failed`,
+  `${count - bad} of ${count} rounds passed: ${hits} faults reached; the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times; ${completed} Snapshots completed, each identical on its host and restored from its copy; ${failed} failed`,
 )
 await end()
 process.exit(bad === 0 ? 0 : 1)

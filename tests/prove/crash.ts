@@ -1,13 +1,13 @@
 /**
- * The crash matrix: each lifecycle operation, stopped at each step on its way, before and after, with SIGKILL of the
- * control plane, the agent or the database. Run by script/prove crash.
- *   script/prove crash                  all of it
- *   script/prove crash stop             cases whose name holds the word
- *   script/prove crash --part 1/8       every eighth of them, from the first
+ * The crash matrix: each lifecycle operation is paused at each of its fault points, and the control plane, the agent or the
+ * database is killed there with SIGKILL. Run by script/prove crash.
+ *   script/prove crash                  all cases
+ *   script/prove crash stop             cases whose name contains the word
+ *   script/prove crash --part 1/8       every eighth case, from the first
  *   script/prove crash --pool 2         with a warm pool
  *   script/prove crash --record FILE --seconds 120 --data DIR
- *                                       begins no case after the time, and goes on where the record in FILE ends; the
- *                                       data folder is kept, so that the next start is a quick one
+ *                                       starts no case after 120 s, and continues where the record in FILE ends; keeps
+ *                                       the data folder, so that the next start is quick
  */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -16,7 +16,7 @@ import { casesOf, createCrashWorld, endCrashWorld, placesOf } from '../crash/cra
 import { type Operation, operations } from '../crash/lifecycle.ts'
 
 type Entry = { name: string; problems: string[]; recoveredMs: number }
-/** A line of the record: a result, or the places that an operation comes through. */
+/** A line of the record: a result, or the fault points of an operation. */
 type Line = Entry | { operation: Operation; places: string[] }
 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
@@ -34,8 +34,9 @@ const { values, positionals } = parseArgs({
 })
 const timeUp = Date.now() + Number(values.seconds) * 1000
 
-/** The last result of each case that was run, by name, and the places that are known. */
+/** The last result of each case that was run, by name. */
 const done = new Map<string, Entry>()
+/** The known fault points of each operation. */
 const places = new Map<Operation, string[]>()
 if (values.record && existsSync(values.record))
   for (const text of readFileSync(values.record, 'utf8').split('\n').filter(Boolean)) {
@@ -61,7 +62,7 @@ const mine = wanted.filter((_, index) => index % parts === part - 1)
 const cases = mine.filter((crash) => done.get(nameOf(crash))?.problems.length !== 0)
 print(`${every.length} cases, ${cases.length} of them now; log of the server: ${world.logFile}`)
 
-// A kept data folder remembers the names and keys of earlier runs.
+// A kept data folder has names and keys of earlier runs, so each run needs new ones.
 const run = Date.now().toString(36)
 for (const [index, crash] of cases.entries()) {
   if (Date.now() > timeUp) break
@@ -70,9 +71,9 @@ for (const [index, crash] of cases.entries()) {
   done.set(entry.name, entry)
   note(entry)
   const verdict = problems.length === 0 ? 'ok    ' : 'FAILED'
-  print(`${verdict} ${entry.name} (whole again after ${seconds(recoveredMs)})`)
+  print(`${verdict} ${entry.name} (recovered after ${seconds(recoveredMs)})`)
   for (const problem of problems) print(`         ${problem}`)
-  // What follows would fail for this alone.
+  // If the cleanup fails, all later cases would fail too.
   if (problems.length > 0 && (await cleanUp(world)).length > 0) break
 }
 const results = mine.flatMap((crash) => done.get(nameOf(crash)) ?? [])

@@ -1,7 +1,7 @@
 /**
- * script/prove hostile [part...]: starts the product in a network namespace of its own and plays attacks against it: a
- * hostile host, the control plane's user, a local user, a tenant, floods, flushed rules, a full disk, invitations. Each
- * attack has a positive control and prints a line. Ends with 1 when any got through.
+ * script/prove hostile [part...]: starts Dock in a separate network namespace and attacks it: by a hostile host, the
+ * control plane's user, a local user and a tenant, and by floods, flushed firewall rules, a full disk and squatted
+ * invitations. Each attack has a positive control and prints a line. Exits with 1 if any attack succeeded.
  */
 import { fileURLToPath } from 'node:url'
 import { print } from '../../bench/parts/bench-server.ts'
@@ -31,7 +31,7 @@ const parts: Record<string, (report: Report) => Promise<void>> = {
 const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(parts)
 const unknown = wanted.filter((name) => !parts[name])
 if (unknown.length > 0) {
-  print(`There is no part ${unknown.join(', ')}; there are: ${Object.keys(parts).join(' ')}`)
+  print(`There is no part ${unknown.join(', ')}. Parts: ${Object.keys(parts).join(' ')}`)
   process.exit(2)
 }
 if (!isInOwnNetwork()) process.exit(await runInOwnNetwork([fileURLToPath(import.meta.url), ...wanted]))
@@ -49,5 +49,5 @@ for (const name of wanted) {
   failed += report.failed()
   print(`       ${name}: ${Math.round((performance.now() - begin) / 1000)} s`)
 }
-print(failed === 0 ? 'every attack held' : `${failed} attacks got through or had no control`)
+print(failed === 0 ? 'every attack was repelled' : `${failed} attacks succeeded or had no control`)
 process.exit(failed === 0 ? 0 : 1)

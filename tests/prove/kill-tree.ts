@@ -1,13 +1,13 @@
 /**
- * Shows that nothing of a command outlives its timeout, on both ways into a sandbox: 50 rounds each of a command whose
- * processes leave it in every way they know. The same processes without a timeout show that the search finds them.
+ * Shows that no process of a command survives its timeout, with both ways to run commands in a sandbox: 50 rounds each of
+ * a command whose processes detach in every known way. As a control, the same processes are found without a timeout.
  */
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
 
 const rounds = Number(process.argv[2] ?? '50')
 
-/** Each leaves in its own way; the last never stands still: it is another process every few milliseconds. */
+/** Each line detaches in a different way. */
 const leaving = [
   'setsid sleep 77701 &',
   'nohup sleep 77702 >/dev/null 2>&1 &',
@@ -19,6 +19,7 @@ const leaving = [
   '(sudo setsid nohup sleep 77708 >/dev/null 2>&1 &)',
   "(env -i setsid bash -c 'exec -a sleep-77709 sleep 77709' &)",
 ].join('\n')
+/** A process that replaces itself with a new process every few milliseconds. */
 const hopping = `hop() { sleep 0.01; (hop 77710 &); }; (hop 77710 &)`
 const find = `
   for file in /proc/[0-9]*/cmdline; do
@@ -26,14 +27,14 @@ const find = `
     case "\${words[*]}" in *[s]leep*777??*) echo "\${words[*]}" ;; esac
   done`
 
-/** Numbers of the processes above that are still there, in order, and how many shells. One command: a Dock takes two a second. */
+/** Lists which of the processes above are alive, and counts shells. Uses one command, because a Dock allows two a second. */
 const alive = async (server: Server, id: string): Promise<{ left: string[]; shells: number }> => {
   const lines = await run(server, id, `${find}\necho shells $(pgrep -c bash)`)
   const left = [...new Set(lines.match(/(?<=sleep[ -])777\d\d/g))].sort()
   return { left, shells: Number(/shells (\d+)/.exec(lines)?.[1]) }
 }
 
-/** Ends with the sandbox still able to run commands; answers what was left of all rounds. */
+/** Runs all rounds in a new Dock. Returns the number of failed rounds. */
 const prove = async (server: Server, name: string): Promise<number> => {
   const { id } = await createDock(server)
   await exec(server, id, `${leaving}\nsleep 0.5`)
@@ -56,7 +57,7 @@ const prove = async (server: Server, name: string): Promise<number> => {
   }
   await deleteDock(server, id)
   console.log(
-    `${name}: without a timeout ${control.length} of 9 go on; with one, nothing left in ${rounds - left} of ${rounds}`,
+    `${name}: without a timeout ${control.length} of 9 processes survive; with a timeout, none in ${rounds - left} of ${rounds} rounds`,
   )
   return control.length === 9 ? left : rounds
 }

@@ -1,7 +1,7 @@
 /**
- * script/prove lost-host: a second machine, with Docks and Snapshots on it, is cut off and its agent killed. Nothing that
- * can go on without it waits; the rest goes on once it is declared lost; when it returns after all, what was given up is
- * ended there. Each point has a positive control.
+ * script/prove lost-host: a second machine with Docks and Snapshots is disconnected and its agent killed. Operations that
+ * do not need it continue; the others continue once it is declared lost. When it returns, everything that was given up is
+ * ended there. Each check has a positive control.
  */
 import { execFile } from 'node:child_process'
 import { access, readdir, readFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const expect = (holds: boolean, what: string): void => {
   print(`${holds ? 'ok    ' : 'FAILED'} ${what}`)
   if (!holds) failures.push(what)
 }
-/** What the call was refused with, or its answer as text. */
+/** Returns the error code of the call, or its result as text. */
 const said = (work: Promise<unknown>): Promise<string> =>
   work.then(
     (answer) => JSON.stringify(answer),
@@ -30,7 +30,7 @@ const until = async (what: string, holds: () => Promise<boolean>, withinMs = 120
     if (await holds()) return true
     await delay(250)
   }
-  print(`       not within ${withinMs / 1000} s: ${what}`)
+  print(`       waited ${withinMs / 1000} s for: ${what}`)
   return false
 }
 
@@ -63,7 +63,7 @@ const isCopied = async (snapshotId: string): Promise<boolean> =>
   (await log()).split('\n').some((line) => line.includes('Snapshot copied') && line.includes(snapshotId))
 const second = async () =>
   (await client.call('listHosts', {})).find(({ address }) => address.startsWith('10.254.2.'))
-/** The disks that are mounted on the second machine, by Dock. */
+/** Lists the Docks whose disks are mounted on the second machine. */
 const mounted = async (): Promise<string[]> =>
   readdir(`/proc/${await agentOf(hostDir)}/root${hostDir}/host/mounts`).catch(() => [])
 
@@ -78,9 +78,9 @@ const createThere = async (
     if (dock.hostId === hostId) return dock.id
     await deleteDock(server, dock.id)
   }
-  throw new Error('no Dock came to the second machine')
+  throw new Error('no Dock was placed on the second machine')
 }
-/** Stops the Dock with this content, waits for the copy, and resumes it there. */
+/** Writes content, stops the Dock, waits for the copy, and resumes it on the same host if `again`. */
 const copiedOnce = async (id: string, hostId: string, content: string, again: boolean): Promise<string> => {
   await run(server, id, `echo ${content} > file`)
   await stop(id)
@@ -89,7 +89,7 @@ const copiedOnce = async (id: string, hostId: string, content: string, again: bo
   if (again) {
     await resume(id)
     const dock = await untilState(server, id, ['ready'])
-    if (dock.hostId !== hostId) throw new Error('it was resumed elsewhere')
+    if (dock.hostId !== hostId) throw new Error('the Dock was resumed on another host')
   }
   return snapshotId
 }
@@ -137,37 +137,40 @@ try {
   process.kill(await agentOf(hostDir), 'SIGKILL')
   await machine.connect(false)
   expect(newestSnapshot !== olderSnapshot, 'the latest Snapshot of one Dock is not the copied one')
-  expect(!(await isCopied(newestSnapshot)), 'control: it was not copied when the machine was cut off')
-  print('the machine is cut off, its agent killed')
+  expect(!(await isCopied(newestSnapshot)), 'control: it was not copied when the machine was disconnected')
+  print('the machine is disconnected, its agent killed')
   await untilState(server, running, ['unreachable'], 120_000)
 
-  print('before anybody declares it lost')
+  print('before it is declared lost')
   const deleted = (await client.call('deleteDock', confirmed(running))).operation
   expect((await statusOf(deleted)) === 'blocked', 'control: the delete of a Dock that may still run waits')
   expect((await said(stop(forced))) === 'conflict', 'control: its Docks cannot be stopped')
   expect((await said(stop(forced, true))) === 'conflict', 'control: not by force either')
   expect(
     (await said(resume(uncopied))) === 'no_host_capacity',
-    'control: nobody goes on from an older Snapshot unawares',
+    'control: a Dock is not silently resumed from an older Snapshot',
   )
   await resume(archived)
   const moved = await untilState(server, archived, ['ready'])
   expect(moved.hostId !== hostId, 'an archived Dock with a copy resumes on the other host')
   expect((await run(server, archived, 'cat file')) === 'archived\n', '… with its files')
   const cleanedDelete = (await client.call('deleteSnapshot', confirmed(cleanedSnapshot))).operation
-  expect(cleanedDelete.status === 'completed', 'the delete of a Snapshot whose capture is there completes')
+  expect(
+    cleanedDelete.status === 'completed',
+    'the delete of a Snapshot whose capture is on the lost host completes',
+  )
   const named = { params: { name: 'golden' }, query: { organizationId: server.admin.organizationId } }
   expect(
     (await client.call('deleteTemplate', named)).operation.status === 'completed',
-    'so does that of a Template',
+    'so does the delete of a Template',
   )
   const cleanedDock = (await client.call('deleteDock', confirmed(cleaned))).operation
-  expect((await statusOf(cleanedDock)) === 'completed', 'so does that of an archived Dock')
+  expect((await statusOf(cleanedDock)) === 'completed', 'so does the delete of an archived Dock')
   await client.call('deleteOrganization', params(other.id))
   await delay(12_000)
   expect(
     await isOnHost(foreign),
-    'control: a deleted organization whose Dock may still run there stays for now',
+    'control: a deleted organization is not removed while its Dock may still run there',
   )
 
   print(await declareLost(hostId))
@@ -176,10 +179,10 @@ try {
     'the delete completes',
   )
   const isRemoved = async () => !(await isOnHost(foreign))
-  expect(await until('the removal', isRemoved, 20_000), 'the removal of an organization goes on')
+  expect(await until('the removal', isRemoved, 20_000), 'the removal of an organization continues')
   expect(
     (await said(stop(forced))) === 'conflict',
-    'control: a stop that would save a Snapshot is refused still',
+    'control: a stop that would save a Snapshot is still refused',
   )
   expect(
     (await said(stop(forced, true))) === JSON.stringify({ id: forced, state: 'archived' }),
@@ -191,18 +194,18 @@ try {
   expect((await run(server, forced, 'cat file')) === 'copied\n', '… from its latest copied Snapshot')
   const { snapshots } = await client.call('listDockSnapshots', { ...params(uncopied), query: { limit: 10 } })
   const statuses = Object.fromEntries(snapshots.map(({ id, status }) => [id, status]))
-  expect(statuses[newestSnapshot] === 'failed', 'the Snapshot that was never copied reads failed')
-  expect(statuses[olderSnapshot] === 'completed', 'control: the one before does not')
+  expect(statuses[newestSnapshot] === 'failed', 'the Snapshot that was never copied is failed')
+  expect(statuses[olderSnapshot] === 'completed', 'control: the previous Snapshot is completed')
   const answer = await said(resume(uncopied))
-  expect(answer.includes(olderSnapshot), `resume says what it starts from: ${answer}`)
+  expect(answer.includes(olderSnapshot), `resume names the Snapshot that it starts from: ${answer}`)
   await untilState(server, uncopied, ['ready'])
-  expect((await run(server, uncopied, 'cat file')) === 'older\n', '… and starts from the one before')
+  expect((await run(server, uncopied, 'cat file')) === 'older\n', '… and starts from the previous Snapshot')
 
   await until('the agent there runs again', async () => (await mounted().catch(() => [])).length > 0)
   const before = await mounted()
   expect(
     [running, forced, templated, foreign].every((id) => before.includes(id)),
-    'control: what was given up still runs there',
+    'control: Docks that were given up still run there',
   )
   const capture = join(`/proc/${await agentOf(hostDir)}/root${hostDir}/host/pool/captures`, newestSnapshot)
   const isKept = () =>
@@ -210,7 +213,7 @@ try {
       () => true,
       () => false,
     )
-  expect(await isKept(), 'control: the capture that was not copied is there')
+  expect(await isKept(), 'control: the capture that was not copied exists')
   print('the machine returns')
   await machine.connect(true)
   expect(await until('it is online', async () => (await second())?.state === 'online'), 'it is online again')
@@ -218,10 +221,10 @@ try {
     const now = await mounted()
     return ![running, forced, foreign].some((id) => now.includes(id))
   }
-  expect(await until('they are ended there', isFenced), 'what was deleted or given up is ended there')
-  expect((await mounted()).includes(templated), 'control: what was not given up goes on there')
+  expect(await until('they are ended there', isFenced), 'Docks that were deleted or given up are ended there')
+  expect((await mounted()).includes(templated), 'control: a Dock that was not given up keeps running there')
   await untilState(server, templated, ['ready'])
-  expect(await isKept(), 'a capture that nobody ordered removed is kept')
+  expect(await isKept(), 'a capture without a delete order is kept')
   for (const [id, content] of [
     [forced, 'copied'],
     [archived, 'archived'],
@@ -229,9 +232,9 @@ try {
   ] as const)
     expect(
       (await run(server, id, 'cat file')) === `${content}\n`,
-      `the Dock that went on (${content}) goes on`,
+      `the Dock that was resumed elsewhere (${content}) keeps running`,
     )
-  expect((await second())?.state === 'online', 'the host serves')
+  expect((await second())?.state === 'online', 'the host is in service')
 } finally {
   await machine.connect(true).catch(() => undefined)
   await host?.interrupt()

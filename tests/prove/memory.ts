@@ -1,7 +1,7 @@
 /**
- * A Dock that runs out of memory lives. Hogs of fourteen shapes run in Docks of 512 MiB, two at a time, each beside a
- * neighbour process of its own Dock. Every Dock must live on but a few, every direct command read 137, and no neighbour
- * be ended where the hog shows in the memory of its processes. Once, the agent is killed while a hog runs.
+ * Proves that a Dock survives running out of memory. Fourteen kinds of memory hogs run in Docks of 512 MiB, two at a time,
+ * each next to a neighbor process in the same Dock. Nearly all Docks must survive, every direct command must exit with
+ * 137, and no neighbor may be killed if the hog is visible in RSS. Once, the agent is killed while a hog runs.
  * Run by script/prove memory [hogs].
  */
 import { DockApiError } from '@dock/sdk'
@@ -17,11 +17,11 @@ const neighbourMiB = 60
 
 type Shape = {
   name: string
-  /** Run by bash. */
+  /** The bash command. */
   command: string
-  /** Whether its memory shows in the resident memory of its processes: only then is it known who the hog is. */
+  /** True if its memory counts in the RSS of its processes. Only then can the guard identify the hog. */
   shows: boolean
-  /** Whether the caller's own command is the hog, so that it reads 137. */
+  /** True if the command itself is the hog, so that it exits with 137. */
   direct: boolean
 }
 
@@ -30,7 +30,7 @@ const shape = (name: string, command: string, { shows = true, direct = true } = 
   ...{ name, command, shows, direct },
 })
 
-/** Maps 2 GiB and reads zeros into it: the image's Python has no mmap. */
+/** Maps 2 GiB and fills it with zeros. Uses Perl, because the image's Python has no mmap. */
 const perlMapping = (flags: number): string =>
   `perl -e 'open Z, "</dev/zero"; $at = syscall(9, 0, 2 << 30, 3, ${flags}, -1, 0); $fd = fileno Z;
     syscall(0, $fd, $at + ($_ << 12), 1 << 12) > 0 or die $! for 0 .. 524287'`
@@ -116,7 +116,7 @@ const oneHog = async (each: Shape, killsAgent: boolean): Promise<Outcome> => {
     const seconds = (performance.now() - begin) / 1000
     const stillThere = async (): Promise<string> => {
       for (const deadline = Date.now() + 90_000; ; ) {
-        // The brackets keep the pattern from finding the shell that has it among its arguments.
+        // The brackets prevent the pattern from matching the shell that has it in its arguments.
         const look = '[ -e /dev/shm/up ] && echo same; pgrep -f "[b]ytearray" >/dev/null && echo neighbour'
         const seen = await exec(server, dock.id, look).catch(() => undefined)
         if (seen) return seen.stdout
@@ -167,13 +167,13 @@ try {
     ({ shape: name, lived }) => lived && shapes.find((each) => each.name === name)?.direct,
   )
   const read = direct.filter(({ read137 }) => read137).length
-  expect(read === direct.length, `${read} of ${direct.length} direct commands read 137`)
+  expect(read === direct.length, `${read} of ${direct.length} direct commands exited with 137`)
   const told = direct.filter((each) => each.told).length
-  expect(told === direct.length, `${told} of ${direct.length} say why on standard error`)
+  expect(told === direct.length, `${told} of ${direct.length} report the reason on standard error`)
   const bystanders = outcomes.filter(({ bystander }) => bystander).length
-  expect(bystanders === 0, `${bystanders} bystanders were ended where the hog shows in RSS`)
+  expect(bystanders === 0, `${bystanders} neighbors were killed although the hog was visible in RSS`)
   const killed = await oneHog(shapes[1]!, true)
-  expect(killed.lived, `a Dock whose agent is killed while it runs out of memory lives on: ${killed.said}`)
+  expect(killed.lived, `a Dock survives if the agent is killed while it runs out of memory: ${killed.said}`)
 } finally {
   await server.interrupt()
   await removeDataDir(dataDir)

@@ -1,7 +1,7 @@
 /**
- * script/prove neighbours [samples]: what one Dock does to another. In one, processes fork without end, take all memory,
- * fill the disk with bytes and with files, and write without end to their output; meanwhile commands in the other are
- * timed beside the same in quiet, and the host's heartbeats and its agent's memory are watched.
+ * script/prove neighbours [samples]: measures the effect of one Dock on another. One Dock runs a fork bomb, a memory hog,
+ * programs that fill the disk with data and with files, and an output flood. Meanwhile commands in the other Dock are
+ * timed and compared with quiet times, and the host's heartbeats and the agent's memory are measured.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Figure, percentile, sample } from '../../bench/figures.ts'
@@ -16,7 +16,7 @@ import { longestSilenceMs } from '../../bench/parts/longest-silence.ts'
 import { createDock, exec, run } from '../e2e/support/dock.ts'
 
 const samples = Number(process.argv[2] ?? '40')
-/** A Dock takes 120 commands a minute. */
+/** Stays below the limit of 120 commands per minute and Dock. */
 const pauseMs = 520
 const wanted = { ratio: 2, heartbeatMs: 3_000 + 1_000, agentGrowsMiB: 64 }
 
@@ -49,7 +49,7 @@ await withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
   const neighbour = await createDock(server)
   const quiet = percentile(await commandsIn(server, neighbour.id, 'quiet'), 0.95)
   const before = await residentMiB(agent)
-  print(`quiet: exec p95 ${quiet.toFixed(1)} ms, the agent has ${before.toFixed(0)} MiB`)
+  print(`quiet: exec p95 ${quiet.toFixed(1)} ms, the agent uses ${before.toFixed(0)} MiB`)
   for (const [name, command] of Object.entries(hogs)) {
     const hog = await createDock(server)
     const work = exec(server, hog.id, command, { timeoutSeconds: 600 }).catch(() => undefined)
@@ -61,7 +61,7 @@ await withServer({ DOCK_WARM_POOL: '0' }, async (server) => {
     await server.client.call('stopDock', { params: { id: hog.id }, body: { force: true } })
     await work
     print(
-      `${name.padEnd(14)} exec p95 ${p95.toFixed(1).padStart(6)} ms, ${(p95 / quiet).toFixed(2)} times: ${verdict(p95 <= wanted.ratio * quiet)}; longest silence of the host ${silence} ms: ${verdict(silence <= wanted.heartbeatMs)}; the agent has ${grown.toFixed(0)} MiB more: ${verdict(grown <= wanted.agentGrowsMiB)}`,
+      `${name.padEnd(14)} exec p95 ${p95.toFixed(1).padStart(6)} ms, ${(p95 / quiet).toFixed(2)} times: ${verdict(p95 <= wanted.ratio * quiet)}; longest silence of the host ${silence} ms: ${verdict(silence <= wanted.heartbeatMs)}; the agent uses ${grown.toFixed(0)} MiB more: ${verdict(grown <= wanted.agentGrowsMiB)}`,
     )
   }
 })

@@ -1,7 +1,6 @@
 /**
- * script/prove planted-bugs: the tests are tested. Five known bugs are planted, one at a time, into a copy of the source
- * (hard links, so it costs nothing); each must be caught by the test that is named beside it. The same tests pass on the
- * copy without a bug.
+ * script/prove planted-bugs: tests the tests. Five known bugs are planted, one at a time, into a copy of the source made of
+ * hard links. The test named with each bug must fail. Without a bug, the tests must pass on the copy.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
@@ -30,7 +29,7 @@ const bugs: readonly Bug[] = [
     },
   },
   {
-    title: 'a Snapshot turns completed before its capture is there',
+    title: 'a Snapshot is completed before its capture exists',
     file: `${docks}/stop/stop-dock.ts`,
     right: "organization_id, 'saving', runtime",
     wrong: "organization_id, 'completed', runtime",
@@ -44,7 +43,7 @@ const bugs: readonly Bug[] = [
     caughtBy: model,
   },
   {
-    title: 'the end of a lease is ignored',
+    title: 'an expired lease is ignored',
     file: 'apps/control-plane/src/engine/operation-store.ts',
     right: 'lease_until is null or lease_until <',
     wrong: "lease_until is null or lease_until + interval '1 year' <",
@@ -63,7 +62,7 @@ const bugs: readonly Bug[] = [
 
 const root = join(import.meta.dirname, '../..')
 
-/** A copy of everything but what is made by running it. */
+/** Copies the source, without generated files. */
 const copySource = (): string => {
   mkdirSync(join(root, '.tools'), { recursive: true })
   const copy = mkdtempSync(join(root, '.tools', 'planted-'))
@@ -72,7 +71,7 @@ const copySource = (): string => {
   return copy
 }
 
-/** The file anew: writing through a hard link would change the original. */
+/** Creates the file anew, because writing through a hard link would change the original. */
 const replaceFile = (path: string, content: string): void => {
   unlinkSync(path)
   writeFileSync(path, content)
@@ -82,7 +81,7 @@ type Report = {
   testResults: { assertionResults: { title: string; status: string; failureMessages: string[] }[] }[]
 }
 
-/** Whether the test passed, and the first line of why not. Throws when it was not run at all. */
+/** Runs the test. Returns the first line of its failure in `why`. Throws if the test does not exist. */
 const runTest = (copy: string, { project, file, test }: Catcher): { passed: boolean; why: string } => {
   const output = join(copy, 'report.json')
   rmSync(output, { force: true })
@@ -111,7 +110,7 @@ try {
   for (const { title, file, right, wrong: planted, caughtBy } of bugs) {
     const path = join(copy, file)
     const source = readFileSync(path, 'utf8')
-    if (source.split(right).length !== 2) throw new Error(`${file} does not hold once: ${right}`)
+    if (source.split(right).length !== 2) throw new Error(`${file} must contain exactly once: ${right}`)
     replaceFile(
       path,
       source.replace(right, () => planted),

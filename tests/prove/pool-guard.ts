@@ -1,7 +1,7 @@
 /**
- * The pool guard: Docks write and keep books of what they wrote, beside one that fills the pool of disks until nothing is
- * left. Every Dock must stand still in time, go on when the hog is deleted, and hold every byte that it wrote, read back
- * from the disk. Run by script/prove pool-guard [rounds].
+ * Proves the pool guard. Docks write files and record which ones, while another Dock fills the disk pool completely. Every
+ * Dock must be frozen in time, continue when the hog is deleted, and have every byte that it wrote, read back from the
+ * disk. Run by script/prove pool-guard [rounds].
  */
 import { DockApiError } from '@dock/sdk'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
@@ -9,7 +9,7 @@ import { freePort, removeDataDir, startServer } from '../e2e/support/server.ts'
 import { filesystemErrors, freeInPool, leaveInPool, newSmallPool } from '../e2e/support/small-pool.ts'
 
 const poolGiB = 24
-/** Of which this much is left to fill. */
+/** Free space of the pool at the start. */
 const roomGiB = 6
 const reserveGiB = 2
 const writers = 5
@@ -21,7 +21,7 @@ const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(2)} GiB`
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** File n holds what follows from n alone; the books name the files whose writing had returned. */
+/** The content of file n depends only on n. The file `books` lists the files that were written completely. */
 const writer = `
 import hashlib, os, time
 def content(n):
@@ -59,18 +59,18 @@ const server = await startServer(dataDir, await freePort(), { DOCK_WARM_POOL: '1
 const errorsBefore = await filesystemErrors()
 const small = { cpus: 1, memoryMiB: 1024, diskGiB: 10 }
 
-/** Polls a Dock until a command in it ends with this code. */
+/** Repeats a command in a Dock until it ends with this code. */
 const until = async (id: string, wanted: string): Promise<void> => {
   const deadline = Date.now() + fillDeadlineMs
   for (;;) {
     const code = await codeOf(exec(server, id, 'true', { timeoutSeconds: 5 }))
     if (code === wanted) return
-    if (Date.now() > deadline) throw new Error(`a command still ends with ${code}, not ${wanted}`)
+    if (Date.now() > deadline) throw new Error(`a command still ends with ${code} instead of ${wanted}`)
     await pause(600)
   }
 }
 
-/** What is left once nothing is written any more: the same for some seconds, however busy the machine is. */
+/** Waits until the free space has not shrunk for 5 s, and returns it. */
 const afterLastFlush = async (): Promise<number> => {
   const deadline = Date.now() + flushDeadlineMs
   let left = await freeInPool(dataDir)
@@ -78,12 +78,13 @@ const afterLastFlush = async (): Promise<number> => {
     await pause(5_000)
     const later = await freeInPool(dataDir)
     if (later >= left - 2 ** 20) return later
-    if (Date.now() > deadline) throw new Error(`still written: from ${gib(left)} to ${gib(later)} in 5 s`)
+    if (Date.now() > deadline)
+      throw new Error(`still being written: free space went from ${gib(left)} to ${gib(later)} in 5 s`)
     left = later
   }
 }
 
-/** What a hog held is free again a moment after it is gone: until then new machines are refused. */
+/** Retries while the pool is full. The space of a deleted Dock is freed a moment after its deletion. */
 const onceThereIsRoom = async <T>(
   work: () => Promise<T>,
   deadline = Date.now() + flushDeadlineMs,
@@ -107,7 +108,7 @@ const round = async (ids: readonly string[]): Promise<void> => {
   const codes = await Promise.all([...ids, hog.id].map((id) => codeOf(exec(server, id, 'true'))))
   expect(
     codes.every((code) => code === 'exec_busy'),
-    `every Dock stands still: ${codes.join(' ')}`,
+    `every Dock is frozen: ${codes.join(' ')}`,
   )
   const refused = await codeOf(createDock(server, small))
   expect(refused === 'capacity_exhausted', `a create is refused: ${refused}`)
@@ -115,7 +116,7 @@ const round = async (ids: readonly string[]): Promise<void> => {
   expect(left > 0.5 * reserveGiB * 2 ** 30, `after the last flush ${gib(left)} of the reserve are left`)
   await deleteDock(server, hog.id)
   await Promise.all(ids.map((id) => until(id, 'done')))
-  expect(true, 'the hog is deleted and every other Dock goes on')
+  expect(true, 'the hog is deleted and every other Dock continues')
 }
 
 try {
@@ -138,7 +139,7 @@ try {
   }
   for (const id of ids) {
     await run(server, id, 'touch stop; while [ ! -e stopped ]; do sleep 0.1; done; sync')
-    // From the disk alone: nothing of the sandbox or of the kernel's memory of its files is left after this.
+    // Stop and resume, so that the files are read from the disk and not from a cache.
     await server.client.call('stopDock', { params: { id }, body: {} })
     await onceThereIsRoom(() => server.client.call('resumeDock', { params: { id }, body: {} }))
     const found = await run(server, id, `cat > check.py <<'END'\n${checking}END\npython3 check.py`)

@@ -1,9 +1,10 @@
 /**
- * Restores an older database while host and object store went on, in the two ways in which operators back up: a copy of
- * the `control` folder while Dock is stopped, and a base backup of the running database. In the lost time Docks are made,
- * stopped, resumed, snapshotted and deleted, and work ends that was under way during the backup. Afterwards nothing that existed is gone, what the older database knows works
- * or says why not, and adopting what it does not know brings each Dock back with its files.
- * Positive control: a Dock that is deleted on purpose does go, so the comparison sees what is gone.
+ * Restores an older database while host and object store keep their newer data. The backup is a copy of the `control`
+ * folder while Dock is stopped, or a base backup of the running database. After the backup, in the lost time, Docks are
+ * created, stopped, resumed, captured and deleted, and operations complete that were running during the backup. After the
+ * restore nothing may be missing. Docks that the older database knows must work or report why not; adopting the unknown
+ * Docks must bring them back with their files.
+ * Positive control: a Dock that is deleted on purpose is removed, so the comparison detects missing data.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -66,7 +67,7 @@ const prove = async (backup: Backup): Promise<void> => {
     if (underWay && fresh) await goOn(server, underWay, fresh)
     await deleteDock(server, known.doomed)
     await deleteDock(server, known.doomedArchived)
-    // Long enough for the mark of the running instance to reach its host.
+    // Long enough for the instance's lineage mark to reach the host.
     await pause(12_000)
     const captures = await capturesOf(dataDir)
     const objects = await objectsOf(dataDir)
@@ -86,13 +87,16 @@ const prove = async (backup: Backup): Promise<void> => {
     const itemOf = (dockId: string) => items.find((item) => item.dockId === dockId)
     for (const id of unknown) expect(itemOf(id) !== undefined, `in quarantine: ${id}, ${itemOf(id)?.kind}`)
     const log = await readFile(join(dataDir, 'logs/control-plane.log'), 'utf8')
-    expect(log.includes('a new epoch begins'), 'the restore is noticed without being told')
+    expect(log.includes('a new epoch begins'), 'the restore is detected automatically')
     expect(log.includes('now in quarantine'), 'the log says what went into quarantine')
     const there = new Set(await capturesOf(dataDir))
     const gone = captures.filter((id) => !there.has(id))
     expect(gone.length === 0, `captures before ${captures.length}, gone ${gone.length}`)
     if (backup.keepsObjects) {
-      expect(log.includes('"by":"the object store"'), 'the object store tells of it before any host does')
+      expect(
+        log.includes('"by":"the object store"'),
+        'the object store reveals the restore before any host does',
+      )
       const left = new Set(await objectsOf(dataDir))
       const missing = objects.filter((name) => !left.has(name))
       expect(missing.length === 0, `objects before ${objects.length}, gone ${missing.length}`)
@@ -101,7 +105,7 @@ const prove = async (backup: Backup): Promise<void> => {
     const detail = await server.client.call('readHost', { params: { id: host!.id } })
     expect(
       detail.orphans.some(({ dockId }) => dockId === news.running),
-      'the running one shows under orphans',
+      'the unknown running Dock is listed under orphans',
     )
 
     await untilItRuns(server, known.runs)
@@ -112,10 +116,10 @@ const prove = async (backup: Backup): Promise<void> => {
     await resume(server, known.archived)
     expect(
       (await words(server, known.archived)) === 'before',
-      'a known archived Dock resumes as it was backed up',
+      'a known archived Dock resumes with the state of the backup',
     )
     const doomed = await untilEnded(server, known.doomed)
-    expect(doomed === 'error', `a Dock deleted since reads ${doomed}`)
+    expect(doomed === 'error', `a Dock deleted since the backup is in state ${doomed}`)
     await expectGoneOrWhole(server, known.doomedArchived)
 
     for (const [name, id] of Object.entries(news)) {
@@ -138,23 +142,26 @@ const prove = async (backup: Backup): Promise<void> => {
   }
 }
 
-/** A Snapshot that was deleted since reads failed, unless all of its copy is still there: then it works. */
+/** A Snapshot that was deleted since the backup must be failed, or usable if its copy is still complete. */
 const expectGoneOrWhole = async (server: Server, id: string): Promise<void> => {
   const [snapshot] = await snapshotsOf(server, id)
   const status = snapshot?.status ?? 'gone'
   if (status !== 'completed')
-    return void expect(status === 'failed', `a Snapshot deleted since reads ${status}`)
+    return void expect(status === 'failed', `a Snapshot deleted since the backup is ${status}`)
   const outcome = await resume(server, id).then(
     () => words(server, id),
     (error: unknown) => String(error),
   )
-  expect(outcome === 'before', `a Snapshot deleted since, whose copy is whole, resumes: ${outcome}`)
+  expect(
+    outcome === 'before',
+    `a Snapshot deleted since the backup, whose copy is complete, resumes: ${outcome}`,
+  )
 }
 
 const snapshotsOf = async (server: Server, id: string) =>
   (await server.client.call('listDockSnapshots', { params: { id }, query: {} })).snapshots
 
-/** A Dock whose disk is gone is given up once its boot was tried. */
+/** Waits for the state `error`, which a Dock whose disk is gone reaches after its boot was tried. */
 const untilEnded = async (server: Server, id: string): Promise<string> =>
   (
     await untilState(server, id, ['error'], 120_000).catch(() =>
@@ -162,14 +169,17 @@ const untilEnded = async (server: Server, id: string): Promise<string> =>
     )
   ).state
 
-/** The positive control: what is ordered away does go. */
+/** Positive control: the capture of a Dock that is deleted on purpose is removed. */
 const deleteOne = async (server: Server, dataDir: string): Promise<void> => {
   const { id } = await createDock(server, { name: 'ordered-away' })
   await stop(server, id)
   const before = await capturesOf(dataDir)
   await deleteDock(server, id)
   const after = await capturesOf(dataDir)
-  expect(after.length === before.length - 1, 'a Dock that is deleted on purpose does go')
+  expect(
+    after.length === before.length - 1,
+    'control: the capture of a Dock that is deleted on purpose is removed',
+  )
 }
 
 const folder = await mkdtemp(join(tmpdir(), 'dock-restore-'))
@@ -180,5 +190,9 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
-print(failures.length === 0 ? '\nall holds' : `\n${failures.length} do not hold: ${failures.join('; ')}`)
+print(
+  failures.length === 0
+    ? '\nall checks passed'
+    : `\n${failures.length} checks failed: ${failures.join('; ')}`,
+)
 process.exit(failures.length === 0 ? 0 : 1)

@@ -1,7 +1,7 @@
 /**
- * A restore drill: Docks with contents of several kinds are stopped and copied, each copy is restored to a scratch disk
- * and compared with its capture, chunk by chunk. Then an object is changed, and another removed: the restore must say so,
- * and the comparison must see one changed byte of a disk.
+ * A restore drill. Docks with several kinds of content are stopped and copied. Each copy is restored to a scratch disk and
+ * compared with its capture, chunk by chunk. Controls: the restore must fail with a damaged and with a missing object, and
+ * the comparison must detect one changed byte on a disk.
  * Real: control plane, PostgreSQL, link, agent, btrfs pool, ext4 disks, folder store. Fake: the sandboxes.
  */
 import { execFile } from 'node:child_process'
@@ -24,7 +24,7 @@ const messageOf = (work: Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   )
 
-/** Each fills the root of a disk. */
+/** Each function fills a mounted disk. */
 const kinds: Readonly<Record<string, (root: string) => Promise<unknown>>> = {
   'nothing at all': async () => undefined,
   'odd names, links, attributes, devices': (root) => fillTree(root, 1),
@@ -42,7 +42,7 @@ const { world, end } = await startStorageProof({
   DOCK_COPY_DRILL_SECONDS: '100000',
 })
 
-/** Answers the Snapshot of a Dock that was filled, stopped and copied. */
+/** Creates, fills and stops a Dock, and waits for the copy. Returns the Snapshot's id. */
 const stopped = async (name: string, fill: (root: string) => Promise<unknown>): Promise<string> => {
   const { id: dockId } = await createDiskDock(world, name)
   const params = { id: dockId }
@@ -53,15 +53,15 @@ const stopped = async (name: string, fill: (root: string) => Promise<unknown>): 
   return id
 }
 
-/** Does something to an object of the copy while `what` must be said of its restore; puts it back. */
+/** Damages an object with `work`, checks that the restore fails with an error that matches `what`, and repairs it. */
 const harm = async (id: string, key: string, what: RegExp, work: (path: string) => Promise<void>) => {
   const path = join(world.objects, key)
   const bytes = await readFile(path)
   await work(path)
   const said = await messageOf(drillSnapshot(world, id))
-  expect(what.test(said), `said of it: ${said}`)
+  expect(what.test(said), `the restore fails with: ${said}`)
   await writeFile(path, bytes)
-  expect((await drillSnapshot(world, id)).different.length === 0, 'put back, it restores again')
+  expect((await drillSnapshot(world, id)).different.length === 0, 'after the repair, it restores again')
 }
 
 try {
@@ -90,7 +90,7 @@ try {
     await writeFile(path, bytes)
   })
   print(`control: ${keys[0]} is missing`)
-  await harm(id, keys[0]!, /ObjectMissing|no object/, (path) => rm(path))
+  await harm(id, keys[0]!, /ObjectMissing|does not exist/, (path) => rm(path))
 
   print('control: one byte of a restored disk is flipped')
   const disk = await world.restoreToScratch(id)
@@ -104,10 +104,10 @@ try {
   const { different } = await compareDisks(changed, captureOf(world, id))
   expect(
     different.join() === String(Math.floor(100_000_000 / 2 ** 22)),
-    `the comparison names chunk ${different}`,
+    `the comparison reports chunk ${different}`,
   )
 } finally {
   await end()
 }
-print(failures.length === 0 ? 'every copy restores to what was captured' : `${failures.length} failed`)
+print(failures.length === 0 ? 'every copy is identical to its capture' : `${failures.length} failed`)
 process.exit(failures.length === 0 ? 0 : 1)

@@ -1,5 +1,5 @@
 /**
- * Random operations and random kills for a while. Run by script/prove soak.
+ * Runs random operations and random kills. Run by script/prove soak.
  *   script/prove soak --minutes 10 --seed 7 --people 3 --pool 2
  */
 import { parseArgs } from 'node:util'

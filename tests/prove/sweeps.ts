@@ -1,7 +1,7 @@
 /**
- * Garbage collection under work: Docks, Snapshots and Templates come and go at once and at random, with sweeps every
- * second, a grace time of three seconds, and kills of control plane and agent. At the end every object on disk is held
- * against the database, and every Snapshot is restored and compared with its capture.
+ * Garbage collection under load: Docks, Snapshots and Templates are created and deleted at random, with a sweep every
+ * second, a grace period of three seconds, and kills of control plane and agent. At the end every object on disk is
+ * compared with the database, and every Snapshot is restored and compared with its capture.
  *   script/prove sweeps --seconds 600 --workers 4 --kill-every 8
  * Real: control plane, PostgreSQL, link, agent, btrfs pool, ext4 disks, folder store. Fake: the sandboxes.
  */
@@ -21,7 +21,7 @@ const sweepsWanted = Math.min(50, Number(values.seconds) / 12)
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const listed = (counts: Map<string, number>): string =>
   [...counts].map(([name, times]) => `${times} × ${name}`).join(', ')
-/** What the control plane logged as errors, each with how often. */
+/** Counts the errors that the control plane has logged. */
 const errorsIn = (log: string): Map<string, number> => {
   const errors = new Map<string, number>()
   for (const [line] of log.matchAll(/^.*"level":[56]0.*$/gm)) {
@@ -42,7 +42,7 @@ const { world, end } = await startStorageProof({
   DOCK_COPY_DRILL_SECONDS: '5',
   DOCK_COPY_DRILL_AGAIN_SECONDS: '30',
 })
-let problems = ['it was not finished']
+const problems = ['it was not finished']
 try {
   const { done, refused, kills } = await soakSweeps(world, {
     durationMs: Number(values.seconds) * 1000,
@@ -63,7 +63,7 @@ try {
     `${sweeps} sweeps, ${said('Snapshot copied')} copies made, ${kills} kills: the agent died ${world.host.deaths()} times, the control plane ${world.controlPlane.deaths()} times`,
   )
   print(
-    `${findings.objects} objects referenced and there; ${findings.restored} Snapshots restored, ${findings.chunks} chunks as captured; ${problems.length} problems`,
+    `${findings.objects} referenced objects exist; ${findings.restored} Snapshots restored, ${findings.chunks} chunks identical to the captures; ${problems.length} problems`,
   )
 } finally {
   await end()

@@ -1,7 +1,7 @@
 /**
- * What `prove-cgroup-v2` runs inside its machine: a gVisor sandbox that runs out of memory in several ways, on control
- * groups of version 2. Each outcome is a line that begins with `ok` or `FAILED`; the last line is `end`.
- * Arguments: runsc, a root filesystem, a folder of its own on tmpfs.
+ * The program that `script/prove cgroup-v2` runs inside its machine: a gVisor sandbox on cgroup v2 runs out of memory in
+ * several ways. Each result is a line that begins with `ok` or `FAILED`; the last line is `end`.
+ * Arguments: runsc, a root filesystem, an empty folder on tmpfs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const mebibyte = 2 ** 20
 const memoryMiB = 256
 const limitBytes = (memoryMiB + 128) * mebibyte
 const groups = '/sys/fs/cgroup'
-/** The machine is emulated, on processors that others use too. */
+/** Long, because the machine is emulated on busy processors. */
 const commandMs = 240_000
 
 const hogs = {
@@ -35,7 +35,7 @@ const eventsOf = (group: string): string =>
 const countOf = (group: string, event: string): number =>
   Number(new RegExp(`^${event} (\\d+)$`, 'm').exec(readFileSync(join(group, 'memory.events'), 'utf8'))?.[1])
 
-/** The control: what the kernel does without a guard, and that the group's reader sees it. */
+/** Control: without a guard the kernel kills, and the cgroup's reader sees it. */
 const withoutGuard = async (): Promise<void> => {
   const group = join(groups, 'unguarded')
   mkdirSync(group)
@@ -49,7 +49,7 @@ const withoutGuard = async (): Promise<void> => {
   end()
   expect(
     code !== 0 && memory.kernelKills() > 0 && memory.read().isStuck && rings > 0,
-    `without the guard the kernel kills, and the reader sees it: ${eventsOf(group)}; ${rings} rings`,
+    `without the guard the kernel kills, and the reader sees it: ${eventsOf(group)}; ${rings} notifications`,
   )
 }
 
@@ -79,7 +79,7 @@ const withGuard = async (): Promise<void> => {
   const cgroup = SandboxCgroup.named(readCgroupMounts(), sandboxId(dockId, 1))
   const { version, folder: group } = cgroup.memory()
   const limit = (): number => Number(readFileSync(join(group, 'memory.max'), 'utf8'))
-  expect(version === 2 && limit() === limitBytes, 'a sandbox has a group of version 2, with the headroom')
+  expect(version === 2 && limit() === limitBytes, 'a sandbox has a cgroup of version 2, with headroom')
 
   await run('setsid sleep 7777 >/dev/null 2>&1 &')
   for (const [name, script] of Object.entries(hogs)) {
@@ -89,14 +89,14 @@ const withGuard = async (): Promise<void> => {
     const named = endedForMemory.join(', ') || 'nothing'
     expect(
       exitCode === 137 && !timedOut && ended.includes('perl'),
-      `${name} reads ${exitCode} after ${durationMs} ms, the guard ended ${ended.join(', ') || 'nothing'}, the answer names ${named}`,
+      `${name}: exit code ${exitCode} after ${durationMs} ms, the guard killed ${ended.join(', ') || 'nothing'}, the result names ${named}`,
     )
     const neighbour = (await run('pgrep -fx "sleep 7777"')).exitCode === 0
     const lives = (await driver.recover(handle)) === 'running' && neighbour
     const over = countOf(group, 'high') - before
     expect(
       lives && over > 0 && countOf(group, 'oom_kill') === 0 && limit() === limitBytes,
-      `the Dock and its other process live, the kernel killed nothing, the limit is back: ${eventsOf(group)}`,
+      `the Dock and its other process are alive, the kernel killed nothing, the limit is restored: ${eventsOf(group)}`,
     )
   }
 
@@ -107,7 +107,7 @@ const withGuard = async (): Promise<void> => {
   cgroup.thaw()
   expect(
     before > 0 && after - before < 10_000 && (await run('true')).exitCode === 0,
-    `stands still while it is frozen (${after - before} µs in 2 s) and goes on`,
+    `uses no CPU while frozen (${after - before} µs in 2 s) and continues after the thaw`,
   )
   await driver.destroy(handle)
 }

@@ -1,6 +1,6 @@
 /**
- * A virtual machine of Debian's kernel with control groups of version 2, for machines that have version 1. Its root is
- * this machine's, read-only, below a layer in its memory. QEMU emulates it: no KVM is needed.
+ * A virtual machine with Debian's kernel and cgroup v2, for hosts that have version 1. Its root filesystem is an overlay in
+ * memory over this machine's root, which is read-only. QEMU emulates the processor, so KVM is not needed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -10,12 +10,12 @@ import { createInterface } from 'node:readline'
 import { runCommand, tryCommand } from '@dock/foundation'
 
 const memoryMiB = 2048
-/** The first line of a machine that is up. On busy processors a boot may hang: it is tried again. */
+/** The first line that the booted machine prints. On busy processors a boot may hang, so it is retried. */
 const booted = 'booted'
 const bootMs = 120_000
 const bootsMax = 4
 const tools = { 'qemu-system-x86_64': 'qemu-system-x86', busybox: 'busybox-static', cpio: 'cpio' }
-/** In an order in which each finds what it needs. */
+/** Kernel modules, in the order of their dependencies. */
 const modules = [
   ...['drivers/virtio/virtio_ring', 'drivers/virtio/virtio', 'drivers/virtio/virtio_mmio'],
   ...['fs/netfs/netfs', 'fs/fscache/fscache', 'net/9p/9pnet', 'fs/9p/9p', 'net/9p/9pnet_virtio'],
@@ -41,7 +41,7 @@ exec <$root/dev/null
 exec $b switch_root $root /bin/bash /run/main
 `
 
-/** gVisor of 2024 refuses to start where net/core is visible (apps/host-agent/launch). */
+/** Hides net/core, because gVisor of 2024 refuses to start where it is visible (apps/host-agent/launch). */
 const main = (command: string): string => `#!/bin/bash
 echo ${booted}
 ip link set lo up
@@ -54,11 +54,11 @@ ${command}
 echo b >/proc/sysrq-trigger
 `
 
-/** The newest kernel of the distribution's ordinary flavour, unpacked and not installed. */
+/** Downloads and unpacks the distribution's newest kernel, without installing it. */
 const fetchKernel = async (folder: string): Promise<{ image: string; modulesPath: string }> => {
   const depends = await runCommand('apt-cache', ['depends', 'linux-image-amd64'])
   const name = /Depends: (linux-image-\S+)/.exec(depends)?.[1]
-  if (!name) throw new Error('apt knows no linux-image-amd64: run apt-get update')
+  if (!name) throw new Error('apt does not know linux-image-amd64: run apt-get update')
   await runCommand('apt-get', ['download', name], { cwd: folder, timeoutMs: 300_000 })
   const archive = readdirSync(folder).find((each) => each.endsWith('.deb')) ?? ''
   await runCommand('dpkg-deb', ['-x', join(folder, archive), folder], { timeoutMs: 120_000 })
@@ -83,7 +83,10 @@ const makeInitrd = async (folder: string, modulesPath: string, command: string):
   return join(folder, 'initrd.cpio')
 }
 
-/** Without the true rate a guest on a busy machine measures a wrong one, and hangs. The kernel's log may have lost it. */
+/**
+ * Returns kernel arguments with the TSC frequency. On a busy machine the guest would measure a wrong frequency and hang.
+ * Falls back to /proc/cpuinfo, because old kernel messages may be gone.
+ */
 const clockArguments = async (): Promise<string> => {
   const { stdout } = await tryCommand('dmesg', [])
   const mhz =
@@ -92,7 +95,7 @@ const clockArguments = async (): Promise<string> => {
   return mhz ? `tsc=reliable tsc_early_khz=${Math.round(Number(mhz) * 1000)}` : ''
 }
 
-/** Runs `command` by bash in the machine and calls `line` for each line of its console; resolves when the machine is off. */
+/** Runs `command` with bash in the machine. Calls `line` for each console line. Resolves when the machine is off. */
 export async function runInMachine(
   folder: string,
   command: string,
@@ -126,11 +129,11 @@ export async function runInMachine(
   ]
   for (let boots = 1; boots <= bootsMax; boots += 1) {
     if (await runOnce(args, line, timeoutMs)) return
-    line(`the machine did not boot within ${bootMs / 1000} s, for the ${boots}. time`)
+    line(`the machine did not boot within ${bootMs / 1000} s (attempt ${boots} of ${bootsMax})`)
   }
 }
 
-/** Answers whether the machine came up. */
+/** Runs the machine once. Returns true if it booted. */
 const runOnce = async (
   args: readonly string[],
   line: (text: string) => void,

@@ -1,4 +1,4 @@
-/** Means of the attackers: programs under another user, in a process's view of the files, and bounded waits. */
+/** Helpers of the attacks: programs run as another user, and waits with a timeout. */
 import { execFile } from 'node:child_process'
 import { setTimeout as delay } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -6,13 +6,13 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 export const nobody = 65_534
 
-/** Runs a program as a user without groups. Rejects when it fails. */
+/** Runs a program as a user without groups and returns its output. Rejects if it fails. */
 export async function runAs(uid: number, program: string, args: readonly string[]): Promise<string> {
   const user = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--']
   return (await run('setpriv', [...user, program, ...args], { maxBuffer: 2 ** 26 })).stdout
 }
 
-/** Asks until `holds` does. Returns how long it took in milliseconds, or null when it was too long. */
+/** Polls until `holds` returns true. Returns the elapsed milliseconds, or null after `withinMs`. */
 export async function untilTrue(
   holds: () => Promise<boolean>,
   withinMs: number,
@@ -26,7 +26,7 @@ export async function untilTrue(
   }
 }
 
-/** Rejects after a while, so that an attack that hangs something is told instead of waited for. */
+/** Rejects after `ms`, so that an attack that makes something hang is reported. */
 export async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
   const end = new AbortController()
   try {

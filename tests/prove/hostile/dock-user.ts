@@ -1,6 +1,6 @@
 /**
- * The control plane's user turns hostile: it owns the control folder and puts links in the place of what root's processes
- * make, change and read there. The targets are stand-ins for /etc and for root's files.
+ * Attacks by the control plane's user, who owns the control folder: it replaces files and folders that root's processes
+ * create, change or read with symlinks. The targets stand for /etc and other files of root.
  */
 import {
   chmod,
@@ -41,7 +41,7 @@ export async function hostileDockUser(report: Report): Promise<void> {
     }
     await chmod(targets, 0o755)
     const before = [await facts(targets), await facts(secretFile)].join(', ')
-    /** The stand-ins as they were, whatever an attack made of them. */
+    /** Restores owner and mode of the targets after an attack. */
     const restore = async (): Promise<void> => {
       for (const path of [targets, secretFile]) await chown(path, 0, 0)
       await chmod(targets, 0o755)
@@ -60,7 +60,7 @@ export async function hostileDockUser(report: Report): Promise<void> {
     }
     const canWrite = await runAs(uid, 'sh', ['-c', 'true']).then(() => uid !== 0)
 
-    // PostgreSQL dies first: whoever starts it again prepares its folder.
+    // Kills PostgreSQL, because the process that restarts it prepares its folder.
     const database = await processOf('database', { dataDir, port })
     await asDock('run', targets)
     if (database) process.kill(database, 'SIGKILL')
@@ -74,7 +74,7 @@ export async function hostileDockUser(report: Report): Promise<void> {
       what: 'control/run becomes a link, PostgreSQL is killed',
       control: canWrite,
       holds: afterKill === before,
-      seen: afterKill === before ? 'what it leads to is as before' : `owner and mode are now ${afterKill}`,
+      seen: afterKill === before ? 'the target is unchanged' : `owner and mode are now ${afterKill}`,
     })
 
     for (const [name, target] of [
@@ -100,11 +100,11 @@ export async function hostileDockUser(report: Report): Promise<void> {
         what: `control/${name} becomes a link, then a restart`,
         control: canWrite,
         holds: isSafe,
-        seen: `${how}, ${isSafe ? 'what it leads to is as before' : `now ${now}${copied.includes(secret) ? ', its content was copied' : ''}`}`,
+        seen: `${how}, ${isSafe ? 'the target is unchanged' : `now ${now}${copied.includes(secret) ? ', its content was copied' : ''}`}`,
       })
     }
 
-    // The agent must register again, and finds a link in the place of its token.
+    // The agent must register again, and finds a symlink in place of its token.
     server = await startServer(dataDir, port, settings)
     const credential = join(dataDir, 'host/credential.json')
     const register = async (): Promise<boolean> => {
@@ -120,7 +120,9 @@ export async function hostileDockUser(report: Report): Promise<void> {
       what: 'control/run/join-token becomes a link to a file of root’s, the agent must register',
       control: canWrite && isRegistered,
       holds: registered,
-      seen: registered ? 'the agent registers by its own token' : 'the agent sends what the link leads to',
+      seen: registered
+        ? 'the agent registers with its own token'
+        : 'the agent sends the content of the link’s target',
     })
   } finally {
     await server?.interrupt()

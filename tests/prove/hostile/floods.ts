@@ -1,4 +1,4 @@
-/** One Dock floods the network: what its neighbour still gets of connections, names and commands. */
+/** One Dock floods the network. Measures the connections, name lookups and commands of its neighbor meanwhile. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'
 import { type BenchServer, withServer } from '../../../bench/parts/bench-server.ts'
@@ -14,7 +14,7 @@ const tries = 30
 const execs = 8
 const bounds = { share: 0.95, connectMs: 1_000, lookupMs: 2_000, execMs: 2_000 }
 
-/** Takes connections and answers every query of a name with one address. */
+/** A program that accepts connections and answers every DNS query with the same address. */
 const outsideProgram = `use strict; use IO::Socket::INET; use IO::Select; $| = 1;
   my $tcp = IO::Socket::INET->new(LocalAddr => '${open}', LocalPort => ${port}, Listen => 4096, ReuseAddr => 1) or die;
   my $udp = IO::Socket::INET->new(LocalAddr => '${nameServer}', LocalPort => 53, Proto => 'udp') or die;
@@ -31,7 +31,7 @@ const outsideProgram = `use strict; use IO::Socket::INET; use IO::Select; $| = 1
 const query = `sub query { pack('n6', $_[0], 0x0100, 1, 0, 0, 0) . join('', map { pack('C/a*', $_) } "n$_[0]", 'example') . pack('Cnn', 0, 1, 1) }`
 const nameserverInDock = `my ($ns) = map { /^nameserver (\\S+)/ } do { open my $f, '<', '/etc/resolv.conf'; <$f> };`
 
-/** What the neighbour measures: each try's milliseconds, or -1. */
+/** The neighbor's program. It measures each attempt in milliseconds, or -1 if it failed. */
 const measuring = `use strict; use Socket; use Time::HiRes qw(time sleep); ${nameserverInDock} ${query}
   my (@connects, @lookups);
   for my $n (1 .. ${tries}) {
@@ -40,7 +40,7 @@ const measuring = `use strict; use Socket; use Time::HiRes qw(time sleep); ${nam
       my $ok = connect($tcp, pack_sockaddr_in(${port}, inet_aton('${open}'))); alarm 0; $ok }; alarm 0;
     push @connects, $done ? int((time - $begin) * 1000) : -1; close $tcp;
     $begin = time; my $got;
-    # As a resolver does: again after a second.
+    # Like a resolver, retries after a second.
     socket(my $udp, AF_INET, SOCK_DGRAM, 0); connect($udp, pack_sockaddr_in(53, inet_aton($ns)));
     for (1 .. 2) { last if $got; send($udp, query($n + 100), 0);
       my $read = ''; vec($read, fileno($udp), 1) = 1; $got = select($read, undef, undef, 1) && recv($udp, my $answer, 600, 0); }

@@ -1,4 +1,4 @@
-/** The data folder's filesystem is full to the last byte, while Docks run; then space comes back. */
+/** Fills the data folder's filesystem to the last byte while Docks run, then frees the space again. */
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -52,7 +52,7 @@ export async function fullDisk(report: Report): Promise<void> {
         })
         .catch((error: { code?: string }) => refused.push(error.code ?? String(error)))
       await run(server, dock.id, 'head -c 20M /dev/urandom >noise').catch(() => undefined)
-      // What is given back meanwhile is taken again.
+      // Space that was freed meanwhile is filled again.
       await fill()
       left = Math.min(left, await freeBytes())
       await delay(500)
@@ -66,7 +66,7 @@ export async function fullDisk(report: Report): Promise<void> {
       what: 'the data folder’s disk is full',
       control: left < 2 ** 20,
       holds: database !== null && databaseNow === database,
-      seen: `${left} bytes are left, PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health is ${health}, creates end ${[...new Set(refused)].join(' ') || 'well'}`,
+      seen: `${left} bytes are left, PostgreSQL is ${databaseNow === database ? 'the same process' : databaseNow === null ? 'gone' : 'another process'}, /health returns ${health}, creates end with ${[...new Set(refused)].join(' ') || 'success'}`,
     })
 
     for (const name of ['ballast', 'rest']) await rm(join(dataDir, name), { force: true })
@@ -93,7 +93,7 @@ export async function fullDisk(report: Report): Promise<void> {
   } finally {
     await server?.interrupt()
     const isUnmounted = await untilTrue(() => execute('umount', [dataDir]).then(() => true), 10_000, 500)
-    // The kernel may still be letting go of the pool's loop device.
+    // The kernel may still be releasing the pool's loop device.
     if (isUnmounted === null) await execute('umount', ['--lazy', dataDir])
     await rm(folder, { recursive: true, force: true })
   }

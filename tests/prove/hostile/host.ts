@@ -1,4 +1,4 @@
-/** A second host with a good credential of its own turns hostile, against the real server. */
+/** Attacks by a second host with a valid credential. */
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
@@ -20,7 +20,7 @@ const chunk = '0'.repeat(64)
 
 const facts: HostFacts = {
   ...{ runtime: 'gvisor', cpuFamily: 'x86_64', kernel: 'linux', kernelRelease: '6.1', bootId: 'hostile' },
-  // Too small for any Dock: nothing is to be placed there.
+  // Too small for any Dock, so that nothing is placed on it.
   ...{ vcpuTotal: 1, memTotalBytes: 2 ** 20, diskTotalBytes: 2 ** 20, maxDocks: 1 },
   images: ['debian-13'],
   imageVersions: { 'debian-13': 'built:evil' },
@@ -29,7 +29,7 @@ const line = (event: object): string => `${JSON.stringify(event)}\n`
 const inventory = (over: object = {}): string =>
   line({ type: 'inventory', facts, pressure, runtimes: [], pool: [], captures: [], ...over })
 
-/** Peak of the control plane's memory since the last call, in MiB. */
+/** Returns a function that returns the process's peak memory in MiB since its last call. */
 const createPeak = (pid: number) => async (): Promise<number> => {
   const peak = Number(/VmHWM:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024
   await execute('sh', ['-c', `echo 5 >/proc/${pid}/clear_refs`])
@@ -98,7 +98,7 @@ export function hostileHost(report: Report): Promise<void> {
         what: 'a line of 1 GB',
         control: online,
         holds: sent < 64 * mebibyte && grown < grownMiBMax,
-        seen: `ended after ${Math.round(sent / mebibyte)} MiB, the control plane has at most ${Math.round(grown)} MiB more`,
+        seen: `disconnected after ${Math.round(sent / mebibyte)} MiB, the control plane uses at most ${Math.round(grown)} MiB more`,
       })
 
       const entry = () => ({
@@ -131,7 +131,7 @@ export function hostileHost(report: Report): Promise<void> {
         line({ type: 'credential.asked', askId: newUuid(), dockId: victim.id, generation: 1, question }),
       )
       await host.send(line({ type: 'heartbeat', pressure, running: 0 }))
-      // Its own orphan shows that the events were taken: the runtime that it claims is not its own.
+      // The host is online, so its events were processed.
       const taken = await untilTrue(
         async () =>
           (await server.client.call('listHosts', {})).some(
@@ -145,14 +145,14 @@ export function hostileHost(report: Report): Promise<void> {
         what: 'the death of another host’s Dock, its runtime, its git credential',
         control: taken !== null,
         holds: witness.trim() === 'alive' && dock.hostId === victim.hostId,
-        seen: `its process is ${witness.trim()}, it is ${dock.state} on its host`,
+        seen: `the Dock’s process is ${witness.trim()}, the Dock is ${dock.state} on its host`,
       })
 
       const askedBefore = asked.filter((path) => path.endsWith('/chunk-names')).length
       await execute(`${checkout}script/builders`, ['add', host.hostId], {
         env: { ...process.env, DOCK_DATA_DIR: server.dataDir },
       })
-      // A third host lacks the image, so that a builder is asked for it.
+      // A third host lacks the image, so the control plane requests it from a builder.
       const third = await joinHostileHost({
         url: server.admin.baseUrl,
         joinToken: await joinToken(server.dataDir),
@@ -173,13 +173,13 @@ export function hostileHost(report: Report): Promise<void> {
       const listGrown = (await peak()) - listPeak
       await third.close()
       report.attack({
-        what: 'an image of its own for all hosts',
+        what: 'its own image for all hosts',
         control: controlAsked !== null,
         holds: askedBefore === 0,
-        seen: 'nobody asks for it until an operator makes it a builder',
+        seen: 'not requested until an operator makes the host a builder',
       })
       report.attack({
-        what: 'a list of chunks without an end',
+        what: 'an endless list of chunks',
         control: listed > 256,
         holds: refused !== null && listGrown < grownMiBMax,
         seen: `refused, at most ${Math.round(listGrown)} MiB more`,

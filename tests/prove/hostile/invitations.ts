@@ -1,4 +1,4 @@
-/** Somebody who knows which address was invited signs up with it first. */
+/** An attacker who knows an invited address signs up with it before its owner. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { withServer } from '../../../bench/parts/bench-server.ts'
@@ -42,10 +42,10 @@ export function squattedInvitations(report: Report): Promise<void> {
         what: 'signs up with an invited address, without the mail',
         control,
         holds: squatted.status === 403 && guessed.status === 403,
-        seen: `refused with ${squatted.status} and ${guessed.status}; who has the mail gets ${owner.status}`,
+        seen: `refused with ${squatted.status} and ${guessed.status}; the owner of the mail gets ${owner.status}`,
       })
 
-      // The address is not verified yet: nothing that outlives the session can be made.
+      // The address is not verified yet, so nothing that outlives the session may be created.
       const key = await fetch(`${admin.baseUrl}/v1/api-keys`, {
         method: 'POST',
         headers: { 'content-type': 'application/json', origin: admin.baseUrl, cookie },

@@ -1,4 +1,4 @@
-/** A local user without rights, `nobody`: what they can read, and whether they can take the server's port. */
+/** Attacks by an unprivileged local user, `nobody`: reading files and processes, and taking the server's port. */
 import { spawn } from 'node:child_process'
 import { chmod, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { freePort, newDataDir, removeDataDir, startServer } from '../../e2e/supp
 import { nobody, runAs, untilTrue } from './attackers.ts'
 import type { Report } from './report.ts'
 
-/** Binds the port as soon as it can, then says so and holds it. */
+/** A program that binds the port as soon as possible, prints a line, and keeps the port. */
 const squatter = `use IO::Socket::INET; $| = 1;
   for (;;) {
     my $s = IO::Socket::INET->new(LocalAddr => '127.0.0.1', LocalPort => $ARGV[0], Listen => 5, ReuseAddr => 1);
@@ -30,7 +30,7 @@ const startSquatter = (port: number) => {
 
 const readableFiles = async (folder: string): Promise<string[]> => {
   const found = await runAs(nobody, 'find', [folder, '-type', 'f', '-readable', '-print']).catch(
-    // find fails on folders that are closed to it, and prints the rest all the same.
+    // find fails if it cannot read a folder, but still prints the other files.
     (error: { stdout?: string }) => error.stdout ?? '',
   )
   return found.split('\n').filter(Boolean)
@@ -44,7 +44,7 @@ const commandLines = (): Promise<string> =>
 
 export async function hostileLocalUser(report: Report): Promise<void> {
   const dataDir = await newDataDir()
-  // As script/server makes it; only tests have theirs closed.
+  // The mode that script/server uses. newDataDir creates a closed folder.
   await chmod(dataDir, 0o755)
   const port = await freePort()
   const shmBefore = new Set(await readdir('/dev/shm'))
@@ -104,7 +104,7 @@ export async function hostileLocalUser(report: Report): Promise<void> {
     })
 
     squatting = startSquatter(port)
-    // Whoever has the port may take the connection and never answer.
+    // With a timeout, because an attacker on the port may accept the connection and never respond.
     const isHealthy = async (): Promise<boolean> =>
       (await fetch(`${server.admin.baseUrl}/health`, { signal: AbortSignal.timeout(2_000) })).ok
     for (let kill = 0; kill < 3; kill++) {

@@ -1,6 +1,6 @@
 /**
- * Runs a program in a network namespace of its own, with an /etc/resolv.conf of its own, so that a proof may flush rules,
- * flood and answer names without touching this machine. Both go with the program.
+ * Runs a program in a separate network namespace with a separate /etc/resolv.conf, so that a proof can flush firewall
+ * rules, flood the network and serve DNS without affecting this machine. Both are removed when the program ends.
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Where the name server of the proofs stands: in an outside of their own. */
+/** Address of the proofs' DNS server, in their simulated internet. */
 export const nameServer = '198.51.100.53'
 const mark = 'DOCK_HOSTILE_NETWORK'
 
@@ -23,21 +23,21 @@ const processesIn = (name: string): number[] =>
     .filter(Boolean)
     .map(Number)
 
-/** Ends what a part that hung has left there: servers in order, the rest after a while. */
+/** Ends processes that a hanging part left in the namespace: first with SIGINT, after 20 s with SIGKILL. */
 const endAll = async (name: string): Promise<void> => {
   for (const signal of ['SIGINT', 'SIGKILL'] as const) {
     for (const pid of processesIn(name)) {
       try {
         process.kill(pid, signal)
       } catch {
-        // It has just ended.
+        // The process has just ended.
       }
     }
     for (let look = 0; look < 100 && processesIn(name).length > 0; look++) await delay(200)
   }
 }
 
-/** Starts this program again in such a namespace; resolves with its exit code. */
+/** Starts this program again in a new namespace. Resolves with its exit code. */
 export async function runInOwnNetwork(args: readonly string[]): Promise<number> {
   const name = `dock-hostile-${process.pid}`
   const folder = mkdtempSync(join(tmpdir(), 'dock-hostile-'))

@@ -1,19 +1,20 @@
-/** What a part of the proof tells: one line an attack, with the positive control that shows that the attack could be seen. */
+/** The report of a part: one line per attack, with a positive control that shows that a success would be detected. */
 import { print } from '../../../bench/parts/bench-server.ts'
 
 export type Attack = {
-  /** What was tried. */
+  /** The attack. */
   what: string
-  /** True if the check sees an attack that succeeds, or that its means work where they may. */
+  /** True if the positive control worked: the check detects a success, or the means of the attack work. */
   control: boolean
+  /** True if the attack was repelled. */
   holds: boolean
-  /** What was seen, in a few words. */
+  /** What was observed, in a few words. */
   seen: string
 }
 
 export type Report = {
   attack(attack: Attack): void
-  /** Attacks that got through, or whose control did not work. */
+  /** Returns the number of attacks that succeeded or whose control did not work. */
   failed(): number
 }
 

@@ -1,4 +1,4 @@
-/** Somebody restarts the firewall: every rule of the machine is gone while Docks run. */
+/** Flushes all firewall rules of the machine while Docks run, like a restart of the firewall. */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -27,11 +27,11 @@ export function flushedRules(report: Report): Promise<void> {
       await once(host.stdout, 'data')
       const greet = `perl -e "$PROGRAM" ${port} ${b.ip} >heard 2>&1 & until grep -q ready heard; do sleep 0.1; done`
       await exec(server, b.id, greet, { env: { PROGRAM: readFileSync(greeter, 'utf8') } })
-      // Tries host and neighbour without end, and notes each connection that it got.
+      // Repeatedly tries to connect to the host and the neighbor, and records each success.
       const tries = `timeout 0.5 bash -c "</dev/tcp/$to/${port}" 2>/dev/null && echo "$to" >>reached`
       const probe = `>reached; >beats; (while :; do for to in ${gateway} ${b.ip}; do ${tries}; done; echo >>beats; sleep 0.05; done) >/dev/null 2>&1 &`
       await run(server, a.id, probe)
-      /** What it reached since the last question. */
+      /** Returns the number of connections since the last call. */
       const reached = async (): Promise<number> => Number(await run(server, a.id, 'wc -l <reached; >reached'))
       const isProbing = async (): Promise<boolean> =>
         Number(await run(server, a.id, '>beats; sleep 2; wc -l <beats')) > 0
@@ -45,13 +45,13 @@ export function flushedRules(report: Report): Promise<void> {
       const whileOpen = await reached()
       const control = before === 0 && whileOpen > 0
       report.attack({
-        what: 'nft flush ruleset while the agent stands still',
+        what: 'nft flush ruleset while the agent is paused',
         control,
         holds: firstMs !== null,
         seen:
           firstMs === null
             ? `the rules are not back after ${backWithinMs} ms`
-            : `${whileOpen} connections got through; the rules are back ${firstMs} ms after the agent went on`,
+            : `${whileOpen} connections got through; the rules are back ${firstMs} ms after the agent continued`,
       })
       if (firstMs === null) return
 

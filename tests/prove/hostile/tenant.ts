@@ -1,4 +1,4 @@
-/** A member of one organization takes all that they can get: Docks, kept results, versions of Environments. */
+/** A tenant tries to use unlimited resources: Docks, stored results of commands, versions of Environments. */
 import { randomUUID } from 'node:crypto'
 import type { Dock } from '@dock/contract'
 import { DockApiError } from '@dock/sdk'
@@ -10,7 +10,7 @@ import type { Report } from './report.ts'
 const docksMax = 3
 const mebibyte = 2 ** 20
 
-/** A number that the server's own database holds. */
+/** Runs a query for a number on the server's database. */
 const count = async (server: BenchServer, query: string): Promise<number> => {
   const client = new pg.Client({ host: `${server.dataDir}/control/run`, user: 'dock', database: 'postgres' })
   await client.connect()
@@ -31,7 +31,7 @@ const failureOf = async (work: Promise<unknown>): Promise<DockApiError | null> =
   }
 }
 
-/** A neighbour: another organization with a workspace. */
+/** Adds a neighbor: another organization with a workspace. */
 const addNeighbour = async ({ client, admin }: BenchServer): Promise<BenchServer['admin']> => {
   const organization = await client.call('createOrganization', {
     body: { name: 'Neighbour', slug: 'neighbour' },
@@ -79,7 +79,7 @@ export function hostileTenant(report: Report): Promise<void> {
         what: '46 keyed commands whose results are a megabyte each',
         control: ofOne > mebibyte / 4,
         holds: kept <= 10 * mebibyte && kept < 46 * ofOne,
-        seen: `${(kept / mebibyte).toFixed(1)} MiB are kept, one takes ${(ofOne / mebibyte).toFixed(1)} MiB`,
+        seen: `${(kept / mebibyte).toFixed(1)} MiB are stored, one result takes ${(ofOne / mebibyte).toFixed(1)} MiB`,
       })
     }
 

@@ -1,4 +1,4 @@
-/** The two ways in which operators back the database up, and put it back. */
+/** The two ways to back up and restore the database. */
 import { execFile } from 'node:child_process'
 import { access, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,13 +9,13 @@ const runFile = promisify(execFile)
 
 export type Backup = {
   name: string
-  /** Takes the backup; returns the server that runs on. */
+  /** Takes the backup. Returns the server that runs afterwards. */
   take(server: Server, again: () => Promise<Server>): Promise<Server>
-  /** Puts it back on a stopped instance. */
+  /** Restores the backup on a stopped instance. */
   restore(dataDir: string): Promise<void>
-  /** Whether Dock runs meanwhile, and so may have work under way. */
+  /** True if Dock runs during the backup, so that operations may be running. */
   isLive: boolean
-  /** Whether objects of the lost time are still there afterwards. */
+  /** True if objects from the lost time still exist after the restore. */
   keepsObjects: boolean
 }
 
@@ -81,7 +81,7 @@ const pgBaseBackup = async (): Promise<string> => {
     )
       return program
   }
-  throw new Error('no pg_basebackup')
+  throw new Error('found no pg_basebackup')
 }
 
 const databaseFolder = async (dataDir: string): Promise<string> => {
@@ -95,5 +95,5 @@ const databaseFolder = async (dataDir: string): Promise<string> => {
     )
       return place
   }
-  throw new Error('no database')
+  throw new Error('found no database folder')
 }

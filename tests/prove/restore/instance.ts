@@ -1,4 +1,4 @@
-/** What the proof of a restore looks at: quarantine, the host's pool, objects, and the words in a Dock's home. */
+/** What the restore proof inspects: quarantine, the host's pool, objects, and a file in each Dock. */
 import { execFile } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ export function pause(ms: number) {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
 
-/** What `script/quarantine` prints, given these words. */
+/** Runs `script/quarantine` with these arguments and returns its output. */
 export async function quarantine(dataDir: string, ...words: string[]): Promise<string> {
   return (
     await runFile(join(checkout, 'script/quarantine'), words, {
@@ -33,7 +33,7 @@ export async function listed(dataDir: string): Promise<Item[]> {
     })
 }
 
-/** The pool as the agent has it mounted. */
+/** Returns the path of the pool in the agent's mount namespace. */
 const poolOf = async (dataDir: string): Promise<string> =>
   `/proc/${await agentOf(dataDir)}/root${dataDir}/host/pool`
 
@@ -51,7 +51,7 @@ export async function objectsOf(dataDir: string): Promise<string[]> {
   return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
 }
 
-/** A Dock's state stands from before a restart until its host has reported: what it runs tells that it is back. */
+/** Waits until a command runs in the Dock. After a restart, its state is stale until its host has reported. */
 export async function untilItRuns(server: Server, id: string): Promise<void> {
   const deadline = Date.now() + 120_000
   for (;;) {
@@ -60,7 +60,7 @@ export async function untilItRuns(server: Server, id: string): Promise<void> {
       () => false,
     )
     if (isBack) return
-    if (Date.now() > deadline) throw new Error(`Dock ${id} is not back`)
+    if (Date.now() > deadline) throw new Error(`Dock ${id} still runs no command`)
     await pause(200)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Work that is under way while a backup is taken: the agent stands still meanwhile, and does it afterwards, in the time
- * that the restored database has lost. There each of these Docks goes on to something newer.
+ * Operations that are running while a backup is taken. The agent is paused during the backup and completes them
+ * afterwards, in the time that the restored database has lost. Then each Dock moves on to a newer state.
  */
 import type { Dock } from '@dock/contract'
 import { createDock, untilState } from '../../e2e/support/dock.ts'
@@ -9,7 +9,7 @@ import type { Server } from '../../e2e/support/server.ts'
 import { pause, resume, stop, untilItRuns, words, write } from './instance.ts'
 
 export type UnderWay = {
-  /** Docks that are stopped, resumed, copied and saved as a Template. */
+  /** Docks that are being stopped, resumed, branched and saved as a Template. */
   stopped: string
   resumed: string
   source: string
@@ -34,7 +34,7 @@ export async function prepareDocks(server: Server): Promise<UnderWay> {
   return docks
 }
 
-/** Takes the backup while a stop, a resume, a branch, a Template and a create are under way; returns the new Docks. */
+/** Takes the backup while a stop, a resume, a branch, a Template and a create are running. Returns the new Docks. */
 export async function backUpMeanwhile(
   server: Server,
   docks: UnderWay,
@@ -83,20 +83,20 @@ const untilAllBegan = async (server: Server, docks: UnderWay): Promise<void> => 
 
 type News = { copy: string; created: string }
 
-/** What the Docks become in the lost time. */
+/** Changes the Docks in the lost time. */
 export async function goOn(server: Server, docks: UnderWay, { copy, created }: News): Promise<void> {
   await untilState(server, docks.stopped, ['archived'])
   await resume(server, docks.stopped)
   for (const id of [docks.resumed, copy]) await untilItRuns(server, id)
   for (const id of [docks.stopped, docks.resumed, copy, created]) await write(server, id, 'lost-time')
-  // A capture follows the boot of the copy, so that its start is no longer the last that its host was told.
+  // Captures the branch after its boot, so that its start is no longer the last command that the host received.
   await server.client.call('createTemplate', { body: { dockId: copy, name: 'later' } })
   await stop(server, created)
   await untilState(server, created, ['archived'])
   await resume(server, created)
 }
 
-/** What the restored database must find. */
+/** Checks that the restored instance has lost nothing. */
 export async function expectNothingLost(
   server: Server,
   docks: UnderWay,
@@ -105,24 +105,24 @@ export async function expectNothingLost(
 ): Promise<void> {
   const { client, admin } = server
   for (const [id, what] of [
-    [docks.stopped, 'a Dock whose stop was under way, and that was resumed since'],
-    [docks.resumed, 'a Dock whose resume was under way'],
-    [copy, 'a Dock that was being copied from another'],
+    [docks.stopped, 'a Dock whose stop was running, and that was resumed since'],
+    [docks.resumed, 'a Dock whose resume was running'],
+    [copy, 'a Dock that was being branched from another'],
   ] as const) {
     await untilItRuns(server, id)
     const found = await words(server, id)
-    expect(found === 'before lost-time', `${what} runs on: ${found}`)
+    expect(found === 'before lost-time', `${what} keeps running: ${found}`)
   }
   const { organizationId } = admin
   const { status } = await client.call('readTemplate', {
     params: { name: template },
     query: { organizationId },
   })
-  expect(status === 'ready', `a Template that was being saved reads ${status}`)
+  expect(status === 'ready', `a Template that was being saved is ${status}`)
   await untilState(server, created, ['error'], 120_000)
   await stop(server, created)
   await untilState(server, created, ['archived'])
   await resume(server, created)
   const found = await words(server, created)
-  expect(found === 'lost-time', `a Dock whose create was under way comes back after a stop: ${found}`)
+  expect(found === 'lost-time', `a Dock whose create was running works again after a stop: ${found}`)
 }
