@@ -1,6 +1,6 @@
 /**
- * script/bench api: authenticated GET /v1/me by API key, one control plane process on the default database, the
- * credential read from the database on every request; and the same route of the bare framework, in the same run.
+ * script/bench api: measures authenticated GET /v1/me with an API key, on one control plane process with the default
+ * database. Every request reads the credential from the database. Compares it with the bare framework in the same run.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, open, readFile, rm } from 'node:fs/promises'
@@ -21,7 +21,7 @@ const checkout = new URL('..', import.meta.url).pathname
 
 type Server = { url: string; process: ChildProcess }
 
-/** Starts a program of ours with its log in a file, as script/server does, and waits until it answers. */
+/** Starts a program with its log in a file, like script/server, and waits until it responds. */
 const start = async (main: string, folder: string, environment: Record<string, string>): Promise<Server> => {
   const port = await freePort()
   const log = await open(join(folder, 'log'), 'a')
@@ -34,7 +34,7 @@ const start = async (main: string, folder: string, environment: Record<string, s
   const deadline = Date.now() + readyWithinMs
   while (!(await fetch(`${url}/v1/me`).catch(() => null))) {
     if (child.exitCode !== null || Date.now() > deadline)
-      throw new Error(`${main} does not answer:\n${await readFile(join(folder, 'log'), 'utf8')}`)
+      throw new Error(`${main} does not respond:\n${await readFile(join(folder, 'log'), 'utf8')}`)
     await delay(100)
   }
   return { url, process: child }
@@ -64,7 +64,7 @@ const line = (name: string, figures: Figures): string =>
   `${name.padEnd(34)} ${figures.requestsPerSecond.toFixed(0).padStart(7)} requests/s  p50 ${figures.p50Ms} ms  p99 ${figures.p99Ms} ms  refused ${figures.refused}`
 
 const folder = await mkdtemp(join(tmpdir(), 'dock-bench-api-'))
-// The database runs as another user, who must be able to pass through.
+// PostgreSQL runs as another user, who needs access to the subfolders.
 await chmod(folder, 0o755)
 const postgres = await startPostgres({
   dataDir: join(folder, 'pg'),
@@ -88,7 +88,7 @@ try {
   await end(bareServer)
   const holds =
     ours.requestsPerSecond >= wanted.requestsPerSecond && ours.p99Ms < wanted.p99Ms && ours.refused === 0
-  console.log(`GET /v1/me at ${connections} connections, ${seconds} s after ${warmUpSeconds} s of warming up`)
+  console.log(`GET /v1/me at ${connections} connections, ${seconds} s after ${warmUpSeconds} s of warm-up`)
   console.log(line('by API key, read from the database', ours))
   console.log(line('the bare framework', bare))
   console.log(

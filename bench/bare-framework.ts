@@ -1,4 +1,4 @@
-/** The HTTP framework alone, answering what GET /v1/me answers without asking anybody: what nothing of ours can beat. */
+/** The HTTP framework alone, with a constant response for GET /v1/me: the upper bound for the control plane. */
 import { createAdaptorServer } from '@hono/node-server'
 import { Hono } from 'hono'
 

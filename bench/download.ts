@@ -1,11 +1,11 @@
-/** A client of hosted ports in a process of its own, which takes bytes as cheaply as can be: elsewhere it would cost us nothing. */
+/** A client of hosted ports with minimal CPU use, in a separate process, so that it does not slow down the measurement. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
 const [marker, listening, host, size] = process.argv.slice(2)
 
-/** Reads until the server closes, and tells how many bytes came, the head included. */
+/** Reads until the server closes. Returns the number of bytes received, including the head. */
 const takeBytes = (): Promise<number> =>
   new Promise((resolve, reject) => {
     let received = 0
@@ -22,14 +22,14 @@ const takeBytes = (): Promise<number> =>
     socket.write(`GET /megabytes/${size} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`)
   })
 
-/** Megabytes a second of one download. */
+/** Downloads once. Returns megabytes per second. */
 export async function download(url: string, megabytes: number): Promise<number> {
   const { host, port } = new URL(url)
   const child = fork(import.meta.filename, ['--take', port, host, String(megabytes)])
   await once(child, 'spawn')
   const [{ received, ms }] = (await once(child, 'message')) as [{ received: number; ms: number }]
   const bytes = megabytes * 1024 * 1024
-  if (received < bytes || received > bytes + 4096) throw new Error(`${received} bytes of ${bytes} came`)
+  if (received < bytes || received > bytes + 4096) throw new Error(`received ${received} of ${bytes} bytes`)
   return megabytes / (ms / 1000)
 }
 

@@ -1,9 +1,9 @@
-/** Samples in milliseconds and how they are shown. */
+/** Samples in milliseconds, and their output. */
 import { setTimeout as delay } from 'node:timers/promises'
 
 export type Figure = { name: string; samplesMs: number[] }
 
-/** Runs `work` `count` times, one after the other with a pause in between, and keeps how long each took. */
+/** Runs `work` `count` times in sequence, with a pause before each, and returns the durations. */
 export async function sample(
   name: string,
   count: number,
@@ -20,7 +20,7 @@ export async function sample(
   return { name, samplesMs }
 }
 
-/** The nearest-rank percentile; `share` from 0 to 1. NaN of nothing. */
+/** Returns the nearest-rank percentile. `share` is from 0 to 1. NaN if there are no samples. */
 export function percentile({ samplesMs }: Figure, share: number): number {
   const sorted = [...samplesMs].sort((a, b) => a - b)
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN
@@ -29,7 +29,7 @@ export function percentile({ samplesMs }: Figure, share: number): number {
 const allowedRatio = 1.25
 const allowanceMs = 15
 
-/** One line of the table: the service's figure, the same by hand, and whether p50 ≤ 1.25 × raw + 15 ms. */
+/** Returns a line of the table: the service's figure, the raw figure, and whether p50 ≤ 1.25 × raw + 15 ms. */
 export function compare(ours: Figure, raw: Figure | undefined): string {
   const [p50, p95] = [percentile(ours, 0.5), percentile(ours, 0.95)]
   const own = `${ours.name.padEnd(34)} n=${String(ours.samplesMs.length).padEnd(4)} p50 ${p50.toFixed(1).padStart(7)}  p95 ${p95.toFixed(1).padStart(7)} ms`

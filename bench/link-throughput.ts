@@ -1,4 +1,4 @@
-/** What a host's link carries by itself, between two processes: the measure for what goes through hosted ports. */
+/** Measures the throughput of a host's link alone, between two processes, as the reference for hosted ports. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { WebSocketServer } from 'ws'
 
 const isAgent = process.argv[2] === '--agent'
 
-/** The agent's process: every connection is a stream of zeros of the length that is asked for. */
+/** The agent's process. Every connection is a stream of zeros of the requested length. */
 const serveZeros = async (url: string): Promise<void> => {
   const logger = createLogger('bench')
   logger.level = 'silent'
@@ -34,7 +34,7 @@ const serveZeros = async (url: string): Promise<void> => {
   })
 }
 
-/** Megabytes a second. */
+/** Transfers this many megabytes over a link. Returns megabytes per second. */
 export async function linkThroughput(megabytes: number): Promise<number> {
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
   const { promise: linked, resolve } = Promise.withResolvers<AgentLink>()

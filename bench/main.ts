@@ -1,11 +1,11 @@
 /**
- * What the service costs, beside the same work by hand in the same run. TTI follows the ComputeSDK protocol: create and
- * first exec of `echo ready`, timed from before the request to the answer, each Dock deleted before the next.
+ * Measures Dock and compares it with the same work done with plain tools in the same run. TTI follows the ComputeSDK
+ * protocol: create and first exec of `echo ready`, from the request to the response; each Dock is deleted before the next.
  *
- *   script/bench main [PART …]     parts: cold warm burst idle podman; all of them where none is named
+ *   script/bench main [PART …]     parts: cold warm burst idle podman; the default is all
  *
- * DOCK_BENCH_TTI (100) and DOCK_BENCH_COUNT (20) set how many samples; DOCK_BENCH_LARGE=1 adds disks with 5 GB;
- * DOCK_BENCH_IDLE (100) how many Docks stand idle.
+ * DOCK_BENCH_TTI (100) and DOCK_BENCH_COUNT (20) set the number of samples. DOCK_BENCH_LARGE=1 adds disks with 5 GB.
+ * DOCK_BENCH_IDLE (100) is the number of idle Docks.
  */
 import { print } from './parts/bench-server.ts'
 import { benchBurst } from './parts/burst.ts'
@@ -17,7 +17,7 @@ import { benchWarm } from './parts/warm.ts'
 const number = (name: string, fallback: number): number => Number(process.env[name] ?? fallback)
 const ttis = number('DOCK_BENCH_TTI', 100)
 const count = number('DOCK_BENCH_COUNT', 20)
-/** Of the 120 that one Dock may be given in a minute. */
+/** Stays below the limit of 120 commands per minute and Dock. */
 const execs = Math.min(ttis, 110)
 
 const parts: Readonly<Record<string, () => Promise<void>>> = {
@@ -31,7 +31,7 @@ const parts: Readonly<Record<string, () => Promise<void>>> = {
 const wanted = process.argv.slice(2)
 const unknown = wanted.find((name) => !(name in parts))
 if (unknown !== undefined) {
-  process.stderr.write(`no part ${unknown}: ${Object.keys(parts).join(', ')}\n`)
+  process.stderr.write(`There is no part ${unknown}. Parts: ${Object.keys(parts).join(', ')}\n`)
   process.exit(2)
 }
 for (const [name, part] of Object.entries(parts)) {

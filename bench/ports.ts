@@ -1,6 +1,6 @@
 /**
- * script/bench ports: small requests through a hosted port, its throughput beside that of the link alone, and what a
- * download that takes all it can does to commands and heartbeats meanwhile.
+ * script/bench ports: measures small requests through a hosted port, its throughput compared with the link alone, and the
+ * effect of a download at full speed on commands and heartbeats.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'
@@ -20,7 +20,7 @@ const wanted = { requestsPerSecond: 1500, shareOfLink: 0.6, execP95AddedMs: 20, 
 const print = (line: string): boolean => process.stdout.write(`${line}\n`)
 const verdict = (holds: boolean): string => (holds ? 'holds' : 'MISSED')
 
-/** One process that keeps every connection: a fixed answer, or N megabytes at /megabytes/N. */
+/** A server in one process with keep-alive: a constant response, or N megabytes at /megabytes/N. */
 const program = String.raw`
 use strict; use Socket; use Errno qw(EAGAIN EINTR);
 socket(my $door, PF_INET, SOCK_STREAM, 0) or die; bind($door, pack_sockaddr_in(${port}, INADDR_ANY)) or die; listen($door, 128);
@@ -74,7 +74,7 @@ const throughput = async (url: string): Promise<void> => {
 }
 
 const disturbance = async (server: Server, url: string): Promise<void> => {
-  // A Dock of its own for each: it takes 120 commands a minute.
+  // Each measurement uses a new Dock, because of the limit of 120 commands per minute and Dock.
   const exec = async (name: string): Promise<Figure> => {
     const { id } = await createDock(server)
     return sample(name, 80, async () => {
@@ -98,7 +98,7 @@ const disturbance = async (server: Server, url: string): Promise<void> => {
   await downloading
   const [before, after] = [percentile(quiet, 0.95), percentile(busy, 0.95)]
   print(
-    `exec p95 beside a full download    ${after.toFixed(1)} ms, without ${before.toFixed(1)} ms   added ${(after - before).toFixed(1)}, wanted ${wanted.execP95AddedMs}: ${verdict(after - before <= wanted.execP95AddedMs)}`,
+    `exec p95 during a full download    ${after.toFixed(1)} ms, without ${before.toFixed(1)} ms   added ${(after - before).toFixed(1)}, wanted ${wanted.execP95AddedMs}: ${verdict(after - before <= wanted.execP95AddedMs)}`,
   )
   print(
     `longest time between heartbeats    ${silence} ms of 3000   wanted ${wanted.heartbeatMs}: ${verdict(silence <= wanted.heartbeatMs)}`,

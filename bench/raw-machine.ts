@@ -1,6 +1,6 @@
 /**
- * The same work done by hand: disk tools, ip and runsc, one program after the other, on a pool of its own. It runs in a
- * private mount namespace in which /proc/sys/net/core is empty (`bench/raw`), prints its samples as JSON and cleans up.
+ * The same work done with plain tools: disk tools, ip and runsc, one program after the other, on a temporary pool. Runs in
+ * a private mount namespace in which /proc/sys/net/core is empty (`bench/raw`). Prints its samples as JSON and cleans up.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -60,7 +60,7 @@ const ociConfig = (mount: string, id: string, netns: string) => ({
   },
 })
 
-/** `runsc create` hands its standard streams to the sandbox: with pipes it would never be seen to end. */
+/** Runs `runsc create` without pipes: the sandbox inherits its standard streams, so pipes would stay open. */
 const create = async (bundle: string, id: string): Promise<void> => {
   const args = [...runscFlags, 'create', '--bundle', bundle, '--pid-file', join(bundle, 'pid'), id]
   const [code] = await once(spawn(runsc, args, { stdio: 'ignore' }), 'exit')
@@ -100,7 +100,7 @@ const bootToReady = async (id: string, from: string): Promise<Machine> => {
   return machine
 }
 
-/** The bare calls that make a process and wait for it: no marks, no limits, no output. */
+/** Connects to the sandbox's control socket, to start a process and wait for it without marks, limits or output. */
 const sentryOf = async ({ id }: Machine): Promise<Sentry> => {
   const { controlSocket } = await readSandboxState(join(scratch, 'runsc'), id)
   if (!controlSocket) throw new Error('the sandbox has no control socket')
@@ -165,10 +165,10 @@ const timed = async <T>(work: () => Promise<T>): Promise<{ ms: number; result: T
   return { ms: performance.now() - begin, result }
 }
 
-/** What machines are born from, and what their figures are called besides. */
+/** The disk that machines start from, and the suffix of their figures' names. */
 type Kind = { suffix: string; from: string }
 
-/** The image and, where asked for, a disk of it with 5 GB besides. */
+/** Returns the image and, with `large`, a disk made from it with 5 GB more. */
 const kinds = async (image: string): Promise<Kind[]> => {
   const plain = { suffix: '', from: image }
   if (largeText !== 'large') return [plain]
@@ -184,7 +184,7 @@ const kinds = async (image: string): Promise<Kind[]> => {
 const write50 = (machine: Machine): Promise<string> =>
   execIn(machine, 'head -c 50000000 /dev/urandom > ~/data')
 
-/** Stop, resume of what was stopped, and branch: each by turns on disks of every kind. */
+/** Measures stop, resume and branch, alternating between the kinds of disks. */
 const timeLives = async (born: readonly Kind[]): Promise<Figure[]> => {
   const figures: Figure[] = []
   const time = async (name: string, once: (from: string, id: string) => Promise<number>): Promise<void> => {

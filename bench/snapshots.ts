@@ -1,9 +1,9 @@
 /**
- * Captures, copies and lists on real disks, without sandboxes and without a link: what a host does of them.
+ * Measures a host's captures, copies and file lists on real disks, without sandboxes and without a link.
  *
- *   script/bench snapshots [PART …]     parts: capture copy tree; all of them where none is named
+ *   script/bench snapshots [PART …]     parts: capture copy tree; the default is all
  *
- * DOCK_BENCH_COUNT (20) sets how many captures; DOCK_BENCH_LARGE=1 adds a disk with 5 GB.
+ * DOCK_BENCH_COUNT (20) sets the number of captures. DOCK_BENCH_LARGE=1 adds a disk with 5 GB.
  */
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -51,13 +51,13 @@ await shell(
 const pool = createDiskPool({ poolDir, mountsDir: join(folder, 'mounts'), logger })
 await pool.recover()
 
-/** A mounted disk; answers its root. */
+/** Creates and mounts a disk. Returns its mount point. */
 const disk = async (id: string): Promise<string> => {
   await pool.create(id, { from: { image: 'empty' }, diskGiB })
   return (await pool.attach(id)).rootPath
 }
 
-/** A neighbour that writes and deletes all the while. */
+/** Measures captures while a neighbor writes and deletes files. */
 const benchCapture = async (): Promise<void> => {
   const churn =
     'while :; do mkdir d; for i in $(seq 200); do head -c 250000 /dev/urandom > d/$i; done; rm -r d; done'
@@ -120,7 +120,7 @@ const benchCopy = async (): Promise<void> => {
     ),
   )
   print(
-    `restore ${perSecond(bytes, restoring)}; opening, unpacking and proving alone ${perSecond(bytes, opening)}`,
+    `restore ${perSecond(bytes, restoring)}; decrypting, decompressing and verifying alone ${perSecond(bytes, opening)}`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** script/bench terminal: from a key that is sent to the moment its echo is there, over the whole way and in a Dock. */
+/** script/bench terminal: measures the time from a sent key to its echo, from the client to a Dock and back. */
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { createDock } from '../tests/e2e/support/dock.ts'
@@ -7,15 +7,15 @@ import { compare, percentile, sample } from './figures.ts'
 
 const keys = Number(process.env.DOCK_BENCH_COUNT ?? '300')
 const wantedMs = 10
-const patienceMs = 10_000
+const timeoutMs = 10_000
 
 type Terminal = {
   socket: WebSocket
-  /** Resolves once what came since the last call holds the text. */
+  /** Resolves once the output since the last call contains the text. */
   heard(text: string): Promise<void>
 }
 
-/** Listens before the socket is open: the prompt may come in one piece with the answer that opens it. */
+/** Opens a terminal. Listens before the socket is open, because the prompt may arrive together with the handshake. */
 const open = async ({ client, admin }: Server, id: string): Promise<Terminal> => {
   const { ticket } = await client.call('openTerminal', { params: { id } })
   const socket = new WebSocket(
@@ -30,8 +30,8 @@ const open = async ({ client, admin }: Server, id: string): Promise<Terminal> =>
   await once(socket, 'open')
   const heard = (text: string): Promise<void> =>
     new Promise((resolve, reject) => {
-      const lost = (): void => reject(new Error(`no "${text}" in what came: ${JSON.stringify(unheard)}`))
-      const timer = setTimeout(lost, patienceMs)
+      const lost = (): void => reject(new Error(`"${text}" is not in the output: ${JSON.stringify(unheard)}`))
+      const timer = setTimeout(lost, timeoutMs)
       look = () => {
         if (!unheard.includes(text)) return
         clearTimeout(timer)

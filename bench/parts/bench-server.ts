@@ -1,4 +1,4 @@
-/** The product, started as a person does, on a data folder that goes afterwards; and what is read of its machine. */
+/** Starts Dock with script/server on a temporary data folder, and reads the state of its processes and sandboxes. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -12,7 +12,7 @@ import {
 
 export type BenchServer = Server & { port: number }
 
-/** What is measured is the machine, not the limits of an organization. */
+/** Limits that no benchmark reaches. */
 const withoutLimits = {
   DOCK_LIMIT_DOCKS: '100000',
   DOCK_LIMIT_CPUS: '1000000',
@@ -20,7 +20,7 @@ const withoutLimits = {
   DOCK_LIMIT_DISK_GIB: '100000000',
 }
 
-/** Starts a server with these settings for `use`, and ends it. */
+/** Starts a server with these settings, runs `use`, and stops the server. */
 export async function withServer<T>(
   environment: Record<string, string>,
   use: (server: BenchServer) => Promise<T>,
@@ -40,7 +40,7 @@ export function print(line: string): boolean {
   return process.stdout.write(`${line}\n`)
 }
 
-/** Process id of the program whose command line holds `main` and whose environment holds `mark`. */
+/** Returns the pid of the node process whose command line contains `main` and whose environment contains `mark`. */
 export async function processOf(main: string, mark: string): Promise<number> {
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue
@@ -57,10 +57,10 @@ export async function residentMiB(pid: number): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? Number.NaN) / 1024
 }
 
-/** The size that a Dock has whose create names none: what the pool holds. */
+/** The default size of a create, which the warm pool holds. */
 export const usualSize = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
 
-/** Ids of the sandboxes that wait in the pool of a server, frozen. */
+/** Lists the frozen sandboxes in the server's warm pool. */
 export async function pooledSandboxes(server: Server): Promise<string[]> {
   const names = await readdir(join(server.dataDir, 'host/runsc'))
   const waiting = names.flatMap((name) => /^(d[0-9a-f]{32}g0{8})_.*\.state$/.exec(name)?.[1] ?? [])
@@ -74,7 +74,7 @@ export async function pooledSandboxes(server: Server): Promise<string[]> {
   return waiting.filter((_, index) => /FROZEN|^1/.test(states[index] ?? ''))
 }
 
-/** Waits until nothing runs of a Dock that was stopped and its disk is let go: what a stop need not wait for is over then. */
+/** Waits until a stopped Dock's sandbox is gone and its disk is detached. A stop responds before that. */
 export async function untilGone(server: Server, dockId: string): Promise<void> {
   const stem = `d${dockId.replaceAll('-', '')}g`
   const isThere = (name: string) => name.startsWith(stem) && name.endsWith('.state')
@@ -82,7 +82,7 @@ export async function untilGone(server: Server, dockId: string): Promise<void> {
   while (await isAttached(dockId)) await delay(20)
 }
 
-/** Whether a loop device holds the Dock's disk: unmounting frees what was kept of it in memory, 200 ms a GiB. */
+/** Returns true if a loop device uses the Dock's disk. Unmounting frees its page cache, which takes 200 ms per GiB. */
 const isAttached = async (dockId: string): Promise<boolean> => {
   const devices = await readdir('/sys/block')
   const files = await Promise.all(
@@ -91,12 +91,12 @@ const isAttached = async (dockId: string): Promise<boolean> => {
   return files.some((file) => file.includes(`/docks/${dockId}/`))
 }
 
-/** Whether the Dock was one of these sandboxes. */
+/** Returns true if the Dock was made from one of these sandboxes. */
 export function isHit(waiting: readonly string[], dockId: string): boolean {
   return waiting.some((sandbox) => sandbox.startsWith(`d${dockId.replaceAll('-', '')}g`))
 }
 
-/** Waits until `count` sandboxes wait in the pool. */
+/** Waits until the warm pool has at least `count` sandboxes, and returns them. */
 export async function untilPooled(server: Server, count: number): Promise<string[]> {
   for (;;) {
     const waiting = await pooledSandboxes(server)

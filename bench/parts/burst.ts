@@ -1,4 +1,4 @@
-/** Fifty creates at once: all of them succeed, and the host is heard of meanwhile. */
+/** Measures fifty concurrent creates, and the longest time without a heartbeat meanwhile. All creates must succeed. */
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure } from '../figures.ts'
 import { print, untilPooled, withServer } from './bench-server.ts'

@@ -1,4 +1,4 @@
-/** A Dock's life with the pool off, beside the same by hand. */
+/** Measures a Dock's lifecycle without a warm pool, and compares it with plain tools. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -28,7 +28,7 @@ const raw = async (
   return new Map((JSON.parse(stdout) as Figure[]).map((figure) => [figure.name, figure]))
 }
 
-/** Eight commands at once, until `count` of each have run. */
+/** Runs eight commands concurrently, `count` times each. */
 const execInParallel = async (server: BenchServer, count: number): Promise<Figure> => {
   const docks = await Promise.all([createDock(server), createDock(server)])
   const figures = await Promise.all(
@@ -42,7 +42,7 @@ const execInParallel = async (server: BenchServer, count: number): Promise<Figur
   return { name: 'exec, 8 at once', samplesMs: figures.flatMap(({ samplesMs }) => samplesMs) }
 }
 
-/** `large`: the same on disks that hold 5 GB besides. */
+/** With `large`, also measures disks with 5 GB. */
 export function benchCold(options: {
   ttis: number
   execs: number
@@ -79,9 +79,9 @@ export function benchCold(options: {
     const agent = await processOf('apps/host-agent/src/main.ts', `DOCK_HOST_DIR=${server.dataDir}/`)
     await printMemory(server, 'after these')
     const byHand = await raw(server, agent, options)
-    print('beside the same by hand:')
+    print('compared with plain tools:')
     for (const figure of figures) print(compare(figure, byHand.get(figure.name)))
-    // What the transport alone takes; eight at once are timed until the last of them has ended.
+    // The transport alone. For eight concurrent commands, the time is until the last has ended.
     for (const name of ['exec-socket', 'exec-socket-8']) {
       const socket = byHand.get(name)
       if (socket) print(compare({ ...socket, name: `raw ${name}` }, undefined))

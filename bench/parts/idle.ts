@@ -1,4 +1,4 @@
-/** What Docks cost in which nobody does anything: memory of each, and processor time of all. */
+/** Measures idle Docks: memory per Dock, and CPU time of all. */
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createDock, deleteDock } from '../../tests/e2e/support/dock.ts'
@@ -18,7 +18,7 @@ const sandboxProcesses = async (dataDir: string): Promise<number[]> => {
   return found
 }
 
-/** Ticks of processor time, with those of children that were waited for left out. */
+/** Returns a process's CPU time in ticks, without its children. */
 const ticks = async (pid: number): Promise<number> => {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
@@ -37,7 +37,7 @@ export function benchIdle(docks: number): Promise<void> {
     const used = sum(await Promise.all(processes.map(ticks))) - before
     const share = (used / 100 / (watchMs / 1000)) * 100
     print(
-      `${docks} idle Docks: ${(memory / docks).toFixed(1)} MiB each, all together ${share.toFixed(1)} % of a core`,
+      `${docks} idle Docks: ${(memory / docks).toFixed(1)} MiB each, in total ${share.toFixed(1)} % of a core`,
     )
     await printMemory(server, `${docks} idle Docks`)
     for (const id of ids) await deleteDock(server, id)

@@ -1,4 +1,4 @@
-/** What a Dock goes through after its first commands, each timed on a Dock of its own. */
+/** Measures stop, resume and branch, each on a new Dock. */
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import type { Figure } from '../figures.ts'
 import { type BenchServer, untilGone } from './bench-server.ts'
@@ -8,10 +8,10 @@ const write5000 = `perl -e 'print "x" x 1_000_000 for 1 .. 5_000' > more && sync
 
 export const ready = 'echo ready'
 
-/** A Dock to begin with, and what its figures are called besides. */
+/** A kind of Dock to start with, and the suffix of its figures' names. */
 type Kind = { suffix: string; make: () => Promise<{ id: string }> }
 
-/** `prepare` is not timed; `work` gives the id of another Dock that it made. */
+/** `prepare` is not timed. `work` returns the id of another Dock if it created one. */
 type Life = {
   name: string
   prepare: (server: BenchServer, id: string) => Promise<unknown>
@@ -59,8 +59,8 @@ const timed = async (server: BenchServer, { prepare, work }: Life, { make }: Kin
 }
 
 /**
- * Each life `count` times; with `large` by turns on disks that hold 5 GB besides, so that what the machine does in an
- * hour falls on both.
+ * Measures each step `count` times. With `large`, alternates with disks that have 5 GB, so that changes of the machine's
+ * load affect both.
  */
 export async function timeLives(server: BenchServer, count: number, large: boolean): Promise<Figure[]> {
   const make = () => createDock(server, { diskGiB: 8 })

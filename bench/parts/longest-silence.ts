@@ -1,14 +1,14 @@
-/** How long a host was not heard of. */
+/** Measures gaps between heartbeats. */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Server } from '../../tests/e2e/support/server.ts'
 
-/** The longest time between two heartbeats of the host while `work` lasts. */
+/** Returns the longest time between two heartbeats of the host while `work` runs. */
 export async function longestSilenceMs({ client }: Server, work: Promise<unknown>): Promise<number> {
   let isOver = false
   const end = (): void => {
     isOver = true
   }
-  // Why it failed, its own caller hears.
+  // The caller of `work` handles its errors.
   work.then(end, end)
   const seen = new Set<number>()
   while (!isOver) {

@@ -1,9 +1,9 @@
-/** What the server's own processes hold: resident for the programs, shared pages counted once for the database. */
+/** Memory of the server's processes: RSS of the programs, PSS of PostgreSQL, whose processes share pages. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type BenchServer, print, processOf, residentMiB } from './bench-server.ts'
 
-/** Memory of a process, with pages that it shares counted in part; 0 when it is gone. */
+/** Returns a process's proportional set size (PSS) in MiB, or 0 if the process has ended. */
 export async function proportionalMiB(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
   return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? 0) / 1024
@@ -23,7 +23,7 @@ const childrenOf = async (parent: number): Promise<number[]> => {
   return found
 }
 
-/** Prints one line: control plane, agent and the database with all of its processes. */
+/** Prints the memory of the control plane, the agent and PostgreSQL in one line. */
 export async function printMemory(server: BenchServer, when: string): Promise<void> {
   const port = String(server.port)
   const control = await residentMiB(await processOf('apps/control-plane/src/main.ts', port))

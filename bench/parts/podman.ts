@@ -1,6 +1,6 @@
 /**
- * The same by a plain container on this machine, over podman's own API: made from the same root filesystem, started, a
- * login bash in it. It has no kernel of its own, and no disk that could be kept.
+ * Measures a plain container with podman's API on this machine for comparison: created from the same root filesystem,
+ * started, with a login bash. It has no separate kernel and no persistent disk.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,7 +14,7 @@ import { compare, sample } from '../figures.ts'
 import { print } from './bench-server.ts'
 
 const image = 'dock-bench'
-/** Without a network, which it would make in 50 ms and more, and leave rules behind on this machine. */
+/** Without a network, because creating one takes 50 ms or more and leaves firewall rules on this machine. */
 const kind = { image, command: ['sleep', 'infinity'], netns: { nsmode: 'none' } }
 const root = join(import.meta.dirname, '../..')
 
@@ -71,7 +71,7 @@ const isInstalled = (): Promise<boolean> =>
   )
 
 export async function benchPodman(count: number): Promise<void> {
-  if (!(await isInstalled())) return void print('podman is not installed, so nothing is compared with it')
+  if (!(await isInstalled())) return void print('skipped: podman is not installed')
   const folder = await newDataDir()
   const { call, stop } = await startPodman(folder)
   const create = async (): Promise<string> => {
@@ -83,7 +83,7 @@ export async function benchPodman(count: number): Promise<void> {
     const command = { AttachStdout: true, AttachStderr: true, Cmd: ['/bin/bash', '-lc', 'echo ready'] }
     const session = id(await call('POST', `/containers/${container}/exec`, command))
     const output = await call('POST', `/exec/${session}/start`, { Detach: false })
-    if (!output.includes('ready')) throw new Error(`podman's exec answered ${JSON.stringify(output)}`)
+    if (!output.includes('ready')) throw new Error(`podman's exec returned ${JSON.stringify(output)}`)
   }
   const containers = [await create()]
   try {

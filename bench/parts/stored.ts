@@ -1,4 +1,4 @@
-/** What a server keeps, as who holds its data folder and its keys can read it. */
+/** Reads a server's durable copies, with its data folder and its keys. */
 import { basename, join } from 'node:path'
 import { openChunk } from '@dock/copy-format'
 import { systemClock } from '@dock/foundation'
@@ -22,12 +22,12 @@ const withDatabase = async <T>(dataDir: string, use: (db: Db) => Promise<T>): Pr
   }
 }
 
-/** Has the database write all that it holds in memory into its files. */
+/** Makes PostgreSQL write all changes to its files. */
 export function checkpoint(dataDir: string): Promise<unknown> {
   return withDatabase(dataDir, (db) => sql`checkpoint`.execute(db))
 }
 
-/** Every chunk of the organization's durable copies, unpacked; throws at one that its keys do not open. */
+/** Yields every chunk of the organization's durable copies, decrypted. Throws if its keys do not open a chunk. */
 export async function* storedChunks(dataDir: string, organizationId: string): AsyncGenerator<Buffer> {
   const controlDir = join(dataDir, 'control')
   const ring = await ensureKeyRing({ secretKeys: undefined, controlDir })

@@ -1,4 +1,4 @@
-/** Waits until this machine has nothing left to do of what came before, so that the next figure is its own. */
+/** Waits until this machine is idle, so that earlier work does not affect the next measurement. */
 import { readFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,11 +8,11 @@ const idleShareMin = 0.9
 const giveUpMs = 60_000
 const tickMs = 10
 
-/** The fourth figure of /proc/stat's first line. */
+/** Returns the total idle time: the fourth number in the first line of /proc/stat. */
 const idleMs = async (): Promise<number> =>
   Number((await readFile('/proc/stat', 'utf8')).split(/\s+/, 5)[4]) * tickMs
 
-/** Resolves when the processors were idle for nine tenths of half a second. Throws after a minute. */
+/** Resolves when the processors were at least 90 % idle for half a second. Throws after a minute. */
 export async function untilIdle(): Promise<void> {
   const deadline = performance.now() + giveUpMs
   for (let before = await idleMs(); performance.now() < deadline; ) {
@@ -21,5 +21,5 @@ export async function untilIdle(): Promise<void> {
     if ((now - before) / (lookEveryMs * availableParallelism()) >= idleShareMin) return
     before = now
   }
-  throw new Error('this machine does not come to rest: something else runs on it')
+  throw new Error('this machine did not become idle: stop the other programs that use its processors')
 }

@@ -1,4 +1,4 @@
-/** Creates from the warm pool: each when the pool is full, and one behind the other without waiting. */
+/** Measures creates from the warm pool: with a full pool each time, and in sequence without waiting. */
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure } from '../figures.ts'
 import {
