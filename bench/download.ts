@@ -1,4 +1,6 @@
-/** A client of hosted ports with minimal CPU use, in a separate process, so that it does not slow down the measurement. */
+/**
+ * A client of hosted ports with minimal CPU use, in a separate process, so that it does not slow down the measurement.
+ */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'

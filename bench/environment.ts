@@ -1,6 +1,6 @@
 /**
- * Measures what a full Environment (100 variables, 20 secret files) adds to a create, compared with `noEnv` in alternating
- * samples. Target: at most 30 ms more at p50, with and without the warm pool.
+ * Measures what a full Environment (100 variables, 20 secret files) adds to a create, compared with `noEnv` in
+ * alternating samples. Target: at most 30 ms more at p50, with and without the warm pool.
  *
  *   script/bench environment     DOCK_BENCH_COUNT (20) samples of each
  */

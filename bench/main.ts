@@ -1,6 +1,7 @@
 /**
  * Measures Dock and compares it with the same work done with plain tools in the same run. TTI follows the ComputeSDK
- * protocol: create and first exec of `echo ready`, from the request to the response; each Dock is deleted before the next.
+ * protocol: create and first exec of `echo ready`, from the request to the response; each Dock is deleted before the
+ * next.
  *
  *   script/bench main [PART …]     parts: cold warm burst idle podman; the default is all
  *

@@ -1,6 +1,6 @@
 /**
- * script/bench ports: measures small requests through a hosted port, its throughput compared with the link alone, and the
- * effect of a download at full speed on commands and heartbeats.
+ * script/bench ports: measures small requests through a hosted port, its throughput compared with the link alone, and
+ * the effect of a download at full speed on commands and heartbeats.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import autocannon from 'autocannon'

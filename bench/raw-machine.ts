@@ -1,6 +1,7 @@
 /**
- * The same work done with plain tools: disk tools, ip and runsc, one program after the other, on a temporary pool. Runs in
- * a private mount namespace in which /proc/sys/net/core is empty (`bench/raw`). Prints its samples as JSON and cleans up.
+ * The same work done with plain tools: disk tools, ip and runsc, one program after the other, on a temporary pool. Runs
+ * in a private mount namespace in which /proc/sys/net/core is empty (`bench/raw`). Prints its samples as JSON and
+ * cleans up.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -59,8 +59,8 @@ const timed = async (server: BenchServer, { prepare, work }: Life, { make }: Kin
 }
 
 /**
- * Measures each step `count` times. With `large`, alternates with disks that have 5 GB, so that changes of the machine's
- * load affect both.
+ * Measures each step `count` times. With `large`, alternates with disks that have 5 GB, so that changes of the
+ * machine's load affect both.
  */
 export async function timeLives(server: BenchServer, count: number, large: boolean): Promise<Figure[]> {
   const make = () => createDock(server, { diskGiB: 8 })

@@ -1,6 +1,7 @@
 /**
- * Secrets are never stored in plain text. The test sends secrets through every route that accepts them, reads them back,
- * and then searches everything that the service writes: the database with its log and WAL, its folder, its log lines.
+ * Secrets are never stored in plain text. The test sends secrets through every route that accepts them, reads them
+ * back, and then searches everything that the service writes: the database with its log and WAL, its folder, its log
+ * lines.
  */
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

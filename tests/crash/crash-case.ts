@@ -56,8 +56,8 @@ const unresponsiveDocks = async (world: CrashWorld): Promise<string[]> => {
 }
 
 /**
- * Lists current problems. The host must have sent a heartbeat after `since` and after the current agent's start: a paused
- * control plane may process the last heartbeat of an earlier agent late.
+ * Lists current problems. The host must have sent a heartbeat after `since` and after the current agent's start: a
+ * paused control plane may process the last heartbeat of an earlier agent late.
  */
 const problemsNow = async (world: CrashWorld, since: number): Promise<string[]> => {
   const agent = await processOf('agent', world)

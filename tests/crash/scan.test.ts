@@ -3,7 +3,9 @@ import { disagreements, type Found, type Recorded } from './scan.ts'
 
 const [running, kept, archived, pooled] = ['run', 'kept', 'arch', 'pool']
 
-/** A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool. */
+/**
+ * A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool.
+ */
 const consistentState = (): { recorded: Recorded; found: Found } => ({
   recorded: {
     docks: [

@@ -1,7 +1,7 @@
 /**
  * Several people run random operations while processes are killed at random. Acknowledged changes must be kept, no Dock
- * may be lost, a call with an idempotency key must take effect once, and at the end machine and database must agree. The
- * seed determines the operations, not their timing.
+ * may be lost, a call with an idempotency key must take effect once, and at the end machine and database must agree.
+ * The seed determines the operations, not their timing.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dock } from '@dock/contract'

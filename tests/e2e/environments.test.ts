@@ -1,4 +1,6 @@
-/** What a real Dock gets from its Environment: variables, secret files and its own API key; and what an upgrade removes. */
+/**
+ * What a real Dock gets from its Environment: variables, secret files and its own API key; and what an upgrade removes.
+ */
 import { createClient } from '@dock/sdk'
 import { expect, it } from 'vitest'
 import { run } from './support/dock.ts'

@@ -1,6 +1,7 @@
 /**
- * Network isolation, tested as root in a Dock. The Dock reaches the internet, but not the host, private networks, metadata
- * services or other Docks, although all of them respond to the host. Packets with a forged source address are dropped.
+ * Network isolation, tested as root in a Dock. The Dock reaches the internet, but not the host, private networks,
+ * metadata services or other Docks, although all of them respond to the host. Packets with a forged source address are
+ * dropped.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,6 +1,6 @@
 /**
- * `secretsAccess: admins` on real Docks: a member is refused on every way to the secrets of a Dock, even after their files
- * were removed from the disk; an admin is not. `tests/api/secrets-bypass.test.ts` covers every route.
+ * `secretsAccess: admins` on real Docks: a member is refused on every way to the secrets of a Dock, even after their
+ * files were removed from the disk; an admin is not. `tests/api/secrets-bypass.test.ts` covers every route.
  */
 import { newUuid } from '@dock/foundation'
 import { expect, it } from 'vitest'

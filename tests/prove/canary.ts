@@ -1,7 +1,7 @@
 /**
- * Secrets are never stored or shown in plain text. Each kind of secret is sent through its route and used in a real Dock.
- * Then everything that the service writes and every process of the machine is searched. Each search must also find a
- * marker, as a positive control. Run by script/prove canary.
+ * Secrets are never stored or shown in plain text. Each kind of secret is sent through its route and used in a real
+ * Dock. Then everything that the service writes and every process of the machine is searched. Each search must also
+ * find a marker, as a positive control. Run by script/prove canary.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'

@@ -1,6 +1,6 @@
 /**
- * Proves the memory guard on cgroup v2, in a virtual machine with Debian's kernel. A real gVisor sandbox runs out of memory
- * in three ways and keeps running; the kernel kills nothing. As a control, the kernel kills without the guard.
+ * Proves the memory guard on cgroup v2, in a virtual machine with Debian's kernel. A real gVisor sandbox runs out of
+ * memory in three ways and keeps running; the kernel kills nothing. As a control, the kernel kills without the guard.
  * Needs root, apt, qemu-system-x86, busybox-static and cpio. Run by script/prove cgroup-v2.
  */
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 /**
- * The crash matrix: each lifecycle operation is paused at each of its fault points, and the control plane, the agent or the
- * database is killed there with SIGKILL. Run by script/prove crash.
+ * The crash matrix: each lifecycle operation is paused at each of its fault points, and the control plane, the agent or
+ * the database is killed there with SIGKILL. Run by script/prove crash.
  *   script/prove crash                  all cases
  *   script/prove crash stop             cases whose name contains the word
  *   script/prove crash --part 1/8       every eighth case, from the first

@@ -1,4 +1,6 @@
-/** script/prove fuzz [requests, 20000] [seed]: runs the fuzz tests of tests/api at full length. The seed changes daily. */
+/**
+ * script/prove fuzz [requests, 20000] [seed]: runs the fuzz tests of tests/api at full length. The seed changes daily.
+ */
 import { spawn } from 'node:child_process'
 
 const [requests = '20000', seed = String(Math.floor(Date.now() / 86_400_000))] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /**
- * Shows that no process of a command survives its timeout, with both ways to run commands in a sandbox: 50 rounds each of
- * a command whose processes detach in every known way. As a control, the same processes are found without a timeout.
+ * Shows that no process of a command survives its timeout, with both ways to run commands in a sandbox: 50 rounds each
+ * of a command whose processes detach in every known way. As a control, the same processes are found without a timeout.
  */
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'
 import { freePort, newDataDir, removeDataDir, type Server, startServer } from '../e2e/support/server.ts'
@@ -27,7 +27,10 @@ const find = `
     case "\${words[*]}" in *[s]leep*777??*) echo "\${words[*]}" ;; esac
   done`
 
-/** Lists which of the processes above are alive, and counts shells. Uses one command, because a Dock allows two a second. */
+/**
+ * Lists which of the processes above are alive, and counts shells. Uses one command, because a Dock allows two a
+ * second.
+ */
 const alive = async (server: Server, id: string): Promise<{ left: string[]; shells: number }> => {
   const lines = await run(server, id, `${find}\necho shells $(pgrep -c bash)`)
   const left = [...new Set(lines.match(/(?<=sleep[ -])777\d\d/g))].sort()

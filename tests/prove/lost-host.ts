@@ -1,7 +1,7 @@
 /**
- * script/prove lost-host: a second machine with Docks and Snapshots is disconnected and its agent killed. Operations that
- * do not need it continue; the others continue once it is declared lost. When it returns, everything that was given up is
- * ended there. Each check has a positive control.
+ * script/prove lost-host: a second machine with Docks and Snapshots is disconnected and its agent killed. Operations
+ * that do not need it continue; the others continue once it is declared lost. When it returns, everything that was
+ * given up is ended there. Each check has a positive control.
  */
 import { execFile } from 'node:child_process'
 import { access, readdir, readFile } from 'node:fs/promises'

@@ -1,7 +1,7 @@
 /**
- * Proves that a Dock survives running out of memory. Fourteen kinds of memory hogs run in Docks of 512 MiB, two at a time,
- * each next to a neighbor process in the same Dock. Nearly all Docks must survive, every direct command must exit with
- * 137, and no neighbor may be killed if the hog is visible in RSS. Once, the agent is killed while a hog runs.
+ * Proves that a Dock survives running out of memory. Fourteen kinds of memory hogs run in Docks of 512 MiB, two at a
+ * time, each next to a neighbor process in the same Dock. Nearly all Docks must survive, every direct command must exit
+ * with 137, and no neighbor may be killed if the hog is visible in RSS. Once, the agent is killed while a hog runs.
  * Run by script/prove memory [hogs].
  */
 import { DockApiError } from '@dock/sdk'

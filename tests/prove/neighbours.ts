@@ -1,7 +1,7 @@
 /**
- * script/prove neighbours [samples]: measures the effect of one Dock on another. One Dock runs a fork bomb, a memory hog,
- * programs that fill the disk with data and with files, and an output flood. Meanwhile commands in the other Dock are
- * timed and compared with quiet times, and the host's heartbeats and the agent's memory are measured.
+ * script/prove neighbours [samples]: measures the effect of one Dock on another. One Dock runs a fork bomb, a memory
+ * hog, programs that fill the disk with data and with files, and an output flood. Meanwhile commands in the other Dock
+ * are timed and compared with quiet times, and the host's heartbeats and the agent's memory are measured.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Figure, percentile, sample } from '../../bench/figures.ts'

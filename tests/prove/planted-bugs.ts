@@ -1,6 +1,6 @@
 /**
- * script/prove planted-bugs: tests the tests. Five known bugs are planted, one at a time, into a copy of the source made of
- * hard links. The test named with each bug must fail. Without a bug, the tests must pass on the copy.
+ * script/prove planted-bugs: tests the tests. Five known bugs are planted, one at a time, into a copy of the source
+ * made of hard links. The test named with each bug must fail. Without a bug, the tests must pass on the copy.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'

@@ -1,7 +1,7 @@
 /**
- * Proves the pool guard. Docks write files and record which ones, while another Dock fills the disk pool completely. Every
- * Dock must be frozen in time, continue when the hog is deleted, and have every byte that it wrote, read back from the
- * disk. Run by script/prove pool-guard [rounds].
+ * Proves the pool guard. Docks write files and record which ones, while another Dock fills the disk pool completely.
+ * Every Dock must be frozen in time, continue when the hog is deleted, and have every byte that it wrote, read back
+ * from the disk. Run by script/prove pool-guard [rounds].
  */
 import { DockApiError } from '@dock/sdk'
 import { createDock, deleteDock, exec, run } from '../e2e/support/dock.ts'

@@ -1,9 +1,9 @@
 /**
  * Restores an older database while host and object store keep their newer data. The backup is a copy of the `control`
  * folder while Dock is stopped, or a base backup of the running database. After the backup, in the lost time, Docks are
- * created, stopped, resumed, captured and deleted, and operations complete that were running during the backup. After the
- * restore nothing may be missing. Docks that the older database knows must work or report why not; adopting the unknown
- * Docks must bring them back with their files.
+ * created, stopped, resumed, captured and deleted, and operations complete that were running during the backup. After
+ * the restore nothing may be missing. Docks that the older database knows must work or report why not; adopting the
+ * unknown Docks must bring them back with their files.
  * Positive control: a Dock that is deleted on purpose is removed, so the comparison detects missing data.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'

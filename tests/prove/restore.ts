@@ -1,7 +1,7 @@
 /**
- * A restore drill. Docks with several kinds of content are stopped and copied. Each copy is restored to a scratch disk and
- * compared with its capture, chunk by chunk. Controls: the restore must fail with a damaged and with a missing object, and
- * the comparison must detect one changed byte on a disk.
+ * A restore drill. Docks with several kinds of content are stopped and copied. Each copy is restored to a scratch disk
+ * and compared with its capture, chunk by chunk. Controls: the restore must fail with a damaged and with a missing
+ * object, and the comparison must detect one changed byte on a disk.
  * Real: control plane, PostgreSQL, link, agent, btrfs pool, ext4 disks, folder store. Fake: the sandboxes.
  */
 import { execFile } from 'node:child_process'

@@ -42,7 +42,7 @@ const { world, end } = await startStorageProof({
   DOCK_COPY_DRILL_SECONDS: '5',
   DOCK_COPY_DRILL_AGAIN_SECONDS: '30',
 })
-const problems = ['it was not finished']
+let problems = ['the proof did not finish']
 try {
   const { done, refused, kills } = await soakSweeps(world, {
     durationMs: Number(values.seconds) * 1000,

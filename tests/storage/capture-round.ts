@@ -1,7 +1,7 @@
 /**
- * A round that captures and copies a disk with one injected fault: at a write, sync, freeze, snapshot, rename or read, the
- * process is killed or the call fails. Afterwards every `completed` Snapshot must have exactly the disk's content, in the
- * host's capture and in the copy restored to a scratch disk.
+ * A round that captures and copies a disk with one injected fault: at a write, sync, freeze, snapshot, rename or read,
+ * the process is killed or the call fails. Afterwards every `completed` Snapshot must have exactly the disk's content,
+ * in the host's capture and in the copy restored to a scratch disk.
  */
 import { readdir } from 'node:fs/promises'
 import { sql } from 'kysely'

@@ -1,6 +1,6 @@
 /**
- * The host agent without sandboxes: real disks, records, link and copies, but a fake runtime whose sandboxes end with the
- * agent, like on a machine that loses power. A round of a proof then takes milliseconds.
+ * The host agent without sandboxes: real disks, records, link and copies, but a fake runtime whose sandboxes end with
+ * the agent, like on a machine that loses power. A round of a proof then takes milliseconds.
  */
 import { join } from 'node:path'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'

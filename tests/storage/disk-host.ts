@@ -1,4 +1,6 @@
-/** A host with real disks and fake sandboxes: a folder with a pool, and a disk-agent.ts that is restarted when it ends. */
+/**
+ * A host with real disks and fake sandboxes: a folder with a pool, and a disk-agent.ts that is restarted when it ends.
+ */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'

@@ -1,6 +1,7 @@
 /**
- * Runs random calls that create and drop references to objects and captures, concurrently, while sweeps run and processes
- * are killed. Afterwards no referenced object or capture may be missing, and none without a reference may be left.
+ * Runs random calls that create and drop references to objects and captures, concurrently, while sweeps run and
+ * processes are killed. Afterwards no referenced object or capture may be missing, and none without a reference may be
+ * left.
  */
 import { readdir } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'

@@ -16,7 +16,7 @@ import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
-import type { Doors } from './http/serve.ts'
+import type { ConnectionHandlers } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
 import { createMailer } from './mail/outbox.ts'
 import {
@@ -42,7 +42,7 @@ import { createTenantModules, type TenantModules } from './tenant-modules.ts'
 
 export type ControlPlane = {
   app: HttpApp
-  doors: Doors
+  connectionHandlers: ConnectionHandlers
   /** Lets API requests go before the bodies of hosted ports. */
   precedence: Precedence
   handlers: Handlers
@@ -222,7 +222,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   let listener: Listener | undefined
   return {
     app,
-    doors: {
+    connectionHandlers: {
       upgradeOf: (path, protocol) => {
         const ofFleet = docks.fleet.upgradeOf(path, protocol)
         if (ofFleet || protocol !== 'websocket') return ofFleet

@@ -27,8 +27,8 @@ const pruneRecords = async ({ db, clock }: DockContext): Promise<void> => {
 }
 
 /**
- * Wipes the data at rest of organizations with zero data retention. Templates go first: a Template prevents the deletion
- * of its Dock.
+ * Wipes the data at rest of organizations with zero data retention. Templates go first: a Template prevents the
+ * deletion of its Dock.
  */
 export async function wipeRetained(context: DockContext): Promise<void> {
   await wipeTemplates(context.db)

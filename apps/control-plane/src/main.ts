@@ -83,12 +83,12 @@ const run = async (logger: Logger): Promise<void> => {
   const metricsServer = await listenForMetrics(config, controlPlane.metrics.registry, logger)
   const server = await serveHttp({
     app: controlPlane.app,
-    doors: controlPlane.doors,
+    connectionHandlers: controlPlane.connectionHandlers,
     precedence: controlPlane.precedence,
     bind: config.bind,
     port: config.port,
     listening: config.listening,
-    onDoorError: (error) => logger.warn({ err: error }, 'a connection failed'),
+    onConnectionError: (error) => logger.warn({ err: error }, 'a connection failed'),
   })
   logger.info({ bind: config.bind, port: server.port }, 'control plane ready')
 

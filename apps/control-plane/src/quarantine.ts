@@ -1,4 +1,6 @@
-/** Lists quarantined items, adopts or deletes them, directly in the database. Run by script/quarantine; needs no server. */
+/**
+ * Lists quarantined items, adopts or deletes them, directly in the database. Run by script/quarantine; needs no server.
+ */
 import { parseArgs } from 'node:util'
 import { isUuid, systemClock } from '@dock/foundation'
 import type { Db } from './database/database.ts'

@@ -6,7 +6,9 @@ import { dialLink, type HostFacts, type LinkHandler, registeredHost } from '@doc
 export type HostileHost = {
   hostId: string
   credential: string
-  /** Writes to the event stream, as fast as the control plane reads. Throws once the control plane closed the session. */
+  /**
+   * Writes to the event stream, as fast as the control plane reads. Throws once the control plane closed the session.
+   */
   send(text: string | Uint8Array): Promise<void>
   /** Resolves when the control plane reads events. The bulk link may follow a moment later. */
   linked(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * A real third-party S3 server for tests: OpenStack Swift from Debian's python3-swift, on loopback, without memcached or
- * files in /etc. It has four processes and starts in a few seconds.
+ * A real third-party S3 server for tests: OpenStack Swift from Debian's python3-swift, on loopback, without memcached
+ * or files in /etc. It has four processes and starts in a few seconds.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'

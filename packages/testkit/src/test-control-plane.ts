@@ -117,12 +117,12 @@ export async function testControlPlane(options: TestControlPlaneOptions = {}): P
     listen: async (timeouts) => {
       const server = await serveHttp({
         app: controlPlane.app,
-        doors: controlPlane.doors,
+        connectionHandlers: controlPlane.connectionHandlers,
         precedence: controlPlane.precedence,
         bind: '127.0.0.1',
         port: 0,
         ...(timeouts ? { timeouts } : {}),
-        onDoorError: (error) => {
+        onConnectionError: (error) => {
           throw error
         },
       })

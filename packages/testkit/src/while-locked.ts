@@ -4,8 +4,8 @@ import { vi } from 'vitest'
 import type { FreshDatabase } from './fresh-database.ts'
 
 /**
- * Starts `work` while `lock` (a `select … for update`) holds its rows, and releases them once `waiting` connections wait
- * for a lock. By then, code that reads before it writes has read the state before the other writes.
+ * Starts `work` while `lock` (a `select … for update`) holds its rows, and releases them once `waiting` connections
+ * wait for a lock. By then, code that reads before it writes has read the state before the other writes.
  */
 export async function whileLocked<T>(
   database: Pick<FreshDatabase, 'url'>,

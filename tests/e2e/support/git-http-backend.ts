@@ -2,7 +2,9 @@
 import { spawn } from 'node:child_process'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-/** Serves a request with git's http-backend as a CGI program. `path` is owner, name (`.git` optional) and git's path. */
+/**
+ * Serves a request with git's http-backend as a CGI program. `path` is owner, name (`.git` optional) and git's path.
+ */
 export function serveGit(
   request: IncomingMessage,
   response: ServerResponse,

@@ -6,8 +6,8 @@ import { processOf } from '../../crash/processes.ts'
 import type { Server } from './server.ts'
 
 /**
- * Runs grep and returns its output, even if a file disappeared during the search. The locale C makes grep treat files as
- * bytes. With `-z`, lines end at zero bytes, so that holes of a disk do not form huge lines.
+ * Runs grep and returns its output, even if a file disappeared during the search. The locale C makes grep treat files
+ * as bytes. With `-z`, lines end at zero bytes, so that holes of a disk do not form huge lines.
  */
 const grep = (options: string, texts: readonly string[], folders: readonly string[]): Promise<string> =>
   promisify(execFile)(

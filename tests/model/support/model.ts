@@ -1,6 +1,6 @@
 /**
- * The model of Docks, without database, host or process. It is short, so that a reader can judge whether it is right. Each
- * command changes the model and the real system, and then the two are compared.
+ * The model of Docks, without database, host or process. It is short, so that a reader can judge whether it is right.
+ * Each command changes the model and the real system, and then the two are compared.
  */
 import { limits } from '@dock/contract'
 

@@ -1,6 +1,6 @@
 /**
- * Runs a vitest project of the model tests. The script's arguments are the number of runs and the seed. The default seed
- * changes daily.
+ * Runs a vitest project of the model tests. The script's arguments are the number of runs and the seed. The default
+ * seed changes daily.
  */
 import { spawn } from 'node:child_process'
 

@@ -1,6 +1,6 @@
 /**
- * The program that `script/prove cgroup-v2` runs inside its machine: a gVisor sandbox on cgroup v2 runs out of memory in
- * several ways. Each result is a line that begins with `ok` or `FAILED`; the last line is `end`.
+ * The program that `script/prove cgroup-v2` runs inside its machine: a gVisor sandbox on cgroup v2 runs out of memory
+ * in several ways. Each result is a line that begins with `ok` or `FAILED`; the last line is `end`.
  * Arguments: runsc, a root filesystem, an empty folder on tmpfs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'

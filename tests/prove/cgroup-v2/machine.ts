@@ -1,6 +1,6 @@
 /**
- * A virtual machine with Debian's kernel and cgroup v2, for hosts that have version 1. Its root filesystem is an overlay in
- * memory over this machine's root, which is read-only. QEMU emulates the processor, so KVM is not needed.
+ * A virtual machine with Debian's kernel and cgroup v2, for hosts that have version 1. Its root filesystem is an
+ * overlay in memory over this machine's root, which is read-only. QEMU emulates the processor, so KVM is not needed.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -84,8 +84,8 @@ const makeInitrd = async (folder: string, modulesPath: string, command: string):
 }
 
 /**
- * Returns kernel arguments with the TSC frequency. On a busy machine the guest would measure a wrong frequency and hang.
- * Falls back to /proc/cpuinfo, because old kernel messages may be gone.
+ * Returns kernel arguments with the TSC frequency. On a busy machine the guest would measure a wrong frequency and
+ * hang. Falls back to /proc/cpuinfo, because old kernel messages may be gone.
  */
 const clockArguments = async (): Promise<string> => {
   const { stdout } = await tryCommand('dmesg', [])

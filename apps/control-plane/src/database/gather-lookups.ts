@@ -1,6 +1,6 @@
 /**
- * Combines lookups by key that every request makes: lookups that arrive while a query runs share the next query. Results
- * are not cached; each lookup's query starts after the lookup did.
+ * Combines lookups by key that every request makes: lookups that arrive while a query runs share the next query.
+ * Results are not cached; each lookup's query starts after the lookup did.
  */
 
 export type Lookup<Value> = (key: string) => Promise<Value | undefined>

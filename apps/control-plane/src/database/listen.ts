@@ -18,8 +18,8 @@ export type Channel =
   | 'retention'
 
 /**
- * Calls a channel's callback with the payload of each notification, and without a payload after each connect. Reconnects
- * when the connection breaks.
+ * Calls a channel's callback with the payload of each notification, and without a payload after each connect.
+ * Reconnects when the connection breaks.
  */
 export function listen(options: {
   url: string

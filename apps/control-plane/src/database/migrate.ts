@@ -1,6 +1,7 @@
 /**
- * Migrates the database to the program's version with numbered `.sql` files. Each file and its record are applied in one
- * transaction, by one process at a time. Applied files must not change: an edited file or a newer database is refused.
+ * Migrates the database to the program's version with numbered `.sql` files. Each file and its record are applied in
+ * one transaction, by one process at a time. Applied files must not change: an edited file or a newer database is
+ * refused.
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'

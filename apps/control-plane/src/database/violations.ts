@@ -7,7 +7,9 @@ export function isUniqueViolation(error: unknown, constraint: string): boolean {
   return violation?.code === '23505' && violation.constraint === constraint
 }
 
-/** True if a write failed because it would delete a row that others reference, or reference a row that does not exist. */
+/**
+ * True if a write failed because it would delete a row that others reference, or reference a row that does not exist.
+ */
 export function isForeignKeyViolation(error: unknown): boolean {
   return (error as Violation)?.code === '23503'
 }

@@ -37,8 +37,8 @@ export type OperationRunner = {
   /** Resolves when no operation runs in this process. */
   settled(): Promise<void>
   /**
-   * Starts the sweeps. This process holds the instance lock and is alone on its database, so it takes over the operations
-   * of an earlier process immediately instead of waiting for their leases to expire.
+   * Starts the sweeps. This process holds the instance lock and is alone on its database, so it takes over the
+   * operations of an earlier process immediately instead of waiting for their leases to expire.
    */
   start(): Promise<void>
   stop(): void

@@ -72,8 +72,8 @@ export async function unblockHost(db: Db, hostId: string, now: Date): Promise<nu
 }
 
 /**
- * Sets the Dock's blocked operation of this kind to `pending`, because a caller repeated the request. Returns its id, or
- * null if there is none.
+ * Sets the Dock's blocked operation of this kind to `pending`, because a caller repeated the request. Returns its id,
+ * or null if there is none.
  */
 export async function unblockDock(db: Db, dockId: string, kind: string, now: Date): Promise<string | null> {
   const result = await sql<{ id: string }>`

@@ -7,7 +7,9 @@ export type OperationError = { code: string; message: string }
 
 export type OperationStatus = 'pending' | 'processing' | 'blocked' | 'completed'
 
-/** A row of `operations`. `data` belongs to the saga, which changes it in memory; it is saved when a step is recorded. */
+/**
+ * A row of `operations`. `data` belongs to the saga, which changes it in memory; it is saved when a step is recorded.
+ */
 export type OperationRow = {
   id: string
   organizationId: string

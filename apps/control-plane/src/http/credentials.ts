@@ -35,8 +35,8 @@ const readCookie = (header: string | null, name: string): string | undefined => 
 }
 
 /**
- * CSRF check. Browsers send `Sec-Fetch-Site` or `Origin` with every write, and a page of another site cannot forge them.
- * A request with neither does not come from a browser.
+ * CSRF check. Browsers send `Sec-Fetch-Site` or `Origin` with every write, and a page of another site cannot forge
+ * them. A request with neither does not come from a browser.
  */
 const isFromOwnSite = (request: Request, origins: readonly string[]): boolean => {
   const site = request.headers.get('sec-fetch-site')

@@ -16,8 +16,8 @@ export function success(data: unknown, status: number, noStore = false): Respons
 export type StreamedData = Record<string, unknown>
 
 /**
- * Streams `before`, the items of all batches, and `after`. If the source fails midway, the body is cut short: the client
- * sees invalid JSON on an aborted response.
+ * Streams `before`, the items of all batches, and `after`. If the source fails midway, the body is cut short: the
+ * client sees invalid JSON on an aborted response.
  */
 const streamed = (
   before: string,

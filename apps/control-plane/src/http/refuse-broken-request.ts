@@ -14,8 +14,8 @@ const statusOf = (code: string | undefined): string => {
 
 /**
  * Handles `clientError` of an HTTP server: a request that the parser refused. Node's default handler closes the socket
- * with unread bytes, so the kernel resets the connection and the client may never see the status. This handler sends the
- * status, ends its side, and keeps reading for `lingerMs` (RFC 9112, section 9.6).
+ * with unread bytes, so the kernel resets the connection and the client may never see the status. This handler sends
+ * the status, ends its side, and keeps reading for `lingerMs` (RFC 9112, section 9.6).
  */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (refused.has(socket)) return

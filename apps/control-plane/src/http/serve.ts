@@ -25,7 +25,7 @@ const defaultTimeouts: ClientTimeouts = { headersMs: 15_000, requestMs: 60_000, 
 export type Upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => Promise<void>
 
 /** Other traffic on the same listening socket. */
-export type Doors = {
+export type ConnectionHandlers = {
   /** Returns the handler of an upgrade of the service, by path and protocol (mostly `websocket`). */
   upgradeOf(path: string, protocol: string): Upgrade | undefined
   /** Hosted ports. Their requests are recognized by `Host` only. Null if hosted ports are off. */
@@ -64,21 +64,26 @@ const limitRequestTime = (request: IncomingMessage, requestMs: number): (() => v
 /** Listens on `bind:port` (port 0 picks a free port), or on inherited sockets. */
 export async function serveHttp(options: {
   app: HttpApp
-  doors: Doors
+  connectionHandlers: ConnectionHandlers
   /** Every API request takes precedence over the bodies of hosted ports. */
   precedence: Precedence
   bind: string
   port: number
-  /** File descriptors of inherited listening sockets. `publicFd` replaces `bind:port`; only root can connect to `rootFd`. */
+  /**
+   * File descriptors of inherited listening sockets. `publicFd` replaces `bind:port`; only root can connect to
+   * `rootFd`.
+   */
   listening?: { publicFd: number | undefined; rootFd: number | undefined }
   timeouts?: ClientTimeouts
   /** Called with unexpected errors of upgrades and hosted ports. */
-  onDoorError(error: unknown): void
+  onConnectionError(error: unknown): void
 }): Promise<HttpServer> {
   const timeouts = options.timeouts ?? defaultTimeouts
-  const { doors, precedence, onDoorError } = options
+  const { connectionHandlers, precedence, onConnectionError } = options
   const upgradeOf = (request: IncomingMessage): Upgrade | undefined =>
-    doors.ports?.takes(request) ? undefined : doors.upgradeOf(pathOf(request), protocolOf(request))
+    connectionHandlers.ports?.takes(request)
+      ? undefined
+      : connectionHandlers.upgradeOf(pathOf(request), protocolOf(request))
   // The socket timeout is off while the server processes a request: a create that clones repositories can take half an
   // hour without traffic.
   const answer = getRequestListener(async (request, bindings) => {
@@ -122,11 +127,11 @@ export async function serveHttp(options: {
     })
     server.timeout = timeouts.silenceMs
     server.on('request', (request, response) => {
-      if (!doors.ports?.takes(request)) return serve(request, response)
+      if (!connectionHandlers.ports?.takes(request)) return serve(request, response)
       // Connections of hosted ports have no idle timeout.
       request.socket.setTimeout(0)
-      doors.ports.handle(request, response).catch((error: unknown) => {
-        onDoorError(error)
+      connectionHandlers.ports.handle(request, response).catch((error: unknown) => {
+        onConnectionError(error)
         response.destroy()
       })
     })
@@ -134,10 +139,12 @@ export async function serveHttp(options: {
     server.on('upgrade', (request, socket: Socket, head) => {
       // The upgraded protocol has its own idle timeout.
       socket.setTimeout(0)
-      const upgrade = doors.ports?.takes(request) ? doors.ports.upgrade : upgradeOf(request)
+      const upgrade = connectionHandlers.ports?.takes(request)
+        ? connectionHandlers.ports.upgrade
+        : upgradeOf(request)
       if (!upgrade) return refuseUpgrade(socket)
       upgrade(request, socket, head).catch((error: unknown) => {
-        onDoorError(error)
+        onConnectionError(error)
         socket.destroy()
       })
     })

@@ -21,8 +21,8 @@ export async function saveMail(db: Db, { linkPath, ...mail }: Mail): Promise<voi
 }
 
 /**
- * Records a mail that the caller is about to send itself, so that pruning the row also deletes what the transport stored.
- * The mailer does not send it.
+ * Records a mail that the caller is about to send itself, so that pruning the row also deletes what the transport
+ * stored. The mailer does not send it.
  */
 export async function noteSentMail(
   db: Db,
@@ -48,7 +48,9 @@ const batch = 20
 const firstRetryMs = 30_000
 const longestRetryMs = 3_600_000
 const attemptsMax = 25
-/** How long no other process takes a mail that is being sent. If the sender dies, the mail is retried after this time. */
+/**
+ * How long no other process takes a mail that is being sent. If the sender dies, the mail is retried after this time.
+ */
 const leaseMs = 120_000
 
 const codeOf = (error: unknown): unknown =>

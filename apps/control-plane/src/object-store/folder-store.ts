@@ -55,8 +55,8 @@ async function* filesBelow(folder: string): AsyncGenerator<string> {
 }
 
 /**
- * Creates a store in `root`. The folder is created by the first write, with access for the process's own user only. Writes
- * leave `reserveBytes` of the disk free, because by default PostgreSQL uses the same disk.
+ * Creates a store in `root`. The folder is created by the first write, with access for the process's own user only.
+ * Writes leave `reserveBytes` of the disk free, because by default PostgreSQL uses the same disk.
  */
 export function createFolderStore(root: string, reserveBytes = 0): ObjectStore {
   const requireRoom = async (bytes = 0): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The store of durable copies: objects by key, small enough to fit in memory. There are two implementations, a folder and
- * S3, which pass the same test suite. Only the control plane has the store's credentials.
+ * The store of durable copies: objects by key, small enough to fit in memory. There are two implementations, a folder
+ * and S3, which pass the same test suite. Only the control plane has the store's credentials.
  */
 
 export type StoredObject = { key: string; sizeBytes: number; modifiedAt: Date }

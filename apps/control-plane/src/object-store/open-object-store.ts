@@ -6,9 +6,9 @@ import { createS3Store, type S3StoreOptions } from './s3-store.ts'
 const hint = 'write it as s3://KEY:SECRET@BUCKET/PREFIX?endpoint=https://…&region=…&style=path'
 
 /**
- * Parses `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=…&region=…&style=path|virtual`. Key and secret are percent-encoded. The
- * prefix is optional. `region` defaults to us-east-1, `style` to path. Errors say what to correct and never contain the
- * secret.
+ * Parses `s3://KEY:SECRET@BUCKET/PREFIX?endpoint=…&region=…&style=path|virtual`. Key and secret are percent-encoded.
+ * The prefix is optional. `region` defaults to us-east-1, `style` to path. Errors say what to correct and never contain
+ * the secret.
  */
 export function parseObjectStoreUrl(address: string): S3StoreOptions {
   const url = URL.canParse(address) ? new URL(address) : undefined

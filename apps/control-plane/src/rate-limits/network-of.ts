@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net'
 
-/** Returns the network that rate limits count: an IPv4 address, or the /64 of an IPv6 address, which one customer gets. */
+/**
+ * Returns the network that rate limits count: an IPv4 address, or the /64 of an IPv6 address, which one customer gets.
+ */
 export function networkOf(address: string): string {
   if (!isIPv6(address)) return address
   const [head = '', tail] = address.split('%')[0]!.split('::')

@@ -1,4 +1,6 @@
-/** Enforces the contract's rate limits: fixed windows, counted per subject. Calls that cannot be counted are refused. */
+/**
+ * Enforces the contract's rate limits: fixed windows, counted per subject. Calls that cannot be counted are refused.
+ */
 import { type RateLimit, type RateLimitName, rateLimits, ServiceError } from '@dock/contract'
 import {
   type RateLimiterAbstract,

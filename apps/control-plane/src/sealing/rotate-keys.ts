@@ -46,7 +46,9 @@ export type RotationContext = {
   columns: readonly SealedColumn[]
 }
 
-/** Wraps every data key with the ring's first key. Returns their number. Afterwards the other ring keys can be removed. */
+/**
+ * Wraps every data key with the ring's first key. Returns their number. Afterwards the other ring keys can be removed.
+ */
 export async function rewrapDataKeys(context: Pick<RotationContext, 'db' | 'ring'>): Promise<number> {
   const { db, ring } = context
   let done = 0

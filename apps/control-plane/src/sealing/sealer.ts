@@ -19,13 +19,15 @@ import { type DataKey, kidOf, openValue, sealValue, Unreadable } from './sealed-
 
 export type Sealer = {
   /**
-   * Returns the sealed form of a text, to be stored at exactly this place. Call it before starting a transaction: it may
-   * need another connection.
+   * Returns the sealed form of a text, to be stored at exactly this place. Call it before starting a transaction: it
+   * may need another connection.
    */
   seal(owner: KeyOwner, place: Place, plaintext: string): Promise<string>
   /** Returns the text that was sealed for this owner and place. Throws {@link Unreadable}. */
   open(owner: KeyOwner, place: Place, sealed: string): Promise<string>
-  /** Destroys the owner's keys. The last step of deleting an organization or erasing a person, in the same transaction. */
+  /**
+   * Destroys the owner's keys. The last step of deleting an organization or erasing a person, in the same transaction.
+   */
   destroyKey(owner: KeyOwner, tx?: Db): Promise<void>
   /** Drops the owner's cached keys, so that the next use reads them again. */
   forget(owner: KeyOwner): void

@@ -23,7 +23,9 @@ type FakeSandbox = {
   terminals: FakeTerminal[]
 }
 
-/** The sandboxes of a simulated machine. Drivers that share it see the same sandboxes, like a driver after a restart. */
+/**
+ * The sandboxes of a simulated machine. Drivers that share it see the same sandboxes, like a driver after a restart.
+ */
 export type FakeMachine = Map<string, FakeSandbox>
 
 /** A driver with all optional methods, and controls for tests. */

@@ -1,4 +1,7 @@
-/** Row types of Docks, hosts, Snapshots and operations. The migrations, starting with `002_docks.sql`, explain the columns. */
+/**
+ * Row types of Docks, hosts, Snapshots and operations. The migrations, starting with `002_docks.sql`, explain the
+ * columns.
+ */
 import type { ColumnType, Generated } from 'kysely'
 
 type Bigint = ColumnType<string, number, number>

@@ -12,8 +12,8 @@ const headEnd = '\n'
 const diskBytesMax = diskBytesOf(limits.diskGiB.max)
 
 /**
- * Collects the list of a disk's chunks. A hostile host could send an endless list, so indexes must ascend and stay below
- * the disk's size.
+ * Collects the list of a disk's chunks. A hostile host could send an endless list, so indexes must ascend and stay
+ * below the disk's size.
  */
 const createChunkList = () => {
   const named: { diskBytes: number; chunks: NamedChunk[] } = { diskBytes: 0, chunks: [] }

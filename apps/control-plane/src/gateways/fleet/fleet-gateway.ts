@@ -1,6 +1,6 @@
 /**
- * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk` for
- * data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
+ * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk`
+ * for data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
  */
 import type { Clock } from '@dock/foundation'
 import {
@@ -80,8 +80,8 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     await Promise.race([report.promise, late.promise]).finally(cancel)
   }
   /**
-   * A call that changes data on a host. It waits for the first inventory, which shows whether the database is a restored
-   * one that knows less than the host.
+   * A call that changes data on a host. It waits for the first inventory, which shows whether the database is a
+   * restored one that knows less than the host.
    */
   const order: typeof call = async (hostId, ...rest) => {
     const report = reports.get(hostId)

@@ -49,11 +49,11 @@ beforeEach(async () => {
   })
   server = await serveHttp({
     app: new Hono<HttpEnvironment>(),
-    doors: { upgradeOf: () => undefined, ports: gateway },
+    connectionHandlers: { upgradeOf: () => undefined, ports: gateway },
     precedence,
     bind: '127.0.0.1',
     port: 0,
-    onDoorError: () => undefined,
+    onConnectionError: () => undefined,
   })
 })
 afterEach(async () => {

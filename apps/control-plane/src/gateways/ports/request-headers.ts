@@ -1,6 +1,6 @@
 /**
- * Cleans a request's headers before they go to a Dock: removes the platform's own credentials and the hop-by-hop headers,
- * and replaces headers about the request's origin with values that this gateway knows itself.
+ * Cleans a request's headers before they go to a Dock: removes the platform's own credentials and the hop-by-hop
+ * headers, and replaces headers about the request's origin with values that this gateway knows itself.
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import { isPlatformCookie } from '../../modules/accounts/index.ts'

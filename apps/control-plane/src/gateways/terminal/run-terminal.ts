@@ -96,7 +96,8 @@ export function runTerminal(options: {
     touch()
     let hadToWait = false
     socket.send(chunk, { binary: true }, (error) => {
-      // A chunk that the kernel buffers at once proves nothing. A chunk that had to wait was sent because the client reads.
+      // A chunk that the kernel buffers at once proves nothing. A chunk that had to wait was sent because the client
+      // reads.
       if (hadToWait && !error) resetUnanswered()
       if (socket.bufferedAmount < heldBytesMax && stream.isPaused()) stream.resume()
     })

@@ -22,7 +22,9 @@ export function exitFrame(code: number): string {
   return JSON.stringify({ type: 'exit', code })
 }
 
-/** Close codes and reasons of a terminal's WebSocket. Code 1000 follows an exit frame. Reasons have at most 123 bytes. */
+/**
+ * Close codes and reasons of a terminal's WebSocket. Code 1000 follows an exit frame. Reasons have at most 123 bytes.
+ */
 export const closings = {
   exited: [1000, 'the shell exited'],
   leaving: [1001, 'the service is restarting: request a new ticket'],
