@@ -50,7 +50,7 @@ it('holds orders back until the first inventory over a link is handled, and send
   const ordered = gateway.destroy('host', 'dock', { operationId: 'o', generation: 1 })
   await gateway.keepPool('host', { kind: null })
   expect(asked).toEqual([{ kind: null }])
-  gateway.settled('host')
+  gateway.releaseOrders('host')
   await ordered
   expect(asked.at(-1)).toEqual({ operationId: 'o', generation: 1, epoch: 3 })
 })

@@ -47,7 +47,7 @@ export type FleetGateway = HostGateway & {
   /** Starts to use a link. Closes an older link of the same host and channel. */
   attach(hostId: string, channel: LinkChannel, link: AgentLink): void
   /** Releases orders to the host. Call it when the first inventory over the host's current link is handled. */
-  settled(hostId: string): void
+  releaseOrders(hostId: string): void
   close(): void
 }
 
@@ -107,7 +107,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
         if (links[channel].get(hostId) === fresh) links[channel].delete(hostId)
       })
     },
-    settled: (hostId) => {
+    releaseOrders: (hostId) => {
       reports.get(hostId)?.resolve()
       reports.delete(hostId)
     },

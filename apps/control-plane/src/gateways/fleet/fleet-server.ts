@@ -85,7 +85,7 @@ export function createFleetServer(options: {
         try {
           await events.handle(hostId, event)
           // A report over a link that is gone says nothing of the session that replaced it.
-          if (event.type === 'inventory' && !link.isClosed) gateway.settled(hostId)
+          if (event.type === 'inventory' && !link.isClosed) gateway.releaseOrders(hostId)
         } catch (error) {
           logger.error({ hostId, err: error }, 'could not handle a host event')
         }
