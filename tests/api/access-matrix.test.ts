@@ -12,7 +12,7 @@ import {
   routes,
 } from '@dock/contract'
 import { insertApiKey } from '@dock/control-plane/keys'
-import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { addPerson, startControlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   type Answer,
@@ -26,7 +26,7 @@ import {
 import { makeTenant } from './support/tenant.ts'
 
 // Started before the tests are defined, because only the server knows which routes are implemented.
-const server = await controlPlaneWithHost()
+const server = await startControlPlaneWithHost()
 const tenant = await makeTenant(server)
 const stranger = await makeTenant(server)
 let closed: TestPerson

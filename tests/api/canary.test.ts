@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { controlPlaneWithHost } from '@dock/testkit'
+import { startControlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ask, makeTenant, type Tenant } from './support/tenant.ts'
@@ -19,10 +19,10 @@ const canary = word('canary')
 /** Part of the names, which are not secret. Finding it proves that the search finds plain text. */
 const marker = word('MARKER')
 
-let server: Awaited<ReturnType<typeof controlPlaneWithHost>>
+let server: Awaited<ReturnType<typeof startControlPlaneWithHost>>
 let tenant: Tenant
 beforeAll(async () => {
-  server = await controlPlaneWithHost({ logTo: (line) => lines.push(line) })
+  server = await startControlPlaneWithHost({ logTo: (line) => lines.push(line) })
   tenant = await makeTenant(server)
 })
 afterAll(() => server.stop())

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { type ErrorCode, errorCodes, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accessTriggers } from './support/codes/access-triggers.ts'
 import type { Fixture, Reply, Trigger, Triggers } from './support/codes/fixture.ts'
@@ -26,7 +26,7 @@ const serverFor = (code: ErrorCode) => {
   const known = servers.get(name)
   const started =
     known ??
-    controlPlaneWithHost({ environment }).then(async (server) => ({
+    startControlPlaneWithHost({ environment }).then(async (server) => ({
       server,
       port: (await server.listen()).port,
     }))

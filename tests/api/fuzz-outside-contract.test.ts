@@ -1,6 +1,6 @@
 /** Fuzzes the routes outside the contract: sign-in and host registration. No request may cause an internal error. */
 
-import { controlPlaneWithHost } from '@dock/testkit'
+import { startControlPlaneWithHost } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { brokenBody, nastyText, nastyValue } from './support/fuzz/nasty-values.ts'
@@ -9,7 +9,7 @@ const count = Number(process.env.DOCK_FUZZ_REQUESTS ?? '2000') / 4
 const seed = Number(process.env.DOCK_FUZZ_SEED ?? '20261')
 
 const errors: string[] = []
-const server = await controlPlaneWithHost({
+const server = await startControlPlaneWithHost({
   logTo: (line) => {
     if ((JSON.parse(line) as { level: number }).level >= 50) errors.push(line)
   },

@@ -3,7 +3,7 @@
  * status or code that the document does not list, or a response that breaks its schema. `script/prove fuzz` sends more.
  */
 import { openApiDocument, type RouteName, routes } from '@dock/contract'
-import { addPerson, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import { addPerson, startControlPlaneWithHost, type TestPerson } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, expect, it } from 'vitest'
 import { judge } from './support/fuzz/judge.ts'
@@ -28,7 +28,7 @@ const printedMax = 20
 
 /** Errors logged by the control plane, by request id. */
 const logged = new Map<string, string>()
-const server = await controlPlaneWithHost({
+const server = await startControlPlaneWithHost({
   logTo: (line) => {
     const entry = JSON.parse(line) as { level: number; requestId?: string; err?: { stack?: string } }
     if (entry.level >= 50 && entry.requestId) logged.set(entry.requestId, entry.err?.stack ?? line)

@@ -1,6 +1,6 @@
 /** UUIDs are case-insensitive (RFC 9562): upper and lower case name the same resource, and share limits and keys. */
 import { newUuid } from '@dock/foundation'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 
 let server: ControlPlaneWithHost
@@ -20,7 +20,7 @@ const ask = async (method: string, path: string, body?: unknown, headers: Record
 }
 
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
   key = (await addPerson(server)).apiKey
   const organization = (await ask('POST', '/v1/organizations', { name: `Org ${newUuid()}` })).data
   const [workspace] = (await ask('GET', `/v1/organizations/${organization.id}/workspaces`)).data

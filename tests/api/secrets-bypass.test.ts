@@ -3,7 +3,7 @@
  * control, an admin uses the same ways, and the member uses them on a Dock without secrets.
  */
 import { newUuid } from '@dock/foundation'
-import { controlPlaneWithHost, type TestControlPlane, type TestPerson } from '@dock/testkit'
+import { startControlPlaneWithHost, type TestControlPlane, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { ask, makeTenant, type Tenant } from './support/tenant.ts'
 
@@ -12,7 +12,7 @@ const refusal = 'environment_secrets_admin_only'
 let server: TestControlPlane
 let tenant: Tenant
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
   tenant = await makeTenant(server)
 })
 afterAll(() => server.stop())

@@ -1,7 +1,7 @@
 /** Kills script/rotate-keys before and after each committed change, while a server reads and writes secrets. */
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sealedColumns } from '../../apps/control-plane/src/sealed-columns.ts'
@@ -31,7 +31,7 @@ const newSealer = () => {
 let server: ReturnType<typeof newSealer>
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   faults = await createFaultFolder()
   server = newSealer()
   await sql`insert into organizations (id, name, slug) values (${organizationId}, 'O', 'o')`.execute(

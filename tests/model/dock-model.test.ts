@@ -3,7 +3,7 @@
  * followed by a comparison. `DOCK_MODEL_RUNS` sets the number of runs, `DOCK_MODEL_SEED` the seed.
  * `DOCK_MODEL_SHRINK=off` stops at the first failure without shrinking it.
  */
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, it } from 'vitest'
 import { births } from './support/births.ts'
@@ -20,7 +20,7 @@ const minuteMs = 60_000
 
 let database: FreshDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterAll(() => database.drop())
 

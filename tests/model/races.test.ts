@@ -3,7 +3,7 @@
  * explains all responses. `DOCK_MODEL_RUNS` and `DOCK_MODEL_SEED` work as in dock-model.test.ts.
  */
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, listDocks } from '../../apps/control-plane/src/modules/docks/index.ts'
@@ -16,7 +16,7 @@ const minuteMs = 60_000
 
 let database: FreshDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterAll(() => database.drop())
 

@@ -1,7 +1,7 @@
 /** A sample of script/prove captures, and tests that its checks detect differences. */
 import { readdir, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { allFaults, captureRound, nameOf } from './capture-round.ts'
@@ -22,7 +22,7 @@ vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 })
 let database: FreshDatabase
 let world: StorageWorld
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createStorageWorld(database.url, {
     DOCK_COPY_AGE_SECONDS: '0',
     DOCK_COPY_RETRY_SECONDS: '0.2',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
 import { createAgent } from '../../apps/host-agent/src/agent.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
-import { withFaultSteps } from '../../apps/host-agent/src/fault-steps.ts'
+import { withFaultPoints } from '../../apps/host-agent/src/fault-points.ts'
 import { createCredentialFile } from '../../apps/host-agent/src/link/credential-file.ts'
 import { keepLinked } from '../../apps/host-agent/src/link/keep-linked.ts'
 import { createMemoryNetworks } from '../../packages/testkit/src/host-agent/memory-networks.ts'
@@ -29,7 +29,7 @@ const done = {
 const driver = { ...fake, exec: async () => done }
 
 const agent = createAgent({
-  ...withFaultSteps({
+  ...withFaultPoints({
     driver,
     disks: createDiskPool({
       poolDir: join(hostDir, 'pool'),

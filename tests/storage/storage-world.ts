@@ -16,7 +16,7 @@ import { createLogger, systemClock } from '@dock/foundation'
 import { createClient, DockApiError } from '@dock/sdk'
 import { type DatabaseConnection, openDatabase } from '../../apps/control-plane/src/database/database.ts'
 import type { CopyContext } from '../../apps/control-plane/src/modules/copies/copy-context.ts'
-import { usualCopySettings } from '../../apps/control-plane/src/modules/copies/copy-settings.ts'
+import { defaultCopySettings } from '../../apps/control-plane/src/modules/copies/copy-settings.ts'
 import { verifiedCopy } from '../../apps/control-plane/src/modules/copies/copy-store.ts'
 import { restoreCopy } from '../../apps/control-plane/src/modules/copies/restore-copy.ts'
 import { createEnrolment } from '../../apps/control-plane/src/modules/hosts/index.ts'
@@ -26,7 +26,7 @@ import { createSealer, ensureKeyRing } from '../../apps/control-plane/src/sealin
 import { fillDisk } from '../../apps/host-agent/src/copies/restore-capture.ts'
 import { createDiskPool } from '../../apps/host-agent/src/disks/disk-pool.ts'
 import { preparePool } from '../../apps/host-agent/src/disks/prepare-pool.ts'
-import type { DiskPool } from '../../apps/host-agent/src/docks/seams.ts'
+import type { DiskPool } from '../../apps/host-agent/src/docks/host-resources.ts'
 import { createFaultFolder, type FaultFolder } from '../crash/fault-folder.ts'
 import { type Admin, type Client, freePort } from '../e2e/support/server.ts'
 import { type DiskHost, removePools, startDiskHost } from './disk-host.ts'
@@ -109,7 +109,7 @@ const scratchContext = async (
       fillDisk(file, disk.diskBytes, parseCopyKeys(disk.keys), frames),
     )
   return {
-    ...{ db, clock: systemClock, logger: silent, owner: 'scratch', settings: usualCopySettings },
+    ...{ db, clock: systemClock, logger: silent, owner: 'scratch', settings: defaultCopySettings },
     gateway: { restoreCapture } as CopyContext['gateway'],
     sealer: createSealer({ db, clock: systemClock, ring, columns: sealedColumns }),
     store: openObjectStore(undefined, join(controlDir, 'objects')),

@@ -29,7 +29,7 @@ import { removeDockRecords, removeDocks } from './modules/docks/index.ts'
 import { eraseQuarantined } from './modules/hosts/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import { createApiKeyAuthentication } from './modules/keys/index.ts'
-import { forgetStorage } from './modules/limits/index.ts'
+import { deleteStorageCounters } from './modules/limits/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { removeTemplates } from './modules/templates/index.ts'
 import { openObjectStore } from './object-store/index.ts'
@@ -107,7 +107,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     copySettings: config.copies,
     copyMetrics: metrics.copies,
     quarantined: metrics.quarantined,
-    eraseAgain: (erased) => people.eraseAgain(erased),
+    reapplyErasures: (erased) => people.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
   const transport = config.smtpUrl
@@ -141,7 +141,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       { name: 'copies', remove: docks.copies.removeAll },
       { name: 'operations', remove: (id) => removeOperations(db, id) },
       { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
-      { name: 'counters', remove: (id) => forgetStorage(db, id) },
+      { name: 'counters', remove: (id) => deleteStorageCounters(db, id) },
     ],
   })
   const people = createPeopleModules({

@@ -7,7 +7,7 @@ import { type CopySettings, type CopyTimeName, copySettings, copyTimeNames } fro
 import type { GitServers } from './modules/environments/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
-import { type InstanceLimits, usualLimits } from './modules/limits/index.ts'
+import { defaultLimits, type InstanceLimits } from './modules/limits/index.ts'
 import { type PortsDomain, readPortsDomain } from './modules/ports/index.ts'
 
 const port = z.coerce.number().int().min(0).max(65_535)
@@ -73,16 +73,16 @@ const schema = z.object({
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
   DOCK_SNAPSHOT_FILE_MAX_MIB: z.coerce.number().positive().default(1024),
   DOCK_BILLING: z.enum(['on', 'off']).default('off'),
-  DOCK_LIMIT_DOCKS: limit(usualLimits.organization.docks),
-  DOCK_LIMIT_CPUS: limit(usualLimits.organization.cpus),
-  DOCK_LIMIT_MEMORY_MIB: limit(usualLimits.organization.memoryMiB),
-  DOCK_LIMIT_DISK_GIB: limit(usualLimits.organization.diskGiB),
-  DOCK_LIMIT_STORED_GIB: limit(usualLimits.organization.storedGiB),
-  DOCK_LIMIT_SNAPSHOTS: limit(usualLimits.organization.snapshots),
-  DOCK_LIMIT_ENVIRONMENTS: limit(usualLimits.organization.environments),
-  DOCK_LIMIT_REPOSITORIES: limit(usualLimits.organization.repositories),
-  DOCK_LIMIT_TEMPLATES: limit(usualLimits.organization.templates),
-  DOCK_LIMIT_ORGANIZATIONS: limit(usualLimits.organizationsPerPerson),
+  DOCK_LIMIT_DOCKS: limit(defaultLimits.organization.docks),
+  DOCK_LIMIT_CPUS: limit(defaultLimits.organization.cpus),
+  DOCK_LIMIT_MEMORY_MIB: limit(defaultLimits.organization.memoryMiB),
+  DOCK_LIMIT_DISK_GIB: limit(defaultLimits.organization.diskGiB),
+  DOCK_LIMIT_STORED_GIB: limit(defaultLimits.organization.storedGiB),
+  DOCK_LIMIT_SNAPSHOTS: limit(defaultLimits.organization.snapshots),
+  DOCK_LIMIT_ENVIRONMENTS: limit(defaultLimits.organization.environments),
+  DOCK_LIMIT_REPOSITORIES: limit(defaultLimits.organization.repositories),
+  DOCK_LIMIT_TEMPLATES: limit(defaultLimits.organization.templates),
+  DOCK_LIMIT_ORGANIZATIONS: limit(defaultLimits.organizationsPerPerson),
   DOCK_HOST_LOST_AFTER_SECONDS: z.coerce.number().int().min(60).max(86_400).default(300),
   DOCK_CPU_OVERCOMMIT: overcommit.default(128),
   DOCK_MEMORY_OVERCOMMIT: overcommit.default(24),

@@ -104,7 +104,7 @@ export function createDockModules(options: {
   /** Called every few seconds with the number of quarantined items. */
   quarantined?(things: number): void
   /** Repeats erasures that a restored database has undone. */
-  eraseAgain?(erased: readonly Erased[]): Promise<void>
+  reapplyErasures?(erased: readonly Erased[]): Promise<void>
   /** Replaces the gateway to real hosts. Tests only. */
   hostGateway?: HostGateway
 }): DockModules {
@@ -171,12 +171,12 @@ export function createDockModules(options: {
     memoryMiB: limits.memoryMiB.default,
     diskGiB: limits.diskGiB.default,
   }
-  const eraseAgain = options.eraseAgain ?? (async () => undefined)
+  const reapplyErasures = options.reapplyErasures ?? (async () => undefined)
   const lostTime = createLostTime({
-    ...{ db, clock, logger, gateway, lineage, reactions, eraseAgain },
+    ...{ db, clock, logger, gateway, lineage, reactions, reapplyErasures },
     erasureMacs: createErasureMacs(options.keyRing),
   })
-  const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, eraseAgain })
+  const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, reapplyErasures })
   const gitDoor = createGitDoor({
     ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
     organizationOf: createOrganizationOf(db),

@@ -17,8 +17,8 @@ import {
 import {
   type GitServers,
   launchEnvironment,
-  passedSecrets,
-  repositoriesToClone,
+  listPassedSecrets,
+  listRepositoriesToClone,
 } from './modules/environments/index.ts'
 import type { HostGateway } from './modules/hosts/index.ts'
 import type { ImageVersions } from './modules/images/index.ts'
@@ -46,11 +46,11 @@ export function createDockSagas(
   const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
   const secretsOf = createSecretsOf({
     ...{ db, sealer },
-    passed: (target) => passedSecrets({ db, sealer }, target),
+    passed: (target) => listPassedSecrets({ db, sealer }, target),
   })
   const repositories = createDockRepositories({
     ...{ db, clock, gateway, secretsOf },
-    passed: (dock) => repositoriesToClone({ db, sealer }, gitServers, dock),
+    passed: (dock) => listRepositoriesToClone({ db, sealer }, gitServers, dock),
   })
   const parts = {
     ...{ db, clock, gateway, owner, sealer, ttl, policy, startFailures, launch, repositories },

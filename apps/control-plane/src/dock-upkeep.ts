@@ -3,8 +3,8 @@ import { createTimers, pruneOperations, type Timers } from './engine/index.ts'
 import {
   activitySweepMs,
   type DockContext,
-  dropOldKeys,
-  dropOldOutcomes,
+  deleteExpiredKeys,
+  deleteExpiredOutcomes,
   pruneDockRecords,
   usageSweepMs,
   wipeArchivedDocks,
@@ -15,8 +15,8 @@ import type { StoreMemory } from './modules/lineage/index.ts'
 import { wipeTemplates } from './modules/templates/index.ts'
 
 const dropIdempotencyKeys = async ({ db, clock }: DockContext): Promise<void> => {
-  await dropOldOutcomes({ db, clock })
-  await dropOldKeys(db, clock.now())
+  await deleteExpiredOutcomes({ db, clock })
+  await deleteExpiredKeys(db, clock.now())
 }
 
 /** Deletes records whose retention period is over. */

@@ -13,7 +13,7 @@ import { holdInstanceLock } from './database/instance-lock.ts'
 import { migrate } from './database/migrate.ts'
 import { serveMetrics } from './http/metrics.ts'
 import { serveHttp } from './http/serve.ts'
-import { ensureFirstPerson } from './modules/instance/index.ts'
+import { ensureFirstUser } from './modules/instance/index.ts'
 import { checkKeyRing, ensureKeyRing } from './sealing/index.ts'
 
 const defaultMetricsPort = 9464
@@ -66,7 +66,7 @@ const run = async (logger: Logger): Promise<void> => {
     authSecret,
     keyRing,
   })
-  const created = await ensureFirstPerson(database.db, {
+  const created = await ensureFirstUser(database.db, {
     controlDir: config.controlDir,
     baseUrl: config.apiUrl,
     image: config.defaultImage,

@@ -19,9 +19,9 @@ import {
   type SignIn,
   storeGrant,
 } from './modules/accounts/index.ts'
-import { type ClosureContext, eraseAgain, purgeAccounts } from './modules/closure/index.ts'
+import { type ClosureContext, purgeAccounts, reapplyErasures } from './modules/closure/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
-import { forgetFirstPerson } from './modules/instance/index.ts'
+import { removeAdminFile } from './modules/instance/index.ts'
 import { dropKeys } from './modules/keys/index.ts'
 import type { Erased } from './modules/lineage/index.ts'
 import { pruneNotifications } from './modules/notifications/index.ts'
@@ -34,7 +34,7 @@ export type PeopleModules = {
   signIn: SignIn
   accessSignals: AccessSignals
   /** Repeats erasures that a restored database has undone. */
-  eraseAgain(erased: readonly Erased[]): Promise<void>
+  reapplyErasures(erased: readonly Erased[]): Promise<void>
   start(): void
   /** Resolves when no sign-in has background work left. */
   stop(): Promise<void>
@@ -83,7 +83,7 @@ export function createPeopleModules(options: {
     wakeRemoval: options.wakeRemoval,
     forgetFiles: async ({ email, mailIds }) => {
       await transport.forget(mailIds)
-      await forgetFirstPerson(config.controlDir, email)
+      await removeAdminFile(config.controlDir, email)
     },
   }
   const timers = createTimers({
@@ -104,7 +104,7 @@ export function createPeopleModules(options: {
     },
     signIn,
     accessSignals,
-    eraseAgain: (erased) => eraseAgain(closure, erased),
+    reapplyErasures: (erased) => reapplyErasures(closure, erased),
     start: () => {
       accessSignals.start()
       timers.start()

@@ -2,7 +2,7 @@ import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
-import { freshDatabase } from '@dock/testkit'
+import { createFreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sealedColumns } from './sealed-columns.ts'
@@ -11,7 +11,7 @@ import { createSealer, newRingEntry, parseKeyRing } from './sealing/index.ts'
 const program = join(import.meta.dirname, 'rotate-keys.ts')
 
 it('seals every secret again, and refuses a wrong key ring before it changes any secret', async () => {
-  const database = await freshDatabase()
+  const database = await createFreshDatabase()
   try {
     const { db, url } = database
     const entry = newRingEntry()
@@ -45,7 +45,7 @@ it('seals every secret again, and refuses a wrong key ring before it changes any
 })
 
 it('as root, reads the key ring only from a plain file that belongs to the control folder’s user', async () => {
-  const database = await freshDatabase()
+  const database = await createFreshDatabase()
   const folder = await mkdtemp(join(tmpdir(), 'dock-ring-'))
   const nobody = 65_534
   try {

@@ -1,10 +1,10 @@
-import { freshDatabase } from '@dock/testkit'
+import { createFreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sealedColumns } from './sealed-columns.ts'
 
 it('every declared sealed column exists, and so do its row id and owner columns', async () => {
-  const database = await freshDatabase()
+  const database = await createFreshDatabase()
   try {
     const { rows } = await sql<{ name: string }>`
       select table_name || '.' || column_name as name from information_schema.columns

@@ -12,7 +12,7 @@ import {
   createOrganizationRemoval,
   type OrganizationContext,
   type OrganizationRemoval,
-  type OrganizationThing,
+  type OrganizationResource,
 } from './modules/organizations/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import { sealedColumns } from './sealed-columns.ts'
@@ -39,7 +39,7 @@ export function createTenantModules(options: {
   limits: InstanceLimits
   wakeMailer(): void
   /** What an organization owns besides the rows that a cascading delete removes. */
-  things: readonly OrganizationThing[]
+  things: readonly OrganizationResource[]
 }): TenantModules {
   const { db, clock, logger, sealer, rateLimits, appUrl, wakeMailer, things } = options
   const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })

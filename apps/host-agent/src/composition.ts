@@ -5,7 +5,7 @@ import { createGvisorDriver } from '@dock/runtime-gvisor'
 import { type Agent, createAgent } from './agent.ts'
 import type { AgentSettings } from './agent-settings.ts'
 import { createDiskPool } from './disks/disk-pool.ts'
-import { withFaultSteps } from './fault-steps.ts'
+import { withFaultPoints } from './fault-points.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
 import { withRcuExpeditedIn } from './rcu-expedited.ts'
@@ -44,7 +44,7 @@ export async function composeAgent(settings: AgentSettings, logger: Logger): Pro
   logger.info(await parts.driver.fingerprint(), 'runtime')
   const handlesFolder = join(settings.hostFolder, 'handles')
   return createAgent({
-    ...withFaultSteps(parts),
+    ...withFaultPoints(parts),
     bootId: await readBootId(),
     clock: systemClock,
     logger,

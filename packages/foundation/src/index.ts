@@ -11,7 +11,8 @@ export {
   requireOwnFolder,
   runInFolderOf,
 } from './own-folder.ts'
-export { Precedence, standBack } from './precedence.ts'
+export { Precedence, throttleLargeStream } from './precedence.ts'
+export { readableName } from './readable-name.ts'
 export { dialledAddress, type JsonAnswer, requestJson } from './request-json.ts'
 export { rotateLogs } from './rotate-logs.ts'
 export {
@@ -21,5 +22,4 @@ export {
   runCommand,
   tryCommand,
 } from './run-command.ts'
-export { spokenName } from './spoken-name.ts'
 export { writeFileDurably } from './write-file-durably.ts'

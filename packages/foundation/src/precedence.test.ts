@@ -1,7 +1,7 @@
 import { duplexPair, PassThrough, Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { Precedence, standBack } from './precedence.ts'
+import { Precedence, throttleLargeStream } from './precedence.ts'
 
 const megabyte = 1024 * 1024
 
@@ -17,7 +17,7 @@ const flowing = (precedence: Precedence, chunkBytes = 64 * 1024) => {
   to.on('data', (bytes: Buffer) => {
     arrived += bytes.length
   })
-  standBack(from, to, precedence)
+  throttleLargeStream(from, to, precedence)
   from.pipe(to)
   return { arrived: () => arrived, end: () => from.destroy() }
 }
@@ -92,7 +92,7 @@ test('a small stream is not throttled', async () => {
   precedence.take()
   const [near, far] = duplexPair()
   const from = new PassThrough()
-  standBack(from, near, precedence)
+  throttleLargeStream(from, near, precedence)
   from.pipe(near)
   from.write('hello')
   const [bytes] = await new Promise<[Buffer]>((resolve) =>
@@ -114,7 +114,7 @@ test('a slow reader gets every byte once, and buffering is bounded', async () =>
     },
   })
   const to = new PassThrough({ highWaterMark: 64 * 1024 })
-  standBack(from, to, precedence)
+  throttleLargeStream(from, to, precedence)
   from.pipe(to)
   await delay(50)
   expect(sent).toBeLessThan(megabyte)

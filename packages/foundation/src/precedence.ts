@@ -52,7 +52,7 @@ export class Precedence {
 }
 
 /** Throttles the pipe from `from` to `to` while the stream is large. The caller must call `pipe` in the same tick. */
-export function standBack(from: Readable, to: Writable, precedence: Precedence): void {
+export function throttleLargeStream(from: Readable, to: Writable, precedence: Precedence): void {
   let recentBytes = 0
   let at = performance.now()
   // Until `drain`, the pipe itself keeps the source paused.

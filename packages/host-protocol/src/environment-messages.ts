@@ -7,10 +7,10 @@ export const secretFiles = z.array(z.strictObject({ path: z.string().min(1), con
 export type SecretFiles = z.infer<typeof secretFiles>
 
 /** POST /docks/:dockId/environment: replaces the variables and secret files of a running Dock. Returns `{}`. */
-export const furnishDock = z.strictObject({
+export const updateDockEnvironment = z.strictObject({
   operationId: z.string(),
   generation: z.number().int().min(1),
   env: dockVariables,
   files: secretFiles.optional(),
 })
-export type FurnishDock = z.infer<typeof furnishDock>
+export type UpdateDockEnvironment = z.infer<typeof updateDockEnvironment>

@@ -32,7 +32,7 @@ export class LiveSandbox {
   /** Marks of the commands that this agent process is running in the sandbox. */
   readonly underWay = new Set<string>()
   /** For each running command, by pid: names of its processes that the memory guard killed. */
-  readonly endedForMemory = new Map<number, string[]>()
+  readonly killedForMemory = new Map<number, string[]>()
   readonly batchScheduling = new BatchScheduling((isBatch) => {
     for (const thread of this.cgroup.threads()) setBatchPolicy(thread, isBatch)
   })
@@ -91,7 +91,7 @@ export class LiveSandbox {
       sentry: () => this.sentry(),
       onEnded: ({ name }, lineage) => {
         for (const pid of lineage) {
-          const names = this.endedForMemory.get(pid)
+          const names = this.killedForMemory.get(pid)
           if (names && names.length < namesMax) names.push(name)
         }
         onEnded(name)
@@ -103,7 +103,7 @@ export class LiveSandbox {
     this.#guards.add(this.#guard)
   }
 
-  /** Resolves when `endedForMemory` is complete for the current round of kills; undefined if there is none. */
+  /** Resolves when `killedForMemory` is complete for the current round of kills; undefined if there is none. */
   get endingForMemory(): Promise<void> | undefined {
     return this.#guard?.ending
   }

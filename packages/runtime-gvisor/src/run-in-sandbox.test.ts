@@ -31,7 +31,7 @@ const sandbox = {
   isAlive: true,
   marks: new ExecMarks(),
   underWay: new Set<string>(),
-  endedForMemory: new Map<number, string[]>(),
+  killedForMemory: new Map<number, string[]>(),
   endingForMemory: undefined,
 }
 
@@ -116,13 +116,13 @@ test('a command that starts only after its timeout is still ended', async () => 
   expect(result).toMatchObject({ exitCode: 137, timedOut: true })
 })
 
-test('endedForMemory is complete even if the command ends before the kill is confirmed', async () => {
+test('killedForMemory is complete even if the command ends before the kill is confirmed', async () => {
   const { promise: endingForMemory, resolve: confirm } = Promise.withResolvers<void>()
-  const short = { ...sandbox, endedForMemory: new Map<number, string[]>(), endingForMemory }
+  const short = { ...sandbox, killedForMemory: new Map<number, string[]>(), endingForMemory }
   const transport = transportOf(
     async () => {
       setImmediate(() => {
-        short.endedForMemory.get(5)?.push('hog')
+        short.killedForMemory.get(5)?.push('hog')
         confirm()
       })
       return started({ ended: Promise.resolve(137) })
@@ -131,21 +131,21 @@ test('endedForMemory is complete even if the command ends before the kill is con
   )
   expect(await runInSandbox(transport, short, request)).toMatchObject({
     exitCode: 137,
-    endedForMemory: ['hog'],
+    killedForMemory: ['hog'],
   })
 })
 
 test('a command whose number is known only after its end leaves no number behind', async () => {
   const { promise: late, resolve: tell } = Promise.withResolvers<number>()
-  const endedForMemory = new Map<number, string[]>()
+  const killedForMemory = new Map<number, string[]>()
   const transport = transportOf(
     async () => started({ pid: () => late }),
     async () => started(),
   )
   const references: unknown[] = []
   const onStarted = (reference: unknown) => void references.push(reference)
-  await runInSandbox(transport, { ...sandbox, endedForMemory }, { ...request, onStarted })
+  await runInSandbox(transport, { ...sandbox, killedForMemory }, { ...request, onStarted })
   tell(5)
   await new Promise(setImmediate)
-  expect([endedForMemory.size, references]).toEqual([0, []])
+  expect([killedForMemory.size, references]).toEqual([0, []])
 })

@@ -18,7 +18,7 @@ const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undef
 /** Runs the command until it ends or times out. Throws ExecRefused if the sandbox does not start it. */
 export async function runInSandbox(
   transport: ExecTransport,
-  sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'endedForMemory' | 'endingForMemory'>,
+  sandbox: Pick<LiveSandbox, 'id' | 'isAlive' | 'marks' | 'underWay' | 'killedForMemory' | 'endingForMemory'>,
   request: ExecRequest,
 ): Promise<ExecResult> {
   const { argv, cwd, uid, gid, input, outputLimitBytes, onOutput, timeoutMs, signal } = request
@@ -63,11 +63,11 @@ export async function runInSandbox(
       // `runsc exec` tells the number a moment later: the command may have ended by then.
       if (!sandbox.underWay.has(mark)) return
       commandPid = pid
-      if (pid > 0) sandbox.endedForMemory.set(pid, endedForMemory)
+      if (pid > 0) sandbox.killedForMemory.set(pid, killedForMemory)
       request.onStarted?.({ pid, mark })
     })
   }
-  const endedForMemory: string[] = []
+  const killedForMemory: string[] = []
   let commandPid = 0
   sandbox.underWay.add(mark)
   try {
@@ -80,7 +80,7 @@ export async function runInSandbox(
     if (ran.exitCode === 'refused') throw new ExecRefused(ran.stderr.toString('utf8').trim().slice(0, 1000))
     const exitCode = ran.exitCode === 'unknown' ? killedExitCode : ran.exitCode
     const durationMs = Math.round(performance.now() - begin)
-    return { ...ran, exitCode, durationMs, timedOut, endedForMemory }
+    return { ...ran, exitCode, durationMs, timedOut, killedForMemory: killedForMemory }
   } catch (error) {
     // The command may have started, so end it.
     if (!(error instanceof ExecRefused)) void end()
@@ -88,7 +88,8 @@ export async function runInSandbox(
   } finally {
     isOver(true)
     sandbox.underWay.delete(mark)
-    if (sandbox.endedForMemory.get(commandPid) === endedForMemory) sandbox.endedForMemory.delete(commandPid)
+    if (sandbox.killedForMemory.get(commandPid) === killedForMemory)
+      sandbox.killedForMemory.delete(commandPid)
     clearTimeout(timer)
     signal?.removeEventListener('abort', stop)
   }

@@ -76,7 +76,7 @@ export type ExecResult = {
   /** True if the timeout killed the command with its whole process tree. */
   timedOut: boolean
   /** Names of the command's processes that were killed because the sandbox ran out of memory. Absent means none. */
-  endedForMemory?: readonly string[]
+  killedForMemory?: readonly string[]
 }
 
 export type SandboxState = 'running' | 'gone'

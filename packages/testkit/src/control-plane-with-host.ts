@@ -3,9 +3,9 @@
 import { newUuid } from '@dock/foundation'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './docks/fake-host.ts'
 import {
+  startTestControlPlane,
   type TestControlPlane,
   type TestControlPlaneOptions,
-  testControlPlane,
 } from './test-control-plane.ts'
 
 export type ControlPlaneWithHost = TestControlPlane & {
@@ -23,13 +23,13 @@ const highLimits = {
   DOCK_LIMIT_ENVIRONMENTS: '10000',
 }
 
-/** Starts the control plane. Call `stop` at the end, as with {@link testControlPlane}. */
-export async function controlPlaneWithHost(
+/** Starts the control plane. Call `stop` at the end, as with {@link startTestControlPlane}. */
+export async function startControlPlaneWithHost(
   options: Omit<TestControlPlaneOptions, 'hostGateway'> = {},
 ): Promise<ControlPlaneWithHost> {
   const hostId = newUuid()
   const host = createFakeHost(hostId)
-  const server = await testControlPlane({
+  const server = await startTestControlPlane({
     ...options,
     environment: { ...highLimits, ...options.environment },
     hostGateway: host,

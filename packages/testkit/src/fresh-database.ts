@@ -36,7 +36,7 @@ export function dropDatabase(url: string): Promise<void> {
 }
 
 /** Creates a database as a clone of the migrated template. */
-export async function freshDatabase(): Promise<FreshDatabase> {
+export async function createFreshDatabase(): Promise<FreshDatabase> {
   const name = `test_${randomBase32(12)}`
   await administer(`create database ${name} template ${templateDatabase}`)
   const url = databaseUrl(inject('postgresUrl'), name)

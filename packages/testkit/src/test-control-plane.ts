@@ -8,11 +8,11 @@ import {
   composeControlPlane,
 } from '@dock/control-plane/composition'
 import { type Config, readConfig } from '@dock/control-plane/config'
-import { type AdminFile, ensureFirstPerson } from '@dock/control-plane/first-person'
+import { type AdminFile, ensureFirstUser } from '@dock/control-plane/first-person'
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
 import { type ClientTimeouts, type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from './fresh-database.ts'
+import { createFreshDatabase, type FreshDatabase } from './fresh-database.ts'
 
 export type Answer = {
   status: number
@@ -50,8 +50,10 @@ export const testAuthSecret = 'a secret of tests, at least 32 characters'
 const testPassword = 'correct horse battery'
 
 /** Composes a control plane, creates the first person and starts it. Call `stop` at the end. */
-export async function testControlPlane(options: TestControlPlaneOptions = {}): Promise<TestControlPlane> {
-  const database = await freshDatabase()
+export async function startTestControlPlane(
+  options: TestControlPlaneOptions = {},
+): Promise<TestControlPlane> {
+  const database = await createFreshDatabase()
   const controlDir = await mkdtemp(join(tmpdir(), 'dock-control-'))
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -74,7 +76,7 @@ export async function testControlPlane(options: TestControlPlaneOptions = {}): P
     keyRing: parseKeyRing(newRingEntry()),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
-  await ensureFirstPerson(database.db, {
+  await ensureFirstUser(database.db, {
     controlDir,
     baseUrl: config.apiUrl,
     image: config.defaultImage,

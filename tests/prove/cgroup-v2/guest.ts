@@ -84,9 +84,9 @@ const withGuard = async (): Promise<void> => {
   await run('setsid sleep 7777 >/dev/null 2>&1 &')
   for (const [name, script] of Object.entries(hogs)) {
     const before = countOf(group, 'high')
-    const { exitCode, endedForMemory = [], durationMs, timedOut } = await run(script)
+    const { exitCode, killedForMemory = [], durationMs, timedOut } = await run(script)
     const ended = told.splice(0).map(({ process }) => process)
-    const named = endedForMemory.join(', ') || 'nothing'
+    const named = killedForMemory.join(', ') || 'nothing'
     expect(
       exitCode === 137 && !timedOut && ended.includes('perl'),
       `${name}: exit code ${exitCode} after ${durationMs} ms, the guard killed ${ended.join(', ') || 'nothing'}, the result names ${named}`,

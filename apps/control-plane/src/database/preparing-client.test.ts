@@ -1,4 +1,4 @@
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PreparingClient } from './preparing-client.ts'
@@ -6,7 +6,7 @@ import { PreparingClient } from './preparing-client.ts'
 let database: FreshDatabase
 let client: PreparingClient
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   client = new PreparingClient({ connectionString: database.url })
   await client.connect()
 })

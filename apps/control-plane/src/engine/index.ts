@@ -1,7 +1,12 @@
 /** Public face of the engine: operations, sagas, the runner. */
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
-export { LeaseLost, takeBlocked, unblockDock, unblockHost } from './operation-store.ts'
+export {
+  claimBlockedOperation,
+  LeaseLost,
+  unblockOperationOfDock,
+  unblockOperationsOfHost,
+} from './operation-store.ts'
 export { pruneOperations, removeOperations } from './prune-operations.ts'
 export { OperationBlocked, type Saga, type SagaStep } from './saga.ts'
 export { createTimers, type Timers } from './timers.ts'

@@ -7,7 +7,13 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
 import type { OperationError, OperationRow } from './operation.ts'
-import { endLeasesOfOthers, LeaseLost, recordProgress, renewLeases, takeDue } from './operation-store.ts'
+import {
+  claimDueOperations,
+  endLeasesOfOthers,
+  LeaseLost,
+  recordProgress,
+  renewLeases,
+} from './operation-store.ts'
 import { runSaga, type Saga, type SagaRecords } from './saga.ts'
 import { createTimers } from './timers.ts'
 
@@ -92,7 +98,7 @@ export function createOperationRunner(options: {
   }
 
   const sweep = async (): Promise<void> => {
-    const due = await takeDue(db, { owner, now: clock.now(), until: later(leaseMs), limit: batch })
+    const due = await claimDueOperations(db, { owner, now: clock.now(), until: later(leaseMs), limit: batch })
     // If an operation still runs here, its renewal was late. `run` finds it, and it continues under the new lease.
     for (const operation of due) void run(operation)
   }

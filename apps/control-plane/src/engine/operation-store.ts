@@ -13,7 +13,7 @@ export class LeaseLost extends Error {
 }
 
 /** Claims up to `limit` operations that have no lease or an expired one. */
-export async function takeDue(
+export async function claimDueOperations(
   db: Db,
   input: { owner: string; now: Date; until: Date; limit: number },
 ): Promise<OperationRow[]> {
@@ -64,7 +64,7 @@ export async function recordProgress(
 }
 
 /** Sets the operations that are blocked on this host to `pending`. Returns their number. */
-export async function unblockHost(db: Db, hostId: string, now: Date): Promise<number> {
+export async function unblockOperationsOfHost(db: Db, hostId: string, now: Date): Promise<number> {
   const result = await sql`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
     where waits_for = ${hostId} and status = 'blocked'`.execute(db)
@@ -75,7 +75,12 @@ export async function unblockHost(db: Db, hostId: string, now: Date): Promise<nu
  * Sets the Dock's blocked operation of this kind to `pending`, because a caller repeated the request. Returns its id,
  * or null if there is none.
  */
-export async function unblockDock(db: Db, dockId: string, kind: string, now: Date): Promise<string | null> {
+export async function unblockOperationOfDock(
+  db: Db,
+  dockId: string,
+  kind: string,
+  now: Date,
+): Promise<string | null> {
   const result = await sql<{ id: string }>`
     update operations set status = 'pending', lease_owner = null, lease_until = null, updated_at = ${now}
     where dock_id = ${dockId} and kind = ${kind} and status = 'blocked' returning id`.execute(db)
@@ -86,7 +91,7 @@ export async function unblockDock(db: Db, dockId: string, kind: string, now: Dat
  * Claims a blocked operation with the same target and intent, because a caller repeated the request. Returns null if
  * there is none.
  */
-export async function takeBlocked(
+export async function claimBlockedOperation(
   db: Db,
   { organizationId, kind, targetId }: OperationRow,
   input: { same: RawBuilder<boolean>; lease: { owner: string; until: Date }; now: Date },

@@ -2,7 +2,7 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../database/database.ts'
-import { batchRows, deleteBatches } from '../database/delete-batches.ts'
+import { batchRows, deleteInBatches } from '../database/delete-in-batches.ts'
 
 /** How long a completed operation stays readable. */
 export const operationsKeptMs = 90 * 24 * 3_600_000
@@ -10,7 +10,7 @@ export const operationsKeptMs = 90 * 24 * 3_600_000
 /** Deletes completed operations of all organizations that are older than {@link operationsKeptMs}. */
 export async function pruneOperations({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - operationsKeptMs)
-  await deleteBatches(
+  await deleteInBatches(
     db,
     sql`delete from operations where status = 'completed' and id in (
       select id from operations where status = 'completed' and updated_at < ${before} limit ${batchRows})`,
@@ -22,7 +22,7 @@ export async function pruneOperations({ db, clock }: { db: Db; clock: Clock }): 
  * gone, blocked operations are removed too: nothing is left for them to change.
  */
 export async function removeOperations(db: Db, organizationId: string): Promise<number> {
-  const isDone = await deleteBatches(
+  const isDone = await deleteInBatches(
     db,
     sql`delete from operations where id in (select id from operations
       where organization_id = ${organizationId} and (status = 'completed' or status = 'blocked'

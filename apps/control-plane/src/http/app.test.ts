@@ -1,6 +1,6 @@
 import { errorCodes, type Route, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import * as z from 'zod'
 
@@ -10,7 +10,7 @@ const routesNotBuilt = 8
 let server: TestControlPlane
 afterEach(() => void vi.restoreAllMocks())
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 

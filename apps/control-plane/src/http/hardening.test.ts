@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -11,7 +11,7 @@ let server: TestControlPlane
 let port: number
 let shortTimeoutPort: number
 beforeAll(async () => {
-  server = await testControlPlane({ logTo: (line) => lines.push(line) })
+  server = await startTestControlPlane({ logTo: (line) => lines.push(line) })
   port = (await server.listen()).port
   shortTimeoutPort = (await server.listen({ headersMs: 300, requestMs: 600, silenceMs: 60_000 })).port
 })
@@ -53,7 +53,9 @@ describe('every response', () => {
   )
 
   it('has HSTS if the public URL is https', async () => {
-    const secure = await testControlPlane({ environment: { DOCK_PUBLIC_URL: 'https://dock.example.test' } })
+    const secure = await startTestControlPlane({
+      environment: { DOCK_PUBLIC_URL: 'https://dock.example.test' },
+    })
     const { headers } = await secure.fetch('/v1/config')
     expect(headers.get('strict-transport-security')).toBe('max-age=31536000')
     await secure.stop()

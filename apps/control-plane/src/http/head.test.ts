@@ -1,6 +1,6 @@
 /** HEAD on streaming routes: the headers of a GET, and no stream left open. */
 import { limits } from '@dock/contract'
-import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
 const { openPerUserMax, openPerHostAndOrganizationMax } = limits.snapshotReadings
@@ -13,7 +13,7 @@ let opened = 0
 let open = 0
 
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
   const dockId = await server.addDock()
   await server.call('POST', `/v1/docks/${dockId}/stop`, {})
   const listed = await server.call('GET', `/v1/docks/${dockId}/snapshots`)

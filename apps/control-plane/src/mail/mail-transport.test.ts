@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { createLogger, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createSmtpTransport } from './mail-transport.ts'
@@ -12,7 +12,7 @@ let mailHost: SMTPServer
 let refusal: Error | null
 let received: string[]
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   refusal = null
   received = []
   mailHost = new SMTPServer({

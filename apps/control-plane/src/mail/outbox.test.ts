@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, systemClock } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFileTransport } from './mail-transport.ts'
 import { createMailer, saveMail } from './outbox.ts'
@@ -11,7 +11,7 @@ import { pruneMails } from './prune-mails.ts'
 let server: TestControlPlane
 let folder: string
 beforeEach(async () => {
-  server = await testControlPlane({ environment: { DOCK_SIGNUP: 'open' } })
+  server = await startTestControlPlane({ environment: { DOCK_SIGNUP: 'open' } })
   folder = await mkdtemp(join(tmpdir(), 'dock-mail-'))
 })
 afterEach(async () => {

@@ -24,7 +24,7 @@ export async function saveMail(db: Db, { linkPath, ...mail }: Mail): Promise<voi
  * Records a mail that the caller is about to send itself, so that pruning the row also deletes what the transport
  * stored. The mailer does not send it.
  */
-export async function noteSentMail(
+export async function recordSentMail(
   db: Db,
   mail: { id: string; recipient: string; subject: string },
   now: Date,
@@ -72,7 +72,7 @@ export function createMailer(options: {
   let again = false
   let busy = false
 
-  const takeDue = () => {
+  const claimDueOperations = () => {
     const now = clock.now()
     return db
       .updateTable('outbox_mails')
@@ -94,7 +94,7 @@ export function createMailer(options: {
       .execute()
   }
 
-  const send = async (mail: Awaited<ReturnType<typeof takeDue>>[number]): Promise<void> => {
+  const send = async (mail: Awaited<ReturnType<typeof claimDueOperations>>[number]): Promise<void> => {
     const attempts = mail.attempts + 1
     const row = db.updateTable('outbox_mails').where('id', '=', mail.id)
     try {
@@ -116,7 +116,7 @@ export function createMailer(options: {
   }
 
   const sendDue = async (): Promise<void> => {
-    const due = await takeDue()
+    const due = await claimDueOperations()
     for (const mail of due) await send(mail)
     if (due.length === batch) again = true
   }

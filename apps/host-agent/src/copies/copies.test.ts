@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDiskPool } from '../disks/disk-pool.ts'
 import { openDiskSystem } from '../disks/open-disk-system.ts'
 import { preparePool } from '../disks/prepare-pool.ts'
-import type { DiskPool } from '../docks/seams.ts'
+import type { DiskPool } from '../docks/host-resources.ts'
 import { nameChunks, sealChunks } from './copy-capture.ts'
 import { fillDisk } from './restore-capture.ts'
 

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { NotInPool } from '../docks/seams.ts'
+import { NotInPool } from '../docks/host-resources.ts'
 import { NotRegularFile, readDiskFile, walkTree } from './capture-reader.ts'
 
 const run = (program: string, ...args: string[]): string => execFileSync(program, args, { encoding: 'utf8' })

@@ -7,7 +7,7 @@ import { isUtf8 } from 'node:buffer'
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { type FileHandle, open } from 'node:fs/promises'
 import { pipeline, type Readable, Transform, type Writable } from 'node:stream'
-import { NotInPool } from '../docks/seams.ts'
+import { NotInPool } from '../docks/host-resources.ts'
 import { ReaderQueue } from './reader-queue.ts'
 import { diskReader } from './run-on-disk.ts'
 

@@ -1,6 +1,6 @@
 /** Chooses the disk system of this machine. */
 import type { Logger } from '@dock/foundation'
-import { withDiskSteps } from '../fault-steps.ts'
+import { withDiskSteps } from '../fault-points.ts'
 import { commandDiskSystem } from './command-disk-system.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { openNativeDiskSystem } from './native-disk-system.ts'

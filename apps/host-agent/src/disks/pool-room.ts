@@ -1,7 +1,7 @@
 /** How much space of the disk pool is free, and how much must stay free. */
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { PoolRoom } from '../docks/seams.ts'
+import type { PoolRoom } from '../docks/host-resources.ts'
 import { openPoolAllotment, type PoolAllotment } from './pool-allotment.ts'
 
 const gibibyte = 2 ** 30

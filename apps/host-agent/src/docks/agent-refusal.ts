@@ -6,7 +6,7 @@ import { NotRegularFile } from '../disks/capture-reader.ts'
 import { HostileDisk } from '../disks/check-foreign-disk.ts'
 import { QueueFull } from '../disks/reader-queue.ts'
 import { DiskTooSmall } from '../disks/resize-disk.ts'
-import { NoSpace, NotInPool } from './seams.ts'
+import { NoSpace, NotInPool } from './host-resources.ts'
 
 export class AgentRefusal extends Error {
   override readonly name = 'AgentRefusal'

@@ -2,7 +2,7 @@
 import { newOperationId, newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { NoSpace } from './seams.ts'
+import { NoSpace } from './host-resources.ts'
 
 let host: Awaited<ReturnType<typeof createMemoryHost>>
 let dockId: string

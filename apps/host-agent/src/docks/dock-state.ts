@@ -14,7 +14,7 @@ import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
 import type { DockRecord, DockRecords } from './dock-record.ts'
 import type { Emitter } from './emitter.ts'
-import type { DiskPool, Networks } from './seams.ts'
+import type { DiskPool, Networks } from './host-resources.ts'
 import type { Unpacking } from './unpack-in-dock.ts'
 
 /** A sandbox left the warm pool because it was claimed, or because it ended. */

@@ -128,7 +128,7 @@ export class Dock {
   }
 
   /** Replaces the variables and secret files of a running Dock. Idempotent, so it does not wait for other commands. */
-  async furnish({ generation, env, files }: protocol.FurnishDock): Promise<Record<string, never>> {
+  async furnish({ generation, env, files }: protocol.UpdateDockEnvironment): Promise<Record<string, never>> {
     const use = await this.#state.use(generation)
     try {
       const { driver } = this.#state.parts

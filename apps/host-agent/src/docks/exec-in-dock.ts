@@ -20,13 +20,13 @@ export async function execInDock(dock: DockState, request: ExecInDock): Promise<
   try {
     use = await dock.use(request.generation)
     const result = await run(dock, use, request)
-    const { exitCode, durationMs, timedOut, endedForMemory = [] } = result
+    const { exitCode, durationMs, timedOut, killedForMemory = [] } = result
     const output = decodeOutput(result, request.outputLimitBytes)
-    if (endedForMemory.length > 0) {
+    if (killedForMemory.length > 0) {
       const memoryMiB = dock.record?.spec?.memoryMiB ?? 0
       output.stderr = withLastLine(
         output.stderr,
-        memoryLine(endedForMemory, memoryMiB),
+        memoryLine(killedForMemory, memoryMiB),
         request.outputLimitBytes,
       )
     }

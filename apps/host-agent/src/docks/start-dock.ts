@@ -3,7 +3,7 @@ import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
 import { claimPooled } from './claim-pooled.ts'
 import type { DockState } from './dock-state.ts'
-import { NoSpace } from './seams.ts'
+import { NoSpace } from './host-resources.ts'
 
 const refuseWhileFull = ({ parts }: DockState): void => {
   if (parts.freezer.isGuarding)

@@ -8,7 +8,7 @@ import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
-import { requireRoom } from './seams.ts'
+import { requireRoom } from './host-resources.ts'
 import { shutDownProcesses } from './shut-down-processes.ts'
 
 /** Ends the sandbox gracefully and removes the network. The disk is detached and kept. */

@@ -3,7 +3,7 @@
  * them when there is room again.
  */
 import type { Clock, Logger } from '@dock/foundation'
-import type { DiskPool } from '../docks/seams.ts'
+import type { DiskPool } from '../docks/host-resources.ts'
 import type { Freezer } from './freezer.ts'
 
 const lookMs = 50

@@ -50,7 +50,7 @@ export function createAgentApp(view: HostView): Hono {
     return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).destroy(command))
   })
   app.post('/docks/:dockId/environment', async (context) => {
-    const request = await readBody(context, protocol.furnishDock)
+    const request = await readBody(context, protocol.updateDockEnvironment)
     return context.json(await docks.getForCommand(uuidParameter(context, 'dockId')).furnish(request))
   })
   app.post('/docks/:dockId/exec', async (context) => {

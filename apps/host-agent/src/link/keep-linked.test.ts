@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HostSummary } from '@dock/contract'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { createMemoryHost } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { createCredentialFile } from './credential-file.ts'
@@ -16,7 +16,7 @@ let host: Awaited<ReturnType<typeof createMemoryHost>>
 let ended: AbortController
 let linked: Promise<unknown>
 beforeAll(async () => {
-  controlPlane = await testControlPlane()
+  controlPlane = await startTestControlPlane()
   url = `http://127.0.0.1:${(await controlPlane.listen()).port}`
   const { admin, config } = controlPlane
   const origin = config.apiUrl

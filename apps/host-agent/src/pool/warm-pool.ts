@@ -3,15 +3,15 @@
  * only needs a thaw. The pool uses spare resources: it fills while no Dock boots, and shrinks when memory or disk space is
  * scarce. The record of each sandbox says that it is pooled, so the next agent continues with it.
  */
-import { type Clock, type Logger, newUuid, spokenName } from '@dock/foundation'
+import { type Clock, type Logger, newUuid, readableName } from '@dock/foundation'
 import type { PoolReport } from '@dock/host-protocol'
 import type { BootQueue } from '../docks/boot-queue.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { PoolLoss } from '../docks/dock-state.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
+import type { PoolRoom } from '../docks/host-resources.ts'
 import type { PoolKind } from '../docks/pool-boot.ts'
-import type { PoolRoom } from '../docks/seams.ts'
 import { Pause } from './pause.ts'
 
 const bootsAtOnceMax = 2
@@ -144,7 +144,7 @@ export class WarmPool {
     if (!kind) return
     const dockId = newUuid()
     try {
-      await docks.bootForPool(dockId, kind, spokenName())
+      await docks.bootForPool(dockId, kind, readableName())
     } catch (error) {
       this.#failurePauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#failurePauseMs * 2))
       this.#pauseAfterFailure.begin(this.#failurePauseMs)

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import { type Precedence, standBack } from '@dock/foundation'
+import { type Precedence, throttleLargeStream } from '@dock/foundation'
 
 /**
  * Connects both streams. The end of one direction leaves the other open; an error on one side destroys both. Large
@@ -15,7 +15,7 @@ export function pipePort(one: Duplex, other: Duplex, precedence: Precedence): vo
       if (from.errored || !from.readableEnded || !from.writableFinished)
         to.destroy(new Error('the other side of the connection failed'))
     })
-    standBack(from, to, precedence)
+    throttleLargeStream(from, to, precedence)
     from.pipe(to)
   }
 }

@@ -5,7 +5,7 @@ import type { UsageSample } from '@dock/host-protocol'
 import { type RuntimeDriver, SandboxGone } from '@dock/runtime'
 import type { DockEvents } from '../docks/dock-events.ts'
 import type { RunningDock } from '../docks/dock-state.ts'
-import type { DiskPool, Networks } from '../docks/seams.ts'
+import type { DiskPool, Networks } from '../docks/host-resources.ts'
 
 const periodMs = 10_000
 const mebibyte = 2 ** 20

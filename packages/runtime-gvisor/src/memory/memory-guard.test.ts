@@ -67,10 +67,10 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   test.each(Object.entries(hogs))('lives on after %s, whose command reads 137', async (_name, script) => {
     await driver.exec(handle, request('setsid sleep 7777 >/dev/null 2>&1 &'))
     const before = events.length
-    const { exitCode, endedForMemory } = await driver.exec(handle, request(script))
-    expect({ exitCode, endedForMemory }).toMatchObject({
+    const { exitCode, killedForMemory } = await driver.exec(handle, request(script))
+    expect({ exitCode, killedForMemory }).toMatchObject({
       exitCode: 137,
-      endedForMemory: expect.arrayContaining([expect.stringMatching(/perl|tail|bash/)]),
+      killedForMemory: expect.arrayContaining([expect.stringMatching(/perl|tail|bash/)]),
     })
     expect(await driver.recover(handle)).toBe('running')
     expect((await driver.exec(handle, request('pgrep -fx "sleep 7777"; pkill sleep'))).exitCode).toBe(0)
@@ -101,7 +101,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
   test('a command that a shortage did not touch tells nothing of it', async () => {
     expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
       exitCode: 137,
-      endedForMemory: [],
+      killedForMemory: [],
     })
   })
 
@@ -111,11 +111,11 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     handle = await driver.start({ ...spec, generation: 2 })
     expect(await driver.exec(handle, request(hogs['a process that grows']))).toMatchObject({
       exitCode: 137,
-      endedForMemory: ['perl'],
+      killedForMemory: ['perl'],
     })
     expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
       exitCode: 137,
-      endedForMemory: [],
+      killedForMemory: [],
     })
   })
 })

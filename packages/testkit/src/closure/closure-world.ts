@@ -4,7 +4,7 @@ import { hashPassword } from '@dock/control-plane/src/modules/accounts/create-pe
 import { newUuid } from '@dock/foundation'
 import { createDrivenClock, type DrivenClock } from '../docks/dock-world.ts'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from '../docks/fake-host.ts'
-import { addPerson, type TestControlPlane, testControlPlane } from '../index.ts'
+import { addPerson, startTestControlPlane, type TestControlPlane } from '../index.ts'
 
 export type Session = { cookie: string; origin: string }
 export type Reply = { status: number; headers: Headers; code: string | undefined; data: unknown }
@@ -32,7 +32,7 @@ export async function createClosureWorld(): Promise<ClosureWorld> {
   const clock = createDrivenClock()
   const hostId = newUuid()
   const host = createFakeHost(hostId)
-  const server = await testControlPlane({ clock, hostGateway: host })
+  const server = await startTestControlPlane({ clock, hostGateway: host })
   const { docks } = server.controlPlane
   const { db } = server.database
   const joinToken = await docks.enrolment.issueJoinToken()

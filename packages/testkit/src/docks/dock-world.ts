@@ -5,7 +5,7 @@ import type { RouteBody, routes } from '@dock/contract'
 import type { Db } from '@dock/control-plane/src/database/database.ts'
 import { createDockModules, type DockModules } from '@dock/control-plane/src/dock-modules.ts'
 import { createVisitor, type Visitor } from '@dock/control-plane/src/modules/accounts/index.ts'
-import { usualCopySettings } from '@dock/control-plane/src/modules/copies/index.ts'
+import { defaultCopySettings } from '@dock/control-plane/src/modules/copies/index.ts'
 import { createDock } from '@dock/control-plane/src/modules/docks/boot/create-dock.ts'
 import { generousLimits, type Limits } from '@dock/control-plane/src/modules/limits/index.ts'
 import { openObjectStore } from '@dock/control-plane/src/object-store/index.ts'
@@ -124,7 +124,7 @@ export async function createTestWorld(
       gitServers: { github: 'https://github.com', gitlab: 'https://gitlab.com' },
       grantFor: async () => null,
       store,
-      copySettings: usualCopySettings,
+      copySettings: defaultCopySettings,
       hostGateway: host,
     })
   const modules = another()

@@ -2,20 +2,20 @@
 import { ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach } from 'vitest'
-import { type FreshDatabase, freshDatabase } from '../index.ts'
+import { createFreshDatabase, type FreshDatabase } from '../index.ts'
 import { createTestWorld, type TestWorld } from './dock-world.ts'
 
 /**
  * Creates a new world before each test of the file and passes it, with its database, to `prepare`. The worlds share one
  * database, which is dropped after the file. With `alone`, earlier worlds are deleted before the next one is created.
  */
-export function eachInAWorld(
+export function useTestWorld(
   prepare: (world: TestWorld, database: FreshDatabase) => unknown,
   options: { billing?: boolean; alone?: boolean } = {},
 ): void {
   let database: FreshDatabase
   beforeAll(async () => {
-    database = await freshDatabase()
+    database = await createFreshDatabase()
   })
   afterAll(() => database.drop())
   beforeEach(async () => {

@@ -12,7 +12,11 @@ export function callsOf(world: TestWorld, method: Method) {
 }
 
 /** Starts the work and hangs its call to the host forever, as if the process ended during the call. */
-export async function cutOff(world: TestWorld, method: Method, work: () => Promise<unknown>): Promise<void> {
+export async function abandonDuring(
+  world: TestWorld,
+  method: Method,
+  work: () => Promise<unknown>,
+): Promise<void> {
   const before = callsOf(world, method).length
   world.host.gate.set(method, new Promise(() => undefined))
   work().catch(() => undefined)
@@ -27,7 +31,7 @@ const unfinished = async ({ db, organizationId }: TestWorld): Promise<number> =>
   ).rows.length
 
 /** Simulates a database restore: the host reports a later start of the instance, and a new process resumes all operations. */
-export async function takeUp(world: TestWorld): Promise<void> {
+export async function restoreAndResume(world: TestWorld): Promise<void> {
   world.host.instance = {
     watermark: { epoch: world.modules.context.epoch(), startId: newUuid(), mark: 3 },
     erasures: [],

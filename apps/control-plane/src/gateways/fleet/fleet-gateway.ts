@@ -17,7 +17,6 @@ import {
   destroyDock,
   execInDock,
   execOutcome,
-  furnishDock,
   keepInstance,
   keepPool,
   keptInstance,
@@ -28,6 +27,7 @@ import {
   startedDock,
   stopDock,
   stoppedDock,
+  updateDockEnvironment,
 } from '@dock/host-protocol'
 import * as z from 'zod'
 import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/hosts/index.ts'
@@ -162,7 +162,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
     furnish: async (host, dock, body) => {
-      await call(host, `/docks/${dock}/environment`, furnishDock, empty, body, command)
+      await call(host, `/docks/${dock}/environment`, updateDockEnvironment, empty, body, command)
     },
     cloneRepositories: (host, dock, body) =>
       call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {

@@ -1,6 +1,11 @@
 /** A host with a valid credential attacks the control plane over real links. Checks the cost and the effect. */
 import { newUuid, systemClock } from '@dock/foundation'
-import { type HostileHost, joinHostileHost, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import {
+  type HostileHost,
+  joinHostileHost,
+  startTestControlPlane,
+  type TestControlPlane,
+} from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
@@ -46,7 +51,7 @@ const writeEndlessly = async (piece: Uint8Array, bytesMax: number): Promise<numb
 
 beforeEach(async () => {
   listMs = listTimeoutMs
-  controlPlane = await testControlPlane({
+  controlPlane = await startTestControlPlane({
     clock: {
       ...systemClock,
       after: (ms, callback) => systemClock.after(ms === listTimeoutMs ? listMs : ms, callback),

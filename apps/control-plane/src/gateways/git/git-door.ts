@@ -7,12 +7,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import type { Logger } from '@dock/foundation'
 import {
+  findPushRefusal,
+  findRule,
   type GitGrant,
   type GitRule,
   type GrantFor,
   ProviderUnavailable,
-  refusalOfUpdate,
-  ruleFor,
 } from '../../modules/connectors/index.ts'
 import type { BootedDock, OrganizationOf } from '../../modules/docks/index.ts'
 import { cloneUrl, type GitServers } from '../../modules/environments/index.ts'
@@ -116,13 +116,13 @@ export function createGitDoor(parts: {
     if (request.headers['content-encoding'] !== undefined)
       throw new DoorRefusal(415, 'A compressed push does not pass: this Dock is bound to branches.')
     const head = await within(times.headMs, request, readPushHead(request))
-    if (head.updates.every((each) => refusalOfUpdate(rule, each) === null)) return false
+    if (head.updates.every((each) => findPushRefusal(rule, each) === null)) return false
     await discard(request)
     response.writeHead(200, {
       ...{ 'content-type': 'application/x-git-receive-pack-result', 'cache-control': 'no-cache' },
       connection: 'close',
     })
-    response.end(rejectionReport(head, (each) => refusalOfUpdate(rule, each)))
+    response.end(rejectionReport(head, (each) => findPushRefusal(rule, each)))
     return true
   }
 
@@ -134,7 +134,7 @@ export function createGitDoor(parts: {
     const asked: GitRequest = readGitRequest(request)
     const { repository, service, isDiscovery } = asked
     const grant = await grantFor(dock)
-    const rule = grant && ruleFor(grant.policy, repository)
+    const rule = grant && findRule(grant.policy, repository)
     const tail = isDiscovery ? `/info/refs?service=${service}` : `/${service}`
     if (!grant || !rule) {
       const refusal = `${repository.fullName} is not among the repositories of this Dock.`

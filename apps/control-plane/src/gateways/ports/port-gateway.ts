@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { isReadyDockState } from '@dock/contract'
-import { type Logger, type Precedence, standBack } from '@dock/foundation'
+import { type Logger, type Precedence, throttleLargeStream } from '@dock/foundation'
 import { createProxyServer, type ProxyServerOptions } from 'httpxy'
 import type { ClientAddress } from '../../client-address.ts'
 import { type HostConnections, HostRefused, HostUnreachable } from '../../modules/hosts/index.ts'
@@ -80,7 +80,7 @@ export function createPortGateway(parts: {
     cleanResponseHeaders(answer.headers, false)
     // From here on, the header controls the client's connection instead of the Dock's.
     request.headers.connection = response.shouldKeepAlive ? 'keep-alive' : 'close'
-    standBack(answer, response, precedence)
+    throttleLargeStream(answer, response, precedence)
   })
   // Runs before the library's own listeners, which copy the headers.
   proxy.on('proxyReqWs', (outgoing, request, socket) => {

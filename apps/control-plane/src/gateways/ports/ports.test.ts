@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createTcpServer, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
-import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
 import { HostUnreachable } from '../../modules/hosts/index.ts'
@@ -19,7 +19,7 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void
 let seen: IncomingMessage[]
 
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
   gateway = (await server.listen()).port
 })
 afterAll(() => server.stop())

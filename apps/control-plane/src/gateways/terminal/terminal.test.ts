@@ -2,7 +2,12 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import {
+  addPerson,
+  type ControlPlaneWithHost,
+  startControlPlaneWithHost,
+  type TestPerson,
+} from '@dock/testkit'
 import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -19,7 +24,7 @@ const clients: WebSocket[] = []
 
 beforeAll(async () => {
   clock = createDrivenClock()
-  server = await controlPlaneWithHost({ clock, logTo: (line) => logged.push(line) })
+  server = await startControlPlaneWithHost({ clock, logTo: (line) => logged.push(line) })
   port = (await server.listen()).port
 })
 afterAll(() => server.stop())

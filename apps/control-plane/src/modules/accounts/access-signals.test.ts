@@ -1,5 +1,5 @@
 import { type Clock, createLogger, newUuid, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createDrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -42,7 +42,7 @@ const startListening = async (clock: Clock): Promise<number> => {
 }
 
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   await sql`
     with u as (insert into users (id, name, email) values (${userId}, 'A', 'a@example.test')),
       o as (insert into organizations (id, name, slug) values (${organizationId}, 'O', 'org')),

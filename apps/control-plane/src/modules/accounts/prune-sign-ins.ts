@@ -2,7 +2,7 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { batchRows, deleteBatches } from '../../database/delete-batches.ts'
+import { batchRows, deleteInBatches } from '../../database/delete-in-batches.ts'
 
 /** How long a row is kept after it expires. It is refused from its expiry on, not from its deletion. */
 const keptMs = 24 * 3_600_000
@@ -11,7 +11,7 @@ const keptMs = 24 * 3_600_000
 export async function pruneSignIns({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs)
   for (const table of ['sessions', 'verifications'])
-    await deleteBatches(
+    await deleteInBatches(
       db,
       sql`delete from ${sql.table(table)} where id in (
         select id from ${sql.table(table)} where expires_at < ${before} limit ${batchRows})`,

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import type { Tx } from '../../database/database.ts'
 import { orderStops } from '../docks/index.ts'
 import { recordErasure } from '../lineage/index.ts'
-import { forgetAddress, markOrganizationDeleted } from '../organizations/index.ts'
+import { deleteInvitationsTo, markOrganizationDeleted } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import type { ClosingPerson, OwnOrganization } from './closure-store.ts'
 
@@ -77,7 +77,7 @@ export async function erasePerson(
   if (!person.closedAt) await orderStops(tx, person.id, now)
   const mailIds = await deleteMails(tx, person.email)
   await deleteVerifications(tx, person)
-  await forgetAddress(tx, person.email)
+  await deleteInvitationsTo(tx, person.email)
   await replaceRow(tx, person, last, now)
   await recordErasure(tx, { kind: 'person', id: person.id }, now)
   await context.sealer.destroyKey({ kind: 'person', id: person.id }, tx)

@@ -1,7 +1,12 @@
 /** Tests which credential the git gateway adds to a Dock's request, and for which requests it has none. */
 import type { Environment } from '@dock/contract'
 import { createLogger, newUuid, systemClock } from '@dock/foundation'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import {
+  addPerson,
+  type ControlPlaneWithHost,
+  startControlPlaneWithHost,
+  type TestPerson,
+} from '@dock/testkit'
 import { type GitProviderServer, startGitProvider } from '@dock/testkit/src/git-provider.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -9,7 +14,7 @@ import { storeGrant } from '../accounts/index.ts'
 import { findMembership } from '../organizations/index.ts'
 import { type Connector, ProviderUnavailable } from './connector.ts'
 import { createEnvironmentGrants, type GrantFor } from './git-grant.ts'
-import { ruleFor } from './git-policy.ts'
+import { findRule } from './git-policy.ts'
 import { createLinkedSignIns } from './linked-sign-ins.ts'
 
 let server: ControlPlaneWithHost
@@ -24,7 +29,7 @@ let connector: Connector
 
 beforeAll(async () => {
   provider = await startGitProvider()
-  server = await controlPlaneWithHost({
+  server = await startControlPlaneWithHost({
     environment: {
       ...{ GITHUB_URL: provider.url, GITHUB_CLIENT_ID: 'app', GITHUB_CLIENT_SECRET: 'of the app' },
       ...{ GITLAB_URL: `${provider.url}/lab`, GITLAB_CLIENT_ID: 'lab', GITLAB_CLIENT_SECRET: 'of the lab' },
@@ -98,7 +103,7 @@ const ask = async (
   { provider: name = 'github' as 'github' | 'gitlab', generation = 1, from = hostId } = {},
 ) => {
   const grant = await grantFor({ dockId, hostId: from, generation })
-  const rule = grant && ruleFor(grant.policy, { provider: name, fullName })
+  const rule = grant && findRule(grant.policy, { provider: name, fullName })
   if (!grant || !rule) return null
   try {
     return await grant.credentialFor(rule)

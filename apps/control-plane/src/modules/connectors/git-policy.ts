@@ -23,7 +23,7 @@ export type GitPolicy = readonly GitRule[]
 export type NamedRepository = Pick<GitRule, 'provider' | 'fullName'>
 
 /** Returns the rule for this repository, or null. Names are compared without case, as the providers do. */
-export function ruleFor<Rule extends NamedRepository>(
+export function findRule<Rule extends NamedRepository>(
   policy: readonly Rule[],
   { provider, fullName }: NamedRepository,
 ): Rule | null {
@@ -45,7 +45,7 @@ const matchesAny = (branch: string, patterns: readonly string[]): boolean =>
   )
 
 /** Returns why a push may not update this ref, as a message for the user of git, or null if it may. */
-export function refusalOfUpdate(
+export function findPushRefusal(
   { access, branches }: Pick<GitRule, 'access' | 'branches'>,
   { ref, isDelete }: RefUpdate,
 ): string | null {

@@ -10,11 +10,11 @@ export {
 } from './connector.ts'
 export { createEnvironmentGrants, type GitGrant, type GrantFor } from './git-grant.ts'
 export {
+  findPushRefusal,
+  findRule,
   type GitPolicy,
   type GitRule,
   type NamedRepository,
   type RefUpdate,
-  refusalOfUpdate,
-  ruleFor,
 } from './git-policy.ts'
 export { createLinkedSignIns } from './linked-sign-ins.ts'

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -14,13 +14,13 @@ import { stopDock } from '../docks/index.ts'
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
-import { usualCopySettings } from './copy-settings.ts'
+import { defaultCopySettings } from './copy-settings.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { ensureCapture } from './restore-copy.ts'
 import { beginRestore, endRestore } from './restore-store.ts'
 
-const { ageMs, drillAgainMs } = usualCopySettings
+const { ageMs, drillAgainMs } = defaultCopySettings
 
 let world: TestWorld
 let folder: string
@@ -31,7 +31,7 @@ let snapshotId: string
 /** Hosts whose capture is damaged. */
 let damaged: Set<string>
 let linked: string[]
-eachInAWorld(
+useTestWorld(
   (fresh) => {
     world = fresh
   },
@@ -54,7 +54,7 @@ beforeEach(async () => {
       : host.nameChunks(on, ...rest)
   const gateway = { ...host, nameChunks, linked: () => linked, linkedInBulk: () => linked }
   const store = openObjectStore(undefined, folder)
-  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: usualCopySettings }
+  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings }
   await sql`update instance_epoch set epoch = 0, begun_at = null, copies_checked = 0`.execute(db)
   await sql`delete from copies`.execute(db)
   await sql`delete from copy_chunks`.execute(db)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { createLogger } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { afterEach, expect, it } from 'vitest'
 import { openObjectStore } from '../../object-store/index.ts'
@@ -15,7 +15,7 @@ import { stopDock } from '../docks/index.ts'
 import { HostRefused } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
-import { usualCopySettings } from './copy-settings.ts'
+import { defaultCopySettings } from './copy-settings.ts'
 
 const run = promisify(execFile)
 const mib = 2 ** 20
@@ -26,7 +26,7 @@ let asked: string[]
 let full: boolean[]
 const loud: string[] = []
 
-eachInAWorld(
+useTestWorld(
   async (fresh) => {
     world = fresh
     disk = await mkdtemp(join(tmpdir(), 'copier-'))
@@ -46,7 +46,7 @@ eachInAWorld(
       return host.nameChunks(hostId, id, keys)
     }
     context = {
-      ...{ db, clock, logger, sealer, owner: 'test', settings: usualCopySettings },
+      ...{ db, clock, logger, sealer, owner: 'test', settings: defaultCopySettings },
       gateway: { ...host, nameChunks },
       store: openObjectStore(undefined, join(disk, 'objects'), 2 * mib),
       metrics: {
@@ -82,7 +82,7 @@ const uncopied = async (): Promise<number> =>
 it('asks no host for data while the store is full, logs that, and continues once there is room', async () => {
   await stopped()
   await stopped()
-  world.clock.advance(usualCopySettings.ageMs)
+  world.clock.advance(defaultCopySettings.ageMs)
   const copier = createCopier(context)
   await fill()
   for (let round = 0; round < 20; round++) {
@@ -101,7 +101,7 @@ it('asks no host for data while the store is full, logs that, and continues once
 
 it('pauses when the disk fills during a copy, and then tries another Snapshot first', async () => {
   const [first, second] = [await stopped(), await stopped()]
-  world.clock.advance(usualCopySettings.ageMs)
+  world.clock.advance(defaultCopySettings.ageMs)
   const { nameChunks } = context.gateway
   context.gateway.nameChunks = async (hostId, id, keys) => {
     if (asked.length === 0) await fill()
@@ -112,10 +112,10 @@ it('pauses when the disk fills during a copy, and then tries another Snapshot fi
   await copier.run()
   expect(asked).toEqual([first])
   await empty()
-  world.clock.advance(usualCopySettings.retryMs)
+  world.clock.advance(defaultCopySettings.retryMs)
   await copier.run()
   expect(asked).toEqual([first, second])
-  world.clock.advance(usualCopySettings.retryMs)
+  world.clock.advance(defaultCopySettings.retryMs)
   await copier.run()
   expect(asked).toEqual([first, second, first])
   expect(await uncopied()).toBe(0)
@@ -123,7 +123,7 @@ it('pauses when the disk fills during a copy, and then tries another Snapshot fi
 
 it('pauses all copies after three consecutive failures of any kind', async () => {
   for (let each = 0; each < 6; each++) await stopped()
-  world.clock.advance(usualCopySettings.ageMs)
+  world.clock.advance(defaultCopySettings.ageMs)
   context.gateway.nameChunks = async (_, id) => {
     asked.push(id)
     throw new HostRefused('failed', 'the disk is slow')

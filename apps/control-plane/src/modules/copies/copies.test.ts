@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { chunkName, encodeChunk, parseCopyKeys, sealChunk } from '@dock/copy-format'
 import { createLogger, newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -15,7 +15,7 @@ import { deleteQuarantined, HostNotLinked, HostRefused } from '../hosts/index.ts
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
-import { usualCopySettings } from './copy-settings.ts'
+import { defaultCopySettings } from './copy-settings.ts'
 import { beginCopy, CopyLost } from './copy-store.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
@@ -26,7 +26,7 @@ import { sweepStrayObjects } from './stray-objects.ts'
 import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 import { copyLeaseMs, takeCopy } from './take-copy.ts'
 
-const { ageMs: copyAgeMs, graceMs, drillAgainMs } = usualCopySettings
+const { ageMs: copyAgeMs, graceMs, drillAgainMs } = defaultCopySettings
 
 let database: FreshDatabase
 let world: TestWorld
@@ -34,7 +34,7 @@ let folder: string
 let context: CopyContext
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
   folder = await mkdtemp(join(tmpdir(), 'copies-'))
   const logger = createLogger('copies-test')
@@ -43,7 +43,7 @@ beforeAll(async () => {
   const ring = parseKeyRing(newRingEntry())
   const sealer = createSealer({ db, clock, ring, columns: [copyKeysColumn] })
   const store = openObjectStore(undefined, folder)
-  context = { db, clock, logger, gateway: host, sealer, store, owner: 'test', settings: usualCopySettings }
+  context = { db, clock, logger, gateway: host, sealer, store, owner: 'test', settings: defaultCopySettings }
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 afterAll(() => database.drop())
@@ -431,7 +431,7 @@ describe('after a database restore', () => {
 })
 
 describe('without any grace time', () => {
-  const hasty = () => ({ ...context, settings: { ...usualCopySettings, graceMs: 0 } })
+  const hasty = () => ({ ...context, settings: { ...defaultCopySettings, graceMs: 0 } })
   /** Wraps a store so that both sweeps run at each step of a copy, with a clock that is a minute ahead of the store's. */
   const swept = (store: CopyContext['store']): CopyContext['store'] => {
     const sweepAll = async (): Promise<void> => {

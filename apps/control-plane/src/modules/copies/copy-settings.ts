@@ -41,4 +41,4 @@ export function copySettings(seconds: Partial<Record<CopyTimeName, number | unde
   ) as CopySettings
 }
 
-export const usualCopySettings: CopySettings = copySettings({})
+export const defaultCopySettings: CopySettings = copySettings({})

@@ -1,13 +1,13 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { resumeDock, stopDock } from '../docks/index.ts'
 import { recordDamage } from './drill-store.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -1,5 +1,5 @@
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
 import { stopDock } from '../docks/index.ts'
@@ -10,7 +10,7 @@ const copiedCapturesMax = 10_000
 
 let world: TestWorld
 let dockId: string
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 beforeEach(async () => {

@@ -5,7 +5,7 @@ export {
   type CopyTimeName,
   copySettings,
   copyTimeNames,
-  usualCopySettings,
+  defaultCopySettings,
 } from './copy-settings.ts'
 export { verifiedCopy } from './copy-store.ts'
 export { type Copies, createCopies } from './keep-copies.ts'

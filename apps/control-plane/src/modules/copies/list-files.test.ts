@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { createLogger } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import { stopDock } from '../docks/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn, indexKey } from './copy-context.ts'
-import { usualCopySettings } from './copy-settings.ts'
+import { defaultCopySettings } from './copy-settings.ts'
 import { indexedCopy } from './copy-store.ts'
 import { listFiles } from './list-files.ts'
 
@@ -75,7 +75,7 @@ const readAll = async (files: AsyncIterable<CaptureFile[]>): Promise<{ bytes: nu
 }
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
   objects = await mkdtemp(join(tmpdir(), 'list-files-'))
   const { db, clock, host } = world
@@ -84,10 +84,10 @@ beforeAll(async () => {
   const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
   const store = openObjectStore(undefined, objects)
   const gateway = { ...host, tree: manyFiles }
-  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: usualCopySettings }
+  context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings }
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
-  world.clock.advance(usualCopySettings.ageMs)
+  world.clock.advance(defaultCopySettings.ageMs)
   const rows = await sql<typeof snapshot>`select id, host_id as "hostId" from snapshots`.execute(db)
   snapshot = rows.rows[0]!
 })
@@ -138,7 +138,7 @@ it('a disk with the longest file names, of characters that JSON escapes, is copi
   }
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
-  world.clock.advance(usualCopySettings.ageMs)
+  world.clock.advance(defaultCopySettings.ageMs)
   await createCopier({ ...context, gateway: { ...context.gateway, tree } }).run()
   const { rows } = await sql<
     typeof snapshot

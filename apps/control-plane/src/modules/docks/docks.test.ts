@@ -1,7 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
@@ -19,7 +19,7 @@ import {
 let world: TestWorld
 let database: FreshDatabase
 
-eachInAWorld((fresh, shared) => {
+useTestWorld((fresh, shared) => {
   ;[world, database] = [fresh, shared]
 })
 

@@ -1,13 +1,13 @@
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { insertEnvironment, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import { branchDock, deleteDock, listDocks, readDock, resumeDock, stopDock, updateDock } from './index.ts'
 
 let world: TestWorld
 let database: FreshDatabase
-eachInAWorld((fresh, shared) => {
+useTestWorld((fresh, shared) => {
   ;[world, database] = [fresh, shared]
 })
 

@@ -1,7 +1,13 @@
 /** Tests the Environment routes over HTTP with a real database. */
 import type { Environment } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type Answer, addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import {
+  type Answer,
+  addPerson,
+  startTestControlPlane,
+  type TestControlPlane,
+  whileLocked,
+} from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
@@ -13,7 +19,7 @@ let environment: Environment
 const canary = 'canary-5f1c'
 
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
   memberKey = (await addPerson(server, { role: 'member' })).apiKey
 })
 beforeEach(async () => {

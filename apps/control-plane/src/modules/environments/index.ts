@@ -3,7 +3,7 @@ export { openBundle } from './bundle-sealing.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'
 export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
-export { launchEnvironment, passedSecrets } from './launch.ts'
+export { launchEnvironment, listPassedSecrets } from './launch.ts'
 export {
   addRepository,
   removeFile,
@@ -24,5 +24,5 @@ export {
 } from './operations/read-environments.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'
-export { passedRepositories, repositoriesToClone } from './passed-repositories.ts'
+export { listRepositoriesToClone, passedRepositories } from './passed-repositories.ts'
 export { pruneVersions } from './prune-versions.ts'

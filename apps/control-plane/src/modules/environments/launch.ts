@@ -4,7 +4,7 @@
  * keys are revoked in any case: here for a boot, and by the caller after the delivery for a running Dock.
  */
 import { sql } from 'kysely'
-import { endDockKeys, issueDockKey, openProviderKeys } from '../keys/index.ts'
+import { deleteDockKeysSql, issueDockKey, openProviderKeys } from '../keys/index.ts'
 import { openBundle } from './bundle-sealing.ts'
 import type { EnvironmentContext } from './environment-context.ts'
 import type { Posture } from './environment-store.ts'
@@ -33,7 +33,7 @@ const findPinnedVersion = async (
 ): Promise<Pinned | null> =>
   (
     await sql<Pinned>`
-      with ended as (${endDockKeys(dockId, sql<boolean>`${endsKeys}::boolean`)})
+      with ended as (${deleteDockKeysSql(dockId, sql<boolean>`${endsKeys}::boolean`)})
       select v.id as "versionId", v.bundle_sealed as sealed,
         v.bundle_cleared_at is not null as "isCleared", d.created_by as "createdBy", d.marks <> '{}' as "isMarked",
         v.safe_for_third_parties or d.no_env as "safeForThirdParties", v.pass_github as "passGithub",
@@ -94,7 +94,7 @@ export async function launchEnvironment(
 }
 
 /** Returns the secret values that the Environment passes to the Dock, so that they can be redacted from output. */
-export async function passedSecrets(
+export async function listPassedSecrets(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   target: Target,
 ): Promise<{ variables: string[]; files: string[] }> {

@@ -36,7 +36,7 @@ export async function passedRepositories(
 }
 
 /** Returns the same repositories in the form that the clone step needs. */
-export async function repositoriesToClone(
+export async function listRepositoriesToClone(
   context: Pick<EnvironmentContext, 'db' | 'sealer'>,
   servers: GitServers,
   dock: BootedDock,

@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { resumeDock, stopDock } from '../docks/index.ts'
@@ -10,7 +10,7 @@ import { pruneVersions, versionsKept } from './prune-versions.ts'
 
 let world: TestWorld
 let environmentId: string
-eachInAWorld(async (fresh) => {
+useTestWorld(async (fresh) => {
   world = fresh
   const found = await sql<{ id: string }>`select id from environments
     where organization_id = ${world.organizationId}`.execute(world.db)

@@ -2,7 +2,7 @@
 import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { saveHostOrders } from './host-orders.ts'
-import { captureOf, decide, lockQuarantined } from './quarantine-store.ts'
+import { captureIdOf, lockQuarantined, recordQuarantineDecision } from './quarantine-store.ts'
 
 /** Throws an `Error` for the operator if there is no such item, or if it is not `held`. */
 export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: string): Promise<void> {
@@ -20,11 +20,11 @@ export function deleteQuarantined({ db, clock }: { db: Db; clock: Clock }, id: s
       const order = {
         hostId: item.hostId,
         kind: 'capture' as const,
-        thingId: captureOf(item),
+        thingId: captureIdOf(item),
         generation: 0,
       }
       await saveHostOrders([order], now).execute(tx)
     }
-    await decide(tx, id, 'deleted', now)
+    await recordQuarantineDecision(tx, id, 'deleted', now)
   })
 }

@@ -1,6 +1,6 @@
 /** The builder mark of hosts, which join tokens and operators set. Uses a real database. */
 import { newUuid, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { hostFacts } from '@dock/testkit/src/docks/fake-host.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createEnrolment, type Enrolment, listBuilderMarks, markBuilder } from './index.ts'
@@ -9,7 +9,7 @@ let database: FreshDatabase
 let enrolment: Enrolment
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   enrolment = createEnrolment({ db: database.db, clock: systemClock })
 })
 afterAll(() => database.drop())

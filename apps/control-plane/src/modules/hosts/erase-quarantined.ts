@@ -6,7 +6,7 @@ import type { Clock } from '@dock/foundation'
 import { type Db, withTransaction } from '../../database/database.ts'
 import { type OrderForHost, saveHostOrders } from './host-orders.ts'
 import {
-  captureOf,
+  captureIdOf,
   type DeletedOrganizations,
   isUndecided,
   type Quarantined,
@@ -20,7 +20,7 @@ const ordersFor = (item: Quarantined): OrderForHost[] => {
   const { hostId, kind, thingId, generation, state } = item
   // A deleted item already has its order, and an adopted one has become a Snapshot.
   if (hostId === null || !isUndecided(item)) return []
-  const capture = { hostId, kind: 'capture' as const, thingId: captureOf(item), generation: 0 }
+  const capture = { hostId, kind: 'capture' as const, thingId: captureIdOf(item), generation: 0 }
   return kind === 'dock' && state === 'found' ? [{ hostId, kind, thingId, generation }, capture] : [capture]
 }
 

@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ import { stopDock } from '../docks/index.ts'
 import { capturesMax, listTimeoutMs } from './host-captures.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

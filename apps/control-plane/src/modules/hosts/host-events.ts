@@ -1,6 +1,6 @@
 /** Handles the events that host agents send, such as heartbeats and inventories, and detects silent hosts. */
 import type { GitConnected, HostEvent } from '@dock/host-protocol'
-import { unblockHost } from '../../engine/index.ts'
+import { unblockOperationsOfHost } from '../../engine/index.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
 import { createInventoryTaker, type InventoryParts, unusedOf } from './take-inventory.ts'
@@ -80,7 +80,7 @@ export function createHostEvents(
       const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, offlineAfterMs))
       for (const hostId of await markLostHosts(db, { before: lostBefore, listeningSince, now })) {
         logger.error({ hostId }, 'host was silent for too long and counts as lost')
-        await unblockHost(db, hostId, now)
+        await unblockOperationsOfHost(db, hostId, now)
       }
       checkedAt = now
     },

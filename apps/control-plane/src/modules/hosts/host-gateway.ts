@@ -11,7 +11,6 @@ import type {
   DestroyDock,
   ExecInDock,
   ExecOutcome,
-  FurnishDock,
   KeepInstance,
   KeepPool,
   KeptInstance,
@@ -24,6 +23,7 @@ import type {
   StartedDock,
   StopDock,
   StoppedDock,
+  UpdateDockEnvironment,
 } from '@dock/host-protocol'
 import type { HostConnections } from './host-connections.ts'
 
@@ -46,7 +46,7 @@ export type HostGateway = HostConnections & {
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Replaces the variables and secret files of a running Dock. */
-  furnish(hostId: string, dockId: string, body: FurnishDock): Promise<void>
+  furnish(hostId: string, dockId: string, body: UpdateDockEnvironment): Promise<void>
   /** Clones the repositories that the Dock does not have yet. */
   cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
   /** Sends a host the watermark and the erasures that it remembers for the instance. */

@@ -46,19 +46,19 @@ export { listHosts, readHost, servedImages } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
 export { createLostTime, type LostTime } from './lost-time.ts'
 export {
-  explainNoPlacement,
   hostCandidate,
   type PlacementPolicy,
   type PlacementRequest,
   reserveSize,
+  throwNoPlacement,
 } from './placement.ts'
 export {
-  captureOf,
+  captureIdOf,
   countQuarantined,
-  decide,
   listQuarantineRows,
   lockQuarantined,
   type Quarantined,
+  recordQuarantineDecision,
 } from './quarantine-store.ts'
 export { createStartFailures, type StartFailures } from './start-failures.ts'
 export { createWarmPools, type PoolKind, type WarmDock, type WarmPools } from './warm-pools.ts'

@@ -19,10 +19,10 @@ const settleMs = 5_000
  * - `ordered`: do nothing; an order for the host destroys it.
  * - `quarantine`: keep it until an operator decides.
  */
-export type OrphanWay = 'end' | 'destroy' | 'ordered' | 'quarantine'
+export type OrphanAction = 'end' | 'destroy' | 'ordered' | 'quarantine'
 
 export type InventoryFinding =
-  | { kind: 'orphan'; dockId: string; generation: number; state: string; way: OrphanWay }
+  | { kind: 'orphan'; dockId: string; generation: number; state: string; way: OrphanAction }
   /** The Dock belongs to the host, which runs a later generation than the database records. */
   | { kind: 'ahead'; dock: ExpectedDock; generation: number; ip: string | null }
   | { kind: 'back'; dock: ExpectedDock }

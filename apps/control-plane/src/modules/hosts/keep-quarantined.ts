@@ -7,7 +7,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { eraseQuarantined } from './erase-quarantined.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
-import { captureOf, forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
+import { captureIdOf, forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
 
 /** Items that are handled after one inventory. The next inventory continues. */
 const atOnceMax = 200
@@ -33,7 +33,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
   const { id, kind, thingId, generation } = found
   try {
     if (kind === 'dock') await fence(context, hostId, found)
-    const { sizeBytes, diskBytes, dock } = await gateway.captureNote(hostId, captureOf(found))
+    const { sizeBytes, diskBytes, dock } = await gateway.captureNote(hostId, captureIdOf(found))
     if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },

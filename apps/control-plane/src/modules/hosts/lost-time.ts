@@ -7,7 +7,13 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { type Erased, type ErasureMacs, type Lineage, listErasures, takeErasures } from '../lineage/index.ts'
+import {
+  type Erased,
+  type ErasureMacs,
+  type Lineage,
+  listErasures,
+  recordErasures,
+} from '../lineage/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import type { HostGateway } from './host-gateway.ts'
 
@@ -37,7 +43,7 @@ export function createLostTime(parts: {
   reactions: Pick<DockReactions, 'capturesGone'>
   erasureMacs: ErasureMacs
   /** Erases again what a restore brought back. */
-  eraseAgain(erased: readonly Erased[]): Promise<void>
+  reapplyErasures(erased: readonly Erased[]): Promise<void>
 }): LostTime {
   const { db, clock, logger, gateway, lineage, reactions, erasureMacs } = parts
   /** By host that was compared: how many erasures it was told of. */
@@ -59,9 +65,9 @@ export function createLostTime(parts: {
         { hostId, erasures: foreign },
         'the host names erasures without a MAC of the key ring; they are left alone',
       )
-    await takeErasures(db, erasures, clock.now())
+    await recordErasures(db, erasures, clock.now())
     // All of them: what an earlier attempt recorded it may not have come to.
-    await parts.eraseAgain(erasures)
+    await parts.reapplyErasures(erasures)
   }
 
   const check = async (hostId: string, captures: readonly string[] | null): Promise<void> => {

@@ -1,17 +1,12 @@
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { type RawBuilder, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  explainNoPlacement,
-  hostCandidate,
-  type PlacementPolicy,
-  type PlacementRequest,
-} from './placement.ts'
+import { hostCandidate, type PlacementPolicy, type PlacementRequest, throwNoPlacement } from './placement.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
@@ -45,7 +40,7 @@ const place = async (
     database.db,
   )
   if (found.rows[0]) return found.rows[0].id
-  return explainNoPlacement(database.db, request, ['debian-13', 'ubuntu-24.04']).catch(
+  return throwNoPlacement(database.db, request, ['debian-13', 'ubuntu-24.04']).catch(
     (error: { code: string }) => error.code,
   )
 }

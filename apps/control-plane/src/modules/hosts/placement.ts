@@ -85,7 +85,7 @@ export function reserveSize(
 }
 
 /** Always throws: the `ServiceError` that says why {@link hostCandidate} found no host. */
-export async function explainNoPlacement(
+export async function throwNoPlacement(
   db: Db,
   r: PlacementRequest,
   catalog: readonly string[],

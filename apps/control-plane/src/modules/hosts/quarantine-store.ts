@@ -60,7 +60,7 @@ export async function foundOnHost(db: Db, hostId: string, limit: number): Promis
 }
 
 /** Returns the id of the capture that holds the item's data. A quarantined Dock's capture has the id of the item. */
-export function captureOf({ kind, id, thingId }: Quarantined): string {
+export function captureIdOf({ kind, id, thingId }: Quarantined): string {
   return kind === 'dock' ? id : thingId
 }
 
@@ -115,7 +115,12 @@ export async function lockQuarantined(tx: Db, id: string): Promise<Quarantined |
 }
 
 /** Records an operator's decision. */
-export async function decide(tx: Db, id: string, state: 'adopted' | 'deleted', now: Date): Promise<void> {
+export async function recordQuarantineDecision(
+  tx: Db,
+  id: string,
+  state: 'adopted' | 'deleted',
+  now: Date,
+): Promise<void> {
   await sql`update quarantine set state = ${state}, decided_at = ${now} where id = ${id}`.execute(tx)
 }
 

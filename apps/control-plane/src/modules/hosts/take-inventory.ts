@@ -5,7 +5,7 @@
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
 import type { HostEvent, PoolReport } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
-import { unblockHost } from '../../engine/index.ts'
+import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { judgeCaptures, readCaptures } from './host-captures.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
@@ -158,7 +158,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         await reactions.recover({ hostId, dockId, generation }, finding.died)
       }
     }
-    await unblockHost(db, hostId, now)
+    await unblockOperationsOfHost(db, hostId, now)
     const unkept = await judgeCaptures(parts, hostId, captures ?? [])
     const unknown: FoundThing[] = [
       ...orphans

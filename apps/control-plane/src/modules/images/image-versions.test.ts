@@ -3,13 +3,13 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
-import { type CopyContext, copyKeysColumn, sweepCopies, usualCopySettings } from '../copies/index.ts'
+import { type CopyContext, copyKeysColumn, defaultCopySettings, sweepCopies } from '../copies/index.ts'
 import { markBuilder } from '../hosts/index.ts'
 import { looksApartMs, versionGraceMs } from './image-versions.ts'
 import { createImageVersions, type ImageVersions } from './index.ts'
@@ -23,7 +23,7 @@ let builder: string
 let second: string
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterAll(() => database.drop())
 beforeEach(async () => {
@@ -46,7 +46,7 @@ beforeEach(async () => {
     sealer,
     store: openObjectStore(undefined, folder),
     owner: 'test',
-    settings: usualCopySettings,
+    settings: defaultCopySettings,
   }
   images = createImageVersions(context, ['debian-13', 'ubuntu-24.04'])
   await markBuilder(db, builder, true)

@@ -1,15 +1,15 @@
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type AdminFile, ensureFirstPerson } from './first-person.ts'
+import { type AdminFile, ensureFirstUser } from './first-person.ts'
 
 let database: FreshDatabase
 let controlDir: string
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   controlDir = await mkdtemp(join(tmpdir(), 'dock-first-'))
 })
 afterEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 const ensure = (baseUrl = 'http://127.0.0.1:8080', folder = controlDir): Promise<boolean> =>
-  ensureFirstPerson(database.db, {
+  ensureFirstUser(database.db, {
     controlDir: folder,
     baseUrl,
     image: 'debian-13',

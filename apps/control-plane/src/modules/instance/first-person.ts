@@ -39,7 +39,7 @@ export type FirstPersonOptions = {
  * Creates the first user if there are no users. Returns true if it did. Otherwise only updates the base URL and the
  * image in `admin.json`.
  */
-export async function ensureFirstPerson(db: Db, options: FirstPersonOptions): Promise<boolean> {
+export async function ensureFirstUser(db: Db, options: FirstPersonOptions): Promise<boolean> {
   const path = join(options.controlDir, 'admin.json')
   const made = await withTransaction(db, async (tx) => {
     await sql`select pg_advisory_xact_lock(${advisoryLocks.firstPerson})`.execute(tx)
@@ -94,7 +94,7 @@ const updateAdminFile = async (path: string, options: FirstPersonOptions): Promi
 }
 
 /** Removes `admin.json` if it belongs to this user. Used when the user is erased. */
-export async function forgetFirstPerson(controlDir: string, email: string): Promise<void> {
+export async function removeAdminFile(controlDir: string, email: string): Promise<void> {
   const path = join(controlDir, 'admin.json')
   const content = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined

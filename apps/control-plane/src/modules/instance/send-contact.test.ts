@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { rateLimits } from '@dock/contract'
 import { type Clock, systemClock } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createFileTransport } from '../../mail/mail-transport.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
   })
   await new Promise<void>((resolve) => mailHost.listen(0, '127.0.0.1', resolve))
   const { port } = mailHost.server.address() as AddressInfo
-  server = await testControlPlane({
+  server = await startTestControlPlane({
     environment: { SMTP_URL: `smtp://127.0.0.1:${port}`, DOCK_CONTACT_EMAIL: 'team@example.test' },
   })
 })
@@ -81,7 +81,7 @@ it('is rate limited per client address, and refused when it is incomplete or inv
 
 it('is deleted from the file outbox after the same time as other mails', async () => {
   await server.stop()
-  server = await testControlPlane()
+  server = await startTestControlPlane()
   const outbox = join(server.config.controlDir, 'outbox')
   expect((await send()).status).toBe(200)
   expect(await readdir(outbox)).toHaveLength(1)

@@ -3,7 +3,7 @@ import { ServiceError } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { MailTransport } from '../../mail/mail-transport.ts'
-import { noteSentMail } from '../../mail/outbox.ts'
+import { recordSentMail } from '../../mail/outbox.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 
 export type ContactContext = {
@@ -33,7 +33,7 @@ export async function sendContact(
   const { name, email, company, topic } = message
   const from = `${name} <${email}>${company === undefined ? '' : `, ${company}`}`
   const mail = { id: newUuid(), recipient: context.recipient, subject: `Contact: ${topic}` }
-  await noteSentMail(context.db, mail, context.clock.now())
+  await recordSentMail(context.db, mail, context.clock.now())
   try {
     await context.transport.send({
       ...mail,

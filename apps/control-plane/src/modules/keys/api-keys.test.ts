@@ -1,6 +1,6 @@
 import { type CreatedApiKey, routes } from '@dock/contract'
 import { newUuid, systemClock } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
@@ -10,7 +10,7 @@ import { createApiKey } from './operations/create-api-key.ts'
 
 let server: TestControlPlane
 beforeEach(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterEach(() => server.stop())
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { routes } from '@dock/contract'
-import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerson } from '@dock/testkit'
 import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -35,7 +35,7 @@ let clock: DrivenClock
 let person: TestPerson
 beforeAll(async () => {
   clock = createDrivenClock()
-  server = await testControlPlane({
+  server = await startTestControlPlane({
     clock,
     environment: {
       CHATGPT_CLIENT_ID: 'client-1',
@@ -269,7 +269,7 @@ describe('a connection', () => {
 it('is disabled without a provider, and the instance config says so', async () => {
   const config = await server.call('GET', '/v1/config', undefined, null)
   expect(config.body.data).toMatchObject({ chatgptSignIn: true })
-  const without = await testControlPlane()
+  const without = await startTestControlPlane()
   try {
     for (const at of ['device', 'device/poll']) {
       const answer = await without.call('POST', `${path}/${at}`)

@@ -1,8 +1,8 @@
 /** Authenticates the API key of a request. Reads the database on every request, so revocations take effect at once. */
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
+import { batchLookups } from '../../database/batch-lookups.ts'
 import type { Db } from '../../database/database.ts'
-import { gatherLookups } from '../../database/gather-lookups.ts'
 import { personColumns, personOf, type SignedIn } from '../accounts/index.ts'
 import { hashApiKey, isRawApiKey } from './raw-api-key.ts'
 
@@ -33,7 +33,7 @@ export function createApiKeyAuthentication(options: {
       .finally(() => pendingUpdates.delete(id))
   }
 
-  const find = gatherLookups((hashes) => findKeys(db, hashes))
+  const find = batchLookups((hashes) => findKeys(db, hashes))
   return async (raw) => {
     if (!isRawApiKey(raw)) return undefined
     const row = await find(hashApiKey(raw).toString('hex'))

@@ -1,12 +1,12 @@
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { issueDockKey, liveDockKeys, revokeDockKeys } from './dock-keys.ts'
+import { issueDockKey, listLiveDockKeyIds, revokeDockKeys } from './dock-keys.ts'
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 
@@ -52,7 +52,7 @@ it('access only their own Dock, are not listed, and stop working when they are r
   const listed = await server.call('GET', '/v1/api-keys', undefined, person.apiKey)
   expect(listed.body.data).toHaveLength(1)
 
-  const ended = await liveDockKeys(db, dockId)
+  const ended = await listLiveDockKeyIds(db, dockId)
   await revokeDockKeys(db, dockId, ended)
   await revokeDockKeys(db, dockId, ended)
   expect(await codeOf('GET', `/v1/docks/${dockId}`)).toBe('unauthorized')

@@ -27,7 +27,7 @@ export async function issueDockKey(db: Db, key: NewDockKey): Promise<string | nu
 }
 
 /** Returns the ids of a Dock's keys that are not revoked. */
-export async function liveDockKeys(db: Db, dockId: string): Promise<string[]> {
+export async function listLiveDockKeyIds(db: Db, dockId: string): Promise<string[]> {
   const keys = await db
     .selectFrom('api_keys')
     .select('id')
@@ -38,7 +38,10 @@ export async function liveDockKeys(db: Db, dockId: string): Promise<string[]> {
 }
 
 /** SQL statement that deletes all keys of a Dock if `when` is true, for use in a `with` clause. */
-export function endDockKeys(dockId: string, when: RawBuilder<boolean> = sql`true`): RawBuilder<unknown> {
+export function deleteDockKeysSql(
+  dockId: string,
+  when: RawBuilder<boolean> = sql`true`,
+): RawBuilder<unknown> {
   return sql`delete from api_keys where dock_id = ${dockId}::uuid and ${when}`
 }
 

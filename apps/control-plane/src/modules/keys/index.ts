@@ -5,7 +5,7 @@
 export { insertApiKey } from './api-key-store.ts'
 export { type AuthenticateApiKey, createApiKeyAuthentication } from './authenticate-api-key.ts'
 export { createDeviceFlow, type DeviceFlowSettings } from './device-flow.ts'
-export { endDockKeys, issueDockKey, liveDockKeys, revokeDockKeys } from './dock-keys.ts'
+export { deleteDockKeysSql, issueDockKey, listLiveDockKeyIds, revokeDockKeys } from './dock-keys.ts'
 export { dropKeys } from './drop-keys.ts'
 export type { KeysContext } from './keys-context.ts'
 export { addSshKey } from './operations/add-ssh-key.ts'

@@ -1,6 +1,6 @@
 import { keyProviders, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerson } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
@@ -8,7 +8,7 @@ let server: TestControlPlane
 let member: TestPerson
 let stranger: TestPerson
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
   member = await addPerson(server, { role: 'member' })
   stranger = await addPerson(server)
 })

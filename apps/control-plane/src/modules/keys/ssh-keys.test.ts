@@ -2,9 +2,9 @@ import { routes, type SshKey } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import {
   addPerson,
+  startTestControlPlane,
   type TestControlPlane,
   type TestPerson,
-  testControlPlane,
   whileLocked,
 } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -14,7 +14,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 let server: TestControlPlane
 let person: TestPerson
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 beforeEach(async () => {

@@ -1,16 +1,16 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
-export { forgetStorage } from './limit-store.ts'
+export { deleteStorageCounters } from './limit-store.ts'
 export { changeOrganizationLimits } from './operations/change-limits.ts'
 export { readOrganizationLimits } from './operations/read-limits.ts'
 export { setLimits } from './operations/set-limits.ts'
 export {
+  defaultLimits,
   generousLimits,
   type InstanceLimits,
   type LimitName,
   type Limits,
-  usualLimits,
 } from './organization-limits.ts'
-export { type Quota, type QuotaRefusal, quotaError, quotaPart } from './quota.ts'
+export { type Quota, type QuotaRefusal, quotaCte, quotaError } from './quota.ts'
 export {
   requireRoomForEnvironment,
   requireRoomForOrganization,

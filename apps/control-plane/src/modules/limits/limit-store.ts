@@ -84,7 +84,7 @@ export async function readUsage(db: Db, organizationId: string): Promise<Limits>
 }
 
 /** Deletes the storage counters of a removed organization. Returns 0, the number of counters left. */
-export async function forgetStorage(db: Db, organizationId: string): Promise<number> {
+export async function deleteStorageCounters(db: Db, organizationId: string): Promise<number> {
   await sql`delete from organization_storage where organization_id = ${organizationId}`.execute(db)
   return 0
 }

@@ -1,11 +1,11 @@
 import { routes } from '@dock/contract'
-import { addPerson, type TestControlPlane, type TestPerson, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerson } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { setLimits } from './index.ts'
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane({
+  server = await startTestControlPlane({
     environment: {
       DOCK_LIMIT_DOCKS: '7',
       DOCK_LIMIT_ENVIRONMENTS: '3',

@@ -9,7 +9,7 @@ export type LimitName = keyof Limits
 export type InstanceLimits = { organization: Limits; organizationsPerPerson: number }
 
 /** The defaults. An operator changes them with `DOCK_LIMIT_…`. */
-export const usualLimits: InstanceLimits = {
+export const defaultLimits: InstanceLimits = {
   organization: {
     docks: 100,
     cpus: 400,

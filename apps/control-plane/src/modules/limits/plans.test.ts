@@ -1,11 +1,11 @@
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { branchDock, resumeDock, stopDock } from '../docks/index.ts'
 
 let world: TestWorld
-eachInAWorld(
+useTestWorld(
   (fresh) => {
     world = fresh
   },

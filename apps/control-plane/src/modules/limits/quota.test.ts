@@ -1,14 +1,14 @@
 import { type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { branchDock, resumeDock, stopDock, updateDock } from '../docks/index.ts'
 import { changeOrganizationLimits, generousLimits, type Limits, readOrganizationLimits } from './index.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -26,7 +26,7 @@ export type QuotaRefusal = {
  * first refusal. It is evaluated only if `after` is true. Lock order: the Dock's row, the lock on the organization's
  * starts that this takes, then the host's row.
  */
-export function quotaPart(
+export function quotaCte(
   { organizationId, billing, defaults }: Quota,
   size: { cpus: number; memoryMiB: number; diskGiB: number },
   after: RawBuilder<boolean>,
@@ -36,7 +36,7 @@ export function quotaPart(
     ${size.cpus}::bigint, ${size.memoryMiB}::bigint, ${size.diskGiB}::bigint) as q)`
 }
 
-/** Returns the error for a row of {@link quotaPart}. */
+/** Returns the error for a row of {@link quotaCte}. */
 export function quotaError({ refused, allowed, used }: QuotaRefusal): ServiceError {
   if (refused === 'subscription') return new ServiceError('subscription_required')
   if (refused === 'budget') return new ServiceError('budget_exceeded')

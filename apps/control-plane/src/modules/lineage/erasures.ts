@@ -37,7 +37,7 @@ export async function unknownErasures(db: Db, erased: readonly Erased[]): Promis
 }
 
 /** Records erasures that a host or the object store remembers. Known ones do not change. */
-export async function takeErasures(db: Db, erased: readonly Erased[], now: Date): Promise<void> {
+export async function recordErasures(db: Db, erased: readonly Erased[], now: Date): Promise<void> {
   await sql`insert into erasures (kind, id, erased_at)
       select e.kind, e.id, ${now}::timestamptz
       from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)

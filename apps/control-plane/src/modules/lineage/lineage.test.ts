@@ -1,5 +1,5 @@
 import { newUuid, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import pino from 'pino'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { createLineage, type Lineage } from './lineage.ts'
 
 let database: FreshDatabase
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterEach(() => database.drop())
 

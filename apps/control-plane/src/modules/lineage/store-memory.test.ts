@@ -2,12 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newUuid, systemClock } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { sql } from 'kysely'
 import pino from 'pino'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type ObjectStore, openObjectStore } from '../../object-store/index.ts'
-import { type Erased, listErasures, takeErasures } from './erasures.ts'
+import { type Erased, listErasures, recordErasures } from './erasures.ts'
 import { createLineage, type Lineage } from './lineage.ts'
 import { createStoreMemory, type StoreMemory } from './store-memory.ts'
 
@@ -15,7 +15,7 @@ let database: FreshDatabase
 let folder: string
 let store: ObjectStore
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   folder = await mkdtemp(join(tmpdir(), 'dock-store-memory-'))
   store = openObjectStore(undefined, join(folder, 'objects'))
 })
@@ -30,11 +30,15 @@ const started = async (on: ObjectStore = store, fails = false): Promise<Started>
   const lineage = createLineage(parts)
   await lineage.begin()
   const erasedAgain: Erased[] = []
-  const eraseAgain = async (erased: readonly Erased[]): Promise<void> => {
+  const reapplyErasures = async (erased: readonly Erased[]): Promise<void> => {
     if (fails) throw new Error('planted')
     erasedAgain.push(...erased)
   }
-  return { lineage, memory: createStoreMemory({ ...parts, store: on, lineage, eraseAgain }), erasedAgain }
+  return {
+    lineage,
+    memory: createStoreMemory({ ...parts, store: on, lineage, reapplyErasures }),
+    erasedAgain,
+  }
 }
 const works = async ({ lineage, memory }: Started): Promise<void> => {
   await lineage.advance()
@@ -44,7 +48,7 @@ const erased = (): Erased[] => [
   { kind: 'person', id: newUuid() },
   { kind: 'organization', id: newUuid() },
 ]
-const erase = (what: Erased[]) => takeErasures(database.db, what, systemClock.now())
+const erase = (what: Erased[]) => recordErasures(database.db, what, systemClock.now())
 const known = () => listErasures(database.db, { offset: 0, limit: 100 })
 /** Restores the database to before the first start of the instance. */
 const restore = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 import { ObjectMissing, type ObjectStore } from '../../object-store/index.ts'
-import { countErasures, type Erased, listErasures, takeErasures, unknownErasures } from './erasures.ts'
+import { countErasures, type Erased, listErasures, recordErasures, unknownErasures } from './erasures.ts'
 import type { Lineage, Remembered } from './lineage.ts'
 
 const markKey = 'instance/mark'
@@ -44,7 +44,7 @@ export function createStoreMemory(parts: {
   store: ObjectStore
   lineage: Lineage
   /** Applies erasures again that a restore of the database has undone. */
-  eraseAgain(erased: readonly Erased[]): Promise<void>
+  reapplyErasures(erased: readonly Erased[]): Promise<void>
 }): StoreMemory {
   const { db, clock, logger, store, lineage } = parts
 
@@ -64,8 +64,8 @@ export function createStoreMemory(parts: {
     await lineage.look(mark, 'the object store')
     const forgotten = await unknownErasures(db, erased ?? [])
     // Record the erasures last, so that a failed attempt is repeated.
-    await parts.eraseAgain(forgotten)
-    await takeErasures(db, forgotten, clock.now())
+    await parts.reapplyErasures(forgotten)
+    await recordErasures(db, forgotten, clock.now())
   }
   let comparing: Promise<void> | undefined
   const compared = (): Promise<void> => {

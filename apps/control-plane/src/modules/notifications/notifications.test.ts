@@ -1,6 +1,6 @@
 import { type NotificationPage, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { raiseAlert } from './alert-statement.ts'
@@ -8,7 +8,7 @@ import { raiseAlert } from './alert-statement.ts'
 let server: TestControlPlane
 let organizationId: string
 beforeEach(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
   organizationId = server.admin.organizationId
 })
 afterEach(() => server.stop())

@@ -1,6 +1,6 @@
 /** Public interface of the organizations module: tenancy, roles, members, invitations and workspaces. */
 export { findMembership, findWorkspaceMembership } from './find-membership.ts'
-export { forgetAddress, isInvitedAddress } from './invitation-store.ts'
+export { deleteInvitationsTo, isInvitedAddress } from './invitation-store.ts'
 export { changeMemberRole } from './operations/change-member-role.ts'
 export {
   type CreatedOrganization,
@@ -30,6 +30,6 @@ export type { OrganizationContext } from './organization-context.ts'
 export {
   createOrganizationRemoval,
   type OrganizationRemoval,
-  type OrganizationThing,
+  type OrganizationResource,
 } from './organization-removal.ts'
 export { markOrganizationDeleted } from './organization-store.ts'

@@ -139,6 +139,6 @@ export async function isInvitedAddress(
 }
 
 /** Deletes all invitations to an address. Used when its user is erased. */
-export async function forgetAddress(tx: Tx, email: string): Promise<void> {
+export async function deleteInvitationsTo(tx: Tx, email: string): Promise<void> {
   await tx.deleteFrom('invitations').where('email', '=', email.toLowerCase()).execute()
 }

@@ -2,13 +2,13 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join as joinPath } from 'node:path'
 import { type Invitation, type Organization, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 

@@ -3,13 +3,13 @@
  * tables from the database, so that it also covers tables added later.
  */
 import { newUuid } from '@dock/foundation'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 let server: ControlPlaneWithHost
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
 })
 afterAll(() => server.stop())
 

@@ -2,9 +2,9 @@ import { type Organization, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import {
   addPerson,
+  startTestControlPlane,
   type TestControlPlane,
   type TestPerson,
-  testControlPlane,
   whileLocked,
 } from '@dock/testkit'
 import { sql } from 'kysely'
@@ -12,7 +12,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vites
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 

@@ -1,18 +1,18 @@
 import { routes } from '@dock/contract'
 import { createLogger } from '@dock/foundation'
-import { addPerson, type FreshDatabase, freshDatabase, testControlPlane } from '@dock/testkit'
+import { addPerson, createFreshDatabase, type FreshDatabase, startTestControlPlane } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { withTransaction } from '../../database/database.ts'
 import { createSealer, newRingEntry, parseKeyRing, type Sealer } from '../../sealing/index.ts'
 import { removeDocks, stopDock } from '../docks/index.ts'
-import { createOrganizationRemoval, type OrganizationThing } from './organization-removal.ts'
+import { createOrganizationRemoval, type OrganizationResource } from './organization-removal.ts'
 import { markOrganizationDeleted } from './organization-store.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
 })
 afterAll(() => database.drop())
 
@@ -30,17 +30,17 @@ beforeEach(async () => {
 
 const logger = createLogger('test')
 logger.level = 'silent'
-const docksThing: OrganizationThing = {
+const docksThing: OrganizationResource = {
   name: 'docks',
   remove: (id) => removeDocks(world.modules.context, id),
 }
-const removalOf = (things: readonly OrganizationThing[] = [docksThing], withSealer = sealer) =>
+const removalOf = (things: readonly OrganizationResource[] = [docksThing], withSealer = sealer) =>
   createOrganizationRemoval({ db: world.db, clock: world.clock, logger, sealer: withSealer, things })
 const markDeleted = () =>
   withTransaction(world.db, (tx) => markOrganizationDeleted(tx, world.organizationId, world.clock.now()))
 
 /** Runs one round and waits for the operations that it started. */
-const round = async (things?: readonly OrganizationThing[]): Promise<void> => {
+const round = async (things?: readonly OrganizationResource[]): Promise<void> => {
   await removalOf(things).run()
   await world.modules.runner.settled()
 }
@@ -56,7 +56,7 @@ const nothing = { organizations: 0, docks: 0, snapshots: 0, keys: 0 }
 
 describe('a deleted organization', () => {
   it('is hidden from all callers at once, and its slug is available again', async () => {
-    const server = await testControlPlane()
+    const server = await startTestControlPlane()
     try {
       const made = await server.call('POST', '/v1/organizations', { name: 'Acme', slug: 'acme' })
       const { id } = routes.createOrganization.response.parse(made.body.data)
@@ -142,7 +142,7 @@ describe('a deleted organization', () => {
 
   it('removes a Dock whose creation was running during the deletion', async () => {
     await markDeleted()
-    const thing: OrganizationThing = {
+    const thing: OrganizationResource = {
       name: 'docks, counted too early',
       remove: async () => 0,
     }
@@ -170,7 +170,7 @@ describe('a deleted organization', () => {
     await world.create()
     await markDeleted()
     let fails = true
-    const failing: OrganizationThing = {
+    const failing: OrganizationResource = {
       name: 'objects',
       remove: async () => {
         if (fails) throw new Error('the object store is unreachable')

@@ -1,6 +1,6 @@
 /**
  * Background reconciler that removes the resources of deleted organizations. Modules that own more than database rows
- * (disks, captures, objects) register them as an {@link OrganizationThing}. Once all of them report that nothing is
+ * (disks, captures, objects) register them as an {@link OrganizationResource}. Once all of them report that nothing is
  * left, one transaction deletes the organization's row, with the rows that cascade from it, and its data key. Each
  * round reads the current state, so a round that was interrupted by a crash is simply repeated.
  */
@@ -12,7 +12,7 @@ import type { Sealer } from '../../sealing/index.ts'
 import { deleteOrganizationRow, listDeletedOrganizations } from './organization-store.ts'
 
 /** A kind of resource that an organization owns and that a cascading delete in the database does not remove. */
-export type OrganizationThing = {
+export type OrganizationResource = {
   name: string
   /** Starts or continues the removal and returns how many are left. Idempotent. */
   remove(organizationId: string): Promise<number>
@@ -37,7 +37,7 @@ export function createOrganizationRemoval(options: {
   clock: Clock
   logger: Logger
   sealer: Sealer
-  things: readonly OrganizationThing[]
+  things: readonly OrganizationResource[]
 }): OrganizationRemoval {
   const { db, logger, sealer, things } = options
 

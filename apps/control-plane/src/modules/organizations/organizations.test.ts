@@ -1,13 +1,13 @@
 import { type Organization, routes } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findMembership, findWorkspaceMembership } from './find-membership.ts'
 import { slugFromName } from './organization-slug.ts'
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 

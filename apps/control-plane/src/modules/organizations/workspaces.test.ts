@@ -1,12 +1,12 @@
 import { type Organization, routes, type Workspace } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { addPerson, type TestControlPlane, testControlPlane, whileLocked } from '@dock/testkit'
+import { addPerson, startTestControlPlane, type TestControlPlane, whileLocked } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
 let server: TestControlPlane
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterAll(() => server.stop())
 

@@ -1,11 +1,11 @@
 import { systemClock } from '@dock/foundation'
-import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createPortRoutes } from './port-routes.ts'
 
 let server: ControlPlaneWithHost
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
 })
 afterAll(() => server.stop())
 

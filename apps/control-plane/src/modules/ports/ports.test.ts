@@ -1,6 +1,6 @@
 import type { PortEntry } from '@dock/contract'
 import { issueDockKey } from '@dock/control-plane/keys'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { addPerson, type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { portUrl, readHost } from './port-domain.ts'
 import { readPortsDomain } from './read-ports-domain.ts'
@@ -8,7 +8,7 @@ import { readPortsDomain } from './read-ports-domain.ts'
 let server: ControlPlaneWithHost
 let dockId: string
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
 })
 afterAll(() => server.stop())
 beforeEach(async () => {
@@ -94,7 +94,7 @@ describe('ports of a Dock', () => {
 
 describe('disabled hosted ports', () => {
   it('cannot be exposed, but are listed without a URL and can be removed', async () => {
-    const off = await controlPlaneWithHost({ environment: { PORTS_DOMAIN: 'off' } })
+    const off = await startControlPlaneWithHost({ environment: { PORTS_DOMAIN: 'off' } })
     try {
       const id = await off.addDock()
       const answer = await off.call('POST', `/v1/docks/${id}/ports`, { port: 3000 })

@@ -1,5 +1,5 @@
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
@@ -9,7 +9,7 @@ import { deleteSnapshot, listSnapshots } from './index.ts'
 
 let world: TestWorld
 let admin: Visitor
-eachInAWorld(async (fresh) => {
+useTestWorld(async (fresh) => {
   world = fresh
   admin = createVisitor(world.caller, { role: 'admin', outsider: 'snapshot_not_found' })
   await become('admin')

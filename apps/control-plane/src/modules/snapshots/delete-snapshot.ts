@@ -3,16 +3,16 @@ import { type Operation, ServiceError } from '@dock/contract'
 import { type Clock, newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
-import { LeaseLost, type OperationRow, type Saga, unblockDock } from '../../engine/index.ts'
+import { LeaseLost, type OperationRow, type Saga, unblockOperationOfDock } from '../../engine/index.ts'
 import type { Visitor } from '../accounts/index.ts'
 import {
-  answerOperation,
   causedBy,
   completeOperation,
   type DockContext,
   explainFailure,
   holdDock,
   removeCapture,
+  runOperationForResponse,
   saveOperation,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
@@ -57,10 +57,11 @@ export async function deleteSnapshot(
     cause: causedBy(caller, 'delete'),
     error: null,
   }
-  if (await claim(context, row, operation)) return { operation: await answerOperation(context, operation) }
+  if (await claim(context, row, operation))
+    return { operation: await runOperationForResponse(context, operation) }
   const underWay = await findActiveOperation(db, row.organizationId, kind, id)
   if (!underWay) throw new ServiceError('snapshot_in_use')
-  if (await unblockDock(db, row.dockId, kind, clock.now())) runner.wake()
+  if (await unblockOperationOfDock(db, row.dockId, kind, clock.now())) runner.wake()
   return { operation: underWay }
 }
 

@@ -1,6 +1,6 @@
 /** Reads of files, with a real database and the fake host. Every file there contains `dock` and a line break. */
 import { limits, rateLimits, ServiceError } from '@dock/contract'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
@@ -19,7 +19,7 @@ let world: TestWorld
 let member: Visitor
 let id: string
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
   member = createVisitor(world.caller, { role: 'member', outsider: 'snapshot_not_found' })
   const dock = await world.create()

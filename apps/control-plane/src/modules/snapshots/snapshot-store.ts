@@ -3,7 +3,7 @@ import type { Operation, Role } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import type { PagePlace } from '../../database/page-cursor.ts'
-import { barsMembers, bootsUnderWay } from '../docks/index.ts'
+import { barsMembers, isBeingBooted } from '../docks/index.ts'
 
 export type SnapshotRow = {
   id: string
@@ -85,7 +85,7 @@ export async function lockUnusedSnapshot(tx: Db, organizationId: string, id: str
     where s.id = ${id} and s.organization_id = ${organizationId} and s.status <> 'saving'
       and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id and r.state = 'restoring')
       and not exists (select 1 from templates t where t.snapshot_id = s.id and t.status <> 'failed')
-      and not ${bootsUnderWay}
+      and not ${isBeingBooted}
     for update`.execute(tx)
   return result.rows.length === 1
 }

@@ -4,13 +4,13 @@ import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 import { LeaseLost, type OperationRow, type Saga } from '../../engine/index.ts'
 import {
-  captureOfLostTime,
+  blockIfInherited,
   completeOperation,
   explainFailure,
+  findLostTimeCapture,
   holdDock,
   type LostTimeParts,
-  waitWhereInherited,
-  whileHostReturns,
+  retryWhenHostReconnects,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
 import { failTemplate, publishTemplate } from './template-store.ts'
@@ -54,11 +54,13 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
           const command = { operationId, generation, captureId: data.snapshotId }
           // If the host stays silent, fail the save instead of waiting for the host: the operation holds the Dock.
           const capture = () => gateway.capture(hostId, dockId ?? '', command)
-          const captured = await whileHostReturns(gateway, hostId, capture).catch(async (error: unknown) => {
-            await waitWhereInherited({ db, origins }, operation, hostId, error)
-            const kept = { id: data.snapshotId, hostId }
-            return captureOfLostTime({ gateway, origins }, operation, kept, error)
-          })
+          const captured = await retryWhenHostReconnects(gateway, hostId, capture).catch(
+            async (error: unknown) => {
+              await blockIfInherited({ db, origins }, operation, hostId, error)
+              const kept = { id: data.snapshotId, hostId }
+              return findLostTimeCapture({ gateway, origins }, operation, kept, error)
+            },
+          )
           data.sizeBytes = captured.sizeBytes
         },
       },

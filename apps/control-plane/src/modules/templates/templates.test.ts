@@ -1,9 +1,9 @@
 /** Templates with a real database and a fake host. */
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
-import { cutOff, takeUp } from '@dock/testkit/src/docks/lost-time-world.ts'
+import { abandonDuring, restoreAndResume } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
@@ -17,7 +17,7 @@ let member: Member
 const gates = { retentionEnabled: async () => false, hasConnectors: async () => false }
 
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
   await sql`update memberships set role = 'admin' where organization_id = ${world.organizationId}`.execute(
     world.db,
@@ -60,12 +60,12 @@ describe('saving', () => {
 
   it('resumed after a database restore, uses the capture that was made in the lost time', async () => {
     const dock = await world.create()
-    await cutOff(world, 'capture', () => save(dock.id))
+    await abandonDuring(world, 'capture', () => save(dock.id))
     const { rows } = await sql<{ id: string }>`
       select id from snapshots where dock_id = ${dock.id}`.execute(world.db)
     world.host.captures.add(rows[0]!.id)
     world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 2, state: 'running', ip: '10.0.0.9' })
-    await takeUp(world)
+    await restoreAndResume(world)
     expect(await readTemplate(world.db, member, 'golden')).toMatchObject({ status: 'ready', sizeBytes: 1234 })
     expect(world.host.captures.has(rows[0]!.id)).toBe(true)
   })

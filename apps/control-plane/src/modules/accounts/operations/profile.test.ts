@@ -1,11 +1,11 @@
 import { type LoginConnection, type Profile, routes } from '@dock/contract'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 
 let server: TestControlPlane
 beforeEach(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
 })
 afterEach(() => server.stop())
 

@@ -1,4 +1,4 @@
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { retentionEnabled } from './retention.ts'
 
@@ -6,7 +6,7 @@ let server: TestControlPlane
 let headers: Record<string, string>
 let path: string
 beforeAll(async () => {
-  server = await testControlPlane()
+  server = await startTestControlPlane()
   headers = await server.signIn()
   path = `/v1/account/retention?organizationId=${server.admin.organizationId}`
 })

@@ -1,7 +1,7 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
+import { batchLookups } from '../../../database/batch-lookups.ts'
 import type { Db } from '../../../database/database.ts'
-import { gatherLookups } from '../../../database/gather-lookups.ts'
 import { personColumns, personOf, type SignedIn } from '../signed-in.ts'
 import { readSessionCookie } from './session-cookie.ts'
 
@@ -20,7 +20,7 @@ export function createSessionAuthentication(options: {
   clock: Clock
   secret: string
 }): AuthenticateSession {
-  const find = gatherLookups((tokens) => findSessions(options.db, tokens))
+  const find = batchLookups((tokens) => findSessions(options.db, tokens))
   return async (cookieValue) => {
     const token = readSessionCookie(cookieValue, options.secret)
     const row = token === undefined ? undefined : await find(token)

@@ -2,7 +2,7 @@ import crypto from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { rateLimits } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterEach, expect, it, vi } from 'vitest'
 import { insertApiKey } from '../../keys/index.ts'
 import { claimAddress } from './claim-address.ts'
@@ -10,7 +10,7 @@ import { claimAddress } from './claim-address.ts'
 let server: TestControlPlane
 afterEach(() => server.stop())
 const start = async (environment: Record<string, string> = {}): Promise<void> => {
-  server = await testControlPlane({ environment })
+  server = await startTestControlPlane({ environment })
 }
 
 type Reply = { status: number; body: { code?: string; ok?: boolean; message?: string }; headers: Headers }

@@ -1,4 +1,4 @@
-import { type TestControlPlane, testControlPlane } from '@dock/testkit'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { client, type OauthServer, startOauthServer } from '@dock/testkit/src/oauth-server.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findGrants } from './provider-grants.ts'
@@ -14,7 +14,7 @@ afterEach(async () => {
   await provider.close()
 })
 const start = async (environment: Record<string, string> = {}): Promise<void> => {
-  server = await testControlPlane({
+  server = await startTestControlPlane({
     environment: {
       DOCK_SIGNUP: 'open',
       GITHUB_URL: provider.url,

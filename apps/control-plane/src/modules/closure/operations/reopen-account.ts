@@ -1,6 +1,6 @@
 import { withTransaction } from '../../../database/database.ts'
 import type { Caller } from '../../accounts/index.ts'
-import { forgetOrderedStops } from '../../docks/index.ts'
+import { cancelOrderedStops } from '../../docks/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
 import { lockPerson, markReopened } from '../closure-store.ts'
 
@@ -12,7 +12,7 @@ export function reopenAccount(context: ClosureContext, caller: Caller): Promise<
   return withTransaction(context.db, async (tx) => {
     await lockPerson(tx, caller.userId)
     const reopened = await markReopened(tx, caller.userId, context.clock.now())
-    if (reopened) await forgetOrderedStops(tx, caller.userId)
+    if (reopened) await cancelOrderedStops(tx, caller.userId)
     return { reopened }
   })
 }

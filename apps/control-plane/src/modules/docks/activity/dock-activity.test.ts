@@ -1,4 +1,4 @@
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
@@ -8,7 +8,7 @@ let database: FreshDatabase
 let world: TestWorld
 let dockId: string
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
   dockId = (await world.create()).id
 })

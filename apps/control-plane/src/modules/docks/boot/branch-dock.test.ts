@@ -1,7 +1,7 @@
 /** POST /v1/docks/:id/branch, against a real database and the fake host. */
 import { newUuid } from '@dock/foundation'
 import { insertEnvironment, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { describe, expect, it } from 'vitest'
 import type { UsageSample } from '../../hosts/index.ts'
@@ -10,7 +10,7 @@ import { listDocks } from '../view/read-dock.ts'
 import { branchDock } from './branch-dock.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -5,8 +5,8 @@ import type { Db } from '../../../database/database.ts'
 import type { OperationError, OperationRow, SagaStep } from '../../../engine/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
 import { afterHeld, holdDock } from '../core/dock-commit.ts'
-import { captureOfLostTime, type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
-import { whileHostReturns } from '../core/retry-when-host-reconnects.ts'
+import { blockIfInherited, findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
+import { retryWhenHostReconnects } from '../core/retry-when-host-reconnects.ts'
 import { hostOf, startData } from './start-data.ts'
 
 export type BranchSource = {
@@ -60,10 +60,12 @@ export function createBranchSource(parts: {
         const hostId = hostOf(operation)
         const command = { operationId: operation.id, generation, captureId: snapshotId }
         const take = () => gateway.capture(hostId, dockId, command)
-        const captured = await whileHostReturns(gateway, hostId, take).catch(async (error: unknown) => {
-          await waitWhereInherited(parts, operation, hostId, error)
-          return captureOfLostTime(parts, operation, { id: snapshotId, hostId }, error)
-        })
+        const captured = await retryWhenHostReconnects(gateway, hostId, take).catch(
+          async (error: unknown) => {
+            await blockIfInherited(parts, operation, hostId, error)
+            return findLostTimeCapture(parts, operation, { id: snapshotId, hostId }, error)
+          },
+        )
         source.sizeBytes = captured.sizeBytes
       }
       await release(operation, null)

@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ let dockId: string
 let snapshotId: string
 let second: string
 let restores: string[]
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

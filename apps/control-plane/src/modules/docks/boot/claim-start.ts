@@ -1,7 +1,7 @@
 /** Claims a new Dock under a given or generated name, and boots it. */
 import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { explainNoPlacement, type PoolKind, type WarmDock } from '../../hosts/index.ts'
+import { type PoolKind, throwNoPlacement, type WarmDock } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../core/dock-claim.ts'
 import { generateName, hostnameOf } from '../core/dock-name.ts'
@@ -59,7 +59,7 @@ export async function claimAndStart(
   if (outcome.kind === 'no_host')
     return waiting
       ? claimAndStart(context, null, build)
-      : explainNoPlacement(context.db, request.placement, context.catalog).catch((error: unknown) => {
+      : throwNoPlacement(context.db, request.placement, context.catalog).catch((error: unknown) => {
           throw beforeClaim(error)
         })
   if (outcome.kind === 'source_changed') throw new RefusedBeforeClaim('dock_busy')

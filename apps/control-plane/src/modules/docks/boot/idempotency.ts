@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto'
 import { type Dock, limits, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
+import { batchRows, deleteInBatches } from '../../../database/delete-in-batches.ts'
 import { type CreateContext, findDock } from '../core/dock-store.ts'
 import type { DockContext } from '../dock-context.ts'
 import { viewDock } from '../view/dock-view.ts'
@@ -81,8 +81,8 @@ export async function makeDockOnce(
 }
 
 /** Deletes the expired keys of all organizations. */
-export async function dropOldKeys(db: Db, now: Date): Promise<void> {
-  await deleteBatches(
+export async function deleteExpiredKeys(db: Db, now: Date): Promise<void> {
+  await deleteInBatches(
     db,
     sql`delete from idempotency_keys where (organization_id, key) in (select organization_id, key
       from idempotency_keys where created_at <= ${keysSince(now)} limit ${batchRows})

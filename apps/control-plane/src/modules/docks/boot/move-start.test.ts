@@ -1,5 +1,5 @@
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHostOnline } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, expect, it } from 'vitest'
@@ -12,7 +12,7 @@ let second: string
 let asked: string[]
 /** Hosts on which every start fails. */
 let broken: Map<string, HostRefused>
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -3,7 +3,7 @@ import { type ErrorCode, type RouteBody, type RouteResponse, type routes, Servic
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import { diskBytesOf, explainNoPlacement, nextGeneration } from '../../hosts/index.ts'
+import { diskBytesOf, nextGeneration, throwNoPlacement } from '../../hosts/index.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { hostnameOf } from '../core/dock-name.ts'
 import { findDock } from '../core/dock-store.ts'
@@ -115,7 +115,7 @@ const claimResume = async (
     lease: runner.lease(),
     now: clock.now(),
   })
-  if (claimed === 'no_host') return explainNoPlacement(db, request, context.catalog)
+  if (claimed === 'no_host') return throwNoPlacement(db, request, context.catalog)
   return claimed === 'claimed' ? { operation, message: explainOlderSnapshot(snapshot) } : null
 }
 

@@ -18,9 +18,9 @@ import {
 import { commitDock } from '../core/dock-commit.ts'
 import type { DockMove } from '../core/dock-state.ts'
 import { explainFailure } from '../core/explain-failure.ts'
-import { type LostTimeParts, waitWhereInherited } from '../core/lost-time.ts'
+import { blockIfInherited, type LostTimeParts } from '../core/lost-time.ts'
 import { isGenerationAbsent } from '../core/remove-from-host.ts'
-import { whileHostReturns } from '../core/retry-when-host-reconnects.ts'
+import { retryWhenHostReconnects } from '../core/retry-when-host-reconnects.ts'
 import { sizeAfterBoot } from '../core/size-after-boot.ts'
 import type { TtlClock } from '../core/ttl-clock.ts'
 import type { DockRepositories } from '../environment/repositories/dock-repositories.ts'
@@ -132,7 +132,7 @@ export function createStartSagas(options: Options): Saga[] {
       await ensureCapture(from.captureId, hostId)
     const started = await (data.recovery
       ? bootWithRetries(hostId, data.recovery, start)
-      : whileHostReturns(gateway, hostId, start))
+      : retryWhenHostReconnects(gateway, hostId, start))
     data.ip = started.ip
   }
 
@@ -142,7 +142,7 @@ export function createStartSagas(options: Options): Saga[] {
       try {
         await startOn(hostOf(operation), operation)
       } catch (error) {
-        await waitWhereInherited(options, operation, hostOf(operation), error)
+        await blockIfInherited(options, operation, hostOf(operation), error)
         if (await origins.isOfLostTime(operation.id)) {
           // The host may run a later boot that the restored database does not know, so no other host may start the Dock.
           startData(operation).hasNotGoneOn =

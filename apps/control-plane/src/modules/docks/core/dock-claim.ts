@@ -15,7 +15,7 @@ import {
   reserveSize,
   type StartDock,
 } from '../../hosts/index.ts'
-import { type Quota, type QuotaRefusal, quotaError, quotaPart } from '../../limits/index.ts'
+import { type Quota, type QuotaRefusal, quotaCte, quotaError } from '../../limits/index.ts'
 import type { DockRow } from './dock.ts'
 import { afterHeld, afterSpot, holdDock, holdHost, insertChanges, releaseHost } from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
@@ -149,7 +149,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
       ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
           and state in (${sql.join(acceptedStates(source.state))}) and generation = ${source.operation.generation} for update)`
       : sql`held as (select 1 as id)`,
-    quotaPart(input.quota, dock, sql<boolean>`exists (select 1 from held)`),
+    quotaCte(input.quota, dock, sql<boolean>`exists (select 1 from held)`),
     sql`candidate as (${hostCandidate(
       input.placement,
       input.policy,
@@ -242,7 +242,7 @@ export async function claimDock(
     holdDock(dock.id),
     ...(placement
       ? [
-          quotaPart(placement.quota, placement.request, afterHeld),
+          quotaCte(placement.quota, placement.request, afterHeld),
           sql`candidate as (${hostCandidate(placement.request, placement.policy, withinQuota)})`,
         ]
       : [

@@ -8,7 +8,7 @@ import { newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { type Cause, LeaseLost, type OperationError, type OperationRow } from '../../../engine/index.ts'
-import { endDockKeys } from '../../keys/index.ts'
+import { deleteDockKeysSql } from '../../keys/index.ts'
 import type { DockRow } from './dock.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { dockColumns } from './dock-store.ts'
@@ -126,7 +126,7 @@ export async function commitDock(db: Db, change: DockChange): Promise<DockRow | 
         ]
       : []),
     ...(last === 'archived' || last === 'error'
-      ? [sql`keys as (${endDockKeys(change.dockId, sql<boolean>`exists (select 1 from moved)`)})`]
+      ? [sql`keys as (${deleteDockKeysSql(change.dockId, sql<boolean>`exists (select 1 from moved)`)})`]
       : []),
     ...(change.also ?? []),
   ]

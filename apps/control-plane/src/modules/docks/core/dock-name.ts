@@ -1,9 +1,9 @@
 /** Generates pronounceable Dock names, and derives host names from Dock names. */
-import { randomBase32, spokenName } from '@dock/foundation'
+import { randomBase32, readableName } from '@dock/foundation'
 
 /** Returns a name such as `brave-otter`. From the second attempt (`attempt` > 0) on it has a random 4-character suffix. */
 export function generateName(attempt: number): string {
-  return `${spokenName()}${attempt === 0 ? '' : `-${randomBase32(4)}`}`
+  return `${readableName()}${attempt === 0 ? '' : `-${randomBase32(4)}`}`
 }
 
 /** Converts a Dock's name to a host name label (RFC 1123): lower case, digits and hyphens, at most 63 characters. */

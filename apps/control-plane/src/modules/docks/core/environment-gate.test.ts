@@ -1,7 +1,7 @@
 /** Access to Docks with secrets, and what Docks receive from Environments. Real database, fake host. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
@@ -19,7 +19,7 @@ let world: TestWorld
 let admin: Visitor
 let environmentId: string
 
-eachInAWorld(
+useTestWorld(
   async (fresh) => {
     world = fresh
     admin = createVisitor(world.caller, { role: 'member', outsider: 'environment_not_found' })

@@ -1,14 +1,14 @@
 /** Operations that were running when the database was backed up and are resumed after its restore. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
-import { callsOf, cutOff, takeUp } from '@dock/testkit/src/docks/lost-time-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { abandonDuring, callsOf, restoreAndResume } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { branchDock, deleteDock, resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 
@@ -39,11 +39,11 @@ const expectNothingDestroyed = async () => {
 
 it('a stop whose Dock was booted again since keeps its capture as a Snapshot, and the Dock keeps running', async () => {
   const dock = await world.create()
-  await cutOff(world, 'stop', () => stop(dock.id))
+  await abandonDuring(world, 'stop', () => stop(dock.id))
   const [saving] = await snapshotsOf(dock.id)
   world.host.captures.add(saving!.id)
   goOn(dock.id, 2)
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
   expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2, hostId: world.hostId })
   await expectNothingDestroyed()
@@ -51,9 +51,9 @@ it('a stop whose Dock was booted again since keeps its capture as a Snapshot, an
 
 it('a stop whose capture was removed in the lost time fails, and orders no removal', async () => {
   const dock = await world.create()
-  await cutOff(world, 'stop', () => stop(dock.id))
+  await abandonDuring(world, 'stop', () => stop(dock.id))
   goOn(dock.id, 2)
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'failed' }])
   expect(await dockOf(dock.id)).toMatchObject({ state: 'ready', generation: 2 })
   await expectNothingDestroyed()
@@ -67,8 +67,8 @@ it('a stop whose capture was removed in the lost time fails, and orders no remov
 
 it('a stop that runs only after the restore archives as usual', async () => {
   const dock = await world.create()
-  await cutOff(world, 'stop', () => stop(dock.id))
-  await takeUp(world)
+  await abandonDuring(world, 'stop', () => stop(dock.id))
+  await restoreAndResume(world)
   expect(await dockOf(dock.id)).toMatchObject({ state: 'archived' })
   expect(await snapshotsOf(dock.id)).toMatchObject([{ status: 'completed' }])
 })
@@ -77,11 +77,11 @@ it('a branch continues from the capture that it took in the lost time', async ()
   const source = await world.create()
   const branch = () =>
     branchDock(world.modules.context, world.caller, source.id, { ttlSeconds: null, noEnv: false }, undefined)
-  await cutOff(world, 'capture', branch)
+  await abandonDuring(world, 'capture', branch)
   const [saving] = await snapshotsOf(source.id)
   world.host.captures.add(saving!.id)
   goOn(source.id, 2)
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await snapshotsOf(source.id)).toMatchObject([{ status: 'completed', sizeBytes: 1234 }])
   const { rows } = await sql`select state from docks
     where id <> ${source.id} and organization_id = ${world.organizationId}`.execute(world.db)
@@ -94,16 +94,16 @@ it.each(['create', 'resume'] as const)('a %s whose Dock has changed since destro
   const { context } = world.modules
   let id = newUuid()
   if (kind === 'create') {
-    await cutOff(world, 'start', () => world.create())
+    await abandonDuring(world, 'start', () => world.create())
     id = String(callsOf(world, 'start').at(-1)?.dockId)
   } else {
     id = (await world.create()).id
     await stop(id)
-    await cutOff(world, 'start', () => resumeDock(context, world.caller, id, {}))
+    await abandonDuring(world, 'start', () => resumeDock(context, world.caller, id, {}))
   }
   const { generation } = (await dockOf(id))!
   goOn(id, generation + 1)
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await dockOf(id)).toMatchObject({
     state: 'error',
     generation: generation + 1,
@@ -119,11 +119,11 @@ it.each(['create', 'resume'] as const)('a %s whose Dock has changed since destro
 })
 
 it('a create that its host refuses as busy is not started on another host', async () => {
-  await cutOff(world, 'start', () => world.create())
+  await abandonDuring(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   goOn(id, 1)
   world.host.failures.set('start', ['busy'])
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
   await expectNothingDestroyed()
 })
@@ -132,9 +132,9 @@ it('a resume that fails for an unknown reason waits in error, and a forced stop 
   const { context } = world.modules
   const { id } = await world.create()
   await stop(id)
-  await cutOff(world, 'start', () => resumeDock(context, world.caller, id, {}))
+  await abandonDuring(world, 'start', () => resumeDock(context, world.caller, id, {}))
   world.host.failures.set('start', ['failed'])
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
   // No report settles it: what a host does not name may be there all the same.
   await world.report()
@@ -153,15 +153,15 @@ it('a resume that fails for an unknown reason waits in error, and a forced stop 
 it('a start without room on its host fails as usual', async () => {
   const { id } = await world.create()
   await stop(id)
-  await cutOff(world, 'start', () => resumeDock(world.modules.context, world.caller, id, {}))
+  await abandonDuring(world, 'start', () => resumeDock(world.modules.context, world.caller, id, {}))
   world.host.failures.set('start', ['no_space'])
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(await dockOf(id)).toMatchObject({ state: 'archived', hostId: null, hasDisk: false })
   expect(await world.reserved()).toMatchObject({ slots: 0, recounted: 0 })
 })
 
 it('an inherited start blocks on its silent host, orders no removal, and finds the later state', async () => {
-  await cutOff(world, 'start', () => world.create())
+  await abandonDuring(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   goOn(id, 1)
   world.clock.advance(10_000)
@@ -175,7 +175,7 @@ it('an inherited start blocks on its silent host, orders no removal, and finds t
   await next.stop()
   expect(await ordersOf()).toEqual([])
   world.host.online = true
-  await takeUp(world)
+  await restoreAndResume(world)
   expect(world.host.sandboxes.get(id)).toMatchObject({ generation: 1, state: 'running' })
   expect(await dockOf(id)).toMatchObject({ state: 'ready', hostId: world.hostId })
   await expectNothingDestroyed()
@@ -183,7 +183,7 @@ it('an inherited start blocks on its silent host, orders no removal, and finds t
 
 it('an inherited start whose host is lost keeps the Dock for its owner', async () => {
   await sql`update instance_epoch set epoch = 0, begun_at = null`.execute(world.db)
-  await cutOff(world, 'start', () => world.create())
+  await abandonDuring(world, 'start', () => world.create())
   const id = String(callsOf(world, 'start').at(-1)?.dockId)
   world.clock.advance(10_000)
   await sql`update hosts set state = 'offline', lost_at = ${world.clock.now()} where id = ${world.hostId}`.execute(

@@ -20,7 +20,7 @@ export type LostTimeParts = {
  * the host's next report tells if the database was restored, and failing the operation before then could order the host
  * to remove things that it made in the lost time. Otherwise returns, and the operation may fail.
  */
-export async function waitWhereInherited(
+export async function blockIfInherited(
   { db, origins }: Pick<LostTimeParts, 'db' | 'origins'>,
   operation: OperationRow,
   hostId: string,
@@ -39,7 +39,7 @@ export async function waitWhereInherited(
  * Returns the capture that a repeated operation made in the lost time, if the host refuses to make it again because the
  * Dock has changed since. Throws `refusal` if the operation began after the restore or the host has no such capture.
  */
-export async function captureOfLostTime(
+export async function findLostTimeCapture(
   { gateway, origins }: Pick<LostTimeParts, 'gateway' | 'origins'>,
   operation: OperationRow,
   capture: { id: string; hostId: string },

@@ -1,16 +1,16 @@
 /** Pruning of old records, and removal of all records of an erased organization. */
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { pruneOperations, removeOperations } from '../../../engine/index.ts'
 import { pruneSignIns } from '../../accounts/index.ts'
 import { pruneNotifications } from '../../notifications/index.ts'
-import { deleteDock, dropOldKeys, pruneDockRecords, removeDockRecords, stopDock } from '../index.ts'
+import { deleteDock, deleteExpiredKeys, pruneDockRecords, removeDockRecords, stopDock } from '../index.ts'
 
 let world: TestWorld
-eachInAWorld(
+useTestWorld(
   async (fresh) => {
     world = fresh
     await sql`truncate operations, dock_state_changes, dock_events, idempotency_keys, sessions, verifications,
@@ -28,7 +28,7 @@ const prune = async () => {
   await pruneDockRecords(context)
   await pruneNotifications(context)
   await pruneSignIns(context)
-  await dropOldKeys(world.db, world.clock.now())
+  await deleteExpiredKeys(world.db, world.clock.now())
 }
 
 it('keeps completed operations and state changes for 90 days, and the newest change of each Dock longer', async () => {

@@ -5,7 +5,7 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
+import { batchRows, deleteInBatches } from '../../../database/delete-in-batches.ts'
 
 const dayMs = 24 * 3_600_000
 export const stateChangesKeptMs = 90 * dayMs
@@ -18,7 +18,7 @@ export const eventsKeptMs = 30 * dayMs
 export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const now = clock.now()
   const before = (keptMs: number): Date => new Date(now.getTime() - keptMs)
-  await deleteBatches(
+  await deleteInBatches(
     db,
     sql`delete from dock_state_changes where id in (
       select c.id from dock_state_changes c where c.at < ${before(stateChangesKeptMs)}
@@ -26,7 +26,7 @@ export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }):
           or not exists (select 1 from docks d where d.id = c.dock_id))
       limit ${batchRows})`,
   )
-  await deleteBatches(
+  await deleteInBatches(
     db,
     sql`delete from dock_events where id in (
       select id from dock_events where occurred_at < ${before(eventsKeptMs)} limit ${batchRows})`,
@@ -44,7 +44,7 @@ export async function removeDockRecords(db: Db, organizationId: string): Promise
     ['dock_events', 'id'],
     ['idempotency_keys', 'key'],
   ] as const) {
-    const isDone = await deleteBatches(
+    const isDone = await deleteInBatches(
       db,
       sql`delete from ${sql.table(table)} where organization_id = ${organizationId} and ${sql.ref(key)} in (
         select ${sql.ref(key)} from ${sql.table(table)} where organization_id = ${organizationId} limit ${batchRows})`,

@@ -10,7 +10,7 @@ export const reconnectTimeoutMs = 15_000
 const attemptsMax = 3
 
 /** Runs the command, up to three times. Throws {@link HostUnreachable} if the host does not reconnect within 15 s. */
-export async function whileHostReturns<Answer>(
+export async function retryWhenHostReconnects<Answer>(
   gateway: Pick<HostGateway, 'whenLinked'>,
   hostId: string,
   command: () => Promise<Answer>,

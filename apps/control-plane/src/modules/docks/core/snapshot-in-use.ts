@@ -20,7 +20,7 @@ export async function readHasTemplate(db: Db, dockId: string): Promise<boolean> 
  * SQL predicate: true if a running operation boots a Dock from the Snapshot `s`. Blocked operations do not count: they
  * have booted the Dock already.
  */
-export const bootsUnderWay: RawBuilder<boolean> = sql<boolean>`exists (
+export const isBeingBooted: RawBuilder<boolean> = sql<boolean>`exists (
   select 1 from operations o where o.status in ('pending', 'processing') and o.organization_id = s.organization_id
     and o.data #>> '{command,source,captureId}' = s.id::text)`
 
@@ -30,5 +30,5 @@ export const bootsUnderWay: RawBuilder<boolean> = sql<boolean>`exists (
  */
 export function isBeingCopied(dockId: string): RawBuilder<boolean> {
   return sql<boolean>`exists (
-  select 1 from snapshots s where s.dock_id = ${dockId} and ${bootsUnderWay})`
+  select 1 from snapshots s where s.dock_id = ${dockId} and ${isBeingBooted})`
 }

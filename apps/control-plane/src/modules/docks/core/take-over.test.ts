@@ -1,5 +1,5 @@
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
@@ -7,7 +7,7 @@ import { stopDock } from '../index.ts'
 import { createStopSaga } from '../stop/stop-saga.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

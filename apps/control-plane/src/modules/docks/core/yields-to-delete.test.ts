@@ -1,12 +1,12 @@
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { unblockHost } from '../../../engine/index.ts'
+import { unblockOperationsOfHost } from '../../../engine/index.ts'
 import { deleteDock, readDock, removeDocks, stopDock } from '../index.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 
@@ -97,7 +97,7 @@ describe('a recovery that is blocked by a full pool', () => {
           where datname = current_database() and wait_event_type = 'Lock'`.execute(world.db)
       ).rows.length
     const removed = await world.db.transaction().execute(async (tx) => {
-      await unblockHost(tx, world.hostId, world.clock.now())
+      await unblockOperationsOfHost(tx, world.hostId, world.clock.now())
       const removing = outcomeOf(remove(id))
       await expect.poll(waits).toBe(1)
       return { removing }

@@ -1,12 +1,12 @@
 /** DELETE /v1/docks/:id */
 import { type Operation, roleReaches, ServiceError } from '@dock/contract'
 import { sql } from 'kysely'
-import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
+import { type Cause, type OperationRow, unblockOperationOfDock } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import { answerOperation } from '../core/answer-operation.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
 import { dockCaptures, findVisibleOperation } from '../core/dock-store.ts'
+import { runOperationForResponse } from '../core/run-operation-for-response.ts'
 import { hasTemplate, isBeingCopied, readHasTemplate } from '../core/snapshot-in-use.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
 import type { DeleteData } from './delete-saga.ts'
@@ -63,7 +63,7 @@ export async function deleteDock(
     operation = await claimDelete(context, dock, causedBy(caller, 'delete'))
   } catch (error) {
     const busy = error instanceof ServiceError && error.code === 'dock_busy'
-    const blocked = busy ? await unblockDock(db, id, 'delete', clock.now()) : null
+    const blocked = busy ? await unblockOperationOfDock(db, id, 'delete', clock.now()) : null
     if (blocked === null) throw error
     await runner.sweep()
     const again = await findVisibleOperation(db, caller.userId, blocked)
@@ -71,5 +71,5 @@ export async function deleteDock(
     const { role: _, ...shown } = again
     return { operation: shown }
   }
-  return { operation: await answerOperation(context, operation) }
+  return { operation: await runOperationForResponse(context, operation) }
 }

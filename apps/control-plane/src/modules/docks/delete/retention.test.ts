@@ -1,7 +1,7 @@
 /** Zero data retention, against a real database and the fake host. */
 import { ServiceError } from '@dock/contract'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Member, updateRetention } from '../../accounts/index.ts'
@@ -12,7 +12,7 @@ import { stopDock } from '../stop/stop-dock.ts'
 import { wipeArchivedDocks } from './wipe-archived.ts'
 
 let world: TestWorld
-eachInAWorld(
+useTestWorld(
   (fresh) => {
     world = fresh
   },

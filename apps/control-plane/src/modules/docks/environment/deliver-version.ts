@@ -6,7 +6,7 @@ import { type Clock, faultPoint } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused } from '../../hosts/index.ts'
-import { liveDockKeys, revokeDockKeys } from '../../keys/index.ts'
+import { listLiveDockKeyIds, revokeDockKeys } from '../../keys/index.ts'
 import {
   clearDelivery,
   mayHavePartialVersion,
@@ -42,7 +42,7 @@ export type DeliverVersion = (
 export function createDeliverVersion({ db, clock, gateway, owner, furnish }: Options): DeliverVersion {
   const deliver = async (operation: OperationRow, dock: OlderDock, hostId: string, version: number) => {
     const { id: dockId, generation } = dock
-    const former = await liveDockKeys(db, dockId)
+    const former = await listLiveDockKeyIds(db, dockId)
     const given = await furnish({ organizationId: operation.organizationId, dockId, liveVersion: version })
     faultPoint('upgrade:deliver:before')
     await gateway.furnish(hostId, dockId, { operationId: operation.id, generation, ...given })

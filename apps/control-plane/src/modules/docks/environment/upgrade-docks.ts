@@ -1,9 +1,9 @@
 /** Starts an upgrade: moves Docks to the current version of their Environment. */
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
-import { type Cause, type OperationRow, takeBlocked } from '../../../engine/index.ts'
-import { answerOperation } from '../core/answer-operation.ts'
+import { type Cause, claimBlockedOperation, type OperationRow } from '../../../engine/index.ts'
 import { saveOperation } from '../core/dock-claim.ts'
+import { runOperationForResponse } from '../core/run-operation-for-response.ts'
 import type { DockContext } from '../dock-context.ts'
 import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
 
@@ -40,8 +40,12 @@ export async function upgradeDocks(
   }
   const { db, clock, runner } = context
   const same = isSameUpgrade(data)
-  const blocked = await takeBlocked(db, operation, { same, lease: runner.lease(), now: clock.now() })
-  if (blocked) return answerOperation(context, blocked)
+  const blocked = await claimBlockedOperation(db, operation, {
+    same,
+    lease: runner.lease(),
+    now: clock.now(),
+  })
+  if (blocked) return runOperationForResponse(context, blocked)
   await saveOperation(context, operation)
-  return answerOperation(context, operation)
+  return runOperationForResponse(context, operation)
 }

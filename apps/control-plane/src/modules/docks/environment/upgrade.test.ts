@@ -2,7 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import { type FreshDatabase, whileLocked } from '@dock/testkit'
 import { insertEnvironment, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
@@ -26,10 +26,10 @@ let database: FreshDatabase
 let admin: Visitor
 let environmentId: string
 
-eachInAWorld(
-  async (fresh, freshDatabase) => {
+useTestWorld(
+  async (fresh, createFreshDatabase) => {
     world = fresh
-    database = freshDatabase
+    database = createFreshDatabase
     await asRole('admin')
     admin = createVisitor(world.caller, { role: 'admin', outsider: 'environment_not_found' })
     const row = await sql<{ id: string }>`select id from environments`.execute(world.db)

@@ -4,7 +4,7 @@
 import { limits } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { batchRows, deleteBatches } from '../../../database/delete-batches.ts'
+import { batchRows, deleteInBatches } from '../../../database/delete-in-batches.ts'
 
 export type ExecKey = { dockId: string; organizationId: string; key: string }
 export type EarlierExec = { id: string; outcomeSealed: string | null }
@@ -94,7 +94,7 @@ export async function freeExecKey(db: Db, key: ExecKey, id: string): Promise<voi
 
 /** Drops outcomes older than `before`, of all organizations. The rows stay, so that no command runs again. */
 export async function dropOutcomes(db: Db, before: Date): Promise<void> {
-  await deleteBatches(
+  await deleteInBatches(
     db,
     sql`update exec_keys set outcome_sealed = null where id in (select id from exec_keys
       where outcome_sealed is not null and created_at <= ${before} limit ${batchRows} for update skip locked)`,

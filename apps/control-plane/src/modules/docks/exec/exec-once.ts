@@ -106,6 +106,6 @@ const replay = async (
 }
 
 /** Drops outcomes older than a day. */
-export function dropOldOutcomes({ db, clock }: Pick<DockContext, 'db' | 'clock'>): Promise<void> {
+export function deleteExpiredOutcomes({ db, clock }: Pick<DockContext, 'db' | 'clock'>): Promise<void> {
   return dropOutcomes(db, new Date(clock.now().getTime() - limits.idempotencyKeepSeconds * 1000))
 }

@@ -1,13 +1,13 @@
 import { limits } from '@dock/contract'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { createDock, dropOldOutcomes, execInDock, stopDock } from '../index.ts'
+import { createDock, deleteExpiredOutcomes, execInDock, stopDock } from '../index.ts'
 
 let world: TestWorld
 let dockId: string
-eachInAWorld(async (fresh) => {
+useTestWorld(async (fresh) => {
   world = fresh
   dockId = (await world.create()).id
 })
@@ -69,10 +69,10 @@ it('keeps sealed outcomes for a day, and the key forever', async () => {
     where dock_id = ${dockId}`.execute(world.db)
   expect(rows.rows[0]?.row).not.toContain('canary')
   world.clock.advance(24 * 3600_000 - 1)
-  await dropOldOutcomes(world.modules.context)
+  await deleteExpiredOutcomes(world.modules.context)
   expect((await exec('again', 'k')).stdout).toBe('canary')
   world.clock.advance(1)
-  await dropOldOutcomes(world.modules.context)
+  await deleteExpiredOutcomes(world.modules.context)
   expect(await outcomeOf(exec('again', 'k'))).toBe('exec_result_expired')
   expect(ran()).toHaveLength(1)
 })

@@ -5,7 +5,12 @@
 import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
-import { captureOf, decide, lockQuarantined, type Quarantined } from '../../hosts/index.ts'
+import {
+  captureIdOf,
+  lockQuarantined,
+  type Quarantined,
+  recordQuarantineDecision,
+} from '../../hosts/index.ts'
 import { dockOfSnapshot, saveAdopted } from './adopted-snapshot.ts'
 
 const gib = 2 ** 30
@@ -102,7 +107,7 @@ export function adoptQuarantined(
         `The entry is ${item.state}. Only entries that their host has confirmed (held) can be adopted.`,
       )
     const { hostId, sizeBytes, generation } = item
-    const snapshotId = captureOf(item)
+    const snapshotId = captureIdOf(item)
     // The database takes precedence over the host's note.
     const dockId = (await dockOfSnapshot(tx, snapshotId)) ?? item.dockId ?? newUuid()
     const known = await knownDock(tx, dockId)
@@ -120,7 +125,7 @@ export function adoptQuarantined(
     const capture = { id: snapshotId, hostId, dockId, organizationId: home, diskGiB: diskGiB(item) }
     const capturedAt = capturedBy(item, now)
     await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
-    await decide(tx, id, 'adopted', now)
+    await recordQuarantineDecision(tx, id, 'adopted', now)
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }
   })

@@ -7,7 +7,7 @@ import { type DeclaredLost, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
-import { unblockHost } from '../../../engine/index.ts'
+import { unblockOperationsOfHost } from '../../../engine/index.ts'
 import { declareHostLost, otherKeeper } from '../../hosts/index.ts'
 
 /** Recomputes `last_snapshot_at` of Docks whose Snapshots changed. */
@@ -42,7 +42,7 @@ export async function declareLost(
     await updateLastSnapshotAt(tx, dockIds)
     const placed = await sql<{ count: number }>`
       select count(*)::int as count from docks where host_id = ${hostId}`.execute(tx)
-    await unblockHost(tx, hostId, now)
+    await unblockOperationsOfHost(tx, hostId, now)
     return { hostId, docks: placed.rows[0]!.count, failedSnapshots: lost.rows.length }
   })
 }

@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld, outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHostOnline } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ import { latestSnapshot } from '../core/kept-snapshot.ts'
 import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -1,6 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
-import { eachInAWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { inventoryOf } from '@dock/testkit/src/docks/fake-host.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
@@ -9,7 +9,7 @@ import { resumeDock } from '../boot/resume-dock.ts'
 import { stopDock } from '../stop/stop-dock.ts'
 
 let world: TestWorld
-eachInAWorld((fresh) => {
+useTestWorld((fresh) => {
   world = fresh
 })
 

@@ -39,7 +39,7 @@ export async function orderLateStops(db: Db, now: Date): Promise<void> {
 }
 
 /** Cancels the user's ordered stops that have not begun. */
-export async function forgetOrderedStops(tx: Tx, userId: string): Promise<void> {
+export async function cancelOrderedStops(tx: Tx, userId: string): Promise<void> {
   await tx.deleteFrom('ordered_stops').where('ordered_by', '=', userId).execute()
 }
 

@@ -2,7 +2,7 @@
 import { type DockState, type ErrorCode, roleReaches, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
-import { type Cause, type OperationRow, unblockDock } from '../../../engine/index.ts'
+import { type Cause, type OperationRow, unblockOperationOfDock } from '../../../engine/index.ts'
 import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
 import { isHostLost, saveCaptureOrders } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
@@ -89,7 +89,7 @@ const claimStop = async (
   const abandons = removesDisk && hostId !== null && (await mayAbandon(context, dock))
   if (state === 'archiving' && !abandons) {
     // A repeated request retries a stop that is blocked on its host.
-    if (await unblockDock(db, id, 'stop', now)) runner.wake()
+    if (await unblockOperationOfDock(db, id, 'stop', now)) runner.wake()
     return { id, state }
   }
   const starts = state === 'provisioning' || state === 'provisioned' || state === 'cloning'

@@ -16,7 +16,7 @@ import {
 } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
 import { commitDock } from '../core/dock-commit.ts'
-import { captureOfLostTime, type LostTimeParts } from '../core/lost-time.ts'
+import { findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
 import { removeCapture } from '../core/remove-from-host.ts'
 import { sizeAfterBoot } from '../core/size-after-boot.ts'
 import type { TtlClock } from '../core/ttl-clock.ts'
@@ -86,7 +86,7 @@ export function createStopSaga(options: {
       data.sizeBytes = capture.sizeBytes
     } catch (error) {
       const capture = { id: captureId, hostId: data.hostId }
-      data.sizeBytes = (await captureOfLostTime(options, operation, capture, error)).sizeBytes
+      data.sizeBytes = (await findLostTimeCapture(options, operation, capture, error)).sizeBytes
       data.wentOn = true
       throw error
     }

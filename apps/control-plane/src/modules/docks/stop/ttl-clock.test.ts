@@ -1,5 +1,5 @@
 import { createLogger } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createDrivenClock, createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -87,7 +87,7 @@ describe('a Dock with a ttl', () => {
   let database: FreshDatabase
   let world: TestWorld
   beforeEach(async () => {
-    database = await freshDatabase()
+    database = await createFreshDatabase()
     world = await createTestWorld(database.db)
     await world.modules.start()
   })

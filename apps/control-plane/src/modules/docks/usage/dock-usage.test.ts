@@ -1,6 +1,6 @@
 import { dockStates, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
@@ -11,7 +11,7 @@ import { deleteDock, readDockStats, stopDock } from '../index.ts'
 let database: FreshDatabase
 let world: TestWorld
 beforeEach(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
 })
 afterEach(() => database.drop())

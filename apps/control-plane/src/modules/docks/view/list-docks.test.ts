@@ -1,6 +1,11 @@
 /** Paging of GET /v1/docks, and of Snapshots in several organizations, over HTTP. */
 import { type Dock, routes, type Snapshot } from '@dock/contract'
-import { addPerson, type ControlPlaneWithHost, controlPlaneWithHost, type TestPerson } from '@dock/testkit'
+import {
+  addPerson,
+  type ControlPlaneWithHost,
+  startControlPlaneWithHost,
+  type TestPerson,
+} from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
@@ -22,7 +27,7 @@ const manyDocks = async (dockId: string): Promise<void> => {
 }
 
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
   person = await addPerson(server)
   organizations = []
   for (const name of ['One', 'Two', 'Three']) {

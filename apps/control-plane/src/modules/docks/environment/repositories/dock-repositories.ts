@@ -6,7 +6,7 @@ import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../../database/database.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../../hosts/index.ts'
-import { whileHostReturns } from '../../core/retry-when-host-reconnects.ts'
+import { retryWhenHostReconnects } from '../../core/retry-when-host-reconnects.ts'
 import type { SecretsOf } from '../variables/dock-secrets.ts'
 import { maskSecrets } from '../variables/mask-secrets.ts'
 import type { BootedDock, PassedRepositories, RepositoryToClone } from './passed-repositories.ts'
@@ -84,7 +84,7 @@ export function createDockRepositories(options: {
       }))
       const body = { operationId, generation, repositories, timeoutMs }
       try {
-        const { failed, cloned, toSetUp } = await whileHostReturns(gateway, hostId, () =>
+        const { failed, cloned, toSetUp } = await retryWhenHostReconnects(gateway, hostId, () =>
           gateway.cloneRepositories(hostId, dockId, body),
         )
         const changed = cloned.length > 0 || toSetUp.length > 0
@@ -108,7 +108,9 @@ export function createDockRepositories(options: {
       const { dockId, hostId, generation } = dock
       const body = { operationId, generation, script, timeoutMs }
       try {
-        const outcome = await whileHostReturns(gateway, hostId, () => gateway.setup(hostId, dockId, body))
+        const outcome = await retryWhenHostReconnects(gateway, hostId, () =>
+          gateway.setup(hostId, dockId, body),
+        )
         if (outcome.exitCode === 0 && !outcome.timedOut) return true
         await recordFailure(dock, explain(outcome))
       } catch (error) {

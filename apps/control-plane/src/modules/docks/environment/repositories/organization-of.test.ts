@@ -1,6 +1,6 @@
 /** Looks up a Dock's organization, only for the current generation on the current host. */
 import { newUuid } from '@dock/foundation'
-import { type FreshDatabase, freshDatabase } from '@dock/testkit'
+import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createOrganizationOf } from './organization-of.ts'
@@ -8,7 +8,7 @@ import { createOrganizationOf } from './organization-of.ts'
 let database: FreshDatabase
 let world: TestWorld
 beforeAll(async () => {
-  database = await freshDatabase()
+  database = await createFreshDatabase()
   world = await createTestWorld(database.db)
 })
 afterAll(() => database.drop())

@@ -1,6 +1,6 @@
 /** Repositories of Environments when Docks start: states, scripts and failures. Over HTTP, with the fake host. */
 import type { Dock, Environment } from '@dock/contract'
-import { type ControlPlaneWithHost, controlPlaneWithHost } from '@dock/testkit'
+import { type ControlPlaneWithHost, startControlPlaneWithHost } from '@dock/testkit'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
@@ -8,7 +8,7 @@ let server: ControlPlaneWithHost
 let environment: Environment
 
 beforeAll(async () => {
-  server = await controlPlaneWithHost()
+  server = await startControlPlaneWithHost()
 })
 afterAll(() => server.stop())
 beforeEach(async () => {

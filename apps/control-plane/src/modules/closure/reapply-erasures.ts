@@ -47,7 +47,7 @@ const erasePersonAgain = async (context: ClosureContext, id: string): Promise<bo
 }
 
 /** Erases each person and organization that exists again. Idempotent. */
-export async function eraseAgain(context: ClosureContext, erased: readonly Erased[]): Promise<void> {
+export async function reapplyErasures(context: ClosureContext, erased: readonly Erased[]): Promise<void> {
   for (const { kind, id } of erased) {
     const isErased = await (kind === 'organization'
       ? eraseOrganization(context, id)

@@ -13,6 +13,6 @@ const nouns =
 const pick = (words: readonly string[]): string => words[randomInt(words.length)]!
 
 /** Returns a name such as `brave-otter`, which is also a valid host name. Not unique. */
-export function spokenName(): string {
+export function readableName(): string {
   return `${pick(adjectives)}-${pick(nouns)}`
 }

@@ -12,7 +12,7 @@ const underWayMax = 2
 const keysMax = 500
 
 /** Returns a lookup function. `load` returns a map of the keys that it found; the other keys resolve to undefined. */
-export function gatherLookups<Value>(
+export function batchLookups<Value>(
   load: (keys: string[]) => Promise<ReadonlyMap<string, Value>>,
 ): Lookup<Value> {
   const waiting = new Map<string, Waiting<Value>[]>()

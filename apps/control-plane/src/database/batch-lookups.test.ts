@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { gatherLookups } from './gather-lookups.ts'
+import { batchLookups } from './batch-lookups.ts'
 
 /** A database whose queries the test answers one by one. */
 const drivenLoad = () => {
@@ -12,7 +12,7 @@ const drivenLoad = () => {
     new Promise<ReadonlyMap<string, string>>((resolve, reject) => {
       queries.push({ keys, answer: (values) => resolve(new Map(Object.entries(values))), fail: reject })
     })
-  return { queries, find: gatherLookups(load) }
+  return { queries, find: batchLookups(load) }
 }
 const soon = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
 

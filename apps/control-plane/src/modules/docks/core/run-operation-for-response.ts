@@ -10,7 +10,7 @@ const answerWithinMs = 5_000
  * Runs an operation whose lease this process holds. Returns its status when it completes or after 5 seconds, whichever
  * comes first. An operation that takes longer continues in the background.
  */
-export async function answerOperation(
+export async function runOperationForResponse(
   { clock, runner }: { clock: Clock; runner: OperationRunner },
   operation: OperationRow,
 ): Promise<Operation> {

@@ -8,7 +8,7 @@ export const batchRows = 1000
  * Repeats a statement that deletes or clears at most {@link batchRows} rows, until it affects fewer rows or has run
  * `batchesMax` times. Returns true if no rows are left. Otherwise the caller's next round continues.
  */
-export async function deleteBatches(
+export async function deleteInBatches(
   db: Db,
   statement: RawBuilder<unknown>,
   batchesMax = 100,

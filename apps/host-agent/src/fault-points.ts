@@ -32,7 +32,7 @@ const stepped = <Part extends object>(
   })
 
 /** Adds fault points to the runtime driver, the disk pool and the networks. */
-export function withFaultSteps<Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
+export function withFaultPoints<Parts extends Pick<DockParts, 'driver' | 'disks' | 'networks'>>(
   parts: Parts,
 ): Parts {
   return faultsArmed
