@@ -6,6 +6,7 @@ import { bootPreparation } from './boot-preparation.ts'
 import { noteOf } from './capture-notes.ts'
 import { bootSpecOf, type DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
+import { endUnreadable } from './end-unreadable.ts'
 import { secretFileEntries } from './environment-entries.ts'
 import type { DockNetwork } from './host-resources.ts'
 import { dockUser } from './login-shell.ts'
@@ -22,21 +23,24 @@ const wasInUse = ({ phase, generation, lastOperation, spec }: DockRecord): boole
   phase !== 'gone' && generation > 0 && (lastOperation !== null || spec?.source.kind === 'own')
 
 /**
- * Frees the Dock's id for a new disk. If something ran on the existing disk, the disk is captured first: the control plane
- * that ordered this boot may be restored from a backup and know less about the Dock than this host. If the capture fails,
- * disk and record are unchanged.
+ * Frees the Dock's id for a new disk. If something ran on the existing disk, or its record cannot be read, the disk is
+ * captured first: the control plane that ordered this boot may be restored from a backup and know less about the Dock than
+ * this host. If the capture fails, disk and record are unchanged.
  */
-const captureFormerDisk = async (dock: DockState, former: DockRecord): Promise<void> => {
+const captureFormerDisk = async (dock: DockState, command: StartDock): Promise<void> => {
   const { disks, captureNotes, clock } = dock.parts
-  const { dockId } = dock
-  if (!wasInUse(former) || !(await disks.has(dockId))) return
+  const { dockId, record: former } = dock
+  if ((former && !wasInUse(former)) || !(await disks.has(dockId))) return
   const captureId = newUuid()
-  const note = noteOf(former, clock.now())
+  const generation = dock.generation || command.generation
+  // The note names the organization, so that the capture is erased together with it.
+  const spec = former?.spec ?? dock.unreadable?.spec ?? bootSpecOf(command)
+  const note = noteOf({ dockId, generation, spec }, clock.now())
   if (note) await captureNotes.write(captureId, note)
   await disks.capture(dockId, captureId)
-  dock.logger.warn({ captureId, generation: former.generation }, 'kept the former disk as a capture')
+  dock.logger.warn({ captureId, generation }, 'kept the former disk as a capture')
   await disks.remove(dockId)
-  await dock.save({ phase: 'gone', ip: null, sandbox: null })
+  if (former) await dock.save({ phase: 'gone', ip: null, sandbox: null })
 }
 
 const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack): Promise<string> => {
@@ -69,8 +73,9 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
   const { dockId } = dock
   const { generation } = command
   const former = dock.record
+  if (dock.unreadable) await endUnreadable(dock)
   if (former?.sandbox) await endOlderGeneration(dock)
-  if (former && command.source.kind !== 'own') await captureFormerDisk(dock, former)
+  if (command.source.kind !== 'own') await captureFormerDisk(dock, command)
   const undo = new UndoStack(dock.logger)
   try {
     const [, rootPath, network] = await settleAll<[unknown, string, DockNetwork]>([

@@ -8,7 +8,7 @@ import { settleAll } from './settle-all.ts'
 /** Captures the disk, attached or not, and writes a note of its owner. On return both are on stable storage. */
 export async function captureWithNote(dock: DockState, captureId: string): Promise<Captured> {
   const { disks, captureNotes, clock } = dock.parts
-  const note = noteOf(dock.record, clock.now())
+  const note = noteOf(dock.record ?? dock.unreadable, clock.now())
   const captured = disks.capture(dock.dockId, captureId)
   if (note) await settleAll([captured, captureNotes.write(captureId, note)])
   return captured

@@ -3,7 +3,7 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isUuid, writeFileDurably } from '@dock/foundation'
 import { captureNote, type DockNote } from '@dock/host-protocol'
-import type { DockRecord } from './dock-record.ts'
+import type { DockRecord, UnreadableRecord } from './dock-record.ts'
 
 const dockNote = captureNote.shape.dock
 
@@ -15,9 +15,12 @@ export type CaptureNotes = {
   remove(captureId: string): Promise<void>
 }
 
+/** What a record says about the Dock; parts of an unreadable record may be missing. */
+type Known = Pick<DockRecord | UnreadableRecord, 'dockId' | 'generation' | 'spec'>
+
 /** Returns a note with the machine that the record describes, or null if the record describes none. */
-export function noteOf(record: DockRecord | null, now: Date): DockNote | null {
-  if (!record?.spec) return null
+export function noteOf(record: Known | null, now: Date): DockNote | null {
+  if (!record?.spec || record.generation === null) return null
   const { hostname, cpus, memoryMiB, diskGiB, organizationId = null } = record.spec
   const { dockId, generation } = record
   const machine = { hostname, cpus, memoryMiB, diskGiB }

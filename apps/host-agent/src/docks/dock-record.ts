@@ -65,9 +65,24 @@ export const dockRecord = z.strictObject({
 })
 export type DockRecord = z.infer<typeof dockRecord>
 
+/**
+ * A record whose file cannot be read or parsed, such as one that a later version wrote. Generation and machine are null if
+ * they cannot be read either.
+ */
+export type UnreadableRecord = {
+  dockId: string
+  generation: number | null
+  spec: BootSpec | null
+  /** Why it cannot be read, for the log. */
+  error: unknown
+}
+
+/** The fields of an unreadable record that are read on their own. The columns of a generation hold 32 bits. */
+const legibleFields = z.object({ generation: z.int32().positive(), spec: bootSpec.nullable().catch(null) })
+
 export type DockRecords = {
-  /** Reads all records. `unreadable` lists the Docks whose file cannot be parsed: nothing of theirs may be removed. */
-  readAll(): Promise<{ records: DockRecord[]; unreadable: string[] }>
+  /** Reads all records. Nothing of a Dock whose record is unreadable may be removed without an order. */
+  readAll(): Promise<{ records: DockRecord[]; unreadable: UnreadableRecord[] }>
   /** On return the record is on stable storage. */
   write(record: DockRecord): Promise<void>
   remove(dockId: string): Promise<void>
@@ -78,26 +93,31 @@ const extension = '.json'
 /** Stores records as files `<folder>/<dockId>.json`. Creates the folder if it is missing. */
 export function createDockRecords(folder: string): DockRecords {
   const pathOf = (dockId: string) => join(folder, `${dockId}${extension}`)
-  const readOne = async (dockId: string): Promise<DockRecord | null> => {
+  const readOne = async (dockId: string): Promise<DockRecord | UnreadableRecord> => {
+    let contents: unknown
     try {
-      const record = dockRecord.parse(JSON.parse(await readFile(pathOf(dockId), 'utf8')))
-      return record.dockId === dockId ? record : null
-    } catch {
-      return null
+      contents = JSON.parse(await readFile(pathOf(dockId), 'utf8'))
+      const record = dockRecord.parse(contents)
+      if (record.dockId === dockId) return record
+      contents = undefined
+      throw new Error(`the file holds the record of ${record.dockId}`)
+    } catch (error) {
+      const legible = legibleFields.safeParse(contents)
+      return { dockId, generation: null, spec: null, ...legible.data, error }
     }
   }
   return {
     readAll: async () => {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const records: DockRecord[] = []
-      const unreadable: string[] = []
+      const unreadable: UnreadableRecord[] = []
       for (const name of await readdir(folder)) {
         if (name.endsWith('.tmp')) await rm(join(folder, name), { force: true })
         const dockId = name.slice(0, -extension.length)
         if (!name.endsWith(extension) || !isUuid(dockId)) continue
         const record = await readOne(dockId)
-        if (record) records.push(record)
-        else unreadable.push(dockId)
+        if ('error' in record) unreadable.push(record)
+        else records.push(record)
       }
       return { records, unreadable }
     },

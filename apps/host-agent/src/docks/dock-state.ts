@@ -12,7 +12,7 @@ import { AgentRefusal } from './agent-refusal.ts'
 import type { BootQueue } from './boot-queue.ts'
 import type { CaptureNotes } from './capture-notes.ts'
 import type { DockEvents } from './dock-events.ts'
-import type { DockRecord, DockRecords } from './dock-record.ts'
+import type { DockRecord, DockRecords, UnreadableRecord } from './dock-record.ts'
 import type { Emitter } from './emitter.ts'
 import type { DiskPool, Networks } from './host-resources.ts'
 import type { Unpacking } from './unpack-in-dock.ts'
@@ -65,6 +65,7 @@ export class DockState {
   unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay
   #record: DockRecord | null
+  #unreadable: UnreadableRecord | null
   #live: SandboxHandle | null = null
   #uses = 0
   #wasUsed = false
@@ -73,12 +74,19 @@ export class DockState {
   #written: Promise<unknown> = Promise.resolve()
   readonly #onDeath: () => void
 
-  constructor(dockId: string, parts: DockParts, record: DockRecord | null, onDeath: () => void) {
+  constructor(
+    dockId: string,
+    parts: DockParts,
+    known: DockRecord | UnreadableRecord | null,
+    onDeath: () => void,
+  ) {
     this.dockId = dockId
     this.parts = parts
     this.logger = parts.logger.child({ dockId })
     this.relay = new LoopbackRelay(parts.driver)
-    this.#record = record
+    const isUnreadable = known !== null && 'error' in known
+    this.#record = isUnreadable ? null : known
+    this.#unreadable = isUnreadable ? known : null
     this.#onDeath = onDeath
   }
 
@@ -86,19 +94,32 @@ export class DockState {
     return this.#record
   }
 
+  /** The readable parts of an unreadable record; null once a new record is saved in its place. */
+  get unreadable(): UnreadableRecord | null {
+    return this.#unreadable
+  }
+
+  /** The newest known generation, or 0. A command of an older generation is refused. */
+  get generation(): number {
+    return this.#record?.generation ?? this.#unreadable?.generation ?? 0
+  }
+
   /** The live sandbox, or null if its end was ordered. */
   get live(): SandboxHandle | null {
     return this.#live
   }
 
-  /** Changes the record, in memory immediately. On return the record is on stable storage. */
+  /**
+   * Changes the record, in memory immediately. On return the record is on stable storage. If the former record is
+   * unreadable, `change` must name a generation: 0 is the warm pool's, whose disks are removed.
+   */
   async save(change: Partial<DockRecord> & Pick<DockRecord, 'phase'>): Promise<void> {
     const record: DockRecord = {
       version: 1,
       dockId: this.dockId,
       generation: 0,
       bootId: this.parts.bootId,
-      spec: null,
+      spec: this.#unreadable?.spec ?? null,
       ip: null,
       sandbox: null,
       lastOperation: null,
@@ -109,6 +130,7 @@ export class DockState {
       changedAt: this.parts.clock.now().toISOString(),
     }
     this.#record = record
+    this.#unreadable = null
     // Writes of one record run in sequence, so that the newest one remains.
     const written = this.#written.then(() => this.parts.records.write(record))
     this.#written = written.catch(() => undefined)
@@ -157,7 +179,7 @@ export class DockState {
    * it is released. Throws `stale_generation`, `not_running`, or `frozen` while the pool guard freezes all Docks.
    */
   async use(generation: number): Promise<SandboxUse> {
-    const current = this.#record?.generation ?? 0
+    const current = this.generation
     if (generation < current) {
       throw new AgentRefusal('stale_generation', `the Dock is at generation ${current}`)
     }

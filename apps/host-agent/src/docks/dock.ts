@@ -11,8 +11,9 @@ import { captureDock } from './capture-dock.ts'
 import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
 import { destroyDock } from './destroy-dock.ts'
-import type { DockRecord } from './dock-record.ts'
+import type { DockRecord, UnreadableRecord } from './dock-record.ts'
 import { type DockParts, DockState, type RunningDock, type SandboxUse } from './dock-state.ts'
+import { endUnreadable } from './end-unreadable.ts'
 import { execInDock } from './exec-in-dock.ts'
 import { furnishDock } from './furnish-dock.ts'
 import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
@@ -29,8 +30,8 @@ export class Dock {
   #cloning: { operationId: string; answer: Promise<protocol.ClonedRepositories> } | null = null
   #setup: { operationId: string; answer: Promise<protocol.SetupOutcome> } | null = null
 
-  constructor(dockId: string, parts: DockParts, record: DockRecord | null) {
-    this.#state = new DockState(dockId, parts, record, () => this.#onDeath())
+  constructor(dockId: string, parts: DockParts, known: DockRecord | UnreadableRecord | null) {
+    this.#state = new DockState(dockId, parts, known, () => this.#onDeath())
   }
 
   get record(): DockRecord | null {
@@ -44,7 +45,7 @@ export class Dock {
 
   /** True if this host has no record of the Dock and no command for it is in progress. */
   get isUnknown(): boolean {
-    return this.#state.record === null && !this.#lane.isBusy
+    return this.#state.record === null && this.#state.unreadable === null && !this.#lane.isBusy
   }
 
   /** The Dock with its live sandbox, or null. Null for sandboxes of the warm pool. */
@@ -167,15 +168,22 @@ export class Dock {
   shutdown(): Promise<void> {
     return this.#lane.exclusively(async () => {
       if (this.isPooled) return await discardPooled(this.#state)
+      if (this.#state.unreadable) return await endUnreadable(this.#state)
       if (!this.#state.live) return
       await endGracefully(this.#state)
       await this.#state.save({ phase: 'stopped', ip: null, sandbox: null })
     })
   }
 
-  /** Returns this Dock's part of the inventory, or null if nothing of the Dock is left. */
+  /**
+   * Returns this Dock's part of the inventory, or null if nothing of the Dock is left. A Dock with an unreadable record is
+   * reported as stopped, because its disk is here; without a readable generation it cannot be reported.
+   */
   report(): protocol.RuntimeReport | null {
-    const { record } = this.#state
+    const { record, unreadable } = this.#state
+    if (unreadable?.generation) {
+      return { dockId: unreadable.dockId, generation: unreadable.generation, state: 'stopped', ip: null }
+    }
     if (!record || record.phase === 'gone' || this.isPooled) return null
     const { dockId, generation, phase, ip } = record
     const ended = endOf(record, this.#state.parts.bootId)
@@ -195,9 +203,9 @@ export class Dock {
   ): Promise<Answer> {
     const { operationId, generation } = command
     return this.#lane.submit({ kind, operationId, generation }, async (afterwards) => {
-      const { record } = this.#state
-      if (record && generation < record.generation) {
-        throw new AgentRefusal('stale_generation', `the Dock is at generation ${record.generation}`)
+      const { record, generation: newest } = this.#state
+      if (generation < newest) {
+        throw new AgentRefusal('stale_generation', `the Dock is at generation ${newest}`)
       }
       const last = record?.lastOperation
       const isRepeated =

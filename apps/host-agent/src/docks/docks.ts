@@ -2,7 +2,7 @@
 import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
-import type { DockRecord } from './dock-record.ts'
+import type { DockRecord, UnreadableRecord } from './dock-record.ts'
 import type { DockParts, DockState, RunningDock } from './dock-state.ts'
 import type { PoolKind } from './pool-boot.ts'
 
@@ -110,9 +110,8 @@ export class Docks {
     const { records, logger, clock } = this.#parts
     const kept = await records.readAll()
     const adopted = new Set<string>()
-    const leftAlone = new Set(kept.unreadable)
-    for (const dockId of leftAlone)
-      logger.error({ dockId }, 'the record of a Dock cannot be read; leaving it alone')
+    const leftAlone = new Set(kept.unreadable.map(({ dockId }) => dockId))
+    await this.#keepUnreadable(kept.unreadable)
     await this.#endUnowned(kept.records, leftAlone)
     for (const record of kept.records) {
       const { dockId } = record
@@ -130,6 +129,17 @@ export class Docks {
     }
     await this.#removeOrphans(adopted, leftAlone)
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
+  }
+
+  /** Makes unreadable Docks with a disk known, so that commands find them and reports name them. Changes nothing of theirs. */
+  async #keepUnreadable(unreadable: readonly UnreadableRecord[]): Promise<void> {
+    const { disks, logger } = this.#parts
+    for (const record of unreadable) {
+      const { dockId, generation, error } = record
+      const hasDisk = await disks.has(dockId)
+      logger.error({ err: error, dockId, generation, hasDisk }, 'the record of a Dock cannot be read')
+      if (hasDisk) this.#docks.set(dockId, new Dock(dockId, this.#parts, record))
+    }
   }
 
   /** Shuts down every sandbox and refuses further commands. Disks are kept for the next start. */

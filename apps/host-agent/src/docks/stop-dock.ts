@@ -8,11 +8,13 @@ import { AgentRefusal } from './agent-refusal.ts'
 import { captureWithNote } from './capture-dock.ts'
 import type { DoAfterwards } from './command-lane.ts'
 import type { DockState } from './dock-state.ts'
+import { endUnreadable } from './end-unreadable.ts'
 import { requireRoom } from './host-resources.ts'
 import { shutDownProcesses } from './shut-down-processes.ts'
 
 /** Ends the sandbox gracefully and removes the network. The disk is detached and kept. */
 export async function endGracefully(dock: DockState): Promise<void> {
+  if (dock.unreadable) return await endUnreadable(dock)
   const { networks, disks } = dock.parts
   const live = dock.release()
   await Promise.all([dock.save({ phase: 'stopping' }), live ? shutDownProcesses(dock, live) : null])
@@ -33,6 +35,11 @@ const freezeOrEnd = async (dock: DockState, live: SandboxHandle): Promise<void> 
 /** Captures everything that the Dock wrote. Nothing runs in it afterwards. If this throws, the Dock runs on. */
 const captureForStop = async (dock: DockState, captureId: string): Promise<Captured> => {
   const { disks, driver } = dock.parts
+  if (dock.unreadable) {
+    // No record is saved before the capture: after a crash in between, the next agent would know less about the disk.
+    await endUnreadable(dock)
+    return await captureWithNote(dock, captureId)
+  }
   if (!dock.live || !driver.freeze) {
     await endGracefully(dock)
     const stopped = dock.save({ phase: 'stopped', ip: null, sandbox: null })
@@ -94,7 +101,7 @@ export async function stopDock(
 ): Promise<StoppedDock> {
   const { captureId, generation, operationId } = command
   const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
-  if (phase === 'gone') {
+  if (phase === 'gone' && !dock.unreadable) {
     return { capture: captureId ? await findEarlierCapture(dock, captureId) : null }
   }
   const finished = (result: StoppedDock) => ({
