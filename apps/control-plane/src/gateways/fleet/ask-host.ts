@@ -1,5 +1,6 @@
 /** Requests to a host's agent whose response is a stream. */
 import { type AgentLink, type AgentStream, refusalOf, type StreamOptions } from '@dock/host-protocol'
+import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
 import { translated } from './translate-failure.ts'
 
 /** Sends a request and returns the open response. Throws HostRefused or HostUnreachable. */
@@ -17,7 +18,8 @@ export function askOver(link: (hostId: string) => AgentLink): Ask {
       (async () => {
         const answer = await link(hostId).stream(method, path, options)
         if (answer.status === 200) return answer
-        throw refusalOf(answer.status, (await answer.stream.toArray()).join(''))
+        // A refusal that is too long to be one counts as one that cannot be read.
+        throw refusalOf(answer.status, (await readAtMost(answer.stream, shortBodyBytesMax)) ?? '')
       })(),
     )
 }

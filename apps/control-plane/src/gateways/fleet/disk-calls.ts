@@ -6,6 +6,7 @@ import { type NamedChunk, namedChunk, namedDisk, readLines } from '@dock/host-pr
 import * as z from 'zod'
 import { diskBytesOf, HostRefused } from '../../modules/hosts/index.ts'
 import type { Ask } from './ask-host.ts'
+import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
 import { translatedStream } from './translate-failure.ts'
 
 const headEnd = '\n'
@@ -75,7 +76,9 @@ export function diskCalls(ask: Ask): DiskCalls {
         // An error of the source explains more than the aborted request that it causes.
         (error: unknown) => Promise.reject(failure ?? error),
       )
-      return JSON.parse(Buffer.concat((await stream.toArray()) as Buffer[]).toString('utf8'))
+      const answer = await readAtMost(stream, shortBodyBytesMax)
+      if (answer === null) throw new HostRefused('failed', 'the answer is not in the protocol')
+      return JSON.parse(answer)
     },
   }
 }

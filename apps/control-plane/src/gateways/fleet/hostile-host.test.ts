@@ -1,4 +1,5 @@
 /** A host with a valid credential attacks the control plane over real links. Checks the cost and the effect. */
+import { Readable } from 'node:stream'
 import { newUuid, systemClock } from '@dock/foundation'
 import {
   type HostileHost,
@@ -137,6 +138,40 @@ it('cannot send an endless list of chunks', async () => {
     expect(sent).toBeLessThan(5_120 + 200_000)
   }
 })
+
+it.each([
+  ['refusal', 500],
+  ['answer', 200],
+])(
+  'has an endless %s cut off',
+  async (_, status) => {
+    const bytesMax = 64 * 2 ** 20
+    let sent = 0
+    let cancelled = 0
+    answer = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => {
+            sent += 2 ** 16
+            controller.enqueue(Buffer.alloc(2 ** 16, 'x'))
+            if (sent > bytesMax) controller.close()
+          },
+          cancel: () => {
+            cancelled += 1
+          },
+        }),
+        { status },
+      )
+    const { gateway } = controlPlane.controlPlane.docks.context
+    const frames = Readable.from([])
+    const restored = gateway.restoreCapture(host.hostId, newUuid(), { keys: 'keys', diskBytes: gib }, frames)
+    await expect(restored).rejects.toMatchObject({ name: 'HostRefused', code: 'failed' })
+    await vi.waitFor(() => expect(cancelled).toBe(1), 60_000)
+    // The links buffer some more.
+    expect(sent).toBeLessThan(bytesMax / 2)
+  },
+  60_000,
+)
 
 it('that sends an endless list of captures stays online, and is soon read no further', async () => {
   let sent = 0
