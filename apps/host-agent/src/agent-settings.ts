@@ -23,6 +23,7 @@ const environment = z.object({
   DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),
   DOCK_NAMES_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(200),
   DOCK_CONTROL_SOCKET: z.enum(['on', 'off']).default('on'),
+  DOCK_TUNE_KERNEL: z.enum(['on', 'off']).default('on'),
   DOCK_PLAIN_HTTP: z.enum(['on', 'off']).default('off'),
 })
 
@@ -58,6 +59,8 @@ export type AgentSettings = {
   networkLimits: NetworkLimits
   /** How fast durable copies may read this host's disks. */
   copyPace: CopyPace
+  /** Whether the agent may change the kernel's limits of dirty memory and its switch for RCU grace periods. */
+  tuneKernel: boolean
 }
 
 /** Reads and checks the settings. Throws an error that names the variable if a value is invalid. */
@@ -81,6 +84,7 @@ export function readAgentSettings(variables: NodeJS.ProcessEnv): AgentSettings {
       newConnectionsPerSecond: data.DOCK_NEW_CONNECTIONS_PER_SECOND,
       namesPerSecond: data.DOCK_NAMES_PER_SECOND,
     },
+    tuneKernel: data.DOCK_TUNE_KERNEL === 'on',
     copyPace: { bytesPerSecond: data.DOCK_COPY_MIB_PER_SECOND * 2 ** 20 },
   }
 }

@@ -8,10 +8,11 @@ import { createDiskPool } from './disks/disk-pool.ts'
 import { withFaultPoints } from './fault-points.ts'
 import { readBootId } from './host-facts.ts'
 import { createNetworks } from './network/create-networks.ts'
-import { withRcuExpeditedIn } from './rcu-expedited.ts'
+import { forbidRcuExpedited, withRcuExpeditedIn } from './rcu-expedited.ts'
 
 const machineParts = (settings: AgentSettings, logger: Logger) => {
   const { hostFolder, runFolder, runscPath, controlSocket } = settings
+  if (!settings.tuneKernel) forbidRcuExpedited()
   const driver = createGvisorDriver({
     runscPath,
     rootDir: join(hostFolder, 'runsc'),
@@ -23,6 +24,7 @@ const machineParts = (settings: AgentSettings, logger: Logger) => {
   const disks = createDiskPool({
     poolDir: join(hostFolder, 'pool'),
     mountsDir: join(hostFolder, 'mounts'),
+    limitsDirtyMemory: settings.tuneKernel,
     logger,
   })
   const networks = createNetworks({

@@ -8,8 +8,15 @@ import { writeFileSync } from 'node:fs'
 
 const switchPath = '/sys/kernel/rcu_expedited'
 let users = 0
+let isAllowed = true
+
+/** Leaves the kernel's switch alone from now on. */
+export function forbidRcuExpedited(): void {
+  isAllowed = false
+}
 
 const set = (value: '0' | '1'): void => {
+  if (!isAllowed) return
   try {
     writeFileSync(switchPath, value)
   } catch {

@@ -202,6 +202,11 @@ export const allSettings: readonly Setting[] = [
     sets: 'host agent: booted sandboxes kept ready for creates; `0`: none',
   },
   {
+    names: ['DOCK_TUNE_KERNEL'],
+    usual: '`on`',
+    sets: 'host agent: `off` leaves the kernel’s limits of dirty memory and its switch for RCU grace periods alone: [what Dock changes](docs/operate/what-dock-changes.md)',
+  },
+  {
     names: ['DOCK_CONTROL_SOCKET'],
     usual: '`on`',
     sets: 'host agent: `off` starts commands with `runsc exec` instead of the sandbox’s control socket, which is slower',

@@ -106,6 +106,23 @@ describe('create and attach', () => {
     expect((await readFile(`/sys/block/${device}/queue/logical_block_size`, 'utf8')).trim()).toBe('4096')
   })
 
+  it.each([
+    ['limits', true, 1],
+    ['leaves alone', false, 0],
+  ])('%s the dirty memory of a disk if the operator decides so', async (_, limitsDirtyMemory, strict) => {
+    // A loop device keeps the limit of its former disk.
+    for (const device of (await readdir('/sys/block')).filter((name) => name.startsWith('loop')))
+      if (!existsSync(`/sys/block/${device}/loop/backing_file`))
+        await writeFile(`/sys/block/${device}/bdi/strict_limit`, '0', { flag: 'r+' }).catch(() => undefined)
+    const other = createDiskPool({ poolDir, mountsDir, logger, reserveBytes: 2 ** 20, limitsDirtyMemory })
+    await other.create('a', { from: { image: 'small' }, diskGiB: 1 })
+    const { rootPath } = await other.attach('a')
+    const device = run('findmnt', '-n', '-o', 'SOURCE', rootPath).trim().replace('/dev/', '')
+    const limit = await readFile(`/sys/block/${device}/bdi/strict_limit`, 'utf8').catch(() => null)
+    // Kernels before 6.2 have no strict limit.
+    if (limit !== null) expect(Number(limit)).toBe(strict)
+  })
+
   it('makes a disk of the requested size, and keeps the resized image for the next Dock', async () => {
     const sizeOf = (root: string) => Number(run('df', '-B1', '--output=size', root).split('\n')[1])
     const first = await dock('a', 5)

@@ -34,6 +34,8 @@ export type DiskPoolOptions = {
   reserveBytes?: number
   /** How long a detach waits for other mount namespaces to release the disk. Default 10 s. */
   releaseDeadlineMs?: number
+  /** Whether the pool limits dirty memory, of the machine and of each disk. Default true. */
+  limitsDirtyMemory?: boolean
 }
 
 const checked = (id: string): string => {
@@ -44,6 +46,7 @@ const checked = (id: string): string => {
 /** Creates the pool at `poolDir`. Call `recover` once before anything else. */
 export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const { poolDir, mountsDir, logger, reserveBytes, releaseDeadlineMs = 10_000 } = options
+  const { limitsDirtyMemory = true } = options
   let opened: Promise<DiskSystem> | undefined
   const kernel = (): Promise<DiskSystem> => {
     opened ??= openDiskSystem(logger)
@@ -144,7 +147,8 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         const file = join(dockPath(dockId), 'disk.raw')
         if (!(await exists(file))) throw new NotInPool(`this host has no disk of Dock ${dockId}`)
         await mkdir(rootPath, { recursive: true })
-        await limitDeviceDirtyMemory(await (await kernel()).mount(file, rootPath), logger)
+        const device = await (await kernel()).mount(file, rootPath)
+        if (limitsDirtyMemory) await limitDeviceDirtyMemory(device, logger)
         return { rootPath }
       }),
 
@@ -222,7 +226,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         if (dirname(path) === mountsDir) await system.thaw(path)
       }
       resetRcuExpedited()
-      await limitDirtyMemory(logger)
+      if (limitsDirtyMemory) await limitDirtyMemory(logger)
       for (const folder of ['docks', 'captures', 'images', 'variants']) {
         await mkdir(join(poolDir, folder), { recursive: true })
         for (const name of await readdir(join(poolDir, folder))) {
