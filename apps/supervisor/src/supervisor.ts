@@ -7,6 +7,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type Identity, makeOwnFolder, requireOwnFolder, rotateLogs, systemClock } from '@dock/foundation'
 import { controlPlaneProgram, readIdentity, startDatabase } from './control-plane.ts'
+import { lastFatalMessage } from './fatal-message.ts'
 import { makeFirstDock } from './first-dock.ts'
 import { greeting } from './greeting.ts'
 import { cleanUpHost, controlUrl, hostAgentProgram, publicUrl } from './host-agent.ts'
@@ -97,9 +98,12 @@ export function createSupervisor(
   }
   const reasonToGiveUp = (name: string, logName: string, process: Kept) => (): string | undefined => {
     if (stopping) return 'stopped while starting'
-    return process.failures() >= failuresMax
-      ? `${name} ends repeatedly; ${join(settings.dataDir, 'logs', logName)} says why`
-      : undefined
+    if (process.failures() < failuresMax) return undefined
+    const path = join(settings.dataDir, 'logs', logName)
+    const message = lastFatalMessage(path, startedAt)
+    return message
+      ? `${name} does not start: ${message} (more in ${path})`
+      : `${name} ends repeatedly; ${path} says why`
   }
   const endLeftover = async (program: Program): Promise<void> => {
     const leftover = await readPidFile(program.pidPath)
