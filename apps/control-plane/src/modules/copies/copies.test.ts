@@ -152,7 +152,7 @@ describe('a copy', () => {
     await writeFile(join(folder, chunk), bytes)
     world.host.captures.delete(snapshotId)
     await sql`update snapshots set host_id = null where id = ${snapshotId}`.execute(world.db)
-    await expect(ensureCapture(context, snapshotId, world.hostId)).rejects.toThrow(/broken|unpacked/)
+    await expect(ensureCapture(context, snapshotId, world.hostId)).rejects.toThrow(/authentication failed/)
     expect(world.host.captures.has(snapshotId)).toBe(false)
   })
 
