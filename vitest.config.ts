@@ -1,7 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
+/**
+ * Polls return as soon as they succeed. Vitest's default is to give up after one second, in which a busy machine may not
+ * even write a file durably.
+ */
+const patientPolls = { expect: { poll: { timeout: 60_000 } } }
+
 const database = {
+  ...patientPolls,
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
@@ -9,7 +16,7 @@ const database = {
   maxWorkers: Math.max(2, availableParallelism()),
 }
 
-const realDocks = { testTimeout: 240_000, hookTimeout: 600_000 }
+const realDocks = { ...patientPolls, testTimeout: 240_000, hookTimeout: 600_000 }
 const oneFileAtATime = { fileParallelism: false }
 
 export default defineConfig({
