@@ -23,12 +23,15 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { type DiskPool, NoSpace, NotInPool } from '../docks/host-resources.ts'
 import { NotRegularFile } from './capture-reader.ts'
 import { HostileDisk } from './check-foreign-disk.ts'
+import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
 import { createDiskPool } from './disk-pool.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { openDiskSystem } from './open-disk-system.ts'
 import { preparePool } from './prepare-pool.ts'
 import { DiskTooSmall } from './resize-disk.ts'
 import type { FillingDisk } from './write-new-disk.ts'
+
+vi.mock('./dirty-memory.ts', { spy: true })
 
 /** Long, because other tests on this machine make mount namespaces, which hold a copy of a mounted disk until they end. */
 const releaseDeadlineMs = 60_000
@@ -107,21 +110,28 @@ describe('create and attach', () => {
   })
 
   it.each([
-    ['limits', true, 1],
-    ['leaves alone', false, 0],
-  ])('%s the dirty memory of a disk if the operator decides so', async (_, limitsDirtyMemory, strict) => {
-    // A loop device keeps the limit of its former disk.
-    for (const device of (await readdir('/sys/block')).filter((name) => name.startsWith('loop')))
-      if (!existsSync(`/sys/block/${device}/loop/backing_file`))
-        await writeFile(`/sys/block/${device}/bdi/strict_limit`, '0', { flag: 'r+' }).catch(() => undefined)
-    const other = createDiskPool({ poolDir, mountsDir, logger, reserveBytes: 2 ** 20, limitsDirtyMemory })
-    await other.create('a', { from: { image: 'small' }, diskGiB: 1 })
-    const { rootPath } = await other.attach('a')
-    const device = run('findmnt', '-n', '-o', 'SOURCE', rootPath).trim().replace('/dev/', '')
-    const limit = await readFile(`/sys/block/${device}/bdi/strict_limit`, 'utf8').catch(() => null)
-    // Kernels before 6.2 have no strict limit.
-    if (limit !== null) expect(Number(limit)).toBe(strict)
-  })
+    ['limits', true],
+    ['leaves alone', false],
+  ])(
+    '%s the dirty memory of the machine and of a disk if the operator decides so',
+    async (_, limitsDirtyMemory) => {
+      vi.clearAllMocks()
+      const other = createDiskPool({ poolDir, mountsDir, logger, reserveBytes: 2 ** 20, limitsDirtyMemory })
+      await other.recover()
+      await other.create('a', { from: { image: 'small' }, diskGiB: 1 })
+      const { rootPath } = await other.attach('a')
+      const device = run('findmnt', '-n', '-o', 'SOURCE', rootPath).trim().replace('/dev/', '')
+      // The kernel cannot tell who limited a loop device: it keeps the limit of its former disk, also of another program.
+      expect(vi.mocked(limitDirtyMemory)).toHaveBeenCalledTimes(limitsDirtyMemory ? 1 : 0)
+      expect(vi.mocked(limitDeviceDirtyMemory).mock.calls).toEqual(
+        limitsDirtyMemory ? [[device, logger]] : [],
+      )
+      if (!limitsDirtyMemory) return
+      const limit = await readFile(`/sys/block/${device}/bdi/strict_limit`, 'utf8').catch(() => null)
+      // Kernels before 6.2 have no strict limit.
+      if (limit !== null) expect(Number(limit)).toBe(1)
+    },
+  )
 
   it('makes a disk of the requested size, and keeps the resized image for the next Dock', async () => {
     const sizeOf = (root: string) => Number(run('df', '-B1', '--output=size', root).split('\n')[1])
