@@ -123,6 +123,16 @@ describe.each([
     expect(await capturesOf()).toHaveLength(1)
   })
 
+  test('runs on when a stop finds no room for the capture', async () => {
+    const { room } = host.disks
+    host.disks.room = () => ({ ...room(), freeBytes: 0 })
+    await expect(dock().stop({ ...command(3), captureId: newUuid() })).rejects.toBeInstanceOf(NoSpace)
+    expect((await host.residue()).sandboxes).toEqual([`${dockId}/3`])
+    host.disks.room = room
+    await dock().stop({ ...command(3), captureId: newUuid() })
+    expect(await capturesOf()).toHaveLength(1)
+  })
+
   test('keeps its disk when the agent ends while that is captured', async () => {
     for (const order of [
       () => dock().start(startCommand({ generation: 4 })),

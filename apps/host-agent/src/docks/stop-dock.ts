@@ -115,7 +115,8 @@ export async function stopDock(
     return result
   }
   // Check this before any process is asked to end: without room for a capture the Dock must run on unchanged.
-  if (dock.live) requireRoom(dock.parts.disks.room())
+  // Whether the sandbox of an unreadable record runs is not known, so it may.
+  if (dock.live || dock.unreadable) requireRoom(dock.parts.disks.room())
   const result: StoppedDock = { capture: await captureForStop(dock, captureId) }
   // The capture is durable, so respond now. If the agent ends before the cleanup, its next start removes the rest.
   await dock.save({ phase: 'gone', ...finished(result) })
