@@ -153,7 +153,7 @@ test('a stream of 100 MB arrives whole while events flow on the other channel', 
   const events = createInterface({ input: (await control.link.stream('GET', '/events')).stream })
   const { stream } = await bulk.link.stream('GET', '/bulk')
   let received = 0
-  let longestMs = 0
+  let mostBetween = 0
   const whole = (async () => {
     for await (const chunk of stream) received += (chunk as Buffer).length
   })()
@@ -164,16 +164,17 @@ test('a stream of 100 MB arrives whole while events flow on the other channel', 
   const lines = events[Symbol.asyncIterator]()
   let count = 0
   while (!over) {
-    const before = performance.now()
+    const before = received
     tick?.()
     const line = await lines.next()
     expect(JSON.parse(line.value as string)).toEqual({ n: count++ })
-    longestMs = Math.max(longestMs, performance.now() - before)
+    mostBetween = Math.max(mostBetween, received - before)
   }
   await whole
   expect(received).toBe(total)
   expect(count).toBeGreaterThan(10)
-  expect(longestMs).toBeLessThan(1000)
+  // No event waits for more than a part of the stream, however slow the machine is.
+  expect(mostBetween).toBeLessThan(total / 4)
 })
 
 test('a slow reader pauses the producer, and destroying the stream cancels it', async () => {
