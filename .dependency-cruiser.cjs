@@ -20,6 +20,7 @@ const copyFormat = '^packages/copy-format/'
 const sdk = '^packages/sdk/'
 const engine = `${app}/engine/`
 const database = `${app}/database/`
+const publicWeb = `${app}/public-web/`
 const moduleFaces = `${app}/modules/[^/]+/index\\.ts$`
 
 module.exports = {
@@ -84,6 +85,22 @@ module.exports = {
     },
     only('engine', engine, [foundation, database]),
     only('object-store', `${app}/object-store/`, [foundation]),
+    only('public-web', publicWeb, [foundation]),
+    {
+      name: 'public-web-is-reached-through-its-index',
+      severity: 'error',
+      from: { path: ours, pathNot: [tests, publicWeb] },
+      to: { path: publicWeb, pathNot: `${publicWeb}index\\.ts$` },
+    },
+    {
+      name: 'only-modules-and-the-composition-use-public-web',
+      severity: 'error',
+      from: {
+        path: `${app}/`,
+        pathNot: [tests, publicWeb, `${app}/modules/`, `${app}/(composition|main|[a-z]+-modules)[^/]*\\.ts$`],
+      },
+      to: { path: publicWeb },
+    },
     only('sealing', `${app}/sealing/`, [foundation, database, engine]),
     only('database', database, [contract, foundation]),
     {

@@ -1,0 +1,86 @@
+/**
+ * Sends one POST over a socket that is already connected, and reads the answer as far as Dock needs it. No agent is
+ * involved, so there is no pool, no proxy and no redirect.
+ */
+import { type ClientRequest, type IncomingMessage, request } from 'node:http'
+import type { Socket } from 'node:net'
+
+export type Answer = { status: number; retryAfter: string | undefined }
+
+export class MalformedAnswer extends Error {}
+
+export type Outgoing = {
+  url: URL
+  headers: Readonly<Record<string, string>>
+  body: string | Uint8Array
+}
+
+const headerBytesMax = 8 * 1024
+const bodyBytesRead = 1024
+/** Each answer of this kind may have headers of its own, so their number is bounded too. */
+const informationalMax = 16
+
+const closedEarly = 'The receiver closed the connection before its answer was complete.'
+const notHttp = 'The receiver sent an answer that is not valid HTTP/1.1, or whose headers exceed 8 KiB.'
+
+const explain = (error: NodeJS.ErrnoException): MalformedAnswer =>
+  error instanceof MalformedAnswer
+    ? error
+    : new MalformedAnswer(error.code?.startsWith('HPE_') ? notHttp : closedEarly)
+
+/** Calls back once the body has ended or its first KiB has arrived. */
+const readBodyStart = (response: IncomingMessage, done: () => void): void => {
+  let bytes = 0
+  response.on('data', (piece: Buffer) => {
+    bytes += piece.length
+    if (bytes >= bodyBytesRead) done()
+  })
+  response.once('end', done)
+}
+
+const startRequest = (socket: Socket, { url, headers, body }: Outgoing): ClientRequest =>
+  request({
+    createConnection: () => socket,
+    method: 'POST',
+    path: `${url.pathname}${url.search}`,
+    setHost: false,
+    maxHeaderSize: headerBytesMax,
+    insecureHTTPParser: false,
+    headers: {
+      ...headers,
+      host: url.host,
+      'content-length': String(Buffer.byteLength(body)),
+      connection: 'close',
+    },
+  })
+
+/**
+ * Resolves with the final answer once its body has ended or its first KiB has arrived. Rejects with MalformedAnswer if
+ * none comes. Leaves the socket for the caller to destroy.
+ */
+export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = startRequest(socket, outgoing)
+    const fail = (error: Error): void => reject(explain(error))
+    let informational = 0
+    sent.on('information', () => {
+      informational += 1
+      if (informational > informationalMax)
+        sent.destroy(new MalformedAnswer('The receiver never came to an answer.'))
+    })
+    sent.once('upgrade', (_response, upgraded) => {
+      upgraded.destroy()
+      fail(new MalformedAnswer(notHttp))
+    })
+    sent.once('error', fail)
+    sent.once('close', () => fail(new MalformedAnswer(closedEarly)))
+    sent.once('response', (response) => {
+      const status = response.statusCode ?? 0
+      response.once('error', fail)
+      response.once('aborted', () => fail(new MalformedAnswer(closedEarly)))
+      if (status < 200 || status > 599) return fail(new MalformedAnswer(notHttp))
+      readBodyStart(response, () => resolve({ status, retryAfter: response.headers['retry-after'] }))
+    })
+    sent.end(outgoing.body)
+  })
+}

@@ -1,0 +1,10 @@
+/** Public face of the connections to hosts that tenants choose. */
+export { type PostError, type PostOutcome, type PublicPost, postToPublicUrl } from './post-public.ts'
+export { isPublicAddress } from './public-address.ts'
+export { checkPublicUrl, type PublicUrl, type UrlProblem, type UrlRules } from './public-url.ts'
+export {
+  type AddressResolver,
+  type Resolution,
+  type ResolveOptions,
+  resolvePublic,
+} from './resolve-public.ts'

@@ -1,0 +1,82 @@
+/**
+ * Which URLs Dock may send to. The check reads what the WHATWG parser made of the text, and the same parsed URL is
+ * sent to, so no other parser can see another host. What a name resolves to is checked by resolve-public.ts.
+ */
+import { isIP } from 'node:net'
+import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
+
+export type PublicUrl = {
+  url: URL
+  /** Host of the URL without the brackets of IPv6. */
+  host: string
+  /** Where all its addresses must lie. */
+  reach: 'public' | 'loopback'
+}
+
+/** A sentence for whoever entered the URL. */
+export type UrlProblem = { problem: string }
+
+export type UrlRules = {
+  /** True in development: http and any port are allowed, but for loopback addresses only. */
+  allowLoopback?: boolean
+}
+
+const urlLengthMax = 2000
+const nameLengthMax = 253
+
+/** Names of private networks (RFC 6761, RFC 6762, RFC 8375), and those under which clouds offer their metadata. */
+const privateSuffixes = ['localhost', 'localdomain', 'local', 'internal', 'home.arpa']
+
+const isUnder = (name: string, suffix: string): boolean => name === suffix || name.endsWith(`.${suffix}`)
+
+const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
+
+const isLoopbackHost = (host: string): boolean => isUnder(host, 'localhost') || isLoopbackAddress(host)
+
+/** The parser drops or converts these, so a reader of the text would see another URL. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
+const misleadingCharacters = /[\s\u0000-\u001f\u007f\\]/
+
+/** An empty user (`https://@host`) is not visible in the parsed URL. */
+const hasUserInfo = (text: string, url: URL): boolean =>
+  url.username !== '' || url.password !== '' || /^[a-z][a-z0-9+.-]*:\/*[^/?#]*@/i.test(text)
+
+const findTextProblem = (text: string): string | undefined => {
+  if (text.length > urlLengthMax) return `The URL is longer than ${urlLengthMax} characters.`
+  if (misleadingCharacters.test(text)) return 'The URL contains a space, a control character or a backslash.'
+  if (text.includes('#')) return 'The URL has a fragment (#…), which is never sent. Leave it out.'
+  return undefined
+}
+
+const findNameProblem = (name: string): string | undefined => {
+  if (name.endsWith('.')) return 'The host name ends in a dot. Leave the dot out.'
+  if (name.length > nameLengthMax) return `The host name is longer than ${nameLengthMax} characters.`
+  if (!name.includes('.') || privateSuffixes.some((suffix) => isUnder(name, suffix)))
+    return 'The host is a name of a private network. Use a name that is public on the internet.'
+  return undefined
+}
+
+const findHostProblem = (host: string): string | undefined => {
+  if (isIP(host) === 0) return findNameProblem(host)
+  return isPublicAddress(host) ? undefined : 'The host is not a public address of the internet.'
+}
+
+/** Returns the parsed URL, or what is wrong with it. Resolves no name. */
+export function checkPublicUrl(
+  text: string,
+  { allowLoopback = false }: UrlRules = {},
+): PublicUrl | UrlProblem {
+  const textProblem = findTextProblem(text)
+  if (textProblem !== undefined) return { problem: textProblem }
+  const url = URL.parse(text)
+  if (url === null) return { problem: 'This is not a valid URL.' }
+  if (hasUserInfo(text, url))
+    return { problem: 'The URL contains a user name or a password. Leave them out.' }
+  const host = hostOf(url)
+  if (allowLoopback && ['http:', 'https:'].includes(url.protocol) && isLoopbackHost(host))
+    return { url, host, reach: 'loopback' }
+  if (url.protocol !== 'https:') return { problem: 'The URL must begin with https://.' }
+  if (url.port !== '') return { problem: 'The URL must use port 443.' }
+  const hostProblem = findHostProblem(host)
+  return hostProblem === undefined ? { url, host, reach: 'public' } : { problem: hostProblem }
+}
