@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { certificatePaths, makeCertificate } from './make-certificate.ts'
+import { certificatePaths, makeCertificate } from '@dock/testkit/src/make-certificate.ts'
 import { createOutside } from './outside.ts'
 
 const exec = promisify(execFile)

@@ -17,11 +17,11 @@ export type Outgoing = {
 
 const headerBytesMax = 8 * 1024
 const bodyBytesRead = 1024
-/** Each answer of this kind may have headers of its own, so their number is bounded too. */
-const informationalMax = 16
+/** For everything before the body, because the parser counts neither informational answers nor the space in headers. */
+const headBytesMax = 16 * 1024
 
 const closedEarly = 'The receiver closed the connection before its answer was complete.'
-const notHttp = 'The receiver sent an answer that is not valid HTTP/1.1, or whose headers exceed 8 KiB.'
+const notHttp = 'The receiver sent an answer that is not valid HTTP/1.1, or one with large headers.'
 
 const explain = (error: NodeJS.ErrnoException): MalformedAnswer =>
   error instanceof MalformedAnswer
@@ -62,11 +62,14 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
   return new Promise((resolve, reject) => {
     const sent = startRequest(socket, outgoing)
     const fail = (error: Error): void => reject(explain(error))
-    let informational = 0
-    sent.on('information', () => {
-      informational += 1
-      if (informational > informationalMax)
-        sent.destroy(new MalformedAnswer('The receiver never came to an answer.'))
+    let isAnswered = false
+    sent.once('socket', () => {
+      let bytes = 0
+      // The parser listens first, so after the piece that completes the headers the request is answered.
+      socket.on('data', (piece: Buffer) => {
+        bytes += piece.length
+        if (!isAnswered && bytes > headBytesMax) sent.destroy(new MalformedAnswer(notHttp))
+      })
     })
     sent.once('upgrade', (_response, upgraded) => {
       upgraded.destroy()
@@ -75,9 +78,9 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
     sent.once('error', fail)
     sent.once('close', () => fail(new MalformedAnswer(closedEarly)))
     sent.once('response', (response) => {
+      isAnswered = true
       const status = response.statusCode ?? 0
       response.once('error', fail)
-      response.once('aborted', () => fail(new MalformedAnswer(closedEarly)))
       if (status < 200 || status > 599) return fail(new MalformedAnswer(notHttp))
       readBodyStart(response, () => resolve({ status, retryAfter: response.headers['retry-after'] }))
     })

@@ -1,6 +1,7 @@
-/** A certificate authority for one test, and a certificate that it issues for an address. */
+/** A certificate authority for one test, and a certificate that it issues. */
 import { execFile } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -16,8 +17,8 @@ export function certificatePaths(folder: string): Certificate {
   }
 }
 
-/** Creates both in the folder. Returns the paths of the files, which everybody may read. */
-export async function makeCertificate(folder: string, address: string): Promise<Certificate> {
+/** Creates both in the folder, for names and addresses. Returns the paths of the files, which everybody may read. */
+export async function makeCertificate(folder: string, ...hosts: string[]): Promise<Certificate> {
   const paths = certificatePaths(folder)
   const [authorityKey, request, extensions] = ['authority-key.pem', 'request.pem', 'extensions'].map((name) =>
     join(folder, name),
@@ -27,8 +28,9 @@ export async function makeCertificate(folder: string, address: string): Promise<
     ...['req', '-x509', ...key, '-keyout', authorityKey, '-out', paths.authority, '-days', '3650'],
     ...['-subj', '/CN=authority of a test', '-addext', 'basicConstraints=critical,CA:TRUE'],
   )
-  await openssl('req', ...key, '-keyout', paths.key, '-out', request, '-subj', `/CN=${address}`)
-  await writeFile(extensions, `subjectAltName=IP:${address}\n`)
+  await openssl('req', ...key, '-keyout', paths.key, '-out', request, '-subj', '/CN=server of a test')
+  const names = hosts.map((host) => `${isIP(host) === 0 ? 'DNS' : 'IP'}:${host}`)
+  await writeFile(extensions, `subjectAltName=${names.join(',')}\n`)
   await openssl(
     ...['x509', '-req', '-in', request, '-CA', paths.authority, '-CAkey', authorityKey, '-CAcreateserial'],
     ...['-out', paths.certificate, '-days', '3650', '-extfile', extensions],
