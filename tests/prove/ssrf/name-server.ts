@@ -1,0 +1,77 @@
+/** A name server for script/prove ssrf: answers A and AAAA over UDP with what the proof sets, valid for no time. */
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { isIP } from 'node:net'
+
+/** Addresses of a name, or how the server fails. */
+export type NameAnswer = readonly string[] | 'silent' | 'failing'
+
+export type NameServer = {
+  names: Map<string, NameAnswer>
+  /** Questions for each name since the start. */
+  asked: Map<string, number>
+  close(): void
+}
+
+const typeOf = { 4: 1, 6: 28 } as const
+const serverFailure = 2
+
+const groupsOf = (half: string): number[] =>
+  half === '' ? [] : half.split(':').map((group) => Number.parseInt(group, 16))
+
+const bytesOf = (address: string): Buffer => {
+  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number))
+  // The URL parser writes every IPv6 address in hexadecimal, without a dotted tail.
+  const [before = '', after] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const [head, tail] = [groupsOf(before), groupsOf(after ?? '')]
+  const groups = [...head, ...Array<number>(8 - head.length - tail.length).fill(0), ...tail]
+  return Buffer.from(groups.flatMap((group) => [group >> 8, group & 255]))
+}
+
+const readQuestion = (query: Buffer): { name: string; type: number; end: number } => {
+  const labels: string[] = []
+  let at = 12
+  while (query[at]! > 0) {
+    labels.push(query.toString('latin1', at + 1, at + 1 + query[at]!))
+    at += 1 + query[at]!
+  }
+  return { name: labels.join('.').toLowerCase(), type: query.readUInt16BE(at + 1), end: at + 5 }
+}
+
+const recordOf = (type: number, data: Buffer): Buffer => {
+  const record = Buffer.alloc(12)
+  // Points to the name in the question. The time to live stays 0.
+  record.writeUInt16BE(0xc00c, 0)
+  record.writeUInt16BE(type, 2)
+  record.writeUInt16BE(1, 4)
+  record.writeUInt16BE(data.length, 10)
+  return Buffer.concat([record, data])
+}
+
+const answerTo = (query: Buffer, end: number, type: number, answer: NameAnswer): Buffer => {
+  const addresses = Array.isArray(answer) ? (answer as readonly string[]) : []
+  const records = addresses
+    .filter((address) => typeOf[isIP(address) as 4 | 6] === type)
+    .map((address) => recordOf(type, bytesOf(address)))
+  const head = Buffer.from(query.subarray(0, end))
+  head.writeUInt16BE(0x8180 | (answer === 'failing' ? serverFailure : 0), 2)
+  head.writeUInt16BE(records.length, 6)
+  // Neither authorities nor additional records: an option of the query is not repeated.
+  head.writeUInt32BE(0, 8)
+  return Buffer.concat([head, ...records])
+}
+
+export async function startNameServer(address: string): Promise<NameServer> {
+  const socket = createSocket('udp4')
+  const names = new Map<string, NameAnswer>()
+  const asked = new Map<string, number>()
+  socket.on('message', (query, from) => {
+    const { name, type, end } = readQuestion(query)
+    asked.set(name, (asked.get(name) ?? 0) + 1)
+    const answer = names.get(name) ?? []
+    if (answer !== 'silent') socket.send(answerTo(query, end, type, answer), from.port, from.address)
+  })
+  socket.bind(53, address)
+  await once(socket, 'listening')
+  return { names, asked, close: () => socket.close() }
+}
