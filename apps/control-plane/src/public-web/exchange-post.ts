@@ -75,12 +75,13 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
       upgraded.destroy()
       fail(new MalformedAnswer(notHttp))
     })
-    sent.once('error', fail)
+    // Request and response may each report several errors. One that nobody listens for would end the process.
+    sent.on('error', fail)
     sent.once('close', () => fail(new MalformedAnswer(closedEarly)))
     sent.once('response', (response) => {
       isAnswered = true
       const status = response.statusCode ?? 0
-      response.once('error', fail)
+      response.on('error', fail)
       if (status < 200 || status > 599) return fail(new MalformedAnswer(notHttp))
       readBodyStart(response, () => resolve({ status, retryAfter: response.headers['retry-after'] }))
     })
