@@ -16,6 +16,7 @@ import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { instanceHandlers } from './http/routes/instance.ts'
+import { webhookHandlers } from './http/routes/webhooks.ts'
 import type { ConnectionHandlers } from './http/serve.ts'
 import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
 import { createMailer } from './mail/outbox.ts'
@@ -32,6 +33,12 @@ import { createApiKeyAuthentication } from './modules/keys/index.ts'
 import { deleteStorageCounters } from './modules/limits/index.ts'
 import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
 import { removeTemplates } from './modules/templates/index.ts'
+import {
+  createPublicWeb,
+  createWebhooksModule,
+  type PublicWeb,
+  removeDeliveries,
+} from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
 import { createPeopleModules } from './people-modules.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
@@ -64,6 +71,8 @@ export type CompositionOptions = {
   keyRing: KeyRing
   /** Replaces the gateway to real hosts. Tests only. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
+  /** Replaces the requests to receivers of webhooks. Tests only. */
+  publicWeb?: PublicWeb
 }
 
 const healthTimeoutMs = 2_000
@@ -140,9 +149,14 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       { name: 'docks', remove: (id) => removeDocks(docks.context, id) },
       { name: 'copies', remove: docks.copies.removeAll },
       { name: 'operations', remove: (id) => removeOperations(db, id) },
+      { name: 'webhook deliveries', remove: (id) => removeDeliveries(db, id) },
       { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
       { name: 'counters', remove: (id) => deleteStorageCounters(db, id) },
     ],
+  })
+  const webhooks = createWebhooksModule({
+    ...{ db, clock, logger, sealer, rateLimits },
+    web: options.publicWeb ?? createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks }),
   })
   const people = createPeopleModules({
     db,
@@ -186,6 +200,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     }),
     ...docks.handlers,
     ...connections.handlers,
+    ...webhookHandlers(webhooks.context),
   }
   const app = createHttpApp({
     handlers,
@@ -241,6 +256,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       mailer.start()
       tenants.start()
       people.start()
+      webhooks.start()
       listener = listen({
         url: options.database.url,
         on: {
@@ -250,6 +266,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
           snapshot_completed: docks.copies.noticeSnapshot,
           snapshots_wiped: docks.copies.noticeWiped,
           retention: docks.noticeRetention,
+          webhook_deliveries: webhooks.wake,
         },
         clock,
         onLost: (error) =>
@@ -262,6 +279,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await listener?.close()
       await tenants.stop()
       await docks.stop()
+      await webhooks.stop()
       await people.stop()
       await mailer.stop()
       counters?.close()

@@ -59,3 +59,14 @@ it('requires both the id and the secret of a social sign-in', () => {
   })
   expect(() => readConfig({ ...database, GOOGLE_CLIENT_ID: 'id' })).toThrow('GOOGLE_CLIENT_SECRET')
 })
+
+it('allows webhooks to loopback only where the API itself is on loopback', () => {
+  const setting = { DOCK_ALLOW_INSECURE_WEBHOOKS: 'loopback' }
+  expect(readConfig({ ...database, ...setting }).allowLoopbackWebhooks).toBe(true)
+  expect(readConfig(database).allowLoopbackWebhooks).toBe(false)
+  for (const open of [{ DOCK_BIND: '0.0.0.0' }, { DOCK_PUBLIC_URL: 'https://dock.example.test' }])
+    expect(() => readConfig({ ...database, ...setting, ...open })).toThrow('DOCK_ALLOW_INSECURE_WEBHOOKS')
+  expect(() => readConfig({ ...database, DOCK_ALLOW_INSECURE_WEBHOOKS: 'yes' })).toThrow(
+    'DOCK_ALLOW_INSECURE_WEBHOOKS',
+  )
+})

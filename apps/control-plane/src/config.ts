@@ -58,6 +58,7 @@ const schema = z.object({
   DOCK_SECRET_KEYS: z.string().optional(),
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   DOCK_CONTACT_EMAIL: z.email().optional(),
+  DOCK_ALLOW_INSECURE_WEBHOOKS: z.literal('loopback').optional(),
   DOCK_MAIL_FROM: z.email().default('dock@dock.localhost'),
   OBJECT_STORE_URL: z.string().optional(),
   DOCK_OBJECTS_RESERVE_MIB: z.coerce.number().int().min(0).default(2048),
@@ -126,6 +127,8 @@ export type Config = {
   mailFrom: string
   /** Recipient of messages from the contact form. */
   contactEmail: string
+  /** True in development: webhooks may go to receivers on this machine, also by http and to any port. */
+  allowLoopbackWebhooks: boolean
   /** Null: hosted ports are off. */
   portsDomain: PortsDomain | null
   embeddedHost: boolean
@@ -150,6 +153,10 @@ const addressUrl = (bind: string, listenPort: number): string => {
   const address = everywhere.has(bind) ? '127.0.0.1' : bind
   return `http://${address.includes(':') ? `[${address}]` : address}:${listenPort}`
 }
+
+const loopbackHost = /^(localhost|(.+\.)?localhost|127(\.\d+){3}|\[?::1\]?)$/
+const isOnlyLocal = (bind: string, apiUrl: string): boolean =>
+  loopbackHost.test(bind) && loopbackHost.test(new URL(apiUrl).hostname)
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '')
 
@@ -218,6 +225,11 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
   const values = result.data
   const apiUrl = (values.DOCK_PUBLIC_URL ?? addressUrl(values.DOCK_BIND, values.PORT)).replace(/\/+$/, '')
   const appUrl = (values.DOCK_APP_URL ?? apiUrl).replace(/\/+$/, '')
+  const allowLoopbackWebhooks = values.DOCK_ALLOW_INSECURE_WEBHOOKS === 'loopback'
+  if (allowLoopbackWebhooks && !isOnlyLocal(values.DOCK_BIND, apiUrl))
+    throw new Error(
+      'DOCK_ALLOW_INSECURE_WEBHOOKS: is for development on one machine; DOCK_BIND and DOCK_PUBLIC_URL must be loopback addresses',
+    )
   return {
     port: values.PORT,
     bind: values.DOCK_BIND,
@@ -247,6 +259,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     smtpUrl: values.SMTP_URL,
     mailFrom: values.DOCK_MAIL_FROM,
     contactEmail: values.DOCK_CONTACT_EMAIL ?? values.DOCK_ADMIN_EMAIL,
+    allowLoopbackWebhooks,
     portsDomain: readPortsDomain(values.PORTS_DOMAIN, { apiUrl, appUrl }),
     embeddedHost: values.DOCK_EMBEDDED_HOST === 'on',
     metricsPort: values.DOCK_METRICS_PORT,

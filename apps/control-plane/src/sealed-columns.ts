@@ -4,6 +4,7 @@ import { copyKeysColumn } from './modules/copies/index.ts'
 import { dockSealedColumns } from './modules/docks/index.ts'
 import { environmentSealedColumn } from './modules/environments/index.ts'
 import { keySealedColumns } from './modules/keys/index.ts'
+import { webhookSealedColumns } from './modules/webhooks/index.ts'
 import type { SealedColumn } from './sealing/index.ts'
 
 export const sealedColumns: readonly SealedColumn[] = [
@@ -12,4 +13,5 @@ export const sealedColumns: readonly SealedColumn[] = [
   loginGrantColumn,
   ...dockSealedColumns,
   ...keySealedColumns,
+  ...webhookSealedColumns,
 ]

@@ -91,6 +91,11 @@ export const allSettings: readonly Setting[] = [
     sets: 'mail server, as `smtp://` or `smtps://`, and sender of all mail',
   },
   {
+    names: ['DOCK_ALLOW_INSECURE_WEBHOOKS'],
+    usual: 'off',
+    sets: 'for development: `loopback` lets webhooks go to this machine, also by http and to any port; refused together with a public address',
+  },
+  {
     names: ['DOCK_CONTACT_EMAIL'],
     usual: 'the first person’s address',
     sets: 'recipient of messages from the contact form',

@@ -7,6 +7,11 @@ export const webhookEventTypes = ['dock.ready', 'dock.error', 'dock.archived', '
 export type WebhookEventType = (typeof webhookEventTypes)[number]
 export const webhookEventType = z.enum(webhookEventTypes)
 
+/** Sent on request only. Endpoints cannot subscribe to it. An extension of the specification. */
+export const webhookTestEvent = 'webhook.test'
+export const deliveredEventType = z.enum([...webhookEventTypes, webhookTestEvent])
+export type DeliveredEventType = z.output<typeof deliveredEventType>
+
 export const alertTypes = [
   'stopped_responding',
   'stop_refused',
@@ -28,6 +33,15 @@ export const webhookDelivery = z.strictObject({
   workspaceId: uuid,
 })
 export type WebhookDelivery = z.output<typeof webhookDelivery>
+
+/** The JSON body of a test. It tells of no Dock. */
+export const webhookTestDelivery = z.strictObject({
+  id: uuid,
+  type: z.literal(webhookTestEvent),
+  occurredAt: timestamp,
+  organizationId: uuid,
+})
+export type WebhookTestDelivery = z.output<typeof webhookTestDelivery>
 
 /** Its value is `t=<unix seconds>,v1=<hex HMAC-SHA256 of "<t>.<raw body>">`. */
 export const webhookSignatureHeader = 'dock-signature'

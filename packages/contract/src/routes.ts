@@ -16,6 +16,7 @@ import { organizationRoutes } from './routes/organizations.ts'
 import { runRoutes } from './routes/runs.ts'
 import { snapshotRoutes } from './routes/snapshots.ts'
 import { templateRoutes } from './routes/templates.ts'
+import { webhookExtensionRoutes } from './routes/webhook-extensions.ts'
 import { webhookRoutes } from './routes/webhooks.ts'
 import { workspaceRoutes } from './routes/workspaces.ts'
 
@@ -37,6 +38,7 @@ export const routes = {
   ...notificationRoutes,
   ...keyRoutes,
   ...webhookRoutes,
+  ...webhookExtensionRoutes,
   ...hostRoutes,
   ...runRoutes,
 } as const

@@ -1,5 +1,6 @@
 export { addPerson, type TestPerson } from './add-person.ts'
 export { type ControlPlaneWithHost, startControlPlaneWithHost } from './control-plane-with-host.ts'
+export { createFakeReceivers, type Delivered, type FakeReceivers } from './fake-receivers.ts'
 export {
   createEmptyDatabase,
   createFreshDatabase,

@@ -12,6 +12,7 @@ import { type AdminFile, ensureFirstUser } from '@dock/control-plane/first-perso
 import { newRingEntry, parseKeyRing } from '@dock/control-plane/sealing'
 import { type ClientTimeouts, type HttpServer, serveHttp } from '@dock/control-plane/serve'
 import { type Clock, createLogger, systemClock } from '@dock/foundation'
+import { createFakeReceivers, type FakeReceivers } from './fake-receivers.ts'
 import { createFreshDatabase, type FreshDatabase } from './fresh-database.ts'
 
 export type Answer = {
@@ -25,6 +26,8 @@ export type TestControlPlane = {
   database: FreshDatabase
   config: Config
   admin: AdminFile
+  /** The receivers of webhooks. */
+  receivers: FakeReceivers
   /** Sends a request in memory, without a listening socket. */
   fetch(path: string, init?: RequestInit): Promise<Response>
   /** Sends a JSON request with the first person's API key, another `key`, or no credentials if `key` is null. */
@@ -42,6 +45,8 @@ export type TestControlPlaneOptions = {
   /** Receives log lines. If undefined, nothing is logged. */
   logTo?: (line: string) => void
   hostGateway?: CompositionOptions['hostGateway']
+  /** Replaces the receivers of webhooks. By default requests to receivers stay in memory. */
+  publicWeb?: CompositionOptions['publicWeb']
 }
 
 /** The secret that signs session cookies in tests. */
@@ -67,6 +72,7 @@ export async function startTestControlPlane(
   const clock = options.clock ?? systemClock
   const logger = createLogger('test', { write: options.logTo ?? (() => undefined) })
   logger.level = options.logTo ? 'trace' : 'silent'
+  const receivers = createFakeReceivers()
   const controlPlane = composeControlPlane({
     config,
     database,
@@ -75,6 +81,7 @@ export async function startTestControlPlane(
     authSecret: testAuthSecret,
     keyRing: parseKeyRing(newRingEntry()),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
+    publicWeb: options.publicWeb ?? receivers,
   })
   await ensureFirstUser(database.db, {
     controlDir,
@@ -94,6 +101,7 @@ export async function startTestControlPlane(
     database,
     config,
     admin,
+    receivers,
     fetch: send,
     call: async (method, path, body, key = admin.apiKey) => {
       const response = await send(path, {

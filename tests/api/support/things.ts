@@ -97,6 +97,58 @@ export const things: Readonly<Record<string, Make>> = {
       .executeTakeFirstOrThrow()
     return row.id
   },
+  '/v1/webhooks/endpoints/:id': async (server, { organizationId, owner }) => {
+    const answer = await server.fetch('/v1/webhooks/endpoints', {
+      method: 'POST',
+      headers: { cookie: owner.cookie, origin: server.config.apiUrl, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        organizationId,
+        name: 'x',
+        url: 'https://hooks.example.com/x',
+        events: ['dock.error'],
+      }),
+    })
+    return ((await answer.json()) as { data: { id: string } }).data.id
+  },
+  '/v1/webhooks/endpoints/:id/deliveries/:deliveryId': async (server, { organizationId }) => {
+    const { db } = server.database
+    const endpoint = await db
+      .selectFrom('webhook_endpoints')
+      .select('id')
+      .where('organization_id', '=', organizationId)
+      .executeTakeFirstOrThrow()
+    const now = new Date()
+    const event = { event_id: newUuid(), event: 'dock.error' as const, endpoint_id: endpoint.id }
+    const [id, deliveryId] = [newUuid(), newUuid()]
+    await db
+      .insertInto('webhook_deliveries')
+      .values({
+        ...event,
+        id: deliveryId,
+        organization_id: organizationId,
+        occurred_at: now,
+        dock_id: newUuid(),
+        dock_state: 'error',
+        workspace_id: newUuid(),
+        status: 'sent',
+        next_attempt_at: now,
+        created_at: now,
+      })
+      .execute()
+    await db
+      .insertInto('webhook_attempts')
+      .values({
+        ...event,
+        id,
+        delivery_id: deliveryId,
+        status: 200,
+        error: null,
+        started_at: now,
+        finished_at: now,
+      })
+      .execute()
+    return id
+  },
   '/v1/notifications/:id': async (server, tenant) => {
     const row = await server.database.db
       .insertInto('notifications')

@@ -9,6 +9,7 @@ import type { KeyTables } from './tables/keys.ts'
 import type { NotificationTables } from './tables/notifications.ts'
 import type { OrganizationTables } from './tables/organizations.ts'
 import type { SealingTables } from './tables/sealing.ts'
+import type { WebhookTables } from './tables/webhooks.ts'
 
 /** All tables. Each group of modules owns its part. */
 export type Database = AccountTables &
@@ -17,7 +18,8 @@ export type Database = AccountTables &
   NotificationTables &
   SealingTables &
   OrganizationTables &
-  KeyTables
+  KeyTables &
+  WebhookTables
 
 /** The pool, or a transaction on it. */
 export type Db = Kysely<Database>

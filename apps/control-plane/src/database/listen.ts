@@ -16,6 +16,7 @@ export type Channel =
   | 'snapshot_completed'
   | 'snapshots_wiped'
   | 'retention'
+  | 'webhook_deliveries'
 
 /**
  * Calls a channel's callback with the payload of each notification, and without a payload after each connect.

@@ -1,4 +1,11 @@
-/** Public face of the engine: operations, sagas, the runner. */
+/** Public face of the engine: operations, sagas, the runner, deliveries, timers. */
+export {
+  type Claim,
+  type ClaimRequest,
+  createDeliveryEngine,
+  type DeliveryEngine,
+  retryPauseMs,
+} from './delivery-engine.ts'
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
 export {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { webhookEventType } from '../events.ts'
+import { deliveredEventType, webhookEventType } from '../events.ts'
 import { integer, timestamp, uuid } from '../fields.ts'
 
 export const webhookEndpoint = z.strictObject({
@@ -24,7 +24,7 @@ export const deliveryAttempt = z.strictObject({
   id: uuid,
   eventId: uuid,
   endpointId: uuid,
-  event: webhookEventType,
+  event: deliveredEventType,
   /** The receiver's HTTP status; null when it did not respond. */
   status: integer.nullable(),
   error: z.string().nullable(),

@@ -177,6 +177,5 @@ export type DockTables = {
     organization_id: string
     workspace_id: string
     occurred_at: Date
-    delivered_at: Date | null
   }
 }

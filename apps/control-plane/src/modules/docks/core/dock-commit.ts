@@ -9,6 +9,7 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import { type Cause, LeaseLost, type OperationError, type OperationRow } from '../../../engine/index.ts'
 import { deleteDockKeysSql } from '../../keys/index.ts'
+import { insertDeliveries } from '../../webhooks/index.ts'
 import type { DockRow } from './dock.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { dockColumns } from './dock-store.ts'
@@ -122,7 +123,8 @@ export async function commitDock(db: Db, change: DockChange): Promise<DockRow | 
           sql`event as (insert into dock_events
             (id, type, dock_id, dock_state, organization_id, workspace_id, occurred_at)
             select ${newUuid()}::uuid, ${change.event}::text, id, state, organization_id, workspace_id,
-              ${now}::timestamptz from moved)`,
+              ${now}::timestamptz from moved returning *)`,
+          sql`deliveries as (${insertDeliveries(sql`event`, now)})`,
         ]
       : []),
     ...(last === 'archived' || last === 'error'

@@ -1,0 +1,267 @@
+import { newUuid } from '@dock/foundation'
+import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
+import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { saveDelivery } from './delivery-store.ts'
+import { insertEndpoint, secretPlace } from './endpoint-store.ts'
+import { attemptsKeptMax, closeLostAttempts, pruneDeliveries } from './prune-deliveries.ts'
+import type { Receipt } from './public-web.ts'
+
+/** Repeats until the check holds. */
+const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000 })
+
+let server: TestControlPlane
+let clock: DrivenClock
+beforeEach(async () => {
+  clock = createDrivenClock()
+  server = await startTestControlPlane({ clock })
+})
+afterEach(() => server.stop())
+
+const db = () => server.database.db
+const status = (code: number, retryAfterSeconds: number | null = null): Receipt => ({
+  status: code,
+  retryAfterSeconds,
+})
+
+type Endpoint = { id: string; url: string; organizationId: string }
+
+const addEndpoint = async (organizationId = server.admin.organizationId): Promise<Endpoint> => {
+  const id = newUuid()
+  const url = `https://hooks.example.com/${id}`
+  const { sealer } = server.controlPlane
+  const owner = { kind: 'organization', id: organizationId } as const
+  await insertEndpoint(db(), {
+    id,
+    organizationId,
+    name: 'hook',
+    url,
+    events: ['dock.ready'],
+    secretPrefix: 'whsec_xx',
+    sealedSecret: await sealer.seal(owner, secretPlace(id, 'sealed_secret'), 'secret'),
+    now: clock.now(),
+  })
+  return { id, url, organizationId }
+}
+
+const enqueue = async ({ id, organizationId }: Endpoint): Promise<string> => {
+  const event = {
+    endpoint_id: id,
+    organization_id: organizationId,
+    event_id: newUuid(),
+    event: 'dock.ready' as const,
+    occurred_at: clock.now(),
+    dock_id: newUuid(),
+    dock_state: 'ready' as const,
+    workspace_id: newUuid(),
+  }
+  await saveDelivery(db(), event, clock.now())
+  return event.event_id
+}
+
+const receivedBy = ({ url }: Endpoint) => server.receivers.received.filter((each) => each.url === url)
+const rowOf = ({ id }: Endpoint) =>
+  db().selectFrom('webhook_deliveries').selectAll().where('endpoint_id', '=', id).executeTakeFirstOrThrow()
+const attemptsOf = ({ id }: Endpoint) =>
+  db()
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('endpoint_id', '=', id)
+    .orderBy('started_at')
+    .execute()
+
+/** Waits until no request to the endpoint is under way and the number of completed requests is `count`. */
+const waitForAttempts = (endpoint: Endpoint, count: number) =>
+  eventually(async () => {
+    const attempts = await attemptsOf(endpoint)
+    expect(attempts.filter(({ finished_at }) => finished_at !== null)).toHaveLength(count)
+    expect(attempts).toHaveLength(count)
+  })
+
+it('is tried 25 times, after 30 seconds doubling up to an hour, with one event id', async () => {
+  const endpoint = await addEndpoint()
+  server.receivers.respond(endpoint.url, () => status(503))
+  const startMs = clock.now().getTime()
+  const eventId = await enqueue(endpoint)
+  const pausesSeconds = [30, 60, 120, 240, 480, 960, 1920, ...Array<number>(17).fill(3600)]
+  await waitForAttempts(endpoint, 1)
+  for (const [index, seconds] of pausesSeconds.entries()) {
+    clock.advance(seconds * 1000 - 1)
+    await server.database.db.selectFrom('webhook_endpoints').select('id').execute()
+    expect(receivedBy(endpoint)).toHaveLength(index + 1)
+    clock.advance(1)
+    await waitForAttempts(endpoint, index + 2)
+  }
+  clock.advance(24 * 3_600_000)
+  const attempts = await attemptsOf(endpoint)
+  const expected = pausesSeconds.reduce<number[]>((times, pause) => [...times, times.at(-1)! + pause], [0])
+  expect(attempts.map(({ started_at }) => (started_at.getTime() - startMs) / 1000)).toEqual(expected)
+  expect(new Set(attempts.map(({ event_id }) => event_id))).toEqual(new Set([eventId]))
+  expect((await rowOf(endpoint)).status).toBe('failed')
+  expect(receivedBy(endpoint)).toHaveLength(25)
+})
+
+describe.each([
+  ['is sent', [200, 201, 204, 299], 'sent'],
+  ['is final', [300, 301, 304, 307, 400, 401, 403, 404, 409, 422, 451, 499], 'failed'],
+  ['is retried', [408, 429, 500, 502, 503, 504, 599], 'pending'],
+  ['is retried without a response', [null], 'pending'],
+] as const)('a delivery', (outcome, codes, after) => {
+  it.each(codes)(`${outcome} after %s`, async (code) => {
+    const endpoint = await addEndpoint()
+    server.receivers.respond(endpoint.url, () =>
+      code === null ? { status: null, error: 'The receiver did not respond in time.' } : status(code),
+    )
+    await enqueue(endpoint)
+    await waitForAttempts(endpoint, 1)
+    expect(await rowOf(endpoint)).toMatchObject({ status: after, attempts: 1 })
+    const [attempt] = await attemptsOf(endpoint)
+    expect(attempt!.status).toBe(code)
+    expect(attempt!.error === null).toBe(after === 'sent')
+  })
+})
+
+it.each([
+  [429, 600, 600],
+  [503, 7200, 3600],
+  [429, 5, 30],
+  [500, 600, 30],
+])('after %i with Retry-After %i waits %i seconds', async (code, retryAfter, waited) => {
+  const endpoint = await addEndpoint()
+  server.receivers.respond(endpoint.url, () => status(code, retryAfter))
+  await enqueue(endpoint)
+  await waitForAttempts(endpoint, 1)
+  const { next_attempt_at: nextAt } = await rowOf(endpoint)
+  expect((nextAt.getTime() - clock.now().getTime()) / 1000).toBe(waited)
+})
+
+it('after a 410 nothing is sent, not even what was waiting', async () => {
+  const endpoint = await addEndpoint()
+  server.receivers.respond(endpoint.url, () => status(503))
+  await enqueue(endpoint)
+  await waitForAttempts(endpoint, 1)
+  server.receivers.respond(endpoint.url, () => status(410))
+  const others = await Promise.all([1, 2, 3].map(() => enqueue(endpoint)))
+  await waitForAttempts(endpoint, 2)
+  clock.advance(3_600_000)
+  const next = await addEndpoint()
+  await enqueue(next)
+  await waitForAttempts(next, 1)
+  expect(receivedBy(endpoint)).toHaveLength(2)
+  const rows = await db()
+    .selectFrom('webhook_deliveries')
+    .select('status')
+    .where('endpoint_id', '=', endpoint.id)
+    .where('event_id', 'in', others)
+    .execute()
+  expect(rows.map((row) => row.status).sort()).toEqual(['cancelled', 'cancelled', 'failed'])
+})
+
+it('a receiver gets at most 60 requests in any minute, and everything in the end', async () => {
+  const endpoint = await addEndpoint()
+  for (let index = 0; index < 150; index++) await enqueue(endpoint)
+  for (const count of [60, 120, 150]) {
+    await waitForAttempts(endpoint, count)
+    clock.advance(60_000)
+    expect(receivedBy(endpoint).length).toBeLessThanOrEqual(count)
+    clock.advance(1)
+  }
+  const times = (await attemptsOf(endpoint)).map(({ started_at }) => started_at.getTime())
+  for (const [index, time] of times.entries())
+    expect(times.slice(index).filter((each) => each < time + 60_000).length).toBeLessThanOrEqual(60)
+})
+
+it('a receiver that hangs delays neither another organization nor another endpoint of its own', async () => {
+  const hanging = await Promise.all([addEndpoint(), addEndpoint()])
+  const release = Promise.withResolvers<Receipt>()
+  for (const endpoint of hanging) {
+    server.receivers.respond(endpoint.url, () => release.promise)
+    for (let index = 0; index < 100; index++) await enqueue(endpoint)
+  }
+  const same = await addEndpoint()
+  const { organizationId } = await otherOrganization()
+  const other = await addEndpoint(organizationId)
+  for (const endpoint of [same, other]) {
+    await enqueue(endpoint)
+    await waitForAttempts(endpoint, 1)
+  }
+  for (const endpoint of hanging) expect(receivedBy(endpoint)).toHaveLength(1)
+  release.resolve(status(400))
+})
+
+const otherOrganization = async (): Promise<{ organizationId: string }> => {
+  const organizationId = newUuid()
+  await db()
+    .insertInto('organizations')
+    .values({ id: organizationId, name: 'Other', slug: organizationId })
+    .execute()
+  return { organizationId }
+}
+
+it('is sent again, and the request is listed as lost, if the process dies while it waits for the response', async () => {
+  const endpoint = await addEndpoint()
+  const never = Promise.withResolvers<Receipt>()
+  server.receivers.respond(endpoint.url, () => never.promise)
+  const eventId = await enqueue(endpoint)
+  await eventually(() => expect(receivedBy(endpoint)).toHaveLength(1))
+  // What a killed process leaves is what this one leaves: the claimed row and an unfinished request.
+  const another = await import('./webhook-sender.ts')
+  const { createLogger } = await import('@dock/foundation')
+  const logger = createLogger('test')
+  logger.level = 'silent'
+  server.receivers.respond(endpoint.url, () => status(200))
+  const sender = another.createWebhookSender({
+    db: db(),
+    clock,
+    logger,
+    sealer: server.controlPlane.sealer,
+    web: server.receivers,
+  })
+  sender.start()
+  clock.advance(19_000)
+  await db().selectFrom('webhook_endpoints').select('id').execute()
+  expect(receivedBy(endpoint)).toHaveLength(1)
+  clock.advance(1_001)
+  await eventually(async () => expect((await rowOf(endpoint)).status).toBe('sent'))
+  await closeLostAttempts({ db: db(), clock })
+  const attempts = await attemptsOf(endpoint)
+  expect(attempts).toMatchObject([
+    { event_id: eventId, status: null, error: expect.stringContaining('repeated') },
+    { event_id: eventId, status: 200, error: null },
+  ])
+  // The response that arrives late changes nothing.
+  never.resolve(status(410))
+  await sender.stop()
+  expect((await rowOf(endpoint)).status).toBe('sent')
+})
+
+it('keeps a bounded number of requests, and forgets what belongs to removed endpoints', async () => {
+  const endpoint = await addEndpoint()
+  const removed = await addEndpoint()
+  await enqueue(endpoint)
+  await enqueue(removed)
+  await waitForAttempts(endpoint, 1)
+  await waitForAttempts(removed, 1)
+  const { id: deliveryId, event_id: eventId } = await rowOf(endpoint)
+  const now = clock.now()
+  await db()
+    .insertInto('webhook_attempts')
+    .values(
+      Array.from({ length: attemptsKeptMax + 20 }, () => ({
+        id: newUuid(),
+        delivery_id: deliveryId,
+        endpoint_id: endpoint.id,
+        event_id: eventId,
+        event: 'dock.ready' as const,
+        status: 200,
+        error: null,
+        started_at: now,
+        finished_at: now,
+      })),
+    )
+    .execute()
+  await db().deleteFrom('webhook_endpoints').where('id', '=', removed.id).execute()
+  await pruneDeliveries({ db: db(), clock })
+  expect(await attemptsOf(endpoint)).toHaveLength(attemptsKeptMax)
+  expect(await attemptsOf(removed)).toEqual([])
+})

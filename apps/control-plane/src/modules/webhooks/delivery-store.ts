@@ -1,0 +1,104 @@
+/** SQL for deliveries and the requests made for them, except the claim. */
+import { limits } from '@dock/contract'
+import { newUuid } from '@dock/foundation'
+import { type Selectable, sql } from 'kysely'
+import type { Db } from '../../database/database.ts'
+import type { WebhookAttemptsTable, WebhookDeliveriesTable } from '../../database/tables/webhooks.ts'
+
+export type DeliveryRow = Selectable<WebhookDeliveriesTable>
+export type AttemptRow = Selectable<WebhookAttemptsTable>
+
+/** What follows from a response: see outcome.ts. */
+export type Outcome =
+  | { kind: 'sent' }
+  | { kind: 'failed' }
+  | { kind: 'disable' }
+  | { kind: 'retry'; at: Date }
+
+/**
+ * Records the end of a request and its outcome in one statement. If the lease has expired and somebody else took the
+ * delivery again, only the request's row is completed. An outcome `disable` cancels all pending deliveries of the
+ * endpoint.
+ */
+export async function recordAttempt(
+  db: Db,
+  attempt: { id: string; delivery: DeliveryRow; status: number | null; error: string | null },
+  outcome: Outcome,
+  now: Date,
+): Promise<void> {
+  const { delivery } = attempt
+  const isDisabling = outcome.kind === 'disable'
+  const status = outcome.kind === 'sent' ? 'sent' : outcome.kind === 'retry' ? 'pending' : 'failed'
+  const nextAt = outcome.kind === 'retry' ? outcome.at : now
+  await sql`
+  with ended as (update webhook_attempts set status = ${attempt.status}, error = ${attempt.error}, finished_at = ${now}
+    where id = ${attempt.id} and finished_at is null),
+  settled as (update webhook_deliveries set status = ${status}, next_attempt_at = ${nextAt}
+    where id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempts}),
+  cancelled as (update webhook_deliveries set status = 'cancelled'
+    where ${isDisabling}::boolean and endpoint_id = ${delivery.endpoint_id} and status = 'pending' and id <> ${delivery.id})
+  update webhook_endpoints set disabled_at = ${now}, updated_at = ${now}
+    where ${isDisabling}::boolean and id = ${delivery.endpoint_id} and disabled_at is null`.execute(db)
+}
+
+/** The event that a delivery carries, and its endpoint. */
+export type DeliveredEvent = Pick<
+  DeliveryRow,
+  | 'endpoint_id'
+  | 'organization_id'
+  | 'event_id'
+  | 'event'
+  | 'occurred_at'
+  | 'dock_id'
+  | 'dock_state'
+  | 'workspace_id'
+>
+
+/** Saves a delivery that a person asked for: of a test event, or of an event again. It is due now. */
+export async function saveDelivery(db: Db, event: DeliveredEvent, now: Date): Promise<void> {
+  await db
+    .insertInto('webhook_deliveries')
+    .values({
+      id: newUuid(),
+      endpoint_id: event.endpoint_id,
+      organization_id: event.organization_id,
+      event_id: event.event_id,
+      event: event.event,
+      occurred_at: event.occurred_at,
+      dock_id: event.dock_id,
+      dock_state: event.dock_state,
+      workspace_id: event.workspace_id,
+      next_attempt_at: now,
+      created_at: now,
+    })
+    .execute()
+}
+
+/** Returns the latest finished requests to an endpoint, newest first. */
+export async function listAttemptRows(db: Db, endpointId: string): Promise<AttemptRow[]> {
+  return db
+    .selectFrom('webhook_attempts')
+    .selectAll()
+    .where('endpoint_id', '=', endpointId)
+    .where('finished_at', 'is not', null)
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limits.webhook.attemptsListedMax)
+    .execute()
+}
+
+/** Returns the delivery of a finished request to this endpoint. */
+export async function findDeliveryOfAttempt(
+  db: Db,
+  endpointId: string,
+  attemptId: string,
+): Promise<DeliveryRow | undefined> {
+  return db
+    .selectFrom('webhook_attempts as a')
+    .innerJoin('webhook_deliveries as d', 'd.id', 'a.delivery_id')
+    .selectAll('d')
+    .where('a.id', '=', attemptId)
+    .where('a.endpoint_id', '=', endpointId)
+    .where('a.finished_at', 'is not', null)
+    .executeTakeFirst()
+}

@@ -1,0 +1,36 @@
+/** What this module needs of the web: requests that reach public addresses only. */
+import { checkPublicUrl, postToPublicUrl, resolvePublic } from '../../public-web/index.ts'
+
+/** The receiver's response, or why there is none. `error` is a short sentence that is shown to the organization. */
+export type Receipt =
+  | { status: number; retryAfterSeconds: number | null; error?: undefined }
+  | { status: null; error: string }
+
+export type PublicWeb = {
+  /** Returns why nothing may be sent to the URL, as a sentence. Returns null if it may. Resolves the name. */
+  findRefusal(url: string): Promise<string | null>
+  /** Sends a POST request. The response's body is discarded. Resolves also if there is no response. */
+  post(request: {
+    url: string
+    headers: Readonly<Record<string, string>>
+    body: string
+    deadlineMs: number
+  }): Promise<Receipt>
+}
+
+/** Creates the real web. `allowLoopback` also allows receivers on this machine, for development. */
+export function createPublicWeb({ allowLoopback }: { allowLoopback: boolean }): PublicWeb {
+  return {
+    findRefusal: async (url) => {
+      const target = checkPublicUrl(url, { allowLoopback })
+      if ('problem' in target) return target.problem
+      const resolution = await resolvePublic(target)
+      return resolution.error === null ? null : resolution.reason
+    },
+    post: async (request) => {
+      const outcome = await postToPublicUrl({ ...request, allowLoopback })
+      if (outcome.status === null) return { status: null, error: outcome.reason }
+      return { status: outcome.status, retryAfterSeconds: outcome.retryAfterSeconds }
+    },
+  }
+}

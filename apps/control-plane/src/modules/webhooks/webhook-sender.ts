@@ -1,0 +1,109 @@
+/** Sends deliveries. No receiver delays another, and a slow receiver delays only its own organization. */
+import { limits } from '@dock/contract'
+import type { Clock, Logger } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import { createDeliveryEngine, type DeliveryEngine } from '../../engine/index.ts'
+import type { Sealer } from '../../sealing/index.ts'
+import { type ClaimedDelivery, claimDeliveries, type Rooms } from './claim-deliveries.ts'
+import { recordAttempt } from './delivery-store.ts'
+import { type EndpointRow, secretPlace } from './endpoint-store.ts'
+import { decideOutcome } from './outcome.ts'
+import type { PublicWeb } from './public-web.ts'
+import { signBody, writeBody } from './sign-delivery.ts'
+
+/** Requests in flight at the same time: of the process, of an organization, and to an endpoint that responds with 2xx. */
+const inFlightMax = 1_024
+const inFlightPerOrganizationMax = 32
+const inFlightPerEndpointMax = 8
+
+export function createWebhookSender(options: {
+  db: Db
+  clock: Clock
+  logger: Logger
+  sealer: Sealer
+  web: PublicWeb
+}): DeliveryEngine {
+  const { db, clock, logger, sealer, web } = options
+  /** Endpoints whose limit a minute was reached, and until when. */
+  const resting = new Map<string, Date>()
+  /** Endpoints whose latest response was 2xx. All others get one request at a time. */
+  const healthy = new Set<string>()
+  const ofOrganization = new Map<string, number>()
+
+  const count = (organizationId: string, change: 1 | -1): void => {
+    const left = (ofOrganization.get(organizationId) ?? 0) + change
+    if (left > 0) ofOrganization.set(organizationId, left)
+    else ofOrganization.delete(organizationId)
+  }
+
+  const roomsOf = (inFlight: ReadonlyMap<string, number>): Rooms => ({
+    roomOf: (endpointId, organizationId) =>
+      Math.min(
+        (healthy.has(endpointId) ? inFlightPerEndpointMax : 1) - (inFlight.get(endpointId) ?? 0),
+        inFlightPerOrganizationMax - (ofOrganization.get(organizationId) ?? 0),
+      ),
+    inFlightOf: (organizationId) => ofOrganization.get(organizationId) ?? 0,
+    rest: (endpointId, until) => void resting.set(endpointId, until),
+    isResting: (endpointId, now) => {
+      const until = resting.get(endpointId)
+      if (until && until > now) return until
+      resting.delete(endpointId)
+      return null
+    },
+  })
+
+  const openSecrets = async (endpoint: EndpointRow, now: Date): Promise<string[]> => {
+    const owner = { kind: 'organization', id: endpoint.organization_id } as const
+    const current = await sealer.open(
+      owner,
+      secretPlace(endpoint.id, 'sealed_secret'),
+      endpoint.sealed_secret,
+    )
+    const { sealed_previous_secret: previous, previous_secret_until: until } = endpoint
+    if (previous === null || until === null || until <= now) return [current]
+    return [current, await sealer.open(owner, secretPlace(endpoint.id, 'sealed_previous_secret'), previous)]
+  }
+
+  const send = async ({ delivery, endpoint, attemptId }: ClaimedDelivery): Promise<void> => {
+    const body = writeBody(delivery)
+    const now = clock.now()
+    const signature = signBody(body, await openSecrets(endpoint, now), now)
+    const receipt = await web.post({
+      url: endpoint.url,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Dock-Webhooks/1',
+        'dock-signature': signature,
+      },
+      body,
+      deadlineMs: limits.webhook.receiverSecondsMax * 1_000,
+    })
+    const { status } = receipt
+    const error =
+      status === null ? receipt.error : status >= 200 && status < 300 ? null : `HTTP status ${status}`
+    const endedAt = clock.now()
+    const outcome = decideOutcome(receipt, delivery.attempts, endedAt)
+    if (outcome.kind === 'sent') healthy.add(endpoint.id)
+    else healthy.delete(endpoint.id)
+    await recordAttempt(db, { id: attemptId, delivery, status, error }, outcome, endedAt)
+    if (outcome.kind === 'disable')
+      logger.info(
+        { endpointId: endpoint.id },
+        'a receiver responded with 410; its webhook endpoint is disabled',
+      )
+  }
+
+  return createDeliveryEngine<ClaimedDelivery>({
+    name: 'webhooks',
+    clock,
+    logger,
+    inFlightMax,
+    laneOf: ({ endpoint }) => endpoint.id,
+    claim: async ({ limit, inFlight }) => {
+      const claim = await claimDeliveries(db, roomsOf(inFlight), limit, clock.now())
+      for (const { endpoint } of claim.items) count(endpoint.organization_id, 1)
+      return claim
+    },
+    deliver: (item) => send(item).finally(() => count(item.endpoint.organization_id, -1)),
+  })
+}

@@ -1,0 +1,78 @@
+/** Extensions, not part of the specification: test, repeat, enable and rotate, as receivers of webhooks expect. */
+import * as z from 'zod'
+import * as field from '../fields.ts'
+import { createdWebhookEndpoint, webhookEndpoint } from '../objects/webhooks.ts'
+import { route } from '../route.ts'
+
+const endpointParams = z.object({ id: field.uuid })
+const sentEvent = z.strictObject({ eventId: field.uuid })
+
+const access = {
+  credentials: 'session',
+  scope: { organization: 'query.organizationId' },
+  role: 'admin',
+  outsider: 'webhook_endpoint_not_found',
+} as const
+
+const errors = [
+  'validation_error',
+  'session_required',
+  'webhook_endpoint_not_found',
+  'forbidden',
+  'rate_limited',
+] as const
+
+export const webhookExtensionRoutes = {
+  testWebhookEndpoint: route({
+    method: 'POST',
+    path: '/v1/webhooks/endpoints/:id/test',
+    summary:
+      'Extension: send a signed `webhook.test` event; its body has id, type, occurredAt, organizationId',
+    tag: 'Webhooks',
+    access,
+    status: 202,
+    params: endpointParams,
+    query: field.organizationQuery,
+    response: sentEvent,
+    errors: [...errors, 'conflict'],
+    notFound: 'webhook_endpoint_not_found',
+  }),
+  redeliverWebhook: route({
+    method: 'POST',
+    path: '/v1/webhooks/endpoints/:id/deliveries/:deliveryId/redeliver',
+    summary: 'Extension: send the event of a delivery attempt again, with the same event id',
+    tag: 'Webhooks',
+    access,
+    status: 202,
+    params: z.object({ id: field.uuid, deliveryId: field.uuid }),
+    query: field.organizationQuery,
+    response: sentEvent,
+    errors: [...errors, 'not_found', 'conflict'],
+    paramNotFound: { id: 'webhook_endpoint_not_found', deliveryId: 'not_found' },
+  }),
+  enableWebhookEndpoint: route({
+    method: 'POST',
+    path: '/v1/webhooks/endpoints/:id/enable',
+    summary: 'Extension: enable an endpoint that was disabled by a 410; it receives events from now on',
+    tag: 'Webhooks',
+    access,
+    params: endpointParams,
+    query: field.organizationQuery,
+    response: webhookEndpoint,
+    errors,
+    notFound: 'webhook_endpoint_not_found',
+  }),
+  rotateWebhookSecret: route({
+    method: 'POST',
+    path: '/v1/webhooks/endpoints/:id/rotate-secret',
+    summary: 'Extension: replace the signing secret; for 24 hours deliveries carry signatures of both',
+    tag: 'Webhooks',
+    access,
+    params: endpointParams,
+    query: field.organizationQuery,
+    response: createdWebhookEndpoint,
+    errors: [...errors, 'conflict'],
+    notFound: 'webhook_endpoint_not_found',
+    noStore: true,
+  }),
+} as const
