@@ -18,7 +18,7 @@ test('an id in a path is not case-sensitive', () => {
   const notUuids = ['readOperation', 'removeConnection']
   for (const [name, { path, params }] of Object.entries(routes) as [string, Route][]) {
     if (!path.includes('/:id') || notUuids.includes(name)) continue
-    const others = { port: '80', userId: id, invitationId: id }
+    const others = { port: '80', userId: id, invitationId: id, deliveryId: id }
     expect(params?.parse({ ...others, id: id.toUpperCase() }), name).toMatchObject({ id })
   }
 })
