@@ -16,7 +16,10 @@ const mountsBelow = async (folder: string): Promise<string[]> =>
 /** Provides the server to the test files. Returns a function that stops it and throws if the stop was not clean. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const provider = await prepareGitProvider()
-  const server = await startServer(await newDataDir(), await freePort(), provider.settings)
+  const server = await startServer(await newDataDir(), await freePort(), {
+    ...provider.settings,
+    DOCK_ALLOW_INSECURE_WEBHOOKS: 'loopback',
+  })
   const { dataDir, admin, pid } = server
   project.provide('sharedServer', {
     ...{ dataDir, admin, pid, logFile: server.logFile },
