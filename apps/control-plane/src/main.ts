@@ -41,6 +41,10 @@ const run = async (logger: Logger): Promise<void> => {
   // Removed once read, so that no other code in this process can read or leak them.
   delete process.env.DOCK_ADMIN_PASSWORD
   delete process.env.DOCK_SECRET_KEYS
+  if (config.allowLoopbackWebhooks)
+    logger.warn(
+      'DOCK_ALLOW_INSECURE_WEBHOOKS is set: webhooks may go to this machine. Use it for development only.',
+    )
   await mkdir(join(config.controlDir, 'run'), { recursive: true, mode: 0o700 })
   let end: (exitCode: number) => void = (exitCode) => process.exit(exitCode)
   const lock = await holdInstanceLock(config.databaseUrl, (error) => {

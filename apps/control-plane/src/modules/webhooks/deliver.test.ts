@@ -1,4 +1,4 @@
-import { newUuid } from '@dock/foundation'
+import { createLogger, newUuid } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -6,6 +6,7 @@ import { saveDelivery } from './delivery-store.ts'
 import { insertEndpoint, secretPlace } from './endpoint-store.ts'
 import { attemptsKeptMax, closeLostAttempts, pruneDeliveries } from './prune-deliveries.ts'
 import type { Receipt } from './public-web.ts'
+import { createWebhookSender } from './webhook-sender.ts'
 
 /** Repeats until the check holds. */
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000 })
@@ -94,7 +95,8 @@ it('is tried 25 times, after 30 seconds doubling up to an hour, with one event i
   }
   clock.advance(24 * 3_600_000)
   const attempts = await attemptsOf(endpoint)
-  const expected = pausesSeconds.reduce<number[]>((times, pause) => [...times, times.at(-1)! + pause], [0])
+  const expected = [0]
+  for (const pause of pausesSeconds) expected.push(expected.at(-1)! + pause)
   expect(attempts.map(({ started_at }) => (started_at.getTime() - startMs) / 1000)).toEqual(expected)
   expect(new Set(attempts.map(({ event_id }) => event_id))).toEqual(new Set([eventId]))
   expect((await rowOf(endpoint)).status).toBe('failed')
@@ -205,12 +207,10 @@ it('is sent again, and the request is listed as lost, if the process dies while 
   const eventId = await enqueue(endpoint)
   await eventually(() => expect(receivedBy(endpoint)).toHaveLength(1))
   // What a killed process leaves is what this one leaves: the claimed row and an unfinished request.
-  const another = await import('./webhook-sender.ts')
-  const { createLogger } = await import('@dock/foundation')
   const logger = createLogger('test')
   logger.level = 'silent'
   server.receivers.respond(endpoint.url, () => status(200))
-  const sender = another.createWebhookSender({
+  const sender = createWebhookSender({
     db: db(),
     clock,
     logger,
