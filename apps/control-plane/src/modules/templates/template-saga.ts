@@ -68,16 +68,17 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
     finish: async (operation) => {
       const data = saveData(operation)
       const now = clock.now()
-      if (data.live)
-        await sql`update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
-        where id = ${data.snapshotId} and status = 'saving'`.execute(db)
+      const sizeBytes = data.live ? (data.sizeBytes ?? 0) : null
       const template = { id: data.templateId, organizationId: operation.organizationId, name: data.name }
       const parts = [
         holdDock(operation.dockId),
         sql`gate as (${completeOperation(operation, owner, null, now)})`,
+        // Only the holder of the lease may complete the Snapshot: another process may be about to order its capture away.
+        sql`snap as (update snapshots set status = 'completed', size_bytes = ${sizeBytes}::bigint
+        where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
         sql`dock as (update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
         where id = ${operation.dockId} and ${data.live} and exists (select 1 from gate))`,
-        ...publishTemplate(template, now),
+        ...publishTemplate({ ...template, sizeBytes }, now),
       ]
       const result = await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)

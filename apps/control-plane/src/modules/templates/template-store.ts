@@ -162,16 +162,19 @@ export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
     ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from moved)`
 }
 
-/** Two SQL `name as (…)`: delete the Template that has the name, then make this one ready. */
+/**
+ * Two SQL `name as (…)`: delete the Template that has the name, then make this one ready. `sizeBytes` is null if the
+ * Snapshot was completed earlier, otherwise the size with which the same statement completes it.
+ */
 export function publishTemplate(
-  template: { id: string; organizationId: string; name: string },
+  template: { id: string; organizationId: string; name: string; sizeBytes: number | null },
   now: Date,
 ): RawBuilder<unknown>[] {
   return [
     sql`replaced as (delete from templates where organization_id = ${template.organizationId}
     and name = ${template.name} and status <> 'saving' and exists (select 1 from gate) returning id)`,
     sql`published as (update templates t set status = 'ready', updated_at = ${now},
-    size_bytes = (select size_bytes from snapshots where id = t.snapshot_id)
+    size_bytes = coalesce(${template.sizeBytes}::bigint, (select size_bytes from snapshots where id = t.snapshot_id))
     where id = ${template.id} and exists (select 1 from gate) and (select count(*) from replaced) >= 0)`,
   ]
 }

@@ -3,12 +3,14 @@ import { newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
-import { abandonDuring, restoreAndResume } from '@dock/testkit/src/docks/lost-time-world.ts'
+import { abandonDuring, callsOf, restoreAndResume } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { OperationRow } from '../../engine/index.ts'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
 import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
 import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
+import { createSaveTemplateSaga } from './template-saga.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -82,6 +84,33 @@ describe('saving', () => {
     expect(await outcomeOf(save(dock.id))).toBe('succeeded')
     await deleteTemplate(world.modules.context, member, 'golden')
     await deleteDock(world.modules.context, world.caller, dock.id, dock.id)
+  })
+
+  it('leaves the Snapshot to the process that has taken the lease meanwhile', async () => {
+    const dock = await world.create()
+    const gate = Promise.withResolvers<void>()
+    world.host.gate.set('capture', gate.promise)
+    const late = outcomeOf(save(dock.id))
+    await expect.poll(() => callsOf(world, 'capture').at(-1)?.dockId, { timeout: 30_000 }).toBe(dock.id)
+    world.host.gate.delete('capture')
+    const taken = await sql<OperationRow>`update operations set lease_owner = 'another'
+      where dock_id = ${dock.id} and kind = 'save-template' returning id, organization_id as "organizationId", kind,
+        target_id as "targetId", dock_id as "dockId", host_id as "hostId", generation, data, cause, step`.execute(
+      world.db,
+    )
+    gate.resolve()
+    expect(await late).toBe('service_unavailable')
+    const snapshots = async () =>
+      (
+        await sql`select s.status, (select count(*) from host_orders o where o.thing_id = s.id)::int as orders
+          from snapshots s where s.dock_id = ${dock.id}`.execute(world.db)
+      ).rows
+    expect(await snapshots()).toEqual([{ status: 'saving', orders: 0 }])
+    const { db, clock, host: gateway } = world
+    const origins = { isInherited: async () => false, isOfLostTime: async () => false }
+    const other = createSaveTemplateSaga({ db, clock, gateway, owner: 'another', origins })
+    await other.fail(taken.rows[0]!, { code: 'service_unavailable', message: 'the capture failed' })
+    expect(await snapshots()).toEqual([{ status: 'failed', orders: 1 }])
   })
 
   it('uses the latest Snapshot of an archived Dock', async () => {
