@@ -125,4 +125,9 @@ mount --rbind "$view" /proc/sys; umount -l "$view"; rmdir "$view"; exec ${progra
       await driver.destroy(old)
     })
   })
+} else {
+  console.warn('SKIPPED: upgrades of runsc; set DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS')
+  describe('runsc upgrade', () => {
+    test.skip('needs DOCK_TEST_RUNSC and DOCK_TEST_ROOTFS', () => undefined)
+  })
 }
