@@ -15,6 +15,7 @@ import { resetRcuExpedited, withRcuExpedited } from '../rcu-expedited.ts'
 import { readDiskFile, walkTree } from './capture-reader.ts'
 import { cloneDisk, exists, partialPrefix, sizedImage } from './clone-disk.ts'
 import { limitDeviceDirtyMemory, limitDirtyMemory } from './dirty-memory.ts'
+import { createDiskMarks } from './disk-marks.ts'
 import type { DiskSystem } from './disk-system.ts'
 import { readMountTable } from './mount-table.ts'
 import { openDiskSystem } from './open-disk-system.ts'
@@ -58,6 +59,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const dockPath = (id: string) => join(docksDir, checked(id))
   const capturePath = (id: string) => join(capturesDir, checked(id))
   const mountPath = (id: string) => join(mountsDir, checked(id))
+  const marks = createDiskMarks(join(poolDir, 'unneeded'))
 
   const room = createPoolRoom(poolDir, reserveBytes)
   const demandRoom = () => requireRoom(room())
@@ -92,6 +94,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
   const makeDisk = async (dockId: string, wanted: Parameters<DiskPool['create']>[1]): Promise<void> => {
     if (await exists(dockPath(dockId))) return
     demandRoom()
+    await marks.set(dockId)
     const system = await kernel()
     const { from, diskGiB } = wanted
     const clone = (source: string) => cloneDisk(system, source, docksDir, dockId, diskBytesOf(diskGiB))
@@ -169,6 +172,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
       serial(checked(dockId), async () => {
         await detach(dockId)
         if (await exists(dockPath(dockId))) await (await kernel()).destroySubvolume(dockPath(dockId))
+        await marks.clear(dockId)
       }),
 
     removeCapture: (captureId) =>
@@ -195,6 +199,9 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
     },
 
     has: async (dockId) => exists(join(dockPath(dockId), 'disk.raw')),
+    markUnneeded: async (dockId) => marks.set(checked(dockId)),
+    markNeeded: async (dockId) => marks.clearDurably(checked(dockId)),
+    isUnneeded: async (dockId) => marks.has(checked(dockId)),
 
     async list() {
       const whole = async (folder: string) => (await readdir(folder)).filter((name) => !name.startsWith('.'))
@@ -233,6 +240,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
           if (name.startsWith(partialPrefix)) await system.destroySubvolume(join(poolDir, folder, name))
         }
       }
+      await marks.recover((dockId) => exists(join(docksDir, dockId)))
     },
   }
 }

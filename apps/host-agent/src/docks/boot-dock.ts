@@ -4,7 +4,7 @@ import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootPreparation } from './boot-preparation.ts'
 import { noteOf } from './capture-notes.ts'
-import { bootSpecOf, type DockRecord } from './dock-record.ts'
+import { bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { endUnreadable } from './end-unreadable.ts'
 import { secretFileEntries } from './environment-entries.ts'
@@ -18,19 +18,15 @@ import { variablesFolder } from './variables.ts'
 /** True if the disk is a fresh clone of an image, on which nothing has ever run. */
 const isFresh = ({ source }: StartDock): boolean => source.kind === 'image'
 
-/** True if something may have run on the Dock's disk since it was made. A boot from the Dock's own disk implies that. */
-const wasInUse = ({ phase, generation, lastOperation, spec }: DockRecord): boolean =>
-  phase !== 'gone' && generation > 0 && (lastOperation !== null || spec?.source.kind === 'own')
-
 /**
- * Frees the Dock's id for a new disk. If something ran on the existing disk, or its record cannot be read, the disk is
- * captured first: the control plane that ordered this boot may be restored from a backup and know less about the Dock than
- * this host. If the capture fails, disk and record are unchanged.
+ * Frees the Dock's id for a new disk. A disk that a Dock has used is captured first: the control plane that ordered this
+ * boot may be restored from a backup and know less about the Dock than this host. If the capture fails, disk and record
+ * are unchanged.
  */
 const captureFormerDisk = async (dock: DockState, command: StartDock): Promise<void> => {
   const { disks, captureNotes, clock } = dock.parts
   const { dockId, record: former } = dock
-  if ((former && !wasInUse(former)) || !(await disks.has(dockId))) return
+  if (!(await disks.has(dockId)) || (await disks.isUnneeded(dockId))) return
   const captureId = newUuid()
   const generation = dock.generation || command.generation
   // The note names the organization, so that the capture is erased together with it.
@@ -51,7 +47,7 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host has no disk of the Dock')
     undo.push('detach disk', () => disks.detach(dockId))
   } else {
-    // captureFormerDisk has saved any used disk. Only a disk that an earlier stop or boot could not remove is left.
+    // captureFormerDisk has saved any used disk. Only one that an earlier stop or boot could not remove is left.
     if (await disks.has(dockId)) await disks.remove(dockId)
     undo.push('remove disk', () => disks.remove(dockId))
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }
@@ -106,6 +102,8 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     const booted = { operationId: command.operationId, result }
     await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation, booted })
+    // After the record, which says until then that this start is incomplete. The warm pool's disks stay unneeded.
+    if (!dock.isPooled) await disks.markNeeded(dockId)
     dock.adopt(sandbox, { isNew: true })
     return result
   } catch (error) {

@@ -22,7 +22,7 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
 /** Returns null if the sandbox does not match the command or cannot be changed to match. The caller then boots anew. */
 export async function claimPooled(dock: DockState, command: StartDock): Promise<StartedDock | null> {
   const { record, live } = dock
-  const { driver, freezer } = dock.parts
+  const { driver, freezer, disks } = dock.parts
   const wanted = bootSpecOf(command)
   if (!live || record?.phase !== 'running' || !record.spec || record.ip === null) return null
   if (!isSameMachine(record.spec, wanted) || driver.isOutdated?.(live)) return null
@@ -56,6 +56,7 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
       ])
       await dock.save(claimed)
     }
+    await disks.markNeeded(dock.dockId)
     dock.resetIdleTimer()
     return result
   } catch (error) {

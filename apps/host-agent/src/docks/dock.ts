@@ -48,6 +48,12 @@ export class Dock {
     return this.#state.record === null && this.#state.unreadable === null && !this.#lane.isBusy
   }
 
+  /** True if the Dock's disk is here, but not even the generation can be read from a record. */
+  get isUnidentified(): boolean {
+    const { unreadable } = this.#state
+    return unreadable !== null && unreadable.generation === null
+  }
+
   /** The Dock with its live sandbox, or null. Null for sandboxes of the warm pool. */
   get running(): RunningDock | null {
     return this.#state.running
@@ -177,7 +183,7 @@ export class Dock {
 
   /**
    * Returns this Dock's part of the inventory, or null if nothing of the Dock is left. A Dock with an unreadable record is
-   * reported as stopped, because its disk is here; without a readable generation it cannot be reported.
+   * reported as stopped, because its disk is here. Without a readable generation it is {@link isUnidentified} instead.
    */
   report(): protocol.RuntimeReport | null {
     const { record, unreadable } = this.#state

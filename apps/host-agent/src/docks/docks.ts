@@ -1,8 +1,12 @@
-/** All Docks of this host, and the removal of sandboxes, networks and disks without an owner. */
+/**
+ * All Docks of this host, and the removal of sandboxes, networks and disks without an owner. A disk that a Dock has used is
+ * never removed for want of a record: the folder of records may be lost, or an older copy.
+ */
+import { isUuid } from '@dock/foundation'
 import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { Dock } from './dock.ts'
-import type { DockRecord, UnreadableRecord } from './dock-record.ts'
+import type { DockRecord, DockRecords, UnreadableRecord } from './dock-record.ts'
 import type { DockParts, DockState, RunningDock } from './dock-state.ts'
 import type { PoolKind } from './pool-boot.ts'
 
@@ -11,6 +15,12 @@ const fenceLifeMs = 24 * 3_600_000
 const fencesMax = 2_000
 const forgetEveryMs = 10 * 60_000
 const shutdownsAtOnce = 4
+
+/** What is known of a Dock whose disk is here, if there is no record or one that is older than the disk. */
+const unrecorded = (dockId: string): UnreadableRecord => ({
+  ...{ dockId, generation: null, spec: null },
+  error: new Error('this host has no record of the present disk'),
+})
 
 export class Docks {
   readonly #parts: DockParts
@@ -105,13 +115,21 @@ export class Docks {
     return [...this.#docks.values()].flatMap((dock) => dock.report() ?? [])
   }
 
+  /** Returns the Docks whose disk is here without a known generation. They are not in {@link reports}. */
+  unidentified(): string[] {
+    return [...this.#docks].flatMap(([dockId, dock]) =>
+      dock.isUnidentified && isUuid(dockId) ? [dockId] : [],
+    )
+  }
+
   /** At the agent's start: adopts running sandboxes, undoes incomplete starts, removes what no record owns. */
   async recover(): Promise<void> {
     const { records, logger, clock } = this.#parts
     const kept = await records.readAll()
     const adopted = new Set<string>()
-    const leftAlone = new Set(kept.unreadable.map(({ dockId }) => dockId))
-    await this.#keepUnreadable(kept.unreadable)
+    const unreadable = [...kept.unreadable, ...(await this.#findUnrecorded(kept))]
+    const leftAlone = new Set(unreadable.map(({ dockId }) => dockId))
+    await this.#keepUnreadable(unreadable)
     await this.#endUnowned(kept.records, leftAlone)
     for (const record of kept.records) {
       const { dockId } = record
@@ -129,6 +147,17 @@ export class Docks {
     }
     await this.#removeOrphans(adopted, leftAlone)
     logger.info({ adopted: adopted.size, known: this.reports().length }, 'docks recovered')
+  }
+
+  /** Returns the Docks whose used disk is here without any record of them. */
+  async #findUnrecorded(kept: Awaited<ReturnType<DockRecords['readAll']>>): Promise<UnreadableRecord[]> {
+    const { disks } = this.#parts
+    const recorded = new Set([...kept.records, ...kept.unreadable].map(({ dockId }) => dockId))
+    const found: UnreadableRecord[] = []
+    for (const dockId of (await disks.list()).disks) {
+      if (!recorded.has(dockId) && !(await disks.isUnneeded(dockId))) found.push(unrecorded(dockId))
+    }
+    return found
   }
 
   /** Makes unreadable Docks with a disk known, so that commands find them and reports name them. Changes nothing of theirs. */
@@ -181,6 +210,10 @@ export class Docks {
     const owners = new Set([...adopted, ...this.reports().map((report) => report.dockId)])
     for (const dockId of (await disks.list()).disks) {
       if (owners.has(dockId) || untouchable.has(dockId)) continue
+      if (!(await disks.isUnneeded(dockId))) {
+        await this.#keepUnreadable([unrecorded(dockId)])
+        continue
+      }
       logger.warn({ dockId }, 'removing a disk that no record owns')
       await disks.remove(dockId)
     }

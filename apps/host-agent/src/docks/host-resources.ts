@@ -33,7 +33,7 @@ export function requireRoom({ freeBytes, reserveBytes }: PoolRoom): void {
 
 /** The host's disk pool. Throws {@link NoSpace} and {@link NotInPool}; any other error is a failure of the host. */
 export type DiskPool = {
-  /** Clones a disk for the Dock and grows it to `diskGiB`. An existing disk is kept unchanged. */
+  /** Clones a disk for the Dock and grows it to `diskGiB`, and marks it as unneeded. An existing disk is kept unchanged. */
   create(dockId: string, wanted: { from: DiskOrigin; diskGiB: number }): Promise<void>
   /** Mounts the Dock's disk and returns its path. If it is already mounted, returns the same path. */
   attach(dockId: string): Promise<{ rootPath: string }>
@@ -51,6 +51,16 @@ export type DiskPool = {
   /** Returns how much of an attached disk's filesystem is used, and its size. */
   usage(dockId: string): Promise<{ usedBytes: number; sizeBytes: number }>
   has(dockId: string): Promise<boolean>
+  /**
+   * Marks the disk as unneeded: nobody misses what is on it, because no Dock has used it or a capture holds it. The mark
+   * lies in the pool beside the disk. Only a disk with this mark may be removed without an order. A mark that is lost in a
+   * crash only keeps a disk.
+   */
+  markUnneeded(dockId: string): Promise<void>
+  /** Removes the mark, because a Dock uses the disk from now on. On return the removal is on stable storage. */
+  markNeeded(dockId: string): Promise<void>
+  /** True if the disk has the mark. */
+  isUnneeded(dockId: string): Promise<boolean>
   list(): Promise<{ disks: string[]; captures: string[] }>
   /** Returns the images that Docks can start from: name to version. */
   images(): Promise<Map<string, string>>

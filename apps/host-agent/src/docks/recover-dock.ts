@@ -22,10 +22,37 @@ export async function recoverDock(dock: DockState): Promise<Recovered> {
   }
 }
 
+/**
+ * True if a Dock has used the disk since this record was written, which says that none has. The record is then an older
+ * copy and proves nothing about the disk.
+ */
+const isRecordOutdated = async ({
+  dockId,
+  isPooled,
+  record,
+  parts: { disks },
+}: DockState): Promise<boolean> => {
+  const isStart = record?.phase === 'starting' && record.spec?.source.kind !== 'own'
+  return (isPooled || isStart) && (await disks.has(dockId)) && !(await disks.isUnneeded(dockId))
+}
+
+/** Ends what the record names and erases the record. The disk stays, as one of which nothing is known. */
+const forgetRecord = async (dock: DockState): Promise<void> => {
+  const { networks, disks } = dock.parts
+  dock.logger.error({ generation: dock.generation }, 'the record of a Dock is older than its disk')
+  await dock.endSandbox()
+  await Promise.all([networks.destroy(dock.dockId), disks.detach(dock.dockId)])
+  await dock.erase()
+}
+
 /** Returns true if a sandbox was adopted. */
 const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
   const { record, dockId } = dock
   const { driver, disks, networks, bootId, clock } = dock.parts
+  if (await isRecordOutdated(dock)) {
+    await forgetRecord(dock)
+    return false
+  }
   if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
   // An unused sandbox on an old runtime release: the warm pool will boot another one on the new release.
   if (dock.isPooled && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
@@ -34,6 +61,8 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
       dock.adopt(record.sandbox, { isNew: false })
+      // An earlier agent may have ended between the record and the mark.
+      if (!dock.isPooled) await disks.markNeeded(dockId)
       if (!dock.isPooled) dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
       return true
     }
@@ -49,7 +78,7 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
     await dock.save({ phase, ip: null, sandbox: null, lastOperation: null, booted: null })
     return false
   }
-  await disks.detach(dockId)
+  await Promise.all([disks.detach(dockId), disks.markNeeded(dockId)])
   // An ordered end or a reboot of the machine is not reported as a death.
   const wasOrdered = record.phase === 'stopping' || record.phase === 'stopped' || record.bootId !== bootId
   await dock.save({

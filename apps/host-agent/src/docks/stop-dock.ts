@@ -119,6 +119,9 @@ export async function stopDock(
   if (dock.live || dock.unreadable) requireRoom(dock.parts.disks.room())
   const result: StoppedDock = { capture: await captureForStop(dock, captureId) }
   // The capture is durable, so respond now. If the agent ends before the cleanup, its next start removes the rest.
+  await dock.parts.disks.markUnneeded(dock.dockId).catch((error: unknown) => {
+    dock.logger.warn({ err: error }, 'could not mark the disk of a stopped Dock as unneeded')
+  })
   await dock.save({ phase: 'gone', ...finished(result) })
   afterwards(() => removeFromHost(dock))
   return result

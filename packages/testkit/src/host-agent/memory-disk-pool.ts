@@ -23,6 +23,7 @@ export function createMemoryDiskPool(
 ): MemoryDiskPool {
   const disks = new Set<string>()
   const captures = new Set<string>()
+  const unneeded = new Set<string>()
   const images = new Map<string, string>()
   const attached = new Set<string>()
   let freeBytes = totalBytes
@@ -53,6 +54,7 @@ export function createMemoryDiskPool(
       if (!disks.has(dockId)) requireRoom({ totalBytes, freeBytes, reserveBytes })
       if ('image' in from) requireIn(new Set(imageNames), from.image)
       else requireIn(captures, from.captureId)
+      if (!disks.has(dockId)) unneeded.add(dockId)
       disks.add(dockId)
     },
     attach: async (dockId) => {
@@ -81,10 +83,20 @@ export function createMemoryDiskPool(
       await step('remove')
       detach(dockId)
       disks.delete(dockId)
+      unneeded.delete(dockId)
     },
     removeCapture: async (captureId) => void captures.delete(captureId),
     usage: async () => ({ usedBytes: 1024, sizeBytes: 2 * 1024 ** 3 }),
     has: async (dockId) => disks.has(dockId),
+    markUnneeded: async (dockId) => {
+      await step('markUnneeded')
+      unneeded.add(dockId)
+    },
+    markNeeded: async (dockId) => {
+      await step('markNeeded')
+      unneeded.delete(dockId)
+    },
+    isUnneeded: async (dockId) => unneeded.has(dockId),
     list: async () => ({ disks: [...disks], captures: [...captures] }),
     images: async () => new Map([...imageNames].map((name) => [name, images.get(name) ?? 'built:here'])),
     imageFile: async (name) => {
