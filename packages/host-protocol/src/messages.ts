@@ -22,7 +22,7 @@ const command = { operationId: z.string(), generation }
 /** Maximum bytes of one line of events. */
 export const eventBytesMax = 4 * 2 ** 20
 /** More than any host has. These limits bound the memory that a hostile host's reports can take. */
-const runtimesMax = 10_000
+export const runtimesMax = 10_000
 const capturesMax = 50_000
 /** With more captures than this, the agent omits them from its inventories. GET /captures then lists them. */
 export const capturesInInventoryMax = 10_000
@@ -160,6 +160,8 @@ export const hostEvent = z.discriminatedUnion('type', [
     facts: hostFacts,
     pressure,
     runtimes: boundedList(runtimeReport, runtimesMax),
+    /** Docks whose disk the host keeps without knowing their generation, such as after it lost its records of them. */
+    unidentified: boundedList(uuid, runtimesMax).optional(),
     /** The warm pool. It is not included in `runtimes`. */
     pool: boundedList(poolReport, poolSizeMax),
     /** Null if there are more than {@link capturesInInventoryMax}. GET /captures then lists them. */

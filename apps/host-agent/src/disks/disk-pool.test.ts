@@ -100,6 +100,29 @@ describe('create and attach', () => {
     expect([...(await pool.images()).keys()]).toEqual(['small'])
   })
 
+  it('a new disk is unneeded until a Dock uses it; the next agent reads the same, and forgets marks without a disk', async () => {
+    await dock('a')
+    await dock('b')
+    expect([await pool.isUnneeded('a'), await pool.isUnneeded('b')]).toEqual([true, true])
+    await pool.markNeeded('a')
+    await pool.create('a', { from: { image: 'small' }, diskGiB: 1 })
+    await pool.markUnneeded('c')
+    const next = newPool()
+    await next.recover()
+    const marked = async (id: string) => [id, await next.isUnneeded(id)]
+    expect(await Promise.all(['a', 'b', 'c'].map(marked))).toEqual([
+      ...[
+        ['a', false],
+        ['b', true],
+        ['c', false],
+      ],
+    ])
+    await pool.capture('a', 'kept')
+    await pool.markUnneeded('a')
+    await pool.remove('a')
+    expect(await pool.isUnneeded('a')).toBe(false)
+  })
+
   it('mounts with nodev and nosuid, and with direct I/O', async () => {
     const root = await dock('a')
     const line = run('findmnt', '-n', '-o', 'SOURCE,OPTIONS', root)

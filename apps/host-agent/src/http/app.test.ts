@@ -122,6 +122,19 @@ test('the event stream begins with the inventory and reports a death at once', a
   await reader?.cancel()
 })
 
+test('an inventory names the Docks whose generation is not known', async () => {
+  const dockId = newUuid()
+  await post(`/docks/${dockId}/start`, startCommand())
+  await rm(host.handlesFolder, { recursive: true })
+  host.agent = await host.startAgent()
+  const reader = (await host.agent.app.request('/events')).body
+    ?.pipeThrough(new TextDecoderStream())
+    .getReader()
+  const inventory = hostEvent.parse(JSON.parse((await reader?.read())?.value ?? ''))
+  expect(inventory).toMatchObject({ type: 'inventory', runtimes: [], unidentified: [dockId] })
+  await reader?.cancel()
+})
+
 test('a host with too many captures for an inventory lists them in pages', async () => {
   const captures = Array.from({ length: 60_000 }, newUuid)
   host.disks.list = async () => ({ disks: [], captures })

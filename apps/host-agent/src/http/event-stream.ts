@@ -1,5 +1,5 @@
 /** GET /events: an inventory, then heartbeats and events as they happen, and a new inventory every minute. */
-import { capturesInInventoryMax, type HostEvent } from '@dock/host-protocol'
+import { capturesInInventoryMax, type HostEvent, runtimesMax } from '@dock/host-protocol'
 import type { HostView } from './host-view.ts'
 
 const heartbeatMs = 3_000
@@ -11,7 +11,11 @@ const sendInventory = async (view: HostView, send: (event: HostEvent) => void): 
   const [facts, { captures: kept }, { watermark: remembered }] = await read
   const captures = kept.length > capturesInInventoryMax ? null : kept
   const [runtimes, pool] = [view.docks.reports(), view.warmPool.reports()]
-  send({ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures, remembered })
+  const unidentified = view.docks.unidentified().slice(0, runtimesMax)
+  send({
+    ...{ type: 'inventory', facts, pressure: view.pressure(), runtimes, pool, captures, remembered },
+    ...(unidentified.length > 0 ? { unidentified } : {}),
+  })
 }
 
 const sendHeartbeat = async (view: HostView, send: (event: HostEvent) => void): Promise<void> => {

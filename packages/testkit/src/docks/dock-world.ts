@@ -175,6 +175,7 @@ export async function createTestWorld(
           runtimes: [...host.sandboxes.values()],
           pool: host.pool,
           captures: [...host.captures],
+          unidentified: [...host.unidentified],
           remembered: host.instance.watermark,
         }),
       )

@@ -70,6 +70,8 @@ export type FakeHost = HostGateway & {
   connections: ReturnType<typeof fakeConnections>
   sandboxes: Map<string, RuntimeReport>
   captures: Set<string>
+  /** Docks whose disk the host keeps without knowing their generation. Reports of the test worlds contain them. */
+  unidentified: Set<string>
   /** Notes about captures, by capture id. */
   notes: Map<string, NonNullable<CaptureNote['dock']>>
   /** Returns the note of a capture that is not in `notes`. */
@@ -106,6 +108,7 @@ export type FakeHost = HostGateway & {
 export function createFakeHost(hostId: string): FakeHost {
   const sandboxes: FakeHost['sandboxes'] = new Map()
   const captures = new Set<string>()
+  const unidentified = new Set<string>()
   const images: FakeHost['images'] = new Map()
   const calls: FakeHost['calls'] = []
   const failures: FakeHost['failures'] = new Map()
@@ -138,6 +141,7 @@ export function createFakeHost(hostId: string): FakeHost {
     connections,
     sandboxes,
     captures,
+    unidentified,
     notes: new Map(),
     notesOf: () => null,
     images,
@@ -169,8 +173,9 @@ export function createFakeHost(hostId: string): FakeHost {
         const had = images.get(hostId)
         if (body.source.kind === 'image' && had && !had.has(body.source.image))
           throw new HostRefused('not_found', 'no such image')
-        if (body.source.kind === 'own' && !sandboxes.has(dockId))
+        if (body.source.kind === 'own' && !sandboxes.has(dockId) && !unidentified.has(dockId))
           throw new HostRefused('not_found', 'no disk')
+        unidentified.delete(dockId)
         sandboxes.set(dockId, { dockId, generation: body.generation, state: 'running', ip: '10.0.0.2' })
         return { ip: '10.0.0.2' }
       }),
@@ -183,10 +188,12 @@ export function createFakeHost(hostId: string): FakeHost {
           return { capture: null }
         }
         if (!captures.has(body.captureId)) {
-          if (!sandboxes.has(dockId)) throw new HostRefused('not_found', 'no disk')
+          if (!sandboxes.has(dockId) && !unidentified.has(dockId))
+            throw new HostRefused('not_found', 'no disk')
           captures.add(body.captureId)
         }
         sandboxes.delete(dockId)
+        unidentified.delete(dockId)
         return { capture: { sizeBytes: 1234 } }
       }),
     capture: (_host, dockId, body) =>
@@ -200,6 +207,7 @@ export function createFakeHost(hostId: string): FakeHost {
       command('destroy', dockId, body, () => {
         refuseOld(dockId, body.generation)
         sandboxes.delete(dockId)
+        unidentified.delete(dockId)
       }),
     destroyCapture: (_host, captureId) =>
       command('destroyCapture', captureId, null, () => {

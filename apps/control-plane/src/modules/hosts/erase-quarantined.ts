@@ -7,6 +7,7 @@ import { type Db, withTransaction } from '../../database/database.ts'
 import { type OrderForHost, saveHostOrders } from './host-orders.ts'
 import {
   captureIdOf,
+  commandGenerationOf,
   type DeletedOrganizations,
   isUndecided,
   type Quarantined,
@@ -17,11 +18,12 @@ const batch = 1_000
 
 /** The orders that remove an item. For a Dock that its host has not confirmed, they remove the Dock too. */
 const ordersFor = (item: Quarantined): OrderForHost[] => {
-  const { hostId, kind, thingId, generation, state } = item
+  const { hostId, kind, thingId, state } = item
   // A deleted item already has its order, and an adopted one has become a Snapshot.
   if (hostId === null || !isUndecided(item)) return []
   const capture = { hostId, kind: 'capture' as const, thingId: captureIdOf(item), generation: 0 }
-  return kind === 'dock' && state === 'found' ? [{ hostId, kind, thingId, generation }, capture] : [capture]
+  if (kind !== 'dock' || state !== 'found') return [capture]
+  return [{ hostId, kind, thingId, generation: commandGenerationOf(item) }, capture]
 }
 
 /** Removes the items and returns how many there were. Idempotent. */

@@ -85,6 +85,23 @@ describe('an inventory', () => {
     expect(way([{ ...dock, state: 'archived', generation: 1_000_001 }], 1_000_000)).toBe('destroy')
   })
 
+  it('quarantines a disk of unknown generation, unless its own Dock boots from it or an order removes it', () => {
+    const found = (docks: readonly (typeof dock)[], ordered = new Map<string, number>()) =>
+      judgeInventory({
+        ...{ hostId, runtimes: [], expected: docks, ordered, rebooted: false, now },
+        unidentified: [dockId],
+      })
+    const kept = [{ kind: 'orphan', dockId, generation: 0, state: 'stopped', way: 'quarantine' }]
+    expect(found([])).toEqual(kept)
+    expect(found([{ ...dock, state: 'archived' }])).toEqual(kept)
+    expect(found([{ ...dock, state: 'error', hasDisk: false }])).toEqual(kept)
+    expect(found([{ ...dock, hostId: dockId }])).toEqual(kept)
+    expect(found([dock])).toEqual([{ kind: 'lost', dock, died: false }])
+    expect(found([{ ...dock, state: 'error' }])).toEqual([])
+    expect(found([{ ...dock, state: 'archived', busy: true }])).toEqual([])
+    expect(found([], new Map([[dockId, 3]]))).toEqual([])
+  })
+
   it('finds a lost Dock, and distinguishes an unexpected end from a commanded one', () => {
     expect(judge([dock], [])).toEqual([['lost', false]])
     expect(judge([dock], [{ ...runtime, state: 'stopped' }])).toEqual([['lost', false]])

@@ -22,6 +22,7 @@ const settleMs = 5_000
 export type OrphanAction = 'end' | 'destroy' | 'ordered' | 'quarantine'
 
 export type InventoryFinding =
+  /** `generation` is 0 if the host does not know it. */
   | { kind: 'orphan'; dockId: string; generation: number; state: string; way: OrphanAction }
   /** The Dock belongs to the host, which runs a later generation than the database records. */
   | { kind: 'ahead'; dock: ExpectedDock; generation: number; ip: string | null }
@@ -67,6 +68,8 @@ export function judgeInventory(input: {
   expected: readonly Expected[]
   /** Docks that the host is ordered to destroy, each with the newest generation to destroy. */
   ordered?: ReadonlyMap<string, number>
+  /** Docks whose disk the host keeps without knowing the generation. */
+  unidentified?: readonly string[]
   rebooted: boolean
   now: Date
 }): InventoryFinding[] {
@@ -81,6 +84,12 @@ export function judgeInventory(input: {
     if (dock && belongsTo(dock, input.hostId) && dock.generation === runtime.generation) continue
     const finding = judgeOrphan(input.hostId, dock, runtime, input.ordered?.get(runtime.dockId) ?? 0)
     if (finding) findings.push(finding)
+  }
+  for (const dockId of input.unidentified ?? []) {
+    const dock = expected.get(dockId)
+    // Its own Dock boots again from the disk. Nobody knows if the disk of any other Dock is older than what was recorded.
+    if (dock?.busy || (dock && belongsTo(dock, input.hostId)) || input.ordered?.has(dockId)) continue
+    findings.push({ kind: 'orphan', dockId, generation: 0, state: 'stopped', way: 'quarantine' })
   }
   for (const dock of input.expected) {
     if (dock.hostId !== input.hostId) continue

@@ -7,19 +7,28 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { eraseQuarantined } from './erase-quarantined.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
-import { captureIdOf, forgetFound, foundOnHost, markHeld, type Quarantined } from './quarantine-store.ts'
+import {
+  captureIdOf,
+  commandGenerationOf,
+  forgetFound,
+  foundOnHost,
+  markHeld,
+  type Quarantined,
+} from './quarantine-store.ts'
 
 /** Items that are handled after one inventory. The next inventory continues. */
 const atOnceMax = 200
 
 type Context = { db: Db; clock: Clock; gateway: HostGateway; logger: Logger }
 
-const isAbsent = (error: unknown): boolean => error instanceof HostRefused && error.code === 'not_found'
+/** True if the host no longer has what it reported: it has nothing, or has booted a later generation of the Dock. */
+const isAbsent = (error: unknown): boolean =>
+  error instanceof HostRefused && (error.code === 'not_found' || error.code === 'stale_generation')
 
 /** Stops the runtime and captures its disk. If the capture fails, stops the runtime without one and throws. */
 const fence = async ({ gateway }: Context, hostId: string, found: Quarantined): Promise<void> => {
-  const { id, thingId, generation } = found
-  const command = { operationId: `quarantine-${id}`, generation }
+  const { id, thingId } = found
+  const command = { operationId: `quarantine-${id}`, generation: commandGenerationOf(found) }
   try {
     await gateway.stop(hostId, thingId, { ...command, captureId: id })
   } catch (error) {

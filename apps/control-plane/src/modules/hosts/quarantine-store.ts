@@ -10,6 +10,7 @@ export type Quarantined = {
   kind: 'dock' | 'capture' | 'objects'
   /** Id of the Dock, of the capture, or of the copy that stored the objects. */
   thingId: string
+  /** 0 for a capture, and for a Dock whose generation its host does not know. */
   generation: number
   organizationId: string | null
   dockId: string | null
@@ -62,6 +63,11 @@ export async function foundOnHost(db: Db, hostId: string, limit: number): Promis
 /** Returns the id of the capture that holds the item's data. A quarantined Dock's capture has the id of the item. */
 export function captureIdOf({ kind, id, thingId }: Quarantined): string {
   return kind === 'dock' ? id : thingId
+}
+
+/** Returns the generation for a command about the item's Dock. A host that does not know the generation takes any. */
+export function commandGenerationOf({ generation }: Quarantined): number {
+  return Math.max(generation, 1)
 }
 
 /** Marks an item `held`: its host keeps the capture, and an operator can decide. Returns false if it was not `found`. */

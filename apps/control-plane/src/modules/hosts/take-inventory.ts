@@ -122,7 +122,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
   }
 
   const take = async (hostId: string, event: Inventory): Promise<void> => {
-    const { facts, pressure, runtimes } = event
+    const { facts, pressure, runtimes, unidentified = [] } = event
     const now = clock.now()
     const captures = await readCaptures(parts, hostId, event.captures)
     // Before anything is judged or ordered: it may be that the database knows less than the host.
@@ -131,11 +131,11 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
     pools.report(hostId, await unusedOf(db, event.pool))
-    const reported = runtimes.map((runtime) => runtime.dockId)
+    const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
     const expected = await expectedDocks(db, hostId, reported)
     const ordered = await orderedDocks(db, hostId, reported)
     const judge = (docks: typeof expected) =>
-      judgeInventory({ hostId, runtimes, expected: docks, ordered, rebooted, now })
+      judgeInventory({ hostId, runtimes, expected: docks, ordered, unidentified, rebooted, now })
     let findings = judge(expected)
     const ahead = findings.filter((finding) => finding.kind === 'ahead')
     if (ahead.length > 0) {

@@ -1,6 +1,7 @@
 import { newUuid } from '@dock/foundation'
 import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
+import { callsOf } from '@dock/testkit/src/docks/lost-time-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { deleteQuarantined, eraseQuarantined, readHost } from '../../hosts/index.ts'
@@ -41,6 +42,50 @@ it('an unknown Dock is stopped and quarantined, and its disk becomes a capture',
   expect(await open()).toHaveLength(1)
   expect(await orphans()).toEqual([{ dockId, state: 'quarantined' }])
   expect(destroyed()).toEqual([])
+})
+
+it('a disk whose host does not know its generation is quarantined and can be adopted', async () => {
+  const dockId = newUuid()
+  world.host.unidentified.add(dockId)
+  await world.report()
+  const [row] = await open()
+  expect(row).toMatchObject({ kind: 'dock', thingId: dockId, generation: 0, state: 'held' })
+  expect(world.host.captures).toEqual(new Set([row!.id]))
+  expect(destroyed()).toEqual([])
+  await adoptQuarantined(world, row!.id, world.organizationId)
+  const docks = await sql`select state, generation from docks where id = ${dockId}`.execute(world.db)
+  expect(docks.rows).toEqual([{ state: 'archived', generation: 1 }])
+})
+
+it('a Dock whose host lost its record boots again from its disk', async () => {
+  const dock = await world.create()
+  world.host.sandboxes.clear()
+  world.host.unidentified.add(dock.id)
+  world.clock.advance(10_000)
+  await world.report()
+  await world.modules.runner.settled()
+  expect(world.host.starts.at(-1)).toMatchObject({ generation: 2, source: { kind: 'own' } })
+  expect(await open()).toEqual([])
+})
+
+it('a disk of which the host has booted a later generation meanwhile is not quarantined', async () => {
+  world.host.unidentified.add(newUuid())
+  world.host.failures.set('stop', ['stale_generation'])
+  await world.report()
+  expect(await open()).toEqual([])
+})
+
+it('the disk of unknown generation of a deleted organization is removed', async () => {
+  const dock = await world.create()
+  await stopDock(world.modules.context, world.caller, dock.id, { force: false })
+  world.host.unidentified.add(dock.id)
+  world.host.failures.set('stop', ['no_space', 'no_space'])
+  await world.report()
+  expect(await open()).toMatchObject([{ thingId: dock.id, state: 'found' }])
+  await erase()
+  await world.report()
+  expect(callsOf(world, 'destroy').at(-1)).toMatchObject({ dockId: dock.id, body: { generation: 1 } })
+  expect(world.host.unidentified.size).toBe(0)
 })
 
 it('a capture without a Snapshot is quarantined, with its host’s note', async () => {
