@@ -71,8 +71,16 @@ export type Captured = z.infer<typeof captured>
 export const stoppedDock = z.strictObject({ capture: captured.nullable() })
 export type StoppedDock = z.infer<typeof stoppedDock>
 
-/** POST /docks/:dockId/destroy: removes sandbox, network and disk, and keeps captures. Returns `{}`. */
-export const destroyDock = z.strictObject({ ...command, epoch: epoch.optional() })
+/**
+ * POST /docks/:dockId/destroy: removes sandbox, network and disk, and keeps captures. Returns `{}`. With `keepOlder` it
+ * undoes the start of this generation: a used disk that this generation did not make stays, with what runs on it, and the
+ * command is refused (`not_found`).
+ */
+export const destroyDock = z.strictObject({
+  ...command,
+  epoch: epoch.optional(),
+  keepOlder: z.literal(true).optional(),
+})
 export type DestroyDock = z.infer<typeof destroyDock>
 
 /** POST /captures/:captureId/destroy: removes a capture, if it exists. Returns `{}`. */

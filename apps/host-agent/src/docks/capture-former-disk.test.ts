@@ -37,6 +37,44 @@ test('a disk that cannot be captured stays, however often the boot is repeated',
   expect(await capturesOf()).toHaveLength(1)
 })
 
+const undo = (generation: number) => dock().destroy({ ...command(generation), keepOlder: true })
+const refusedAsAbsent = expect.objectContaining({ code: 'not_found' })
+
+test('the undo of a start leaves the former disk that could not be captured', async () => {
+  await dock().start(startCommand())
+  host.disks.failNext('capture', new NoSpace('full'))
+  await expect(dock().start(startCommand({ generation: 2 }))).rejects.toBeInstanceOf(NoSpace)
+  await expect(undo(2)).rejects.toEqual(refusedAsAbsent)
+  expect((await host.residue()).disks).toEqual([dockId])
+  expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'stopped' }])
+  await dock().destroy(command(2))
+  expect((await host.residue()).disks).toEqual([])
+})
+
+test('the undo of a start that never came leaves what runs in an older generation', async () => {
+  await dock().start(startCommand())
+  await expect(undo(2)).rejects.toEqual(refusedAsAbsent)
+  expect((await host.residue()).sandboxes).toEqual([`${dockId}/1`])
+})
+
+test('the undo of a boot from the Dock’s own disk leaves the disk', async () => {
+  await dock().start(startCommand())
+  await dock().start(startCommand({ generation: 2, source: { kind: 'own' } }))
+  await expect(undo(2)).rejects.toEqual(refusedAsAbsent)
+  expect((await host.residue()).disks).toEqual([dockId])
+})
+
+test('the undo of a start removes what this start made, and fences late commands', async () => {
+  await dock().start(startCommand())
+  await dock().start(startCommand({ generation: 2 }))
+  await undo(2)
+  expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
+  expect(await capturesOf()).toHaveLength(1)
+  await expect(dock().start(startCommand({ generation: 2 }))).rejects.toMatchObject({
+    code: 'stale_generation',
+  })
+})
+
 test('an agent that ends while it captures the former disk leaves that disk to the next agent', async () => {
   await dock().start(startCommand())
   const reached = host.disks.hangNext('capture')
@@ -178,6 +216,13 @@ describe.each([
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 3, state: 'stopped' }])
     await dock().start(startCommand({ generation: 4 }))
     expect(await capturesOf()).toHaveLength(1)
+  })
+
+  test('keeps its disk when a failed start is undone', async () => {
+    host.disks.failNext('capture', new NoSpace('full'))
+    await expect(dock().start(startCommand({ generation: 4 }))).rejects.toBeInstanceOf(NoSpace)
+    await expect(undo(4)).rejects.toEqual(refusedAsAbsent)
+    expect((await host.residue()).disks).toEqual([dockId])
   })
 
   test('is gone after an order to destroy it', async () => {

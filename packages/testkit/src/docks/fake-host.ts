@@ -206,6 +206,8 @@ export function createFakeHost(hostId: string): FakeHost {
     destroy: (_host, dockId, body) =>
       command('destroy', dockId, body, () => {
         refuseOld(dockId, body.generation)
+        const isOlder = unidentified.has(dockId) || (sandboxes.get(dockId)?.generation ?? 0) < body.generation
+        if (body.keepOlder && isOlder) throw new HostRefused('not_found', 'only an older disk')
         sandboxes.delete(dockId)
         unidentified.delete(dockId)
       }),

@@ -46,7 +46,7 @@ export type DockTables = {
   }
   host_orders: {
     host_id: string
-    kind: 'dock' | 'capture'
+    kind: 'dock' | 'start' | 'capture'
     thing_id: string
     generation: Generated<number>
     created_at: Date

@@ -1,5 +1,5 @@
 /**
- * Orders: durable commands to destroy a Dock or a capture on a host. An order is saved in the transaction that deletes the
+ * Orders: durable commands to destroy a Dock or a capture on a host, or to undo the start of a Dock there. An order is saved in the transaction that deletes the
  * Dock or Snapshot, and removed once the host has carried it out. Saving and carrying out an order are idempotent. This is
  * the only SQL for `host_orders`.
  */
@@ -7,9 +7,13 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
 
 export type HostOrder = {
-  kind: 'dock' | 'capture'
+  kind: 'dock' | 'start' | 'capture'
+  /** Id of the capture, or of the Dock. */
   thingId: string
-  /** For a Dock, the newest generation to destroy; older ones are destroyed too. 0 for a capture. */
+  /**
+   * For a Dock, the newest generation to destroy; older ones are destroyed too. For a start, the only generation to
+   * destroy. 0 for a capture.
+   */
   generation: number
 }
 
@@ -48,18 +52,24 @@ export async function ordersForHost(db: Db, hostId: string, limit: number): Prom
   ).rows
 }
 
-/** Returns the Docks among `dockIds` that the host is ordered to destroy, each with the newest generation to destroy. */
+/** The generations of a Dock that a host is ordered to destroy: all up to `upTo`, and `start`. 0 stands for none. */
+export type OrderedGenerations = { upTo: number; start: number }
+
+/** Returns those of `dockIds` of which the host is ordered to destroy a generation. */
 export async function orderedDocks(
   db: Db,
   hostId: string,
   dockIds: readonly string[],
-): Promise<Map<string, number>> {
+): Promise<Map<string, OrderedGenerations>> {
   return new Map(
     (
-      await sql<{ id: string; generation: number }>`
-        select thing_id as id, generation from host_orders
-        where host_id = ${hostId} and kind = 'dock' and thing_id = any(${dockIds}::uuid[])`.execute(db)
-    ).rows.map(({ id, generation }) => [id, generation]),
+      await sql<OrderedGenerations & { id: string }>`
+        select thing_id as id, coalesce(max(generation) filter (where kind = 'dock'), 0) as "upTo",
+          coalesce(max(generation) filter (where kind = 'start'), 0) as start
+        from host_orders
+        where host_id = ${hostId} and kind in ('dock', 'start') and thing_id = any(${dockIds}::uuid[])
+        group by thing_id`.execute(db)
+    ).rows.map(({ id, ...generations }) => [id, generations]),
   )
 }
 

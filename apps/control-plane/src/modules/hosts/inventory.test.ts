@@ -60,12 +60,12 @@ describe('an inventory', () => {
   })
 
   it('destroys no runtime that the database does not know or knows only in an older generation', () => {
-    const way = (docks: readonly (typeof dock)[], generation: number, ordered = 0) => {
+    const way = (docks: readonly (typeof dock)[], generation: number, upTo = 0, start = 0) => {
       const [finding] = judgeInventory({
         hostId,
         runtimes: [{ ...runtime, generation }],
         expected: docks,
-        ordered: new Map([[dockId, ordered]]),
+        ordered: new Map([[dockId, { upTo, start }]]),
         rebooted: false,
         now,
       })
@@ -74,6 +74,9 @@ describe('an inventory', () => {
     expect(way([], 3)).toBe('quarantine')
     expect(way([], 3, 3)).toBe('ordered')
     expect(way([], 3, 2)).toBe('quarantine')
+    // The order of a failed start names one generation and no older one.
+    expect(way([], 3, 0, 3)).toBe('ordered')
+    expect(way([], 3, 0, 4)).toBe('quarantine')
     expect(way([{ ...dock, state: 'archived' }], 3)).toBe('destroy')
     expect(way([{ ...dock, state: 'archived' }], 4)).toBe('quarantine')
     expect(way([{ ...dock, state: 'error', hasDisk: false }], 4)).toBe('quarantine')
@@ -86,7 +89,10 @@ describe('an inventory', () => {
   })
 
   it('quarantines a disk of unknown generation, unless its own Dock boots from it or an order removes it', () => {
-    const found = (docks: readonly (typeof dock)[], ordered = new Map<string, number>()) =>
+    const found = (
+      docks: readonly (typeof dock)[],
+      ordered = new Map<string, { upTo: number; start: number }>(),
+    ) =>
       judgeInventory({
         ...{ hostId, runtimes: [], expected: docks, ordered, rebooted: false, now },
         unidentified: [dockId],
@@ -99,7 +105,8 @@ describe('an inventory', () => {
     expect(found([dock])).toEqual([{ kind: 'lost', dock, died: false }])
     expect(found([{ ...dock, state: 'error' }])).toEqual([])
     expect(found([{ ...dock, state: 'archived', busy: true }])).toEqual([])
-    expect(found([], new Map([[dockId, 3]]))).toEqual([])
+    expect(found([], new Map([[dockId, { upTo: 3, start: 0 }]]))).toEqual([])
+    expect(found([], new Map([[dockId, { upTo: 0, start: 3 }]]))).toEqual(kept)
   })
 
   it('finds a lost Dock, and distinguishes an unexpected end from a commanded one', () => {

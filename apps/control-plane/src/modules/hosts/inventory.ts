@@ -7,6 +7,7 @@
 import { type DockState, isReadyDockState } from '@dock/contract'
 import type { RuntimeReport } from '@dock/host-protocol'
 import { epochOf } from './generations.ts'
+import type { OrderedGenerations } from './host-orders.ts'
 import type { ExpectedDock } from './host-store.ts'
 
 /** An inventory may have been sent before a Dock that changed less than this long ago. */
@@ -48,10 +49,11 @@ const judgeOrphan = (
   hostId: string,
   dock: Expected | undefined,
   { dockId, generation, state, ip }: RuntimeReport,
-  orderedUpTo: number,
+  ordered: OrderedGenerations | undefined,
 ): InventoryFinding | null => {
   const orphan = { kind: 'orphan' as const, dockId, generation, state }
-  if (generation <= orderedUpTo) return { ...orphan, way: 'ordered' }
+  if (ordered && (generation <= ordered.upTo || generation === ordered.start))
+    return { ...orphan, way: 'ordered' }
   if (!dock) return { ...orphan, way: 'quarantine' }
   if (belongsTo(dock, hostId)) {
     if (dock.generation < generation) return { kind: 'ahead', dock, generation, ip }
@@ -66,8 +68,8 @@ export function judgeInventory(input: {
   hostId: string
   runtimes: readonly RuntimeReport[]
   expected: readonly Expected[]
-  /** Docks that the host is ordered to destroy, each with the newest generation to destroy. */
-  ordered?: ReadonlyMap<string, number>
+  /** Docks of which the host is ordered to destroy generations. */
+  ordered?: ReadonlyMap<string, OrderedGenerations>
   /** Docks whose disk the host keeps without knowing the generation. */
   unidentified?: readonly string[]
   rebooted: boolean
@@ -82,13 +84,13 @@ export function judgeInventory(input: {
     const dock = expected.get(runtime.dockId)
     if (dock?.busy) continue
     if (dock && belongsTo(dock, input.hostId) && dock.generation === runtime.generation) continue
-    const finding = judgeOrphan(input.hostId, dock, runtime, input.ordered?.get(runtime.dockId) ?? 0)
+    const finding = judgeOrphan(input.hostId, dock, runtime, input.ordered?.get(runtime.dockId))
     if (finding) findings.push(finding)
   }
   for (const dockId of input.unidentified ?? []) {
     const dock = expected.get(dockId)
     // Its own Dock boots again from the disk. Nobody knows if the disk of any other Dock is older than what was recorded.
-    if (dock?.busy || (dock && belongsTo(dock, input.hostId)) || input.ordered?.has(dockId)) continue
+    if (dock?.busy || (dock && belongsTo(dock, input.hostId)) || input.ordered?.get(dockId)?.upTo) continue
     findings.push({ kind: 'orphan', dockId, generation: 0, state: 'stopped', way: 'quarantine' })
   }
   for (const dock of input.expected) {

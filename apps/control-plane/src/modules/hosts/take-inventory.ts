@@ -74,7 +74,10 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     if (!(await stillOrdered(db, order))) return
     try {
       if (kind === 'capture') await gateway.destroyCapture(hostId, thingId, 'order')
-      else await gateway.destroy(hostId, thingId, { operationId: 'order', generation })
+      else {
+        const keepOlder = kind === 'start' ? { keepOlder: true as const } : {}
+        await gateway.destroy(hostId, thingId, { operationId: 'order', generation, ...keepOlder })
+      }
     } catch (error) {
       // What is not there, or is newer than what was to go, needs nothing more.
       const settled =

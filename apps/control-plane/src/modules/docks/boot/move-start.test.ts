@@ -47,10 +47,9 @@ it('a start that fails on its host is tried on a second host', async () => {
   expect(await slots(world.hostId)).toEqual({ slots: 0, counted: 0 })
   expect(await slots(second)).toEqual({ slots: 26, counted: 1 })
   // The first host is ordered to remove whatever it may have created.
-  const orders = await sql`select host_id, generation from host_orders where thing_id = ${dock.id}`.execute(
-    world.db,
-  )
-  expect(orders.rows).toEqual([{ host_id: world.hostId, generation: 1 }])
+  const orders =
+    await sql`select host_id, kind, generation from host_orders where thing_id = ${dock.id}`.execute(world.db)
+  expect(orders.rows).toEqual([{ host_id: world.hostId, kind: 'start', generation: 1 }])
   await world.report()
   expect((await sql`select 1 from host_orders where thing_id = ${dock.id}`.execute(world.db)).rows).toEqual(
     [],

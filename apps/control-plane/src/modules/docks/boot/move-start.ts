@@ -1,6 +1,6 @@
 /**
  * Retries a failed start once on a second host. One statement moves the Dock's reservation, row and operation to the new
- * host, and saves an order for the first host to destroy whatever it may have created.
+ * host, and saves an order for the first host to destroy whatever this start may have created there.
  */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
@@ -75,7 +75,7 @@ export async function moveStart(
   if (from === null) return false
   const request = await placementOf(parts, operation, source)
   if (request === null || request.linked.length === 0) return false
-  const order: OrderForHost = { hostId: from, kind: 'dock', thingId: dockId, generation }
+  const order: OrderForHost = { hostId: from, kind: 'start', thingId: dockId, generation }
   const moved = await sql<{ held: boolean; hostId: string | null }>`
     with ${holdDock(dockId)},
     mine as (select id from operations where id = ${operation.id} and lease_owner = ${owner}
@@ -104,6 +104,7 @@ export async function moveStart(
   operation.hostId = hostId
   operation.data['movedFrom'] = from
   // Only speeds up the removal: the order is saved and the host executes it at its next report in any case.
-  await gateway.destroy(from, dockId, { operationId: operation.id, generation }).catch(() => undefined)
+  const undo = { operationId: operation.id, generation, keepOlder: true as const }
+  await gateway.destroy(from, dockId, undo).catch(() => undefined)
   return true
 }

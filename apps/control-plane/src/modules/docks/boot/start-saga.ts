@@ -168,10 +168,10 @@ export function createStartSagas(options: Options): Saga[] {
       // the host is unreachable, its runtime is fenced when it returns.
       if (operation.kind === 'recover')
         await undoOnHost(gateway.stop(hostId, targetId, { ...body, captureId: null }))
-      else if (!(await undoOnHost(gateway.destroy(hostId, targetId, body)))) {
+      else if (!(await undoOnHost(gateway.destroy(hostId, targetId, { ...body, keepOlder: true })))) {
         // Only the host's next report tells if the database was restored, so the undo is retried after it.
         if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is unreachable')
-        startData(operation).orders = [{ hostId, kind: 'dock', thingId: targetId, generation }]
+        startData(operation).orders = [{ hostId, kind: 'start', thingId: targetId, generation }]
       }
     },
   }
