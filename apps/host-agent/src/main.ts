@@ -1,27 +1,20 @@
 /**
  * The host agent. SIGTERM ends the agent and leaves the sandboxes running for the next agent to adopt. SIGUSR2 and SIGINT
- * shut the sandboxes down first. Exit codes: 0 ended by a signal, 78 invalid settings or unsuitable machine, 1 other errors.
+ * shut the sandboxes down first, even if SIGTERM came before: a service manager may send that to every process before the
+ * supervisor can order the shutdown. Exit codes: 0 ended by a signal, 78 invalid settings or unsuitable machine, 1 other
+ * errors.
  */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { compileOnly, createLogger } from '@dock/foundation'
 import { readAgentSettings } from './agent-settings.ts'
+import { awaitOrders } from './await-orders.ts'
 import { composeAgent } from './composition.ts'
 import { createCredentialFile } from './link/credential-file.ts'
 import { keepLinked } from './link/keep-linked.ts'
 
 const unusableExitCode = 78
 const logger = createLogger('host-agent')
-
-type Order = 'leave' | 'shutdown'
-
-/** Resolves with the first order. Later signals are ignored. */
-const awaitOrder = (): Promise<Order> =>
-  new Promise((resolve) => {
-    process.on('SIGTERM', () => resolve('leave'))
-    process.on('SIGUSR2', () => resolve('shutdown'))
-    process.on('SIGINT', () => resolve('shutdown'))
-  })
 
 const compose = async () => {
   try {
@@ -34,7 +27,7 @@ const compose = async () => {
 }
 
 const run = async (): Promise<void> => {
-  const ordered = awaitOrder()
+  const orders = awaitOrders(process)
   // When memory runs out, the kernel should kill a tenant's process rather than the agent.
   await writeFile('/proc/self/oom_score_adj', '-800').catch(() => undefined)
   const { settings, agent } = await compose()
@@ -52,11 +45,11 @@ const run = async (): Promise<void> => {
     logger,
   })
   logger.info({ hostFolder: settings.hostFolder }, 'host agent ready')
-  const order = await Promise.race([ordered, link.then(() => 'leave' as const)])
-  logger.info({ order }, 'host agent is stopping')
+  await Promise.race([orders.given, link])
+  logger.info({ order: orders.present }, 'host agent is stopping')
   ended.abort()
   await link.catch(() => undefined)
-  if (order === 'shutdown') await agent.shutdown()
+  if (orders.present === 'shutdown') await agent.shutdown()
 }
 
 if (!compileOnly) {
