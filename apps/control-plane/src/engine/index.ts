@@ -7,6 +7,7 @@ export {
   retryPauseMs,
 } from './delivery-engine.ts'
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
+export { type EmptyData, emptyData, firstVersion, type VersionedData } from './operation-data.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
 export {
   claimBlockedOperation,

@@ -7,6 +7,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../database/database.ts'
 import type { OperationError, OperationRow } from './operation.ts'
+import { InvalidOperationData } from './operation-data.ts'
 import {
   claimDueOperations,
   endLeasesOfOthers,
@@ -21,6 +22,8 @@ const leaseMs = 15_000
 const renewMs = 5_000
 const sweepMs = 1_000
 const retryMs = 3_000
+/** An operation whose data is invalid waits for an operator or a newer version, which takes it over when it starts. */
+const retryInvalidMs = 60_000
 const batch = 20
 
 const interrupted: OperationError = {
@@ -81,7 +84,13 @@ export function createOperationRunner(options: {
       return error
     } catch (error) {
       if (error instanceof LeaseLost) logger.warn(log, 'lost the lease of an operation to another process')
-      else {
+      else if (error instanceof InvalidOperationData) {
+        logger.error(
+          { ...log, err: error },
+          'the data of an operation is invalid; it is kept and read again later',
+        )
+        await renewLeases(db, { owner, until: later(retryInvalidMs), ids: [operation.id] }).catch(() => [])
+      } else {
         logger.error({ ...log, err: error }, 'operation interrupted; it will be retried')
         await record(operation, later(retryMs)).catch(() => undefined)
       }

@@ -8,9 +8,10 @@ export type OperationError = { code: string; message: string }
 export type OperationStatus = 'pending' | 'processing' | 'blocked' | 'completed'
 
 /**
- * A row of `operations`. `data` belongs to the saga, which changes it in memory; it is saved when a step is recorded.
+ * A row of `operations`. `data` is what its kind keeps, `unknown` until it is parsed. It belongs to the saga, which
+ * changes it in memory; it is saved when a step is recorded.
  */
-export type OperationRow = {
+export type OperationRow<Data = unknown, Result = unknown> = {
   id: string
   organizationId: string
   kind: string
@@ -24,9 +25,9 @@ export type OperationRow = {
   waitsFor?: string
   step: string | null
   undoing: boolean
-  data: Record<string, unknown>
+  data: Data
   cause: Cause
   error: OperationError | null
   /** The result of `finish`, for a caller that waits in this process. Not stored. */
-  result?: unknown
+  result?: Result
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { OperationRow } from './operation.ts'
+import { emptyData } from './operation-data.ts'
 import { OperationBlocked, runSaga, type Saga, type SagaRecords } from './saga.ts'
 
 const operation = (over: Partial<OperationRow> = {}): OperationRow => ({
@@ -35,6 +36,7 @@ const loggedSaga = (failing: Record<string, Error> = {}) => {
   })
   const saga: Saga = {
     kind: 'test',
+    data: emptyData,
     steps: [step('a'), step('b'), step('c')],
     finish: async () => act('finish'),
     fail: async (_operation, error) => act(`fail ${error.code}`),

@@ -5,24 +5,28 @@
  * operation id and the Dock's generation.
  */
 import { faultPoint } from '@dock/foundation'
+import type * as z from 'zod'
 import type { OperationError, OperationRow } from './operation.ts'
+import { readData, type VersionedData } from './operation-data.ts'
 
-export type SagaStep = {
+export type SagaStep<Data = unknown> = {
   name: string
   /** Returns false if this operation does not need the step. The step is then skipped without a record. */
-  isNeeded?(operation: OperationRow): boolean
-  do(operation: OperationRow): Promise<void>
+  isNeeded?(operation: OperationRow<Data>): boolean
+  do(operation: OperationRow<Data>): Promise<void>
   /** Omitted if the step leaves nothing behind or `fail` cleans up. Must be idempotent. */
-  undo?(operation: OperationRow): Promise<void>
+  undo?(operation: OperationRow<Data>): Promise<void>
 }
 
-export type Saga = {
+export type Saga<Data extends VersionedData = VersionedData, Result = unknown> = {
   kind: string
-  steps: readonly SagaStep[]
+  /** Schema of what the operation keeps in its row. It also accepts what former versions of the control plane saved. */
+  data: z.ZodType<Data>
+  steps: readonly SagaStep<Data>[]
   /** Publishes success and completes the operation, in one transaction. */
-  finish(operation: OperationRow): Promise<void>
+  finish(operation: OperationRow<Data, Result>): Promise<void>
   /** Publishes failure and completes the operation with `error`, in one transaction. */
-  fail(operation: OperationRow, error: OperationError): Promise<void>
+  fail(operation: OperationRow<Data, Result>, error: OperationError): Promise<void>
   /** Returns the public code and message for a step's failure. */
   explain(error: unknown): OperationError
 }
@@ -45,14 +49,16 @@ export type SagaRecords = {
 }
 
 /**
- * Runs an operation from its last recorded step until it completes or is blocked. Returns the failure, or null if there
- * is none. Rejects if `finish`, `fail`, an undo or a record throws.
+ * Parses an operation's data and runs it from its last recorded step until it completes or is blocked. Returns the
+ * failure, or null if there is none. Rejects if the data is invalid, before any step runs, and if `finish`, `fail`, an
+ * undo or a record throws.
  */
-export async function runSaga(
-  saga: Saga,
-  operation: OperationRow,
+export async function runSaga<Data extends VersionedData, Result>(
+  saga: Saga<Data, Result>,
+  row: OperationRow<unknown, Result>,
   records: SagaRecords,
 ): Promise<OperationError | null> {
+  const operation = readData(saga.data, row)
   const at = (step: string, when: 'before' | 'after'): void => faultPoint(`saga:${saga.kind}:${step}:${when}`)
   const done = saga.steps.findIndex((step) => step.name === operation.step)
   const nextAfter = (position: number): number =>

@@ -3,7 +3,7 @@
 import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
-import type { Cause, OperationRow, OperationRunner } from '../../engine/index.ts'
+import type { Cause, OperationRow, OperationRunner, VersionedData } from '../../engine/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
@@ -97,12 +97,11 @@ export function causedBy(caller: Pick<Caller, 'userId'>, why: string): Cause {
 }
 
 /** Builds an operation on a Dock in memory. A claim saves it. */
-export function newDockOperation(
-  input: Pick<OperationRow, 'kind' | 'organizationId' | 'generation' | 'cause' | 'hostId'> & {
+export function newDockOperation<Data extends VersionedData>(
+  input: Pick<OperationRow<Data>, 'kind' | 'organizationId' | 'generation' | 'cause' | 'hostId' | 'data'> & {
     dockId: string
-    data: unknown
   },
-): OperationRow {
+): OperationRow<Data, never> {
   return {
     id: newOperationId(),
     organizationId: input.organizationId,
@@ -115,7 +114,7 @@ export function newDockOperation(
     status: 'processing',
     step: null,
     undoing: false,
-    data: input.data as Record<string, unknown>,
+    data: input.data,
     cause: input.cause,
     error: null,
   }

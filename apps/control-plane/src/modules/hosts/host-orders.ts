@@ -4,20 +4,23 @@
  * the only SQL for `host_orders`.
  */
 import { type RawBuilder, sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 
-export type HostOrder = {
-  kind: 'dock' | 'start' | 'capture'
+const hostOrder = z.strictObject({
+  kind: z.enum(['dock', 'start', 'capture']),
   /** Id of the capture, or of the Dock. */
-  thingId: string
+  thingId: z.uuid(),
   /**
    * For a Dock, the newest generation to destroy; older ones are destroyed too. For a start, the only generation to
    * destroy. 0 for a capture.
    */
-  generation: number
-}
+  generation: z.int(),
+})
+export type HostOrder = z.infer<typeof hostOrder>
 
-export type OrderForHost = HostOrder & { hostId: string }
+export const orderForHost = hostOrder.extend({ hostId: z.uuid() })
+export type OrderForHost = z.infer<typeof orderForHost>
 
 /** SQL statement that saves these orders if the query `given` returns a row. It can be part of a larger statement. */
 export function saveHostOrders(

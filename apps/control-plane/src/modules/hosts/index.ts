@@ -23,6 +23,7 @@ export {
   parseByteRange,
   placeByteRange,
   setupOutcome,
+  startDock as startDockMessage,
 } from '@dock/host-protocol'
 export { anyCaptureKeeper, captureKeepers, hostIdWithout, otherKeeper } from './capture-keepers.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
@@ -38,6 +39,7 @@ export {
   endHostOrder,
   type HostOrder,
   type OrderForHost,
+  orderForHost,
   saveCaptureOrders,
   saveHostOrders,
 } from './host-orders.ts'

@@ -2,8 +2,15 @@
 import { type Operation, ServiceError } from '@dock/contract'
 import { type Clock, newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
+import * as z from 'zod'
 import { type Db, withTransaction } from '../../database/database.ts'
-import { LeaseLost, type OperationRow, type Saga, unblockOperationOfDock } from '../../engine/index.ts'
+import {
+  firstVersion,
+  LeaseLost,
+  type OperationRow,
+  type Saga,
+  unblockOperationOfDock,
+} from '../../engine/index.ts'
 import type { Visitor } from '../accounts/index.ts'
 import {
   causedBy,
@@ -15,7 +22,7 @@ import {
   runOperationForResponse,
   saveOperation,
 } from '../docks/index.ts'
-import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
+import { type HostGateway, type OrderForHost, orderForHost, saveHostOrders } from '../hosts/index.ts'
 import {
   findActiveOperation,
   findSnapshotRow,
@@ -27,6 +34,13 @@ import {
 type Context = Pick<DockContext, 'db' | 'clock' | 'runner'>
 
 const kind = 'snapshot-delete'
+
+const snapshotDeleteData = z.strictObject({
+  dataVersion: firstVersion,
+  /** Orders to save for removals that hosts could not do now. */
+  orders: z.array(orderForHost).optional(),
+})
+type SnapshotDeleteData = z.infer<typeof snapshotDeleteData>
 
 /**
  * Deletes a Snapshot that is not in use, for an admin. A request for a deletion that is blocked retries it. Throws
@@ -41,7 +55,7 @@ export async function deleteSnapshot(
   const { db, clock, runner } = context
   const row = caller.admit(await findSnapshotRow(db, caller.userId, id))
   if (confirmation !== id) throw new ServiceError('confirm_required')
-  const operation: OperationRow = {
+  const operation: OperationRow<SnapshotDeleteData> = {
     id: newOperationId(),
     organizationId: row.organizationId,
     kind,
@@ -53,7 +67,7 @@ export async function deleteSnapshot(
     status: 'processing',
     step: null,
     undoing: false,
-    data: {},
+    data: { dataVersion: 1 },
     cause: causedBy(caller, 'delete'),
     error: null,
   }
@@ -72,7 +86,7 @@ export async function deleteSnapshot(
 const claim = async (
   { db, clock, runner }: Context,
   row: SnapshotRow,
-  operation: OperationRow,
+  operation: OperationRow<SnapshotDeleteData>,
 ): Promise<boolean> => {
   try {
     return await withTransaction(db, async (tx) => {
@@ -93,10 +107,11 @@ export function createSnapshotDeleteSaga(options: {
   clock: Clock
   gateway: HostGateway
   owner: string
-}): Saga {
+}): Saga<SnapshotDeleteData> {
   const { db, clock, gateway, owner } = options
   return {
     kind,
+    data: snapshotDeleteData,
     explain: explainFailure,
     steps: [
       {
@@ -106,14 +121,14 @@ export function createSnapshotDeleteSaga(options: {
           const orders: OrderForHost[] = []
           for (const hostId of await keepersOfSnapshot(db, organizationId, targetId))
             orders.push(...(await removeCapture(gateway, { id: targetId, hostId }, operationId)))
-          operation.data['orders'] = orders
+          operation.data.orders = orders
         },
       },
     ],
     finish: async (operation) => {
       const { dockId, targetId, organizationId } = operation
       const now = clock.now()
-      const orders = (operation.data['orders'] ?? []) as OrderForHost[]
+      const orders = operation.data.orders ?? []
       const result = await sql<{ id: string }>`
         with ${holdDock(dockId)}, gate as (${completeOperation(operation, owner, null, now)}),
         gone as (delete from snapshots where id = ${targetId} and organization_id = ${organizationId}

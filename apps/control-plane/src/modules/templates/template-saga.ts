@@ -1,8 +1,10 @@
 /** The sagas that save and delete a Template. To save a Template of a running Dock, the saga captures the Dock first. */
+import { uuid } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
-import { LeaseLost, type OperationRow, type Saga } from '../../engine/index.ts'
+import { type EmptyData, emptyData, firstVersion, LeaseLost, type Saga } from '../../engine/index.ts'
 import {
   blockIfInherited,
   completeOperation,
@@ -15,14 +17,16 @@ import {
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
 import { failTemplate, publishTemplate } from './template-store.ts'
 
-type SaveData = {
-  templateId: string
-  name: string
-  snapshotId: string
+const saveData = z.strictObject({
+  dataVersion: firstVersion,
+  templateId: uuid,
+  name: z.string(),
+  snapshotId: uuid,
   /** True if the Dock runs, so that it must be captured. */
-  live: boolean
-  sizeBytes?: number
-}
+  live: z.boolean(),
+  sizeBytes: z.number().optional(),
+})
+export type SaveData = z.infer<typeof saveData>
 
 type Options = {
   db: Db
@@ -32,23 +36,17 @@ type Options = {
   origins: LostTimeParts['origins']
 }
 
-const saveData = (operation: OperationRow): SaveData => operation.data as unknown as SaveData
-
-/** Returns the data that the operation of a save keeps in its row. */
-export function newSaveData(data: Omit<SaveData, 'sizeBytes'>): SaveData {
-  return data
-}
-
 /** Captures a running Dock and publishes the Template, which replaces the one of that name. */
-export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: Options): Saga {
+export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: Options): Saga<SaveData> {
   return {
     kind: 'save-template',
+    data: saveData,
     explain: explainFailure,
     steps: [
       {
         name: 'capture',
         do: async (operation) => {
-          const data = saveData(operation)
+          const { data } = operation
           if (!data.live || operation.hostId === null) return
           const { id: operationId, generation, dockId, hostId } = operation
           const command = { operationId, generation, captureId: data.snapshotId }
@@ -66,7 +64,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
       },
     ],
     finish: async (operation) => {
-      const data = saveData(operation)
+      const { data } = operation
       const now = clock.now()
       const sizeBytes = data.live ? (data.sizeBytes ?? 0) : null
       const template = { id: data.templateId, organizationId: operation.organizationId, name: data.name }
@@ -84,7 +82,7 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
       if (result.rows.length === 0) throw new LeaseLost(operation.id)
     },
     fail: async (operation, error) => {
-      const data = saveData(operation)
+      const { data } = operation
       const now = clock.now()
       const ofLostTime = await origins.isOfLostTime(operation.id)
       // A capture may exist even though it failed, so order its removal. A capture from the lost time goes to quarantine
@@ -107,9 +105,14 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
 }
 
 /** Deletes the Template's row. Its Snapshot stays with its Dock. */
-export function createDeleteTemplateSaga({ db, clock, owner }: Omit<Options, 'gateway' | 'origins'>): Saga {
+export function createDeleteTemplateSaga({
+  db,
+  clock,
+  owner,
+}: Omit<Options, 'gateway' | 'origins'>): Saga<EmptyData> {
   return {
     kind: 'delete-template',
+    data: emptyData,
     explain: explainFailure,
     steps: [],
     finish: async (operation) => {

@@ -1,6 +1,7 @@
 /** POST /v1/docks/:id/branch */
 import { type Dock, isReadyDockState, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
+import type { EmptyData } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
@@ -67,18 +68,19 @@ export async function branchDock(
     )
     const { hostId, live } = disk
     const cause = causedBy(caller, 'branch')
-    const hold = newDockOperation({
+    const hold = newDockOperation<EmptyData>({
       kind: 'branch-source',
       organizationId,
       dockId: sourceId,
       hostId,
       generation,
       cause,
-      data: {},
+      data: { dataVersion: 1 },
     })
     const snapshotId = disk.snapshotId ?? newUuid()
     return claimAndStart(context, null, async (id) => {
       const data: StartData = {
+        dataVersion: 1,
         command: {
           hostname: '',
           ...size,

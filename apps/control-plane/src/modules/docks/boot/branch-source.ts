@@ -7,13 +7,13 @@ import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts
 import { afterHeld, holdDock } from '../core/dock-commit.ts'
 import { blockIfInherited, findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
 import { retryWhenHostReconnects } from '../core/retry-when-host-reconnects.ts'
-import { hostOf, startData } from './start-data.ts'
+import { type BranchData, hostOf, type StartData } from './start-data.ts'
 
 export type BranchSource = {
   /** Captures the source if it runs, then releases it. */
-  capture: SagaStep
+  capture: SagaStep<BranchData>
   /** Unlocks the source. Its Snapshot becomes `completed`, or `failed` if `failure` is given. */
-  release(operation: OperationRow, failure: OperationError | null): Promise<void>
+  release(operation: OperationRow<StartData>, failure: OperationError | null): Promise<void>
 }
 
 export function createBranchSource(parts: {
@@ -25,7 +25,7 @@ export function createBranchSource(parts: {
   const { db, clock, gateway, origins } = parts
 
   const release: BranchSource['release'] = async (operation, failure) => {
-    const source = startData(operation).source
+    const { source } = operation.data
     if (!source) return
     const now = clock.now()
     const size = source.sizeBytes ?? 0
@@ -51,10 +51,10 @@ export function createBranchSource(parts: {
       where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
   }
 
-  const capture: SagaStep = {
+  const capture: SagaStep<BranchData> = {
     name: 'capture',
     do: async (operation) => {
-      const source = startData(operation).source!
+      const { source } = operation.data
       if (source.live) {
         const { dockId, generation, snapshotId } = source
         const hostId = hostOf(operation)

@@ -7,13 +7,17 @@ import { type ClaimOutcome, claimNewDock, DockIdTaken, type NewDock } from '../c
 import { generateName, hostnameOf } from '../core/dock-name.ts'
 import { type DockContext, quotaOf } from '../dock-context.ts'
 import { viewDock } from '../view/dock-view.ts'
-import { startData } from './start-data.ts'
+import type { StartOperation } from './start-data.ts'
 
 const nameAttempts = 6
 /** How many Docks of the warm pool a create tries to claim before it boots a new sandbox. */
 const warmAttempts = 3
 
-export type StartRequest = Omit<NewDock, 'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin'> & {
+export type StartRequest = Omit<
+  NewDock,
+  'lease' | 'policy' | 'quota' | 'now' | 'dock' | 'origin' | 'operation'
+> & {
+  operation: StartOperation
   dock: Omit<NewDock['dock'], 'name'> & { name: string | null }
 }
 
@@ -79,7 +83,7 @@ const claimNamed = async (
   for (let attempt = 0; ; attempt++) {
     const generated = attempt === 0 && waiting ? waiting.hostname : generateName(attempt)
     const name = request.dock.name ?? generated
-    const { command } = startData(request.operation)
+    const { command } = request.operation.data
     command.hostname = hostnameOf(name)
     try {
       return await claimNewDock(context.db, {
@@ -99,10 +103,9 @@ const claimNamed = async (
   }
 }
 
-const runStart = async (context: DockContext, operation: NewDock['operation']): Promise<DockRow> => {
+const runStart = async (context: DockContext, operation: StartOperation): Promise<DockRow> => {
   const error = await context.runner.run(operation)
   if (error) throw new ServiceError(error.code as ErrorCode, { message: error.message })
-  const dock = operation.result as DockRow | null | undefined
-  if (!dock) throw new ServiceError('service_unavailable')
-  return dock
+  if (!operation.result) throw new ServiceError('service_unavailable')
+  return operation.result
 }

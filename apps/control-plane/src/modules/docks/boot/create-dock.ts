@@ -48,6 +48,7 @@ export async function createDock(
       const envSealed = await sealVariables(sealer, { organizationId, dockId: id }, body.env ?? {})
       const setupScriptSealed = await sealSetupScript(sealer, organizationId, id, body.setupScript)
       const data: StartData = {
+        dataVersion: 1,
         command: { hostname: '', ...size, ...origin.command },
         ...(origin.captureHost === undefined ? {} : { captureHost: origin.captureHost }),
         event: 'dock.ready',

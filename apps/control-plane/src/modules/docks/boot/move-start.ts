@@ -19,6 +19,7 @@ import {
   saveHostOrders,
 } from '../../hosts/index.ts'
 import { afterHeld, afterSpot, holdDock, holdHost } from '../core/dock-commit.ts'
+import type { StartData } from './start-data.ts'
 
 export type MoveParts = {
   db: Db
@@ -41,7 +42,7 @@ type Row = { cpus: number; memoryMiB: number; diskGiB: number; runtime: string; 
 /** Returns a placement request for a second host, or null if no other host can have the start's source. */
 const placementOf = async (
   { db, gateway, startFailures }: MoveParts,
-  operation: OperationRow,
+  operation: OperationRow<StartData>,
   source: StartDock['source'],
 ): Promise<PlacementRequest | null> => {
   const captureId = source.kind === 'capture' ? source.captureId : null
@@ -66,7 +67,7 @@ const placementOf = async (
 /** Moves the start to another host. Returns false if no suitable host has room. Throws {@link LeaseLost}. */
 export async function moveStart(
   parts: MoveParts,
-  operation: OperationRow,
+  operation: OperationRow<StartData>,
   source: StartDock['source'],
   now: Date,
 ): Promise<boolean> {
@@ -102,7 +103,7 @@ export async function moveStart(
   if (!held) throw new LeaseLost(operation.id)
   if (hostId === null) return false
   operation.hostId = hostId
-  operation.data['movedFrom'] = from
+  operation.data.movedFrom = from
   // Only speeds up the removal: the order is saved and the host executes it at its next report in any case.
   const undo = { operationId: operation.id, generation, keepOlder: true as const }
   await gateway.destroy(from, dockId, undo).catch(() => undefined)

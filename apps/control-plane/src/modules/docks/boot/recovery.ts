@@ -1,13 +1,16 @@
-/** Data of a recovery, stored in its operation's row. */
+/** What a recovery keeps in its operation's row. */
+import * as z from 'zod'
 
 /** Why a Dock is no longer restarted. */
-export type HeldWhy = 'died_too_often' | 'would_not_start' | 'disk_gone'
+const heldWhy = z.enum(['died_too_often', 'would_not_start', 'disk_gone'])
+export type HeldWhy = z.infer<typeof heldWhy>
 
-export type Recovery = {
+export const recovery = z.strictObject({
   /** True if the runtime ended unexpectedly, so that an alert is sent. */
-  died: boolean
+  died: z.boolean(),
   /** The Dock's name, for the alert. */
-  name: string
+  name: z.string(),
   /** Set if the recovery has failed for good. */
-  held?: HeldWhy
-}
+  held: heldWhy.optional(),
+})
+export type Recovery = z.infer<typeof recovery>

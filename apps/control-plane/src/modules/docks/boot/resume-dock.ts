@@ -65,6 +65,7 @@ const claimResume = async (
   const generation = nextGeneration(dock.generation, context.epoch())
   const hostId = snapshot.hostId
   const data: StartData = {
+    dataVersion: 1,
     command: {
       hostname: hostnameOf(dock.name),
       ...size,

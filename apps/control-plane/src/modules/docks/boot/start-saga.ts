@@ -35,7 +35,15 @@ import { bootWithRetries } from './boot-with-retries.ts'
 import { createBranchSource } from './branch-source.ts'
 import { isFaultOfHost, moveStart } from './move-start.ts'
 import { heldAlerts, recoveredAlerts } from './recovery-alerts.ts'
-import { hostOf, type StartData, startData } from './start-data.ts'
+import {
+  type BranchData,
+  branchData,
+  hostOf,
+  type StartData,
+  type StartOperation,
+  type StartResult,
+  startData,
+} from './start-data.ts'
 
 type Options = {
   db: Db
@@ -55,6 +63,8 @@ type Options = {
   repositories: DockRepositories
   origins: LostTimeParts['origins']
 }
+
+type StartSaga = Saga<StartData, StartResult>
 
 /** Refusals that a host gives only after it has checked that it has no later generation of the Dock. */
 const provesNoLaterBoot = new Set<string>(['no_space', 'not_found'])
@@ -105,8 +115,8 @@ export function createStartSagas(options: Options): Saga[] {
     }
   }
 
-  const startOn = async (hostId: string, operation: OperationRow): Promise<void> => {
-    const data = startData(operation)
+  const startOn = async (hostId: string, operation: OperationRow<StartData>): Promise<void> => {
+    const { data } = operation
     const { id: operationId, generation } = operation
     const { targetId: dockId, organizationId } = operation
     const [given, hasRepositories] = data.unfurnished
@@ -136,7 +146,7 @@ export function createStartSagas(options: Options): Saga[] {
     data.ip = started.ip
   }
 
-  const boot: SagaStep = {
+  const boot: SagaStep<StartData> = {
     name: 'boot',
     do: async (operation) => {
       try {
@@ -145,13 +155,12 @@ export function createStartSagas(options: Options): Saga[] {
         await blockIfInherited(options, operation, hostOf(operation), error)
         if (await origins.isOfLostTime(operation.id)) {
           // The host may run a later boot that the restored database does not know, so no other host may start the Dock.
-          startData(operation).hasNotGoneOn =
-            error instanceof HostRefused && provesNoLaterBoot.has(error.code)
+          operation.data.hasNotGoneOn = error instanceof HostRefused && provesNoLaterBoot.has(error.code)
           throw error
         }
         if (!isFaultOfHost(error)) throw error
         startFailures.failed(hostOf(operation))
-        const data = startData(operation)
+        const { data } = operation
         const mayMove = operation.kind === 'create' || operation.kind === 'resume'
         if (!mayMove || data.movedFrom !== undefined) throw error
         if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
@@ -171,13 +180,13 @@ export function createStartSagas(options: Options): Saga[] {
       else if (!(await undoOnHost(gateway.destroy(hostId, targetId, { ...body, keepOlder: true })))) {
         // Only the host's next report tells if the database was restored, so the undo is retried after it.
         if (await origins.isInherited(operation.id)) throw new HostUnreachable('the host is unreachable')
-        startData(operation).orders = [{ hostId, kind: 'start', thingId: targetId, generation }]
+        operation.data.orders = [{ hostId, kind: 'start', thingId: targetId, generation }]
       }
     },
   }
 
-  const finish = async (operation: OperationRow): Promise<void> => {
-    const data = startData(operation)
+  const finish = async (operation: StartOperation): Promise<void> => {
+    const { data } = operation
     const now = clock.now()
     const { recovery } = data
     const isNew = operation.kind === 'create' || operation.kind === 'branch'
@@ -208,13 +217,13 @@ export function createStartSagas(options: Options): Saga[] {
       ttl.note(recovery ? now : new Date(now.getTime() + dock.ttlSeconds * 1000))
   }
 
-  const fail: Saga['fail'] = async (operation, error) => {
+  const fail: StartSaga['fail'] = async (operation, error) => {
     await source.release(operation, error)
     // The host may keep a later state of the Dock than the restored database knows. The Dock keeps that disk in state
     // `error`, so that its owner can stop and resume it.
-    const ofLostTime = !startData(operation).hasNotGoneOn && (await origins.isOfLostTime(operation.id))
+    const ofLostTime = !operation.data.hasNotGoneOn && (await origins.isOfLostTime(operation.id))
     const resumed = operation.kind === 'resume' && !ofLostTime
-    const from = startData(operation).repositories?.cloning ? 'cloning' : 'provisioning'
+    const from = operation.data.repositories?.cloning ? 'cloning' : 'provisioning'
     const move: DockMove = resumed
       ? { from, to: 'archived', why: 'resume_failed' }
       : {
@@ -222,7 +231,7 @@ export function createStartSagas(options: Options): Saga[] {
           to: 'error',
           why: operation.kind === 'recover' ? 'lost_for_good' : 'start_failed',
         }
-    const { recovery, before } = startData(operation)
+    const { recovery, before } = operation.data
     const asBefore =
       before &&
       !ofLostTime &&
@@ -239,7 +248,7 @@ export function createStartSagas(options: Options): Saga[] {
       now,
       also: [
         ...heldAlerts(operation, recovery, now),
-        sql`ordered as (${saveHostOrders(startData(operation).orders ?? [], now, sql`select 1 from gate`)})`,
+        sql`ordered as (${saveHostOrders(operation.data.orders ?? [], now, sql`select 1 from gate`)})`,
       ],
       set: sql`ip = null, stop_at = null, ready_at = null, has_disk = ${keepsDisk} ${keepsDisk ? sql`` : sql`, host_id = null`} ${asBefore || sql``}`,
       release: !(ofLostTime && keepsDisk),
@@ -248,17 +257,16 @@ export function createStartSagas(options: Options): Saga[] {
     })
   }
 
-  const saga = (kind: string, steps: readonly SagaStep[]): Saga => ({
-    kind,
-    steps,
-    finish,
-    fail,
-    explain: explainFailure,
-  })
-  return [
-    saga('create', [boot, ...repositorySteps]),
-    saga('branch', [source.capture, boot, ...repositorySteps]),
-    saga('resume', [boot, ...repositorySteps]),
-    saga('recover', [boot, ...repositorySteps]),
-  ]
+  const steps = [boot, ...repositorySteps]
+  const ends = { finish, fail, explain: explainFailure }
+  const branch: Saga<BranchData, StartResult> = {
+    kind: 'branch',
+    data: branchData,
+    steps: [source.capture, ...steps],
+    ...ends,
+  }
+  const others = ['create', 'resume', 'recover'].map(
+    (kind): StartSaga => ({ kind, data: startData, steps, ...ends }),
+  )
+  return [...others, branch]
 }

@@ -7,7 +7,7 @@ import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { OperationRow, OperationRunner } from '../../../engine/index.ts'
+import type { OperationRow, OperationRunner, VersionedData } from '../../../engine/index.ts'
 import {
   hostCandidate,
   type PlacementPolicy,
@@ -25,7 +25,7 @@ export type Lease = { owner: string; until: Date }
 
 /** SQL that inserts an operation. Set `host` to an SQL expression if the host is chosen by the same statement. */
 export function insertOperation(
-  operation: OperationRow,
+  operation: OperationRow<VersionedData>,
   lease: Lease,
   now: Date,
   options: { driven?: boolean; host?: RawBuilder<unknown>; from: RawBuilder<unknown> },
@@ -43,7 +43,7 @@ export function insertOperation(
 /** Saves an operation that does not lock a Dock. This process holds its lease. */
 export async function saveOperation(
   context: { db: Db; clock: Clock; runner: Pick<OperationRunner, 'lease'> },
-  operation: OperationRow,
+  operation: OperationRow<VersionedData>,
 ): Promise<void> {
   const { db, clock, runner } = context
   await insertOperation(operation, runner.lease(), clock.now(), { from: sql`(values (1)) as one` }).execute(
@@ -92,7 +92,7 @@ export type NewDock = {
     envPasses: boolean
     marks: readonly string[]
   }
-  operation: OperationRow
+  operation: OperationRow<VersionedData>
   why: 'create' | 'branch'
   /** The image or Snapshot from which the host creates the disk. */
   origin: StartDock['source']
@@ -104,7 +104,7 @@ export type NewDock = {
   now: Date
   /** Branch only: the operation that locks the source Dock, and the Snapshot that it takes. */
   source?: {
-    operation: OperationRow
+    operation: OperationRow<VersionedData>
     /** The state that the caller read. The claim is refused if the source has changed since. */
     state: DockRow['state']
     snapshot: { id: string; dockId: string; hostId: string; diskGiB: number; runtime: string } | null
@@ -209,7 +209,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
 
 export type ExistingDockClaim = {
   dock: Pick<DockRow, 'id' | 'generation' | 'state'>
-  operation: OperationRow
+  operation: OperationRow<VersionedData>
   /** Empty if the operation does not change the state. */
   moves: readonly DockMove[]
   set?: RawBuilder<unknown>

@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
 import { stopDock } from '../index.ts'
-import { createStopSaga } from '../stop/stop-saga.ts'
+import { createStopSaga, type StopData } from '../stop/stop-saga.ts'
 
 let world: TestWorld
 useTestWorld((fresh) => {
@@ -48,7 +48,9 @@ it('a process that has lost the lease of a stop neither fails its Snapshot nor o
   const { id } = await world.create()
   await stopDock(world.modules.context, world.caller, id, { force: false })
   const operation = (
-    await sql<OperationRow>`select id, organization_id as "organizationId", kind, target_id as "targetId",
+    await sql<
+      OperationRow<StopData>
+    >`select id, organization_id as "organizationId", kind, target_id as "targetId",
       dock_id as "dockId", host_id as "hostId", generation, data, cause, step from operations
       where dock_id = ${id} and kind = 'stop'`.execute(world.db)
   ).rows[0]!

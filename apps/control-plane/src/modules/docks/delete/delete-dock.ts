@@ -19,7 +19,8 @@ export async function claimDelete(
 ): Promise<OperationRow> {
   const { db, clock, runner } = context
   const { id, organizationId, generation, hostId } = dock
-  const data: DeleteData = { hostId, captures: await dockCaptures(db, organizationId, id) }
+  const captures = await dockCaptures(db, organizationId, id)
+  const data: DeleteData = { dataVersion: 1, hostId, captures }
   const operation = newDockOperation({
     kind: 'delete',
     organizationId,

@@ -4,7 +4,6 @@
  */
 import { type Clock, faultPoint } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
-import type { OperationRow } from '../../../engine/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused } from '../../hosts/index.ts'
 import { listLiveDockKeyIds, revokeDockKeys } from '../../keys/index.ts'
 import {
@@ -14,6 +13,7 @@ import {
   pinDock,
   recordDelivery,
   restrictBeforeDelivery,
+  type UpgradeOperation,
   type UpgradeTarget,
 } from './upgrade-store.ts'
 import type { Launch } from './variables/furnishing.ts'
@@ -29,7 +29,7 @@ const neverStarted = (error: unknown): boolean =>
   error instanceof HostNotLinked || error instanceof HostRefused
 
 export type DeliverVersion = (
-  operation: OperationRow,
+  operation: UpgradeOperation,
   target: UpgradeTarget,
   dock: OlderDock,
 ) => Promise<boolean>
@@ -40,7 +40,7 @@ export type DeliverVersion = (
  * keys once the delivery succeeds, whether or not the delivery contains a new one.
  */
 export function createDeliverVersion({ db, clock, gateway, owner, furnish }: Options): DeliverVersion {
-  const deliver = async (operation: OperationRow, dock: OlderDock, hostId: string, version: number) => {
+  const deliver = async (operation: UpgradeOperation, dock: OlderDock, hostId: string, version: number) => {
     const { id: dockId, generation } = dock
     const former = await listLiveDockKeyIds(db, dockId)
     const given = await furnish({ organizationId: operation.organizationId, dockId, liveVersion: version })

@@ -1,11 +1,17 @@
 /** Starts an upgrade: moves Docks to the current version of their Environment. */
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
-import { type Cause, claimBlockedOperation, type OperationRow } from '../../../engine/index.ts'
+import { type Cause, claimBlockedOperation } from '../../../engine/index.ts'
 import { saveOperation } from '../core/dock-claim.ts'
 import { runOperationForResponse } from '../core/run-operation-for-response.ts'
 import type { DockContext } from '../dock-context.ts'
-import { countUsers, isSameUpgrade, type UpgradeData, type UpgradeTarget } from './upgrade-store.ts'
+import {
+  countUsers,
+  isSameUpgrade,
+  type UpgradeData,
+  type UpgradeOperation,
+  type UpgradeTarget,
+} from './upgrade-store.ts'
 
 /**
  * Upgrades the given Docks, or all Docks with an older version if `dockIds` is undefined. A repeated request retries the
@@ -21,8 +27,8 @@ export async function upgradeDocks(
   const environment = { organizationId, environmentId }
   if (wanted && (await countUsers(context.db, environment, wanted)) < wanted.length)
     throw new ServiceError('dock_not_found')
-  const data: UpgradeData = { version, dockIds: wanted }
-  const operation: OperationRow = {
+  const data: UpgradeData = { dataVersion: 1, version, dockIds: wanted }
+  const operation: UpgradeOperation = {
     id: newOperationId(),
     organizationId,
     kind: 'upgrade-environment',

@@ -7,13 +7,7 @@ import { isReadyDockState } from '@dock/contract'
 import type { Clock, Logger } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import {
-  LeaseLost,
-  OperationBlocked,
-  type OperationError,
-  type OperationRow,
-  type Saga,
-} from '../../../engine/index.ts'
+import { LeaseLost, OperationBlocked, type OperationError, type Saga } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from '../../hosts/index.ts'
 import { completeOperation, holdDock } from '../core/dock-commit.ts'
@@ -28,6 +22,8 @@ import {
   type OlderDock,
   olderDocks,
   pinDock,
+  type UpgradeData,
+  type UpgradeOperation,
   type UpgradeTarget,
   upgradeData,
 } from './upgrade-store.ts'
@@ -65,13 +61,13 @@ const isPartDiscarded = (error: unknown, { state }: OlderDock): boolean =>
     ? state !== 'unreachable'
     : error instanceof HostRefused && sandboxGone.has(error.code)
 
-export function createUpgradeSaga(options: Options): Saga {
+export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
   const { db, clock, logger, gateway, owner, sealer, launch, repositories } = options
   const furnish = createFurnishing({ db, sealer, launch })
   const deliverVersion = createDeliverVersion({ db, clock, gateway, owner, furnish })
 
   /** Clones new repositories. A failure does not undo the upgrade: the Dock's next boot tries again. */
-  const bringRepositories = async (operation: OperationRow, dock: BootedDock): Promise<void> => {
+  const bringRepositories = async (operation: UpgradeOperation, dock: BootedDock): Promise<void> => {
     try {
       await repositories.cloneAndSetUp(operation.id, dock)
     } catch (error) {
@@ -92,7 +88,11 @@ export function createUpgradeSaga(options: Options): Saga {
   }
 
   /** Returns false if the Dock has changed since it was read. */
-  const move = async (operation: OperationRow, target: UpgradeTarget, dock: OlderDock): Promise<boolean> => {
+  const move = async (
+    operation: UpgradeOperation,
+    target: UpgradeTarget,
+    dock: OlderDock,
+  ): Promise<boolean> => {
     const isPinnedOnly = dock.noEnv && isReadyDockState(dock.state)
     if (isPinnedOnly || statesWithoutRuntime.includes(dock.state))
       return pinDock(db, target, dock, { isGiven: false, now: clock.now() })
@@ -102,7 +102,7 @@ export function createUpgradeSaga(options: Options): Saga {
 
   /** Moves a Dock. Returns the host to wait for if a delivery was interrupted, otherwise null. */
   const moveOrKeep = async (
-    operation: OperationRow,
+    operation: UpgradeOperation,
     target: UpgradeTarget,
     found: OlderDock,
   ): Promise<string | null> => {
@@ -135,9 +135,9 @@ export function createUpgradeSaga(options: Options): Saga {
     })
   }
 
-  const moveAll = async (operation: OperationRow): Promise<void> => {
+  const moveAll = async (operation: UpgradeOperation): Promise<void> => {
     const { organizationId, targetId: environmentId } = operation
-    const { version, dockIds } = upgradeData(operation)
+    const { version, dockIds } = operation.data
     const target = { organizationId, environmentId, version }
     const older = await olderDocks(db, target, dockIds)
     let waitsFor: string | null = null
@@ -162,7 +162,7 @@ export function createUpgradeSaga(options: Options): Saga {
     if (waitsFor !== null) throw new OperationBlocked(waitsFor, 'the delivery to a Dock was interrupted')
   }
 
-  const complete = async (operation: OperationRow, error: OperationError | null): Promise<void> => {
+  const complete = async (operation: UpgradeOperation, error: OperationError | null): Promise<void> => {
     const done =
       await sql`with ${holdDock(null)}, gate as (${completeOperation(operation, owner, error, clock.now())})
       select id from gate`.execute(db)
@@ -171,6 +171,7 @@ export function createUpgradeSaga(options: Options): Saga {
 
   return {
     kind: 'upgrade-environment',
+    data: upgradeData,
     explain: explainFailure,
     steps: [{ name: 'move', do: (operation) => inTurn(operation.targetId, () => moveAll(operation)) }],
     finish: (operation) => complete(operation, null),

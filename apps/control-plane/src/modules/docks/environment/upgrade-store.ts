@@ -1,8 +1,9 @@
 /** SQL of upgrades: finds Docks that are pinned to an older version of an Environment, and pins them to a newer one. */
-import type { DockState } from '@dock/contract'
+import { type DockState, uuid } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
-import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
+import { firstVersion, LeaseLost, type OperationRow } from '../../../engine/index.ts'
 import { bindingColumns } from '../core/environment-gate.ts'
 
 /** The Environment version to which Docks are moved. */
@@ -18,22 +19,25 @@ export type OlderDock = {
   version: number
 }
 
-/** Data of an upgrade operation, stored in its row. */
-export type UpgradeData = {
-  version: number
+/** What an upgrade keeps in its operation's row. */
+export const upgradeData = z.strictObject({
+  dataVersion: firstVersion,
+  /** The Environment version to which Docks are moved. */
+  version: z.int(),
   /** Sorted, so that equal sets compare equal. Null: every Dock that is pinned to an older version. */
-  dockIds: string[] | null
+  dockIds: z.array(uuid).nullable(),
   /** Docks that may have only part of a version, with their generation at the delivery. */
-  begun?: Record<string, number>
-}
-
-export function upgradeData(operation: OperationRow): UpgradeData {
-  return operation.data as unknown as UpgradeData
-}
+  begun: z.record(z.string(), z.int()).optional(),
+})
+export type UpgradeData = z.infer<typeof upgradeData>
+export type UpgradeOperation = OperationRow<UpgradeData>
 
 /** SQL predicate for an operation's row: true if it moves the same Docks to the same version. Progress is ignored. */
-export function isSameUpgrade(data: Omit<UpgradeData, 'begun'>): RawBuilder<boolean> {
-  return sql<boolean>`data - 'begun' = ${JSON.stringify(data)}::jsonb`
+export function isSameUpgrade({
+  version,
+  dockIds,
+}: Pick<UpgradeData, 'version' | 'dockIds'>): RawBuilder<boolean> {
+  return sql<boolean>`data - '{begun,dataVersion}'::text[] = ${JSON.stringify({ version, dockIds })}::jsonb`
 }
 
 /** SQL predicate for the alias `d`. */
@@ -129,10 +133,10 @@ export function pinDock(
 export async function recordDelivery(
   db: Db,
   owner: string,
-  operation: OperationRow,
+  operation: UpgradeOperation,
   { id, generation }: OlderDock,
 ): Promise<void> {
-  const data = upgradeData(operation)
+  const { data } = operation
   data.begun = { ...data.begun, [id]: generation }
   const noted = await sql`update operations
     set data = jsonb_set(data, '{begun}', coalesce(data->'begun', '{}') || jsonb_build_object(${id}::text, ${generation}::int))
@@ -141,11 +145,11 @@ export async function recordDelivery(
 }
 
 /** True if an interrupted delivery may have left the Dock with only part of a version. */
-export function mayHavePartialVersion(operation: OperationRow, { id, generation }: OlderDock): boolean {
-  return upgradeData(operation).begun?.[id] === generation
+export function mayHavePartialVersion(operation: UpgradeOperation, { id, generation }: OlderDock): boolean {
+  return operation.data.begun?.[id] === generation
 }
 
 /** Clears the record, in memory, when the Dock has a complete version. The operation's next save writes it. */
-export function clearDelivery(operation: OperationRow, { id }: OlderDock): void {
-  delete upgradeData(operation).begun?.[id]
+export function clearDelivery(operation: UpgradeOperation, { id }: OlderDock): void {
+  delete operation.data.begun?.[id]
 }

@@ -296,6 +296,16 @@ it('blocks if a Dock accepts neither the new nor the old version, unless its san
   expect(await rowOf(dock.id)).toMatchObject({ version: 2 })
 })
 
+it('that is blocked is retried by a repeated request, also if it was saved before data had versions', async () => {
+  await world.create()
+  await secret('A', 'x')
+  world.host.failures.set('furnish', ['failed', 'failed'])
+  const { operation: blocked } = await upgrade()
+  expect(blocked.status).toBe('blocked')
+  await sql`update operations set data = data - 'dataVersion' where id = ${blocked.id}`.execute(world.db)
+  expect((await upgrade()).operation).toMatchObject({ id: blocked.id, status: 'completed' })
+})
+
 it('does not delay Docks while it waits for another Dock’s host', async () => {
   const [there, away] = [await world.create(), await world.create()]
   const other = await secondHost(world)

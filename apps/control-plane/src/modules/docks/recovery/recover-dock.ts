@@ -78,6 +78,7 @@ const bootAgain = async (context: DockContext, dock: DockRow, died: boolean): Pr
   const generation = nextGeneration(dock.generation, context.epoch())
   const now = clock.now()
   const data: StartData = {
+    dataVersion: 1,
     command: {
       hostname: hostnameOf(dock.name),
       cpus: dock.cpus,

@@ -206,5 +206,5 @@ it('is marked failed even if the first attempt to save that fails, also if the o
   expect(await read(dock.id)).toMatchObject({ setupStatus: 'failed', setupError: 'exit code 1\na\ufffdb' })
   expect(setupsOf(dock.id)).toHaveLength(1)
   const kept = await sql<{ data: object }>`select data from operations where kind = 'setup'`.execute(world.db)
-  expect(kept.rows.at(-1)?.data).toEqual({})
+  expect(kept.rows.at(-1)?.data).toEqual({ dataVersion: 1 })
 })

@@ -6,9 +6,11 @@
 import type { Clock } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
 import {
   type Cause,
+  firstVersion,
   LeaseLost,
   OperationBlocked,
   type OperationRow,
@@ -40,12 +42,27 @@ export async function sealSetupScript(
     : sealer.seal(organizationOwner(organizationId), placeOf(dockId), script)
 }
 
+const setupData = z.strictObject({
+  dataVersion: firstVersion,
+  /**
+   * How the script ended; `error` is null if it succeeded. Null if the setup was already over. It is kept until it is
+   * published, so that a retry, also by another process, can publish it.
+   */
+  ending: z.strictObject({ error: z.string().nullable() }).nullable().optional(),
+})
+type SetupData = z.infer<typeof setupData>
+type SetupEnding = NonNullable<SetupData['ending']>
+type SetupOperation = OperationRow<SetupData>
+
+const noResult: SetupData = { dataVersion: 1 }
+
 /** CTE `setup` for the commit that makes the Dock ready: inserts the job, which any process may take. */
 export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
   return sql`setup as (
   insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
     cause, created_at, updated_at)
-  select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending', '{}'::jsonb,
+  select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending',
+    ${JSON.stringify(noResult)}::jsonb,
     ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
 }
 
@@ -58,12 +75,6 @@ export function setupEndedByStop(wiped: boolean): RawBuilder<unknown> {
   setup_error = case when d.setup_status = 'running' then 'stopped' when ${wiped} then null else d.setup_error end,
   setup_status = case when d.setup_status = 'running' then 'failed' else d.setup_status end`
 }
-
-/**
- * How the script ended; `error` is null if it succeeded. It is kept in the operation's data until it is published, so that
- * a retry, also by another process, can publish it.
- */
-type SetupEnding = { error: string | null }
 
 type SetupParts = {
   db: Db
@@ -79,7 +90,7 @@ const explainOutcome = ({ exitCode, timedOut, output }: SetupOutcome): string =>
   return output.trim() === '' ? reason : `${reason}\n${output.trim()}`
 }
 
-export function createSetupSaga(parts: SetupParts): Saga {
+export function createSetupSaga(parts: SetupParts): Saga<SetupData> {
   const { db, clock, gateway, owner, sealer, secretsOf } = parts
 
   /** Returns the script, or null if the Dock's setup is already over. */
@@ -99,7 +110,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
     return stopped ? 'stopped' : 'The Dock ended while its setup script ran.'
   }
 
-  const run = async (operation: OperationRow, script: string): Promise<SetupEnding> => {
+  const run = async (operation: SetupOperation, script: string): Promise<SetupEnding> => {
     const { id, targetId: dockId, organizationId, generation } = operation
     const hostId = operation.hostId!
     const timeoutMs = setupMinutesMax * 60_000
@@ -119,11 +130,11 @@ export function createSetupSaga(parts: SetupParts): Saga {
     }
   }
 
-  const publish = async (operation: OperationRow, ending: SetupEnding | null): Promise<void> => {
+  const publish = async (operation: SetupOperation, ending: SetupEnding | null): Promise<void> => {
     const now = clock.now()
     const error = ending?.error ?? null
     // The output belongs to the tenant, so it is stored in the Dock's row only, not in the operation.
-    const published = { ...operation, data: {} }
+    const published = { ...operation, data: noResult }
     const result = await sql<{ id: string }>`
       with ${holdDock(operation.targetId)}, gate as (${completeOperation(published, owner, operation.error, now)}),
       changed as (update docks set setup_script_sealed = null, setup_error = ${error},
@@ -136,6 +147,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
 
   return {
     kind: 'setup',
+    data: setupData,
     explain: explainFailure,
     steps: [
       {
@@ -147,7 +159,7 @@ export function createSetupSaga(parts: SetupParts): Saga {
       },
     ],
     finish: (operation) => {
-      const { ending } = operation.data as { ending?: SetupEnding | null }
+      const { ending } = operation.data
       return publish(
         operation,
         ending === undefined ? { error: 'The result of the setup script is unknown.' } : ending,

@@ -109,6 +109,7 @@ const claimStop = async (
   const snapshotId = removesDisk ? null : newUuid()
   const previous = starts || state === 'archiving' ? 'error' : state === 'unreachable' ? 'ready' : state
   const data: StopData = {
+    dataVersion: 1,
     ...{ hostId, snapshotId, previous, name: dock.name },
     ...(wipes ? { wiped: await dockCaptures(db, organizationId, id) } : {}),
   }

@@ -2,16 +2,18 @@
  * Stops a Dock. The host syncs and captures the disk, then ends the sandbox; a forced stop takes no capture. If the
  * capture fails, the Dock keeps running.
  */
-import { type DockState, errorCodes } from '@dock/contract'
+import { dockState, errorCodes, uuid } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
-import { OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
+import { firstVersion, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
 import {
   type HostGateway,
   HostUnreachable,
   isHostLost,
   type OrderForHost,
+  orderForHost,
   saveHostOrders,
 } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
@@ -23,32 +25,35 @@ import type { TtlClock } from '../core/ttl-clock.ts'
 import { dropOutcomesOf } from '../exec/exec-key-store.ts'
 import { setupEndedByStop } from '../setup/setup-saga.ts'
 
-export type StopData = {
-  hostId: string
+const stopData = z.strictObject({
+  dataVersion: firstVersion,
+  hostId: uuid,
   /** Null for a forced stop. */
-  snapshotId: string | null
-  previous: DockState
+  snapshotId: uuid.nullable(),
+  previous: dockState,
   /** The Dock's name, for the alert about a failed stop. */
-  name: string
-  sizeBytes?: number
+  name: z.string(),
+  sizeBytes: z.number().optional(),
   /**
    * True if the host completed this stop before a database restore and the Dock was booted again since. Its capture is
    * kept, and the Dock keeps running.
    */
-  wentOn?: boolean
+  wentOn: z.boolean().optional(),
   /** Zero data retention only: captures of earlier Snapshots, which the stop deletes. */
-  wiped?: { id: string; hostId: string }[]
+  wiped: z.array(z.strictObject({ id: uuid, hostId: uuid })).optional(),
   /** True if the host was lost. It may still run this generation, so the Dock's generation is increased. */
-  gaveUp?: boolean
+  gaveUp: z.boolean().optional(),
   /** Orders to save for removals that hosts could not do now. */
-  orders?: OrderForHost[]
-}
+  orders: z.array(orderForHost).optional(),
+})
+export type StopData = z.infer<typeof stopData>
 
 const refusedTtlRetryMs = 10 * 60_000
 
 /** Alert about a failed stop. It is sent once until a capture succeeds; callers see each further failure themselves. */
-const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuilder<unknown> =>
-  alertStatement(
+const stopRefused = (operation: OperationRow<StopData>, now: Date): RawBuilder<unknown> => {
+  const { name } = operation.data
+  return alertStatement(
     {
       type: 'stop_refused',
       dockId: operation.targetId,
@@ -60,12 +65,11 @@ const stopRefused = (operation: OperationRow, name: string, now: Date): RawBuild
     },
     sql<boolean>`exists (select 1 from moved where billing_paused_at = ${now}::timestamptz)`,
   )
+}
 
 /** Returns the order to remove whatever a failed capture may have left on the host. */
 const capturesOf = ({ hostId, snapshotId }: StopData): OrderForHost[] =>
   snapshotId === null ? [] : [{ hostId, kind: 'capture', thingId: snapshotId, generation: 0 }]
-
-const stopData = (operation: OperationRow): StopData => operation.data as unknown as StopData
 
 export function createStopSaga(options: {
   db: Db
@@ -74,11 +78,11 @@ export function createStopSaga(options: {
   owner: string
   ttl: Pick<TtlClock, 'note'>
   origins: LostTimeParts['origins']
-}): Saga {
+}): Saga<StopData> {
   const { db, clock, gateway, owner, ttl, origins } = options
   /** Captures the Dock's disk and ends its sandbox. */
-  const stopWithCapture = async (operation: OperationRow, captureId: string): Promise<void> => {
-    const data = stopData(operation)
+  const stopWithCapture = async (operation: OperationRow<StopData>, captureId: string): Promise<void> => {
+    const { data } = operation
     const body = { operationId: operation.id, generation: operation.generation, captureId }
     try {
       const { capture } = await gateway.stop(data.hostId, operation.targetId, body)
@@ -93,13 +97,14 @@ export function createStopSaga(options: {
   }
   return {
     kind: 'stop',
+    data: stopData,
     // The reason does not matter to the caller: the Dock keeps running and the stop can be retried.
     explain: () => ({ code: 'service_unavailable', message: errorCodes.service_unavailable.message }),
     steps: [
       {
         name: 'capture',
         do: async (operation) => {
-          const data = stopData(operation)
+          const { data } = operation
           const command = { operationId: operation.id, generation: operation.generation }
           try {
             if (data.snapshotId === null) await gateway.destroy(data.hostId, operation.targetId, command)
@@ -118,7 +123,7 @@ export function createStopSaga(options: {
       {
         name: 'wipe',
         do: async (operation) => {
-          const data = stopData(operation)
+          const { data } = operation
           if (!data.wiped) return
           const orders = [...(data.orders ?? [])]
           for (const capture of data.wiped)
@@ -130,9 +135,9 @@ export function createStopSaga(options: {
       },
     ],
     finish: async (operation) => {
-      const data = stopData(operation)
+      const { data } = operation
       const now = clock.now()
-      operation.result = await commitDock(db, {
+      await commitDock(db, {
         dockId: operation.targetId,
         generation: operation.generation,
         moves: [{ from: 'archiving', to: 'archived', why: 'stopped' }],
@@ -155,7 +160,7 @@ export function createStopSaga(options: {
       })
     },
     fail: async (operation, error) => {
-      const data = stopData(operation)
+      const { data } = operation
       const now = clock.now()
       const tryAgainAt = new Date(now.getTime() + refusedTtlRetryMs)
       const wentOn = data.wentOn === true
@@ -180,7 +185,7 @@ export function createStopSaga(options: {
             size_bytes = ${data.sizeBytes ?? 0}, host_id = case when ${ofLostTime && !wentOn} then null else host_id end
             where id = ${data.snapshotId}::uuid and exists (select 1 from gate))`,
           sql`ordered as (${saveHostOrders(ofLostTime ? [] : capturesOf(data), now, sql`select 1 from gate`)})`,
-          ...(wentOn ? [] : [stopRefused(operation, data.name, now)]),
+          ...(wentOn ? [] : [stopRefused(operation, now)]),
         ],
       })
       // The row's stop time may already have passed, so the ttl clock looks at once.

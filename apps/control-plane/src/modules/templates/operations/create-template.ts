@@ -12,7 +12,7 @@ import {
   newDockOperation,
   requireDock,
 } from '../../docks/index.ts'
-import { newSaveData } from '../template-saga.ts'
+import type { SaveData } from '../template-saga.ts'
 import { findSavingRefusal, findTemplate, insertTemplate } from '../template-store.ts'
 import { viewTemplate } from '../template-view.ts'
 
@@ -49,6 +49,7 @@ export async function createTemplate(
   const now = clock.now()
   const snapshotId = kept?.id ?? newUuid()
   const templateId = newUuid()
+  const data: SaveData = { dataVersion: 1, templateId, name: body.name, snapshotId, live }
   const operation = newDockOperation({
     kind: 'save-template',
     organizationId,
@@ -56,7 +57,7 @@ export async function createTemplate(
     hostId: live ? dock.hostId : null,
     generation,
     cause: causedBy(caller, 'template'),
-    data: newSaveData({ templateId, name: body.name, snapshotId, live }),
+    data,
   })
   const template = insertTemplate({
     id: templateId,

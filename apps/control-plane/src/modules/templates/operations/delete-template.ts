@@ -1,7 +1,7 @@
 /** DELETE /v1/templates/:name */
 import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
-import type { OperationRow } from '../../../engine/index.ts'
+import type { EmptyData, OperationRow } from '../../../engine/index.ts'
 import type { Member } from '../../accounts/index.ts'
 import { causedBy, type DockContext, saveOperation } from '../../docks/index.ts'
 import { findReadyTemplate } from '../template-store.ts'
@@ -15,7 +15,7 @@ export async function deleteTemplate(
   const { organizationId } = member
   const template = await findReadyTemplate(context.db, organizationId, name)
   if (!template) throw new ServiceError('template_not_found')
-  const operation: OperationRow = {
+  const operation: OperationRow<EmptyData> = {
     id: newOperationId(),
     organizationId,
     kind: 'delete-template',
@@ -27,7 +27,7 @@ export async function deleteTemplate(
     status: 'processing',
     step: null,
     undoing: false,
-    data: {},
+    data: { dataVersion: 1 },
     cause: causedBy(member, 'delete'),
     error: null,
   }

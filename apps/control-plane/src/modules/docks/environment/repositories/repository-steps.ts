@@ -1,6 +1,7 @@
 /** Saga steps between boot and `ready` that clone and set up the Environment's repositories. */
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
+import * as z from 'zod'
 import type { Db } from '../../../../database/database.ts'
 import { OperationBlocked, type OperationRow, type SagaStep } from '../../../../engine/index.ts'
 import { HostRefused, HostUnreachable } from '../../../hosts/index.ts'
@@ -9,16 +10,18 @@ import type { DockMove } from '../../core/dock-state.ts'
 import type { DockRepositories } from './dock-repositories.ts'
 
 /** Progress of these steps, stored in the start operation's data. */
-export type RepositoriesProgress = {
+export const repositoriesProgress = z.strictObject({
   /** True if the Dock's state is `cloning`. */
-  cloning?: boolean
-  changed?: boolean
-  toSetUp?: string[]
+  cloning: z.boolean().optional(),
+  changed: z.boolean().optional(),
+  toSetUp: z.array(z.string()).optional(),
   /** True if a clone or a setup script failed. The Dock's row has the reason. */
-  failed?: boolean
-}
+  failed: z.boolean().optional(),
+})
+type RepositoriesProgress = z.infer<typeof repositoriesProgress>
 
-type Data = { repositories?: RepositoriesProgress; ip?: string }
+/** The part of a start's data that these steps use. */
+type Data = { repositories?: RepositoriesProgress | undefined; ip?: string | undefined }
 
 const up: DockMove = { from: 'provisioning', to: 'provisioned', why: 'runtime_up' }
 
@@ -50,7 +53,7 @@ export function createRepositorySteps(options: {
   db: Db
   clock: Clock
   repositories: DockRepositories
-}): SagaStep[] {
+}): SagaStep<Data>[] {
   const { db, clock, repositories } = options
 
   const dockOf = ({ targetId: dockId, hostId, generation }: OperationRow) => ({
@@ -75,12 +78,12 @@ export function createRepositorySteps(options: {
     }
   }
 
-  const clone: SagaStep = {
+  const clone: SagaStep<Data> = {
     name: 'clone',
-    isNeeded: (operation) => (operation.data as Data).repositories !== undefined,
+    isNeeded: (operation) => operation.data.repositories !== undefined,
     do: (operation) =>
       keepDiskOnFailure(operation, async () => {
-        const data = operation.data as Data
+        const data = operation.data
         const progress = data.repositories
         if (!progress) return
         await commitDock(db, {
@@ -96,12 +99,12 @@ export function createRepositorySteps(options: {
       }),
   }
 
-  const setUp: SagaStep = {
+  const setUp: SagaStep<Data> = {
     name: 'set-up-repositories',
-    isNeeded: (operation) => Boolean((operation.data as Data).repositories?.toSetUp?.length),
+    isNeeded: (operation) => Boolean(operation.data.repositories?.toSetUp?.length),
     do: (operation) =>
       keepDiskOnFailure(operation, async () => {
-        const progress = (operation.data as Data).repositories
+        const progress = operation.data.repositories
         if (!progress?.toSetUp) return
         if (await repositories.setUp(operation.id, dockOf(operation), progress.toSetUp)) return
         progress.failed = true
