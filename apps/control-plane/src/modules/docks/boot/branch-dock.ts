@@ -4,26 +4,33 @@ import { newUuid } from '@dock/foundation'
 import type { EmptyData } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
 import { diskBytesOf } from '../../hosts/index.ts'
-import type { DockRow } from '../core/dock.ts'
-import { findDockOfKey, findVisibleDock, passingOfDock, readCreateContext } from '../core/dock-store.ts'
+import type { DockRow, VisibleDock } from '../core/dock.ts'
+import {
+  type CreateContext,
+  findDockOfKey,
+  findVisibleDock,
+  passingOfDock,
+  readCreateContext,
+} from '../core/dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../core/environment-gate.ts'
 import { type KeptSnapshot, latestSnapshot, placementForSnapshot } from '../core/kept-snapshot.ts'
 import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
-import { mergeVariables, openVariables, sealVariables } from '../environment/variables/dock-variables.ts'
+import { mergeVariables, openVariables } from '../environment/variables/dock-variables.ts'
 import { viewDock } from '../view/dock-view.ts'
-import { claimAndStart } from './claim-start.ts'
+import { claimAndStart, type DockPlan } from './claim-start.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
-import type { StartData } from './start-data.ts'
+
+type BranchBody = RouteBody<(typeof routes)['branchDock']>
 
 /** Copies a Dock. A ready source is captured while it runs; an archived source is copied from its latest Snapshot. */
 export async function branchDock(
   context: DockContext,
   caller: Visitor,
   sourceId: string,
-  body: RouteBody<(typeof routes)['branchDock']>,
+  body: BranchBody,
   key: string | undefined,
 ): Promise<Dock> {
-  const { db, sealer } = context
+  const { db } = context
   const since = keysSince(context.clock.now())
   const fingerprint = fingerprintOf(context.fingerprintKey, `branchDock ${sourceId}`, body)
   const found = await findVisibleDock(db, caller.userId, sourceId)
@@ -33,7 +40,7 @@ export async function branchDock(
     return viewFinishedBranch(caller.admit(copy))
   }
   const source = caller.admit(found)
-  const { organizationId, workspaceId, generation } = source
+  const { workspaceId } = source
   const lookup = () =>
     readCreateContext(db, {
       userId: caller.userId,
@@ -45,100 +52,89 @@ export async function branchDock(
   const known = await lookup()
   if (!known) throw new ServiceError('dock_not_found')
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
-    requireSecretsAccess(source)
-    const { binding } = known
-    if (binding === null) throw new ServiceError('environment_not_found')
-    const noEnv = body.noEnv ?? source.noEnv
-    requireLaunch(binding, known.role, noEnv)
-    const marks = marksOf(binding, noEnv, (await passingOfDock(db, sourceId)).marks)
-    await requireSameImage(context, source, body.image)
-    const disk = await diskOf(context, source)
-    const size = {
-      cpus: body.cpus ?? source.cpus,
-      memoryMiB: body.memoryMiB ?? source.memoryMiB,
-      diskGiB: body.diskGiB ?? source.diskGiB,
-    }
-    if (disk.bytes !== null && diskBytesOf(size.diskGiB) < disk.bytes)
-      throw new ServiceError('validation_error', {
-        message: 'diskGiB: too small for the data on the source Dock.',
-      })
-    const variables = mergeVariables(
-      await openVariables(context, { organizationId, dockId: sourceId }),
-      body.env ?? {},
-    )
-    const { hostId, live } = disk
-    const cause = causedBy(caller, 'branch')
-    const hold = newDockOperation<EmptyData>({
-      kind: 'branch-source',
-      organizationId,
-      dockId: sourceId,
-      hostId,
-      generation,
-      cause,
-      data: { dataVersion: 1 },
-    })
-    const snapshotId = disk.snapshotId ?? newUuid()
-    return claimAndStart(context, null, async (id) => {
-      const data: StartData = {
-        dataVersion: 1,
-        command: {
-          hostname: '',
-          ...size,
-          source: { kind: 'capture', captureId: snapshotId },
-          newIdentity: true,
-        },
-        event: 'dock.ready',
-        captureHost: hostId,
-        source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
-      }
-      return {
-        dock: {
-          id,
-          organizationId,
-          workspaceId,
-          name: body.name ?? null,
-          image: source.image,
-          ...size,
-          ttlSeconds: body.ttlSeconds,
-          environment: binding.environment,
-          environmentId: binding.environmentId,
-          environmentVersion: binding.environmentVersion,
-          envPasses: binding.envPasses && !noEnv,
-          marks,
-          noEnv,
-          fromTemplate: source.fromTemplate,
-          createdBy: caller.userId,
-          envSealed: await sealVariables(sealer, { organizationId, dockId: id }, variables),
-          setupScriptSealed: null,
-        },
-        operation: newDockOperation({
-          kind: 'branch',
-          organizationId,
-          dockId: id,
-          hostId,
-          generation: 1,
-          cause,
-          data,
-        }),
-        why: 'branch',
-        key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: {
-          ...size,
-          ...placementForSnapshot(disk),
-          linked: context.gateway.linked(),
-          avoid: context.startFailures.recent(),
-        },
-        source: {
-          operation: hold,
-          state: source.state,
-          snapshot:
-            live && hostId !== null
-              ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
-              : null,
-        },
-      }
-    })
+    const plan = await planBranch(context, caller, source, known, body)
+    const keyToSave = key === undefined ? null : { key, fingerprint, keysSince: since }
+    return claimAndStart(context, { ...plan, key: keyToSave }, null)
   })
+}
+
+/** Decides what the copy is. Throws the refusals that need no claim. */
+const planBranch = async (
+  context: DockContext,
+  caller: Visitor,
+  source: VisibleDock,
+  { role, binding }: CreateContext,
+  body: BranchBody,
+): Promise<Omit<DockPlan, 'key'>> => {
+  const { id: sourceId, organizationId, generation } = source
+  requireSecretsAccess(source)
+  if (binding === null) throw new ServiceError('environment_not_found')
+  const noEnv = body.noEnv ?? source.noEnv
+  requireLaunch(binding, role, noEnv)
+  const marks = marksOf(binding, noEnv, (await passingOfDock(context.db, sourceId)).marks)
+  await requireSameImage(context, source, body.image)
+  const disk = await diskOf(context, source)
+  const size = {
+    cpus: body.cpus ?? source.cpus,
+    memoryMiB: body.memoryMiB ?? source.memoryMiB,
+    diskGiB: body.diskGiB ?? source.diskGiB,
+  }
+  if (disk.bytes !== null && diskBytesOf(size.diskGiB) < disk.bytes)
+    throw new ServiceError('validation_error', {
+      message: 'diskGiB: too small for the data on the source Dock.',
+    })
+  const own = await openVariables(context, { organizationId, dockId: sourceId })
+  const variables = mergeVariables(own, body.env ?? {})
+  const { hostId, live } = disk
+  const cause = causedBy(caller, 'branch')
+  const hold = newDockOperation<EmptyData>({
+    kind: 'branch-source',
+    organizationId,
+    dockId: sourceId,
+    hostId,
+    generation,
+    cause,
+    data: { dataVersion: 1 },
+  })
+  const snapshotId = disk.snapshotId ?? newUuid()
+  return {
+    why: 'branch',
+    cause,
+    name: body.name ?? null,
+    variables,
+    setupScript: undefined,
+    dock: {
+      organizationId,
+      workspaceId: source.workspaceId,
+      image: source.image,
+      ...size,
+      ttlSeconds: body.ttlSeconds,
+      environment: binding.environment,
+      environmentId: binding.environmentId,
+      environmentVersion: binding.environmentVersion,
+      envPasses: binding.envPasses && !noEnv,
+      marks,
+      noEnv,
+      fromTemplate: source.fromTemplate,
+      createdBy: caller.userId,
+    },
+    start: {
+      dataVersion: 1,
+      command: { ...size, source: { kind: 'capture', captureId: snapshotId }, newIdentity: true },
+      event: 'dock.ready',
+      captureHost: hostId,
+      source: { dockId: sourceId, generation, snapshotId, live, operationId: hold.id },
+    },
+    placement: { ...size, ...placementForSnapshot(disk) },
+    source: {
+      operation: hold,
+      state: source.state,
+      snapshot:
+        live && hostId !== null
+          ? { id: snapshotId, dockId: sourceId, hostId, diskGiB: source.diskGiB, runtime: source.runtime }
+          : null,
+    },
+  }
 }
 
 const viewFinishedBranch = (copy: DockRow & { isBeingMade: boolean }): Dock => {

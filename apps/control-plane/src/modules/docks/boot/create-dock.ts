@@ -1,15 +1,12 @@
 /** POST /v1/docks */
 import { type Dock, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
-import { readCreateContext } from '../core/dock-store.ts'
+import { type CreateContext, readCreateContext } from '../core/dock-store.ts'
 import { marksOf, requireLaunch } from '../core/environment-gate.ts'
-import { causedBy, type DockContext, newDockOperation } from '../dock-context.ts'
-import { sealVariables } from '../environment/variables/dock-variables.ts'
-import { sealSetupScript } from '../setup/setup-saga.ts'
-import { claimAndStart } from './claim-start.ts'
+import { causedBy, type DockContext } from '../dock-context.ts'
+import { claimAndStart, type DockPlan } from './claim-start.ts'
 import { fromImage, fromTemplate } from './create-from.ts'
 import { fingerprintOf, keysSince, makeDockOnce } from './idempotency.ts'
-import type { StartData } from './start-data.ts'
 
 export type CreateDockBody = RouteBody<(typeof routes)['createDock']>
 
@@ -20,7 +17,6 @@ export async function createDock(
   body: CreateDockBody,
   key: string | undefined,
 ): Promise<Dock> {
-  const { sealer } = context
   const since = keysSince(context.clock.now())
   const lookup = () =>
     readCreateContext(context.db, {
@@ -33,66 +29,68 @@ export async function createDock(
   const fingerprint = fingerprintOf(context.fingerprintKey, 'createDock', body)
   const known = caller.admit(await lookup())
   return makeDockOnce(context, { known, fingerprint, lookup }, async () => {
-    const { organizationId, role, binding } = known
-    if (binding === null) throw new ServiceError('environment_not_found')
-    const { noEnv } = body
-    requireLaunch(binding, role, noEnv)
-    const origin =
-      body.from === undefined
-        ? fromImage(body.image ?? context.defaultImage)
-        : await fromTemplate(context, known, body.from, body.image)
-    const { image } = origin
-    const diskGiB = Math.max(body.diskGiB, origin.diskGiB)
-    const size = { cpus: body.cpus, memoryMiB: body.memoryMiB, diskGiB }
-    return claimAndStart(context, body.from === undefined ? { image, ...size } : null, async (id) => {
-      const envSealed = await sealVariables(sealer, { organizationId, dockId: id }, body.env ?? {})
-      const setupScriptSealed = await sealSetupScript(sealer, organizationId, id, body.setupScript)
-      const data: StartData = {
-        dataVersion: 1,
-        command: { hostname: '', ...size, ...origin.command },
-        ...(origin.captureHost === undefined ? {} : { captureHost: origin.captureHost }),
-        event: 'dock.ready',
-        unfurnished: envSealed === null && (noEnv || !binding.envPasses) && origin.marks.length === 0,
-        setup: setupScriptSealed !== null,
-      }
-      return {
-        dock: {
-          id,
-          organizationId,
-          workspaceId: body.workspaceId,
-          name: body.name ?? null,
-          image,
-          ...size,
-          ttlSeconds: body.ttlSeconds,
-          environment: binding.environment,
-          environmentId: binding.environmentId,
-          environmentVersion: binding.environmentVersion,
-          envPasses: binding.envPasses && !noEnv,
-          marks: marksOf(binding, noEnv, origin.marks, setupScriptSealed !== null),
-          noEnv,
-          fromTemplate: body.from ?? null,
-          createdBy: caller.userId,
-          envSealed,
-          setupScriptSealed,
-        },
-        operation: newDockOperation({
-          kind: 'create',
-          organizationId,
-          dockId: id,
-          hostId: null,
-          generation: 1,
-          cause: causedBy(caller, 'create'),
-          data,
-        }),
-        why: 'create',
-        key: key === undefined ? null : { key, fingerprint, keysSince: since },
-        placement: {
-          ...size,
-          ...origin.placement,
-          linked: context.gateway.linked(),
-          avoid: context.startFailures.recent(),
-        },
-      }
-    })
+    const plan = await planCreate(context, caller, known, body)
+    const { image, cpus, memoryMiB, diskGiB } = plan.dock
+    const warm = body.from === undefined ? { image, cpus, memoryMiB, diskGiB } : null
+    return claimAndStart(
+      context,
+      { ...plan, key: key === undefined ? null : { key, fingerprint, keysSince: since } },
+      warm,
+    )
   })
+}
+
+/** Decides what the request asks for. Throws the refusals that need no claim. */
+const planCreate = async (
+  context: DockContext,
+  caller: Visitor,
+  { organizationId, role, binding }: CreateContext,
+  body: CreateDockBody,
+): Promise<Omit<DockPlan, 'key'>> => {
+  if (binding === null) throw new ServiceError('environment_not_found')
+  const { noEnv } = body
+  requireLaunch(binding, role, noEnv)
+  const origin =
+    body.from === undefined
+      ? fromImage(body.image ?? context.defaultImage)
+      : await fromTemplate(context, { organizationId, role }, body.from, body.image)
+  const size = {
+    cpus: body.cpus,
+    memoryMiB: body.memoryMiB,
+    diskGiB: Math.max(body.diskGiB, origin.diskGiB),
+  }
+  const variables = body.env ?? {}
+  const hasSetup = body.setupScript !== undefined && body.setupScript !== ''
+  const envPasses = binding.envPasses && !noEnv
+  return {
+    why: 'create',
+    cause: causedBy(caller, 'create'),
+    name: body.name ?? null,
+    variables,
+    setupScript: body.setupScript,
+    dock: {
+      organizationId,
+      workspaceId: body.workspaceId,
+      image: origin.image,
+      ...size,
+      ttlSeconds: body.ttlSeconds,
+      environment: binding.environment,
+      environmentId: binding.environmentId,
+      environmentVersion: binding.environmentVersion,
+      envPasses,
+      marks: marksOf(binding, noEnv, origin.marks, hasSetup),
+      noEnv,
+      fromTemplate: body.from ?? null,
+      createdBy: caller.userId,
+    },
+    start: {
+      dataVersion: 1,
+      command: { ...size, ...origin.command },
+      ...(origin.captureHost === undefined ? {} : { captureHost: origin.captureHost }),
+      event: 'dock.ready',
+      unfurnished: Object.keys(variables).length === 0 && !envPasses && origin.marks.length === 0,
+      setup: hasSetup,
+    },
+    placement: { ...size, ...origin.placement },
+  }
 }

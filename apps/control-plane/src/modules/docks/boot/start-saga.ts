@@ -115,8 +115,12 @@ export function createStartSagas(options: Options): Saga[] {
     }
   }
 
-  const startOn = async (hostId: string, operation: OperationRow<StartData>): Promise<void> => {
+  /** Boots the Dock on its host. Returns what the next steps need to know. */
+  const startOnHost = async (
+    operation: OperationRow<StartData>,
+  ): Promise<Pick<StartData, 'ip' | 'repositories'>> => {
     const { data } = operation
+    const hostId = hostOf(operation)
     const { id: operationId, generation } = operation
     const { targetId: dockId, organizationId } = operation
     const [given, hasRepositories] = data.unfurnished
@@ -125,7 +129,6 @@ export function createStartSagas(options: Options): Saga[] {
           furnish({ organizationId, dockId }),
           repositories.any({ dockId, hostId, generation }),
         ])
-    if (hasRepositories) data.repositories = {}
     const { source: from } = data.command
     const order = () =>
       gateway.start(hostId, dockId, { ...data.command, operationId, generation, organizationId, ...given })
@@ -143,30 +146,35 @@ export function createStartSagas(options: Options): Saga[] {
     const started = await (data.recovery
       ? bootWithRetries(hostId, data.recovery, start)
       : retryWhenHostReconnects(gateway, hostId, start))
-    data.ip = started.ip
+    return hasRepositories ? { ip: started.ip, repositories: {} } : { ip: started.ip }
+  }
+
+  /** Moves a start that failed to another host and boots the Dock there. Throws `error` if it must not or cannot move. */
+  const startElsewhere = async (
+    operation: OperationRow<StartData>,
+    error: unknown,
+  ): ReturnType<typeof startOnHost> => {
+    const { data } = operation
+    await blockIfInherited(options, operation, hostOf(operation), error)
+    if (await origins.isOfLostTime(operation.id)) {
+      // The host may run a later boot that the restored database does not know, so no other host may start the Dock.
+      data.hasNotGoneOn = error instanceof HostRefused && provesNoLaterBoot.has(error.code)
+      throw error
+    }
+    if (!isFaultOfHost(error)) throw error
+    startFailures.failed(hostOf(operation))
+    const mayMove = operation.kind === 'create' || operation.kind === 'resume'
+    if (!mayMove || data.movedFrom !== undefined) throw error
+    if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
+    return startOnHost(operation)
   }
 
   const boot: SagaStep<StartData> = {
     name: 'boot',
     do: async (operation) => {
-      try {
-        await startOn(hostOf(operation), operation)
-      } catch (error) {
-        await blockIfInherited(options, operation, hostOf(operation), error)
-        if (await origins.isOfLostTime(operation.id)) {
-          // The host may run a later boot that the restored database does not know, so no other host may start the Dock.
-          operation.data.hasNotGoneOn = error instanceof HostRefused && provesNoLaterBoot.has(error.code)
-          throw error
-        }
-        if (!isFaultOfHost(error)) throw error
-        startFailures.failed(hostOf(operation))
-        const { data } = operation
-        const mayMove = operation.kind === 'create' || operation.kind === 'resume'
-        if (!mayMove || data.movedFrom !== undefined) throw error
-        if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
-        await startOn(hostOf(operation), operation)
-      }
+      const booted = await startOnHost(operation).catch((error: unknown) => startElsewhere(operation, error))
       startFailures.succeeded(hostOf(operation))
+      operation.data = { ...operation.data, ...booted }
     },
     undo: async (operation) => {
       if (await origins.isOfLostTime(operation.id)) return

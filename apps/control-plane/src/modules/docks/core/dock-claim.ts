@@ -111,11 +111,9 @@ export type NewDock = {
   }
 }
 
-export type ClaimOutcome =
-  | { kind: 'claimed'; hostId: string }
-  | { kind: 'no_host' }
-  | { kind: 'key_taken' }
-  | { kind: 'source_changed' }
+/** Why nothing was saved. `source_changed`: the source Dock of a branch is no longer as it was read. */
+export type ClaimRefusal = { kind: 'no_host' | 'key_taken' | 'source_changed' }
+export type ClaimOutcome = { kind: 'claimed'; hostId: string } | ClaimRefusal
 
 /** Image version that the disk derives from: the host's current one, or that of the Dock from which it is copied. */
 const imageVersion = ({ dock, origin, source }: NewDock): RawBuilder<unknown> => {
