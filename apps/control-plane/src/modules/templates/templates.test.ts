@@ -7,6 +7,7 @@ import { abandonDuring, callsOf, restoreAndResume } from '@dock/testkit/src/dock
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { OperationRow } from '../../engine/index.ts'
+import { readData } from '../../engine/operation-data.ts'
 import { createMember, createVisitor, type Member, type Visitor } from '../accounts/index.ts'
 import { deleteDock, resumeDock, stopDock } from '../docks/index.ts'
 import { createTemplate, deleteTemplate, listTemplates, readTemplate } from './index.ts'
@@ -109,7 +110,10 @@ describe('saving', () => {
     const { db, clock, host: gateway } = world
     const origins = { isInherited: async () => false, isOfLostTime: async () => false }
     const other = createSaveTemplateSaga({ db, clock, gateway, owner: 'another', origins })
-    await other.fail(taken.rows[0]!, { code: 'service_unavailable', message: 'the capture failed' })
+    await other.fail(readData(other.data, taken.rows[0]!), {
+      code: 'service_unavailable',
+      message: 'the capture failed',
+    })
     expect(await snapshots()).toEqual([{ status: 'failed', orders: 1 }])
   })
 
