@@ -3,39 +3,18 @@ import type { CreatedWebhookEndpoint, DeliveryAttempt, WebhookEndpoint } from '@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, deleteDock } from './support/dock.ts'
 import { type Receiver, startReceiver } from './support/receiver.ts'
+import { type InSession, signIn } from './support/session.ts'
 import { freshName, useServer } from './support/use-server.ts'
 
 const server = useServer()
 const patient = { timeout: 60_000, interval: 50 }
 let receiver: Receiver
-let cookie: string
+let inSession: InSession
 beforeAll(async () => {
   receiver = await startReceiver()
-  const { baseUrl, email, password } = server.admin
-  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: baseUrl },
-    body: JSON.stringify({ email, password }),
-  })
-  expect(answer.status).toBe(200)
-  cookie = answer.headers
-    .getSetCookie()
-    .map((each) => each.split(';')[0])
-    .join('; ')
+  inSession = await signIn(server.admin)
 })
 afterAll(() => receiver.close())
-
-const inSession = async <Data>(method: string, path: string, body?: object): Promise<Data> => {
-  const { baseUrl } = server.admin
-  const answer = await fetch(baseUrl + path, {
-    method,
-    headers: { cookie, origin: baseUrl, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
-  const { ok, data, ...rest } = (await answer.json()) as { ok: boolean; data: Data }
-  expect([path, ok, rest]).toEqual([path, true, {}])
-  return data
-}
 
 const organization = () => `organizationId=${server.admin.organizationId}`
 const addEndpoint = (path: string, events: readonly string[]) =>

@@ -8,6 +8,7 @@ import { openDatabase } from '@dock/control-plane/database'
 import { processOf, type Victim } from '../crash/processes.ts'
 import { databaseOf } from '../crash/scan.ts'
 import { freePort, newDataDir, removeDataDir, startServer } from '../e2e/support/server.ts'
+import { signIn } from '../e2e/support/session.ts'
 import { type Kind, startReceivers } from './webhooks/receivers.ts'
 import { type WrittenEvent, writeEvent } from './webhooks/write-events.ts'
 
@@ -36,26 +37,7 @@ const server = await startServer(await newDataDir(), port, {
   DOCK_LIMIT_ORGANIZATIONS: '1000',
 })
 const receivers = await startReceivers()
-const { baseUrl, email, password } = server.admin
-const signedIn = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
-  method: 'POST',
-  headers: { 'content-type': 'application/json', origin: baseUrl },
-  body: JSON.stringify({ email, password }),
-})
-const cookie = signedIn.headers
-  .getSetCookie()
-  .map((each) => each.split(';')[0])
-  .join('; ')
-const ask = async <Data>(method: string, path: string, body?: object): Promise<Data> => {
-  const answer = await fetch(baseUrl + path, {
-    method,
-    headers: { cookie, origin: baseUrl, ...(body ? { 'content-type': 'application/json' } : {}) },
-    ...(body ? { body: JSON.stringify(body) } : {}),
-  })
-  const { ok, data, ...problem } = (await answer.json()) as { ok: boolean; data: Data }
-  if (!ok) throw new Error(`${method} ${path}: ${JSON.stringify(problem)}`)
-  return data
-}
+const ask = await signIn(server.admin)
 
 type Endpoint = { name: string; kind: Kind; organizationId: string; id: string }
 const endpoints: Endpoint[] = []

@@ -1,0 +1,28 @@
+/** Calls in a session of the first person, for routes that refuse API keys. */
+import type { Admin } from './server.ts'
+
+/** Sends a request and returns its data, whose type the caller knows. Throws if it is refused. */
+export type InSession = <Data>(method: string, path: string, body?: object) => Promise<Data>
+
+export async function signIn({ baseUrl, email, password }: Admin): Promise<InSession> {
+  const answer = await fetch(`${baseUrl}/api/auth/sign-in/email`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: baseUrl },
+    body: JSON.stringify({ email, password }),
+  })
+  if (!answer.ok) throw new Error(`sign-in failed with ${answer.status}: ${await answer.text()}`)
+  const cookie = answer.headers
+    .getSetCookie()
+    .map((each) => each.split(';')[0])
+    .join('; ')
+  return async <Data>(method: string, path: string, body?: object) => {
+    const response = await fetch(baseUrl + path, {
+      method,
+      headers: { cookie, origin: baseUrl, ...(body ? { 'content-type': 'application/json' } : {}) },
+      ...(body ? { body: JSON.stringify(body) } : {}),
+    })
+    const { ok, data, ...problem } = (await response.json()) as { ok: boolean; data: Data }
+    if (!ok) throw new Error(`${method} ${path}: ${JSON.stringify(problem)}`)
+    return data
+  }
+}
