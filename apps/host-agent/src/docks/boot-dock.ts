@@ -101,9 +101,16 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
     const result: StartedDock = { ip }
     const lastOperation = { kind: 'start' as const, operationId: command.operationId, generation, result }
     const booted = { operationId: command.operationId, result }
-    await dock.save({ phase: 'running', bootId: dock.parts.bootId, ip, sandbox, lastOperation, booted })
-    // After the record, which says until then that this start is incomplete. The warm pool's disks stay unneeded.
-    if (!dock.isPooled) await disks.markNeeded(dockId)
+    const running = {
+      phase: 'running',
+      bootId: dock.parts.bootId,
+      ip,
+      sandbox,
+      lastOperation,
+      booted,
+    } as const
+    // The warm pool's disks stay unneeded until a Dock claims them.
+    await Promise.all([dock.save(running), dock.isPooled || disks.markNeeded(dockId)])
     dock.adopt(sandbox, { isNew: true })
     return result
   } catch (error) {

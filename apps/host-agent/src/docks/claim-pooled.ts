@@ -41,7 +41,7 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
     const saved = dock.save(
       isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null, booted: null },
     )
-    const begun = Promise.all([saved, freezer.thaw(live, 'pool')])
+    const begun = Promise.all([saved, freezer.thaw(live, 'pool'), disks.markNeeded(dock.dockId)])
     // Build the archive while the record is being written.
     const archive = tarArchive(given)
     await begun
@@ -56,11 +56,12 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
       ])
       await dock.save(claimed)
     }
-    await disks.markNeeded(dock.dockId)
     dock.resetIdleTimer()
     return result
   } catch (error) {
     dock.logger.warn({ err: error }, 'could not claim the sandbox of the warm pool; booting a new one')
+    // Nobody has used the disk: the boot replaces it instead of capturing it.
+    await disks.markUnneeded(dock.dockId)
     return null
   }
 }

@@ -1,5 +1,6 @@
 /** The folder of records is lost, or an older copy of it was put back. Disks that Docks have used must stay. */
-import { cp, rm } from 'node:fs/promises'
+import { cp, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -140,6 +141,10 @@ test('an agent that ends between record and mark of a start leaves a used disk',
     .start(startCommand())
     .catch(() => undefined)
   await reached
+  const readPhase = async () =>
+    (JSON.parse(await readFile(join(host.handlesFolder, `${dockId}.json`), 'utf8')) as { phase: string })
+      .phase
+  await expect.poll(readPhase).toBe('running')
   host.agent = await host.startAgent()
   expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running' }])
   await loseRecords()
