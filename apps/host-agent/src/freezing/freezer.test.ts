@@ -21,29 +21,23 @@ beforeEach(async () => {
   freezer.adopt(two, { isNew: true })
 })
 
-const failNextFreeze = () => {
-  const { freeze } = driver
-  driver.freeze = async () => {
-    driver.freeze = freeze
-    throw new Error('no cgroup')
-  }
-}
+const failNextFreeze = () => driver.failNext('freeze', new Error('no cgroup'))
 
 describe('a sandbox', () => {
   test('is frozen as long as one cause is left', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'pool')
-    expect(driver.isFrozen(one)).toBe(true)
+    expect(driver.frozen.has(one.dockId)).toBe(true)
     await freezer.thaw(one, 'idle')
-    expect(driver.isFrozen(one)).toBe(false)
-    expect(driver.isFrozen(two)).toBe(false)
+    expect(driver.frozen.has(one.dockId)).toBe(false)
+    expect(driver.frozen.has(two.dockId)).toBe(false)
   })
 
   test('is not thawed by removing a cause that never held it', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.thaw(one, 'idle')
-    expect(driver.isFrozen(one)).toBe(true)
+    expect(driver.frozen.has(one.dockId)).toBe(true)
   })
 
   test('ends in the state of the last call, however quickly the calls follow each other', async () => {
@@ -54,7 +48,7 @@ describe('a sandbox', () => {
       freezer.thaw(two, 'idle'),
       freezer.freeze(two, 'idle'),
     ])
-    expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([false, true])
+    expect([driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([false, true])
   })
 
   test('that another agent froze is thawed when it is adopted, unless there is a cause', async () => {
@@ -63,16 +57,16 @@ describe('a sandbox', () => {
     const next = new Freezer(driver, logger)
     next.adopt(one, { isNew: false })
     next.adopt(two, { isNew: false, cause: 'pool' })
-    await expect.poll(() => driver.isFrozen(one)).toBe(false)
-    expect(driver.isFrozen(two)).toBe(true)
+    await expect.poll(() => driver.frozen.has(one.dockId)).toBe(false)
+    expect(driver.frozen.has(two.dockId)).toBe(true)
   })
 
   test('that has ended in the meantime is not an error', async () => {
-    driver.crash(one)
+    driver.kill('one')
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'idle')
     await freezer.guard(true)
-    expect(driver.isFrozen(two)).toBe(true)
+    expect(driver.frozen.has(two.dockId)).toBe(true)
   })
 
   test('whose thaw fails reports it, and is thawed by the next call', async () => {
@@ -82,7 +76,7 @@ describe('a sandbox', () => {
     await expect(freezer.thaw(one, 'idle')).rejects.toThrow('no cgroup')
     driver.thaw = thaw
     await freezer.thaw(one, 'idle')
-    expect(driver.isFrozen(one)).toBe(false)
+    expect(driver.frozen.has(one.dockId)).toBe(false)
   })
 
   test('whose freeze fails reports it and is not held by that cause; another cause can still hold it', async () => {
@@ -91,9 +85,9 @@ describe('a sandbox', () => {
     const stop = freezer.freeze(one, 'stop')
     await expect(idle).rejects.toThrow('no cgroup')
     await stop
-    expect(driver.isFrozen(one)).toBe(true)
+    expect(driver.frozen.has(one.dockId)).toBe(true)
     await freezer.thaw(one, 'stop')
-    expect([freezer.holds(one), driver.isFrozen(one)]).toEqual([false, false])
+    expect([freezer.holds(one), driver.frozen.has(one.dockId)]).toEqual([false, false])
   })
 })
 
@@ -101,20 +95,24 @@ describe('the guard', () => {
   test('freezes every present and later sandbox, in addition to their own causes', async () => {
     await freezer.freeze(one, 'pool')
     await freezer.guard(true)
-    expect([driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, true])
+    expect([driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([true, true])
     const late = await driver.start({ ...spec, dockId: 'late', nameserver: '10.0.0.1' })
     freezer.adopt(late, { isNew: true })
-    await expect.poll(() => driver.isFrozen(late)).toBe(true)
+    await expect.poll(() => driver.frozen.has(late.dockId)).toBe(true)
     await freezer.thaw(two, 'idle')
-    expect(driver.isFrozen(two)).toBe(true)
+    expect(driver.frozen.has(two.dockId)).toBe(true)
     await freezer.guard(false)
-    expect([one, two, late].map((each) => driver.isFrozen(each))).toEqual([true, false, false])
+    expect([one, two, late].map((each) => driver.frozen.has(each.dockId))).toEqual([true, false, false])
   })
   test('retries a sandbox that could not be frozen at its next call', async () => {
     failNextFreeze()
     await freezer.guard(true)
-    expect([freezer.holds(one), driver.isFrozen(one), driver.isFrozen(two)]).toEqual([true, false, true])
+    expect([freezer.holds(one), driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([
+      true,
+      false,
+      true,
+    ])
     await freezer.guard(true)
-    expect(driver.isFrozen(one)).toBe(true)
+    expect(driver.frozen.has(one.dockId)).toBe(true)
   })
 })

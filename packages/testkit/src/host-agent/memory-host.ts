@@ -6,9 +6,10 @@ import { createLogger, newOperationId } from '@dock/foundation'
 import { type Agent, createAgent } from '@dock/host-agent/src/agent.ts'
 import type { GitDoorOptions } from '@dock/host-agent/src/git-door/git-door.ts'
 import type { StartDock } from '@dock/host-protocol'
+import { createFakeDriver } from '../runtime/fake-driver.ts'
+import { createFakeMachine } from '../runtime/fake-machine.ts'
 import { createManualClock } from './manual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
-import { createMemoryDriver } from './memory-driver.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
 export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
@@ -16,7 +17,8 @@ export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
   const logger = createLogger('test')
   logger.level = 'silent'
   const doors = new Map<string, GitDoorOptions>()
-  const driver = createMemoryDriver()
+  const machine = createFakeMachine()
+  const driver = createFakeDriver(machine)
   const disks = createMemoryDiskPool(['debian-13'], driver.isAlive)
   const parts = {
     ...{ driver, disks, networks: createMemoryNetworks() },
@@ -39,7 +41,7 @@ export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
     const isAlive = () => running === mine
     const agent = createAgent({
       ...parts,
-      driver: mortal(parts.driver, isAlive),
+      driver: mortal(mine === 1 ? driver : createFakeDriver(machine), isAlive),
       disks: mortal(parts.disks, isAlive),
       networks: mortal(parts.networks, isAlive),
       bootId,

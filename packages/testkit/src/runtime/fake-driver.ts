@@ -1,159 +1,167 @@
-/** An in-memory runtime for tests of its users. It supports the commands `echo …`, `exit N` and `true`. */
-import {
-  ExecRefused,
-  type ExecRequest,
-  type ExecResult,
-  type RuntimeDriver,
-  SandboxGone,
-  type SandboxHandle,
-  type SandboxProcess,
-  type SandboxUsage,
-} from '@dock/runtime'
-import { createFakeTerminal, type FakeTerminal } from './fake-terminal.ts'
-
-type FakeSandbox = {
-  handle: SandboxHandle
-  died: Promise<void>
-  die: () => void
-  /** `thawed` resolves at the thaw. Undefined while the sandbox is not frozen. */
-  frozen: { thawed: Promise<void>; thaw: () => void } | undefined
-  /** Processes besides those of the platform. */
-  processes: SandboxProcess[]
-  usage: SandboxUsage
-  terminals: FakeTerminal[]
-}
-
 /**
- * The sandboxes of a simulated machine. Drivers that share it see the same sandboxes, like a driver after a restart.
+ * The in-memory runtime of all tests; it passes the conformance suite. A sandbox can be killed; each call can be made
+ * to fail or to wait. Commands print `out`, apart from `echo …`, `exit N`, and `sleep …`, which runs until it is ended.
  */
-export type FakeMachine = Map<string, FakeSandbox>
+import type { ExecReference, ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
+import {
+  createFakeMachine,
+  type FakeCommand,
+  type FakeControls,
+  type FakeMachine,
+  type FakeSandbox,
+} from './fake-machine.ts'
+import { createFakeTerminal } from './fake-terminal.ts'
 
 /** A driver with all optional methods, and controls for tests. */
-export type FakeDriver = Required<RuntimeDriver> & {
-  /** Ends a sandbox like a crash, without cleanup. */
-  crash(handle: SandboxHandle): void
-  /** Makes the next start fail with this error. */
-  failNextStart(error: Error): void
-  isFrozen(handle: SandboxHandle): boolean
-  /** Sets what `processes` returns besides process 1. */
-  setProcesses(handle: SandboxHandle, processes: SandboxProcess[]): void
-  setUsage(handle: SandboxHandle, usage: SandboxUsage): void
-  /** The terminals opened in a sandbox, oldest first. */
-  terminals(handle: SandboxHandle): readonly FakeTerminal[]
-}
+export type FakeDriver = Required<RuntimeDriver> & FakeControls
 
-const keyOf = (handle: { dockId: string; generation: number }): string =>
-  `${handle.dockId}/${handle.generation}`
-
-const init: SandboxProcess = { pid: 1, parentPid: 0, uid: 0, name: 'init', isPlatform: true }
+const killedExitCode = 137
 
 /** Creates a driver on `machine`, by default a new one. */
-export function createFakeDriver(machine: FakeMachine = new Map()): FakeDriver {
-  let startError: Error | undefined
-  let pid = 1
-  const sandboxOf = (handle: SandboxHandle): FakeSandbox => {
-    const sandbox = machine.get(keyOf(handle))
-    if (!sandbox) throw new SandboxGone(`sandbox ${keyOf(handle)} is gone`)
-    return sandbox
-  }
-  /** Waits until the sandbox is not frozen, like a real runtime. Throws if the sandbox ends meanwhile. */
-  const awake = async (handle: SandboxHandle): Promise<FakeSandbox> => {
-    const { frozen, died } = sandboxOf(handle)
-    if (frozen) await Promise.race([frozen.thawed, died])
-    return sandboxOf(handle)
-  }
-  const end = (handle: SandboxHandle): void => {
-    const sandbox = machine.get(keyOf(handle))
-    machine.delete(keyOf(handle))
-    for (const terminal of sandbox?.terminals ?? []) terminal.kill()
-    sandbox?.die()
+export function createFakeDriver(machine: FakeMachine = createFakeMachine()): FakeDriver {
+  const starter = Symbol('driver')
+  const { executed, rejoined, ended, started, terminals, frozen, renamed, commands } = machine
+  const { enter, find, awake } = machine
+  const commandsOf = (handle: SandboxHandle): FakeCommand[] => {
+    const sandbox = find(handle)
+    return [...commands.values()].filter((command) => command.sandbox === sandbox)
   }
   return {
     name: 'gvisor',
+    ...{ executed, rejoined, ended, started, terminals, frozen, renamed },
+    failNext: machine.failNext,
+    hold: machine.hold,
+    setProcesses: (dockId, names) => void machine.processes.set(dockId, names),
+    setUsage: (dockId, usage) => void machine.usages.set(dockId, usage),
+    isAlive: machine.isAlive,
+    kill: machine.kill,
+    killUnseen: machine.killUnseen,
+    outdate: (dockId) => void machine.outdated.add(dockId),
+
     fingerprint: async () => ({ driver: 'fake', version: '1', detail: {} }),
     start: async (spec) => {
-      const error = startError
-      startError = undefined
-      if (error) throw error
+      await enter('start')
+      started.push(spec)
       const { dockId, generation } = spec
       const handle: SandboxHandle = { driver: 'fake', version: 1, dockId, generation, data: {} }
-      const { promise: died, resolve: die } = Promise.withResolvers<void>()
-      const usage = { cpuUsec: 0, memoryBytes: 0 }
-      const sandbox = { handle, died, die, frozen: undefined, processes: [], usage, terminals: [] }
-      machine.set(keyOf(spec), sandbox)
+      machine.add(handle)
       return handle
     },
-    recover: async (handle) => (machine.has(keyOf(handle)) ? 'running' : 'gone'),
-    wait: async (handle) => machine.get(keyOf(handle))?.died,
+    recover: async (handle) => (machine.has(handle) ? 'running' : 'gone'),
+    wait: async (handle) => (machine.has(handle) ? find(handle).dead : undefined),
     exec: async (handle, request) => {
-      await awake(handle)
-      const result = simulate(request)
-      pid += 1
-      request.onStarted?.({ pid, mark: String(pid) })
-      if (result.stdout.length > 0) request.onOutput?.('stdout', result.stdout)
-      return result
+      await Promise.race([enter('exec'), find(handle).dead])
+      const sandbox = await awake(handle)
+      executed.push(request)
+      const reference = { pid: executed.length, mark: `mark-${executed.length}` }
+      const killed = Promise.withResolvers<'killed'>()
+      const exit = Promise.withResolvers<number | undefined>()
+      const kill = () => killed.resolve('killed')
+      commands.set(reference.mark, { sandbox, starter, reference, kill, exitCode: exit.promise })
+      request.signal?.addEventListener('abort', kill)
+      try {
+        request.onStarted?.(reference)
+        await Promise.race([request.input, sandbox.dead])
+        const result = await Promise.race([run(machine, request), killed.promise, sandbox.dead])
+        find(handle)
+        const { exitCode, output } =
+          typeof result === 'object' ? result : { exitCode: killedExitCode, output: '' }
+        exit.resolve(exitCode)
+        const answer = toResult(request, exitCode, output)
+        if (answer.stdout.length > 0) request.onOutput?.('stdout', answer.stdout)
+        return answer
+      } finally {
+        commands.delete(reference.mark)
+        exit.resolve(undefined)
+      }
     },
-    destroy: async (handle) => end(handle),
-    list: async () => [...machine.values()].map((each) => each.handle),
+    destroy: async (handle) => {
+      await enter('destroy')
+      machine.end(handle)
+    },
+    list: async () => machine.list(),
     freeze: async (handle) => {
-      const sandbox = sandboxOf(handle)
-      if (sandbox.frozen) return
-      const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>()
-      sandbox.frozen = { thawed, thaw }
+      await enter('freeze')
+      freeze(find(handle))
+      frozen.add(handle.dockId)
     },
     thaw: async (handle) => {
-      const sandbox = sandboxOf(handle)
+      await enter('thaw')
+      const sandbox = find(handle)
       sandbox.frozen?.thaw()
       sandbox.frozen = undefined
+      frozen.delete(handle.dockId)
     },
-    processes: async (handle) => [init, ...(await awake(handle)).processes],
+    processes: async (handle) => {
+      await enter('processes')
+      await awake(handle)
+      const own = { pid: 1, parentPid: 0, uid: 0, name: 's6-ipcserverd', isPlatform: true }
+      const others = (machine.processes.get(handle.dockId) ?? []).map((name, index) => ({
+        ...{ pid: index + 10, parentPid: 1, uid: 1000, name, isPlatform: false },
+      }))
+      return [own, ...others]
+    },
     watchMemory: () => undefined,
-    usage: async (handle) => sandboxOf(handle).usage,
-    isOutdated: () => false,
-    rename: async (handle) => void (await awake(handle)),
+    usage: async (handle) => {
+      find(handle)
+      return machine.usages.get(handle.dockId) ?? { cpuUsec: 0, memoryBytes: 0 }
+    },
+    isOutdated: ({ dockId, generation }) => generation === 0 && machine.outdated.has(dockId),
+    rename: async (handle, hostname) => {
+      await awake(handle)
+      renamed.set(handle.dockId, hostname)
+    },
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)
       const terminal = createFakeTerminal(request)
-      sandbox.terminals.push(terminal)
+      terminals.push(terminal)
+      void sandbox.dead.then(() => terminal.kill())
       return terminal
     },
-    waitForExec: async (handle) => {
+    waitForExec: async (handle, reference) => {
+      rejoined.push(reference)
+      const exitCode = commands.get(reference.mark)?.exitCode
+      await enter('waitForExec')
       await awake(handle)
-      return undefined
+      return exitCode
     },
     abandonedExecs: async (handle) => {
+      await enter('abandonedExecs')
       await awake(handle)
-      return []
+      return commandsOf(handle).flatMap((each) => (each.starter === starter ? [] : [each.reference]))
     },
-    endExec: async (handle) => void (await awake(handle)),
-    crash: end,
-    failNextStart: (error) => {
-      startError = error
+    endExec: async (handle, reference: ExecReference) => {
+      await awake(handle)
+      ended.push(reference)
+      commands.get(reference.mark)?.kill()
     },
-    isFrozen: (handle) => sandboxOf(handle).frozen !== undefined,
-    setProcesses: (handle, processes) => {
-      sandboxOf(handle).processes = processes
-    },
-    setUsage: (handle, usage) => {
-      sandboxOf(handle).usage = usage
-    },
-    terminals: (handle) => sandboxOf(handle).terminals,
   }
 }
 
-const simulate = ({ argv, outputLimitBytes }: ExecRequest): ExecResult => {
+const freeze = (sandbox: FakeSandbox): void => {
+  if (sandbox.frozen) return
+  const { promise: thawed, resolve: thaw } = Promise.withResolvers<void>()
+  sandbox.frozen = { thawed, thaw }
+}
+
+const run = async ({ enter }: FakeMachine, { argv }: ExecRequest) => {
   const script = argv.at(-1) ?? ''
+  if (script.startsWith('sleep ')) return new Promise<never>(() => undefined)
+  await enter('execEnd')
   const exit = /^exit (\d+)$/.exec(script)
+  if (exit) return { exitCode: Number(exit[1]), output: '' }
   const echo = /^echo (.*)$/.exec(script)
-  if (!exit && !echo && script !== 'true')
-    throw new ExecRefused(`the fake runtime does not support: ${script}`)
-  const output = Buffer.from(echo ? `${echo[1]}\n` : '')
+  return { exitCode: 0, output: echo ? `${echo[1]}\n` : 'out\n' }
+}
+
+const toResult = ({ outputLimitBytes }: ExecRequest, exitCode: number, output: string): ExecResult => {
+  const bytes = Buffer.from(output)
   return {
-    exitCode: Number(exit?.[1] ?? 0),
-    stdout: output.subarray(0, outputLimitBytes),
+    exitCode,
+    stdout: bytes.subarray(0, outputLimitBytes),
     stderr: Buffer.alloc(0),
     durationMs: 1,
-    truncated: output.length > outputLimitBytes,
+    truncated: bytes.length > outputLimitBytes,
     timedOut: false,
   }
 }
