@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sealedColumns } from '../../apps/control-plane/src/sealed-columns.ts'
@@ -18,15 +19,13 @@ const placeOf = (rowId: string) => ({ table: 'provider_keys', column: 'sealed_ke
 
 let database: FreshDatabase
 let faults: FaultFolder
-/** How far the server's clock is ahead. For the rotation, the keys in the database are made older instead. */
-let agedMs = 0
+/** The server's clock. For the rotation, whose clock is real, the keys in the database are made older instead. */
+const clock = createVirtualClock(new Date())
 /** The last secret written to each row. */
 const wanted = new Map<string, string>()
 
-const newSealer = () => {
-  const clock = { now: () => new Date(Date.now() + agedMs), after: () => () => undefined }
-  return createSealer({ db: database.db, clock, ring: parseKeyRing(entry), columns: sealedColumns })
-}
+const newSealer = () =>
+  createSealer({ db: database.db, clock, ring: parseKeyRing(entry), columns: sealedColumns })
 /** The sealer of a server that runs during all rotations and caches keys. */
 let server: ReturnType<typeof newSealer>
 
@@ -75,7 +74,7 @@ const rotate = () =>
   })
 /** Makes retired keys so old that no process can still seal with them. */
 const letKeysAge = async (): Promise<void> => {
-  agedMs += 3 * 3_600_000
+  clock.advance(3 * 3_600_000)
   await sql`update data_keys set retired_at = retired_at - interval '3 hours'`.execute(database.db)
 }
 const kids = async (): Promise<string[]> =>

@@ -1,7 +1,7 @@
 /** The only place that constructs the parts of the control plane and connects them. */
 import { hkdfSync } from 'node:crypto'
 import { join } from 'node:path'
-import { type Clock, type Logger, Precedence } from '@dock/foundation'
+import { type Clock, type Logger, Precedence, waitAtMost } from '@dock/foundation'
 import { sql } from 'kysely'
 import { createClientAddress } from './client-address.ts'
 import type { Config } from './config.ts'
@@ -225,13 +225,9 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     signIn: people.signIn.handle,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
-    checkHealth: () => {
-      const late = Promise.withResolvers<never>()
-      const cancel = clock.after(healthTimeoutMs, () =>
-        late.reject(new Error('the database did not respond in time')),
-      )
-      const answered = sql`select 1`.execute(db).then(() => undefined)
-      return Promise.race([answered, late.promise]).finally(cancel)
+    checkHealth: async () => {
+      if ((await waitAtMost(clock, healthTimeoutMs, sql`select 1`.execute(db))) === 'late')
+        throw new Error('the database did not respond in time')
     },
   })
   let listener: Listener | undefined

@@ -1,7 +1,7 @@
 /** Wires up hosts, Docks, Snapshots, the engine and the fleet gateway. */
 import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
-import type { Clock, Logger } from '@dock/foundation'
+import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import { createDockSagas } from './dock-sagas.ts'
 import { createDockUpkeep, wipeRetained } from './dock-upkeep.ts'
@@ -239,11 +239,7 @@ export function createDockModules(options: {
       await copies.stop()
       await imageVersions.stop()
       runner.stop()
-      let cancel: () => void = () => undefined
-      const late = new Promise<void>((resolve) => {
-        cancel = clock.after(5_000, resolve)
-      })
-      await Promise.race([Promise.all([runner.settled(), storeMemory.settled()]), late]).finally(cancel)
+      await waitAtMost(clock, 5_000, Promise.all([runner.settled(), storeMemory.settled()]))
       fleet.close()
       await usage
         .flush()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newUuid, tryCommand } from '@dock/foundation'
 import { createFreshDatabase } from '@dock/testkit'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { sealedColumns } from './sealed-columns.ts'
@@ -15,7 +16,7 @@ it('seals every secret again, and refuses a wrong key ring before it changes any
   try {
     const { db, url } = database
     const entry = newRingEntry()
-    const clock = { now: () => new Date(), after: () => () => undefined }
+    const clock = createVirtualClock(new Date())
     const sealerNow = () => createSealer({ db, clock, ring: parseKeyRing(entry), columns: sealedColumns })
     const [organizationId, id] = [newUuid(), newUuid()]
     const owner = { kind: 'organization', id: organizationId } as const

@@ -1,27 +1,7 @@
-import type { Clock } from '@dock/foundation'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { describe, expect, it } from 'vitest'
 import { keepRunning } from './keep-running.ts'
 import type { Running } from './running.ts'
-
-/** A clock that the test controls. It records the requested delays. */
-const manualClock = () => {
-  let nowMs = 0
-  const waiting: { delayMs: number; callback: () => void }[] = []
-  const clock: Clock = {
-    now: () => new Date(nowMs),
-    after: (delayMs, callback) => {
-      waiting.push({ delayMs, callback })
-      return () => undefined
-    },
-  }
-  return {
-    clock,
-    waiting,
-    pass: (ms: number) => {
-      nowMs += ms
-    },
-  }
-}
 
 /** A fake process that the test ends. */
 const startable = () => {
@@ -46,44 +26,42 @@ const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('keepRunning', () => {
   it('restarts a process that ended with growing delays, and with the shortest one after a good run', async () => {
-    const { clock, waiting, pass } = manualClock()
+    const clock = createVirtualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)
     const endAndRestart = async (): Promise<number> => {
       runs.at(-1)!.end(1)
       await settle()
-      const next = waiting.shift()!
-      next.callback()
-      await settle()
-      return next.delayMs
+      const [delayMs = 0] = clock.pending()
+      await clock.pass(delayMs)
+      return delayMs
     }
     expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([200, 400, 800])
     expect(kept.failures()).toBe(3)
     expect(kept.pid()).toBe(104)
-    pass(60_000)
+    await clock.pass(60_000)
     expect(await endAndRestart()).toBe(200)
   })
 
   it('starts nothing after stop', async () => {
-    const { clock, waiting } = manualClock()
+    const clock = createVirtualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)
     await kept.stop()
     await settle()
     expect(runs).toHaveLength(1)
     expect(runs[0]!.stops).toBe(1)
-    expect(waiting).toHaveLength(0)
+    expect(clock.pending()).toEqual([])
   })
 
   it('does not restart a process that ended just before stop', async () => {
-    const { clock, waiting } = manualClock()
+    const clock = createVirtualClock()
     const { runs, start } = startable()
     const kept = await keepRunning('agent', start, clock, () => undefined)
     runs[0]!.end(1)
     await settle()
     await kept.stop()
-    for (const { callback } of waiting) callback()
-    await settle()
+    await clock.pass(60_000)
     expect(runs).toHaveLength(1)
   })
 })

@@ -22,4 +22,5 @@ export {
   runCommand,
   tryCommand,
 } from './run-command.ts'
+export { waitAtMost } from './wait-at-most.ts'
 export { writeFileDurably } from './write-file-durably.ts'

@@ -1,28 +1,15 @@
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { BackgroundBoots, pauseMs } from './background-boots.ts'
 
-let now: number
-let timers: { at: number; callback: () => void }[]
+let clock: VirtualClock
 let boots: BackgroundBoots
-const clock = {
-  now: () => new Date(now),
-  after: (delayMs: number, callback: () => void) => {
-    timers.push({ at: now + delayMs, callback })
-    return () => undefined
-  },
-}
-const pass = (ms: number): void => {
-  now += ms
-  const due = timers.filter(({ at }) => at <= now)
-  timers = timers.filter(({ at }) => at > now)
-  for (const { callback } of due) callback()
-}
 const group = () => {
   const orders: string[] = []
   return { orders, orderFreeze: () => void orders.push('freeze'), thaw: () => void orders.push('thaw') }
 }
 beforeEach(() => {
-  ;[now, timers] = [1_000, []]
+  clock = createVirtualClock()
   boots = new BackgroundBoots(clock)
 })
 
@@ -32,11 +19,11 @@ test('a boot is paused, and then runs at least as long before the next pause', (
   boots.pauseAll()
   boots.pauseAll()
   expect(boot.orders).toEqual(['freeze'])
-  pass(pauseMs)
+  clock.advance(pauseMs)
   expect(boot.orders).toEqual(['freeze', 'thaw'])
   boots.pauseAll()
   expect(boot.orders).toHaveLength(2)
-  pass(pauseMs)
+  clock.advance(pauseMs)
   boots.pauseAll()
   expect(boot.orders).toEqual(['freeze', 'thaw', 'freeze'])
 })
@@ -48,8 +35,8 @@ test('a finished boot is thawed at once and never again, because it may be froze
   isOver()
   isOver()
   expect(boot.orders).toEqual(['freeze', 'thaw'])
-  pass(pauseMs)
-  pass(pauseMs)
+  clock.advance(pauseMs)
+  clock.advance(pauseMs)
   boots.pauseAll()
   expect(boot.orders).toHaveLength(2)
 })
@@ -62,6 +49,6 @@ test('a boot without a control group does not prevent the others from being paus
   boots.begin({ orderFreeze: broken, thaw: broken })
   boots.begin(boot)
   boots.pauseAll()
-  pass(pauseMs)
+  clock.advance(pauseMs)
   expect(boot.orders).toEqual(['freeze', 'thaw'])
 })

@@ -1,25 +1,15 @@
-import type { Clock } from '@dock/foundation'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { beforeEach, expect, test } from 'vitest'
 import { BatchScheduling } from './batch-scheduling.ts'
 
 let switches: boolean[]
-let timers: Set<() => void>
+let clock: VirtualClock
 let hasSpare: boolean
 let scheduling: BatchScheduling
-const clock: Clock = {
-  now: () => new Date(0),
-  after: (_delayMs, callback) => {
-    timers.add(callback)
-    return () => timers.delete(callback)
-  },
-}
-const pass = (): void => {
-  const due = [...timers]
-  timers.clear()
-  for (const callback of due) callback()
-}
+/** Lets every timer run out. */
+const pass = (): void => clock.advance(Math.max(0, ...clock.pending()))
 beforeEach(() => {
-  ;[switches, timers, hasSpare] = [[], new Set(), true]
+  ;[switches, clock, hasSpare] = [[], createVirtualClock(), true]
   const setBatch = (isBatch: boolean): void => {
     switches.push(isBatch)
   }
@@ -29,9 +19,9 @@ beforeEach(() => {
 test('a command switches the threads to SCHED_BATCH for a moment, and another command extends it', () => {
   scheduling.begin()
   scheduling.begin()
-  expect([switches, timers.size]).toEqual([[true], 1])
+  expect([switches, clock.pending().length]).toEqual([[true], 1])
   pass()
-  expect([switches, timers.size]).toEqual([[true, false], 0])
+  expect([switches, clock.pending().length]).toEqual([[true, false], 0])
   scheduling.begin()
   expect(switches).toEqual([true, false, true])
 })
@@ -39,13 +29,13 @@ test('a command switches the threads to SCHED_BATCH for a moment, and another co
 test('on a busy machine nothing is switched, and SCHED_BATCH is not extended', () => {
   hasSpare = false
   scheduling.begin()
-  expect([switches, timers.size]).toEqual([[], 0])
+  expect([switches, clock.pending().length]).toEqual([[], 0])
   hasSpare = true
   scheduling.begin()
-  const [end] = timers
+  const [end] = clock.pending()
   hasSpare = false
   scheduling.begin()
-  expect([...timers]).toEqual([end])
+  expect(clock.pending()).toEqual([end])
 })
 
 test('a sandbox booted under SCHED_BATCH is switched back, and a closed one is not touched', () => {
@@ -54,7 +44,7 @@ test('a sandbox booted under SCHED_BATCH is switched back, and a closed one is n
   expect(switches).toEqual([false])
   scheduling.begin()
   scheduling.close()
-  expect(timers.size).toBe(0)
+  expect(clock.pending().length).toBe(0)
 })
 
 test('a command runs even if its threads cannot be switched', () => {

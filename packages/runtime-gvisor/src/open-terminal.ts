@@ -3,6 +3,7 @@
  * The host then needs neither a terminal nor a process for it, and the shell has a real /dev/pts (decision 008).
  */
 import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock, waitAtMost } from '@dock/foundation'
 import { ExecRefused, type Terminal, type TerminalRequest } from '@dock/runtime'
 import type { Command, ExecTransport, StartedCommand } from './exec-transport.ts'
 import { InputPipe } from './input-pipe.ts'
@@ -63,7 +64,7 @@ export async function openTerminal(
   let hungUp = false
   const hangUp = async (): Promise<void> => {
     await beside('/bin/kill', '-HUP', shellPid)
-    await Promise.race([ended, delay(hangUpMs, undefined, { ref: false })])
+    await waitAtMost(systemClock, hangUpMs, ended)
     await command.kill().catch(() => undefined)
     command.release()
     output.destroy()
@@ -117,7 +118,7 @@ const start = async (transport: ExecTransport, sandboxId: string, wanted: Comman
 
 /** Waits until the shell prints its pid, which means that it runs on its terminal. */
 const pidOf = async ({ input, output, command }: Started): Promise<string> => {
-  const header = await Promise.race([output.header, delay(openMs, undefined, { ref: false })])
+  const header = await waitAtMost(systemClock, openMs, output.header)
   if (header !== undefined && /^\d+$/.test(header)) return header
   input.destroy()
   output.destroy()

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import type { Precedence } from '@dock/foundation'
+import { type Precedence, systemClock, waitAtMost } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
@@ -177,13 +177,9 @@ export async function serveHttp(options: {
         each.closeIdleConnections()
       }
       if (underWay === 0) return
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, timeoutMs)
-        whenIdle = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      const idle = Promise.withResolvers<void>()
+      whenIdle = idle.resolve
+      await waitAtMost(systemClock, timeoutMs, idle.promise)
     },
     close: () => {
       for (const each of servers) each.closeAllConnections()

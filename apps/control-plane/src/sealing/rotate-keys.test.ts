@@ -1,6 +1,6 @@
 import { createLogger, newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
-import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { type KyselyPlugin, sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Db } from '../database/database.ts'
@@ -28,7 +28,7 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-let clock: DrivenClock
+let clock: VirtualClock
 let owners: KeyOwner[]
 let secrets: { owner: KeyOwner; rowId: string; column: string; text: string }[]
 const oldEntry = newRingEntry()
@@ -43,7 +43,7 @@ const context = (ring: KeyRing, db: Db = database.db): RotationContext => ({
 })
 
 const seed = async (): Promise<void> => {
-  clock = createDrivenClock()
+  clock = createVirtualClock()
   await sql`truncate things, data_keys`.execute(database.db)
   owners = [newUuid(), newUuid()].map((id) => ({ kind: 'organization', id }))
   secrets = []

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { newUuid } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
-import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { ensureKeyRing, findKeyRing, newRingEntry, parseKeyRing } from './key-ring.ts'
@@ -25,11 +25,11 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
-let clock: DrivenClock
+let clock: VirtualClock
 let ring: ReturnType<typeof parseKeyRing>
 let owner: KeyOwner
 beforeEach(() => {
-  clock = createDrivenClock()
+  clock = createVirtualClock()
   ring = parseKeyRing(newRingEntry())
   owner = { kind: 'organization', id: newUuid() }
 })

@@ -1,9 +1,9 @@
-import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { expect, test } from 'vitest'
 import { QueueFull, ReaderQueue } from './reader-queue.ts'
 
 test('lets callers above the limit wait, and refuses them if too many wait or the wait is too long', async () => {
-  const clock = createManualClock()
+  const clock = createVirtualClock()
   const queue = new ReaderQueue({ atOnce: 2, waitingMax: 2, waitMs: 1_000 }, clock)
   const [first] = await Promise.all([queue.take(), queue.take()])
   const third = queue.take()

@@ -1,9 +1,9 @@
 /** Recovers one Dock at the agent's start: adopts a sandbox that still runs, and undoes an incomplete start. */
+import { waitAtMost } from '@dock/foundation'
 import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
 import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
-import { waitAtMost } from './wait-at-most.ts'
 
 /** How long new commands of an adopted Dock wait until old ones have ended. The work goes on after that. */
 const endingMs = 30_000

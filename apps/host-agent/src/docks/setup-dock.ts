@@ -2,13 +2,13 @@
  * Runs a Dock's setup script once, as the Dock user, with its output in a log file inside the Dock. The record is saved
  * before the script starts and holds a reference to the process, so that a lost link or a new agent never runs it twice.
  */
+import { waitAtMost } from '@dock/foundation'
 import type { SetupDock, SetupOutcome } from '@dock/host-protocol'
 import { SandboxGone, type SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DockRecord } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { dockUser, loginShell } from './login-shell.ts'
-import { waitAtMost } from './wait-at-most.ts'
 
 type BegunSetup = NonNullable<DockRecord['setup']>
 

@@ -1,14 +1,14 @@
 /** The rate limit for connections of a Dock, on a clock that the test controls. */
 
-import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { beforeEach, expect, it } from 'vitest'
 import { burst, type ConnectionLimiter, createConnectionLimiter, refillMs } from './connection-limiter.ts'
 
-let clock: ManualClock
+let clock: VirtualClock
 let limiter: ConnectionLimiter
 let begun: number[]
 beforeEach(() => {
-  clock = createManualClock()
+  clock = createVirtualClock()
   limiter = createConnectionLimiter(clock)
   begun = []
 })

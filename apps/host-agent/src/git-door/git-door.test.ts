@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { createLogger } from '@dock/foundation'
-import { createManualClock, type ManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { burst, refillMs } from './connection-limiter.ts'
 import { connectionsMax, openGitDoor } from './git-door.ts'
@@ -10,12 +10,12 @@ import { connectionsMax, openGitDoor } from './git-door.ts'
 const logger = createLogger('test')
 logger.level = 'silent'
 let taken: Socket[]
-let clock: ManualClock
+let clock: VirtualClock
 let door: Awaited<ReturnType<typeof openGitDoor>>
 beforeEach(async () => {
   taken = []
   const take = (socket: Socket): void => void taken.push(socket)
-  clock = createManualClock()
+  clock = createVirtualClock()
   door = await openGitDoor({ address: '127.0.0.1', port: 0, logger, clock, take })
 })
 afterEach(() => door.close())

@@ -1,6 +1,6 @@
 /** Connections that the control plane has not taken yet: the limit for all, and the share of each Dock. */
 import { Socket } from 'node:net'
-import { createManualClock } from '@dock/testkit/src/host-agent/manual-clock.ts'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { expect, it } from 'vitest'
 import type { DockEvents } from '../docks/dock-events.ts'
 import { Emitter } from '../docks/emitter.ts'
@@ -8,7 +8,7 @@ import { WaitingConnections } from './waiting-connections.ts'
 
 it('keeps a few connections of each Dock, however many of other Docks wait', async () => {
   const events: DockEvents = new Emitter()
-  const waiting = new WaitingConnections({ events, clock: createManualClock() })
+  const waiting = new WaitingConnections({ events, clock: createVirtualClock() })
   let told = 0
   events.listen(() => {
     told += 1

@@ -2,9 +2,9 @@
 
 import { hashPassword } from '@dock/control-plane/src/modules/accounts/create-person.ts'
 import { newUuid } from '@dock/foundation'
-import { createDrivenClock, type DrivenClock } from '../docks/dock-world.ts'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from '../docks/fake-host.ts'
 import { addPerson, startTestControlPlane, type TestControlPlane } from '../index.ts'
+import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts'
 
 export type Session = { cookie: string; origin: string }
 export type Reply = { status: number; headers: Headers; code: string | undefined; data: unknown }
@@ -12,7 +12,7 @@ export type Person = { id: string; email: string; session: Session }
 
 export type ClosureWorld = {
   server: TestControlPlane
-  clock: DrivenClock
+  clock: VirtualClock
   host: FakeHost
   hostId: string
   /** The first person, an instance admin. */
@@ -29,7 +29,7 @@ export type ClosureWorld = {
 const password = 'a long password'
 
 export async function createClosureWorld(): Promise<ClosureWorld> {
-  const clock = createDrivenClock()
+  const clock = createVirtualClock()
   const hostId = newUuid()
   const host = createFakeHost(hostId)
   const server = await startTestControlPlane({ clock, hostGateway: host })

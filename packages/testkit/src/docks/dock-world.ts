@@ -12,8 +12,9 @@ import { openObjectStore } from '@dock/control-plane/src/object-store/index.ts'
 import { createRateLimits } from '@dock/control-plane/src/rate-limits/rate-limits.ts'
 import { sealedColumns } from '@dock/control-plane/src/sealed-columns.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '@dock/control-plane/src/sealing/index.ts'
-import { type Clock, createLogger, newUuid } from '@dock/foundation'
+import { createLogger, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
+import { createVirtualClock, type VirtualClock } from '../virtual-clock.ts'
 import { createFakeHost, type FakeHost, hostFacts, inventoryOf } from './fake-host.ts'
 
 /** Inserts an Environment with an empty version 1. */
@@ -28,33 +29,9 @@ export async function insertEnvironment(
     select id, ${organizationId}, 1 from e`.execute(db)
 }
 
-/** A clock that a test advances. */
-export type DrivenClock = Clock & { advance(ms: number): void }
-
-/** Creates a clock that stands still until it is advanced. `advance` calls the timers that became due. */
-export function createDrivenClock(): DrivenClock {
-  let now = Date.parse('2026-01-01T00:00:00.000Z')
-  const timers = new Set<{ at: number; callback: () => void }>()
-  return {
-    now: () => new Date(now),
-    after: (delayMs, callback) => {
-      const timer = { at: now + delayMs, callback }
-      timers.add(timer)
-      return () => timers.delete(timer)
-    },
-    advance: (ms) => {
-      now += ms
-      for (const timer of [...timers].filter((each) => each.at <= now)) {
-        timers.delete(timer)
-        timer.callback()
-      }
-    },
-  }
-}
-
 export type TestWorld = {
   db: Db
-  clock: DrivenClock
+  clock: VirtualClock
   host: FakeHost
   hostId: string
   modules: DockModules
@@ -95,7 +72,7 @@ export async function createTestWorld(
   db: Db,
   options: { billing?: boolean; limits?: Partial<Limits>; hostLostAfterMs?: number } = {},
 ): Promise<TestWorld> {
-  const clock = createDrivenClock()
+  const clock = createVirtualClock()
   const logger = createLogger('test')
   logger.level = 'silent'
   const hostId = newUuid()

@@ -8,7 +8,7 @@ import type { GitDoorOptions } from '@dock/host-agent/src/git-door/git-door.ts'
 import type { StartDock } from '@dock/host-protocol'
 import { createFakeDriver } from '../runtime/fake-driver.ts'
 import { createFakeMachine } from '../runtime/fake-machine.ts'
-import { createManualClock } from './manual-clock.ts'
+import { createVirtualClock } from '../virtual-clock.ts'
 import { createMemoryDiskPool } from './memory-disk-pool.ts'
 import { createMemoryNetworks } from './memory-networks.ts'
 
@@ -24,7 +24,7 @@ export async function createMemoryHost({ warmPoolSize = 2 } = {}) {
     ...{ driver, disks, networks: createMemoryNetworks() },
     ...{
       bootId: 'boot-1',
-      clock: createManualClock(),
+      clock: createVirtualClock(),
       warmPoolSize,
       logger,
       handlesFolder: join(folder, 'handles'),

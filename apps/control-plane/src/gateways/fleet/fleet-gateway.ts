@@ -2,7 +2,7 @@
  * The live links to hosts, and the calls over them. A host keeps two links: `control` for commands and events, `bulk`
  * for data, so that a download delays no heartbeat. A host's new link replaces its older link of the same channel.
  */
-import type { Clock } from '@dock/foundation'
+import { type Clock, waitAtMost } from '@dock/foundation'
 import {
   type AgentLink,
   callAgent,
@@ -73,11 +73,8 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
   /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
   const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {
-    const late = Promise.withResolvers<never>()
-    const cancel = clock.after(commandTimeoutMs, () =>
-      late.reject(new HostUnreachable(`host ${hostId} sent no inventory in time`)),
-    )
-    await Promise.race([report.promise, late.promise]).finally(cancel)
+    if ((await waitAtMost(clock, commandTimeoutMs, report.promise)) === 'late')
+      throw new HostUnreachable(`host ${hostId} sent no inventory in time`)
   }
   /**
    * A call that changes data on a host. It waits for the first inventory, which shows whether the database is a

@@ -8,14 +8,14 @@ import {
   startControlPlaneWithHost,
   type TestPerson,
 } from '@dock/testkit'
-import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import { HostUnreachable } from '../../modules/hosts/index.ts'
 
 let server: ControlPlaneWithHost
-let clock: DrivenClock
+let clock: VirtualClock
 let port: number
 let dockId: string
 let member: TestPerson
@@ -23,7 +23,7 @@ const logged: string[] = []
 const clients: WebSocket[] = []
 
 beforeAll(async () => {
-  clock = createDrivenClock()
+  clock = createVirtualClock()
   server = await startControlPlaneWithHost({ clock, logTo: (line) => logged.push(line) })
   port = (await server.listen()).port
 })

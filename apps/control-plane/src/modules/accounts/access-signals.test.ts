@@ -1,6 +1,6 @@
 import { type Clock, createLogger, newUuid, systemClock } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
-import { createDrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type Listener, listen } from '../../database/listen.ts'
@@ -73,7 +73,7 @@ const losses = {
 }
 
 describe('a NOTIFY, without any sweep, reports', () => {
-  beforeEach(() => startListening(createDrivenClock()))
+  beforeEach(() => startListening(createVirtualClock()))
 
   it.each(Object.entries(losses))('%s', async (_, { hold, act }) => {
     const lost = Promise.withResolvers<void>()
@@ -97,7 +97,7 @@ describe('a NOTIFY, without any sweep, reports', () => {
 })
 
 it('finds an expired session in its sweep and reports it once', async () => {
-  const clock = createDrivenClock()
+  const clock = createVirtualClock()
   signals = createAccessSignals({ db: database.db, clock, logger, refusesSecrets })
   signals.start()
   const lost = Promise.withResolvers<void>()

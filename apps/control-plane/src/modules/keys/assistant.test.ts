@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { routes } from '@dock/contract'
 import { addPerson, startTestControlPlane, type TestControlPlane, type TestPerson } from '@dock/testkit'
-import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 
@@ -31,10 +31,10 @@ beforeAll(async () => {
 afterAll(() => new Promise((resolve) => provider.close(resolve)))
 
 let server: TestControlPlane
-let clock: DrivenClock
+let clock: VirtualClock
 let person: TestPerson
 beforeAll(async () => {
-  clock = createDrivenClock()
+  clock = createVirtualClock()
   server = await startTestControlPlane({
     clock,
     environment: {

@@ -2,7 +2,7 @@
  * Keeps the instance's watermark and erasures in the object store, as hosts do. An instance whose hosts are all new can so
  * detect a restored database. They are two objects, because the watermark changes every few seconds and erasures seldom.
  */
-import type { Clock, Logger } from '@dock/foundation'
+import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
 import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 import { ObjectMissing, type ObjectStore } from '../../object-store/index.ts'
@@ -101,18 +101,15 @@ export function createStoreMemory(parts: {
 
   return {
     look: async () => {
-      const late = Promise.withResolvers<never>()
-      const cancel = clock.after(readTimeoutMs, () =>
-        late.reject(new Error('the object store did not respond in time')),
-      )
-      await Promise.race([compared(), late.promise])
-        .catch((error: unknown) =>
-          logger.error(
-            { err: error },
-            'cannot read from the object store whether the database was restored; retrying until it can be read',
-          ),
+      try {
+        if ((await waitAtMost(clock, readTimeoutMs, compared())) === 'late')
+          throw new Error('the object store did not respond in time')
+      } catch (error) {
+        logger.error(
+          { err: error },
+          'cannot read from the object store whether the database was restored; retrying until it can be read',
         )
-        .finally(cancel)
+      }
     },
     keep: () => {
       keeping = keepNow()

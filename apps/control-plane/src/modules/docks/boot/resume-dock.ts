@@ -1,5 +1,7 @@
 /** POST /v1/docks/:id/resume */
+
 import { type ErrorCode, type RouteBody, type RouteResponse, type routes, ServiceError } from '@dock/contract'
+import { waitAtMost } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import type { Visitor } from '../../accounts/index.ts'
@@ -128,11 +130,7 @@ const explainOlderSnapshot = ({ newerLostFrom, id }: KeptSnapshot): string | nul
 const runWithTimeout = async (context: DockContext, operation: OperationRow): Promise<ResumeAnswer> => {
   const { db, clock, runner } = context
   const { organizationId, targetId: id } = operation
-  let cancel: () => void = () => undefined
-  const late = new Promise<'late'>((resolve) => {
-    cancel = clock.after(answerWithinMs, () => resolve('late'))
-  })
-  const error = await Promise.race([runner.run(operation), late]).finally(cancel)
+  const error = await waitAtMost(clock, answerWithinMs, runner.run(operation))
   if (error === 'late') {
     const current = await findDock(db, organizationId, id)
     return { id, state: current?.state ?? 'provisioning' }

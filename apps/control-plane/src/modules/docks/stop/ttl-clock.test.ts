@@ -1,7 +1,8 @@
 import { createLogger } from '@dock/foundation'
 import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
-import { createDrivenClock, createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
+import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf } from '@dock/testkit/src/docks/each-world.ts'
+import { createVirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTtlClock } from '../core/ttl-clock.ts'
 import { readDock, resumeDock, stopDock, updateDock } from '../index.ts'
@@ -10,7 +11,7 @@ describe('the ttl clock', () => {
   const logger = createLogger('test')
   logger.level = 'silent'
   const made = () => {
-    const clock = createDrivenClock()
+    const clock = createVirtualClock()
     const due: number[] = []
     const stops: number[] = []
     const at = (seconds: number): Date => new Date(start + seconds * 1000)

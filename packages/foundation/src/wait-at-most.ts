@@ -1,8 +1,8 @@
-import type { Clock } from '@dock/foundation'
+import type { Clock } from './clock.ts'
 
 /** Returns the result of `work`, or `late` if it takes longer than `ms`. The work goes on in that case. */
 export async function waitAtMost<Answer>(
-  clock: Clock,
+  clock: Pick<Clock, 'after'>,
   ms: number,
   work: Promise<Answer>,
 ): Promise<Answer | 'late'> {
