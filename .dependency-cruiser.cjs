@@ -78,7 +78,7 @@ module.exports = {
           tests,
           '^packages/testkit/',
           `${app}/http/`,
-          `${app}/(composition|main|dock-modules|tenant-modules|people-modules|connection-modules)[^/]*\\.ts$`,
+          `${app}/(composition|main|dock-modules)[^/]*\\.ts$`,
         ],
       },
       to: { path: `${app}/http/` },

@@ -5,47 +5,36 @@ import { type Clock, type Logger, Precedence, waitAtMost } from '@dock/foundatio
 import { sql } from 'kysely'
 import { createClientAddress } from './client-address.ts'
 import type { Config } from './config.ts'
-import { createConnectionModules } from './connection-modules.ts'
 import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
-import { removeOperations } from './engine/index.ts'
+import { createPortGateway } from './gateways/ports/index.ts'
+import { createTerminalGateway } from './gateways/terminal/index.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
 import { createScopeCheck } from './http/check-scope.ts'
 import { createCredentials } from './http/credentials.ts'
 import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
-import { instanceHandlers } from './http/routes/instance.ts'
-import { webhookHandlers } from './http/routes/webhooks.ts'
+import { bindAllRoutes } from './http/routes/all-routes.ts'
 import type { ConnectionHandlers } from './http/serve.ts'
-import { createFileTransport, createSmtpTransport } from './mail/mail-transport.ts'
-import { createMailer } from './mail/outbox.ts'
-import {
-  type AccessSignals,
-  createSessionAuthentication,
-  sessionCookieName,
-} from './modules/accounts/index.ts'
-import { createEnvironmentGrants, createLinkedSignIns } from './modules/connectors/index.ts'
-import { removeDockRecords, removeDocks } from './modules/docks/index.ts'
-import { eraseQuarantined } from './modules/hosts/index.ts'
-import { imageCatalog } from './modules/instance/index.ts'
-import { createApiKeyAuthentication } from './modules/keys/index.ts'
-import { deleteStorageCounters } from './modules/limits/index.ts'
-import { findMembership, findWorkspaceMembership } from './modules/organizations/index.ts'
-import { removeTemplates } from './modules/templates/index.ts'
-import {
-  createPublicWeb,
-  createWebhooksModule,
-  type PublicWeb,
-  removeDeliveries,
-} from './modules/webhooks/index.ts'
+import { createMail } from './mail/create-mail.ts'
+import { type AccessSignals, createAccountsModule } from './modules/accounts/index.ts'
+import { createClosureModule } from './modules/closure/index.ts'
+import { createConnectorsModule } from './modules/connectors/index.ts'
+import { refusesSecrets } from './modules/docks/index.ts'
+import { createInstanceModule, imageCatalog } from './modules/instance/index.ts'
+import { createKeysModule } from './modules/keys/index.ts'
+import { createLimitsModule } from './modules/limits/index.ts'
+import { createNotificationsModule } from './modules/notifications/index.ts'
+import { createOrganizationsModule, type OrganizationRemoval } from './modules/organizations/index.ts'
+import { createPortsModule } from './modules/ports/index.ts'
+import { createTerminalsModule } from './modules/terminals/index.ts'
+import { createPublicWeb, createWebhooksModule, type PublicWeb } from './modules/webhooks/index.ts'
 import { openObjectStore } from './object-store/index.ts'
-import { createPeopleModules } from './people-modules.ts'
 import { createRateLimits } from './rate-limits/rate-limits.ts'
 import { openRedisCounters } from './rate-limits/redis-counters.ts'
 import { sealedColumns } from './sealed-columns.ts'
-import { createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
-import { createTenantModules, type TenantModules } from './tenant-modules.ts'
+import { createKeyUpkeep, createSealer, type KeyRing, type Sealer } from './sealing/index.ts'
 
 export type ControlPlane = {
   app: HttpApp
@@ -56,7 +45,7 @@ export type ControlPlane = {
   docks: DockModules
   accessSignals: AccessSignals
   sealer: Sealer
-  tenants: TenantModules
+  removal: OrganizationRemoval
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -71,7 +60,7 @@ export type CompositionOptions = {
   keyRing: KeyRing
   /** Replaces the gateway to real hosts. Tests only. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
-  /** Replaces the requests to receivers of webhooks. Tests only. */
+  /** Takes the place of the requests to receivers of webhooks. */
   publicWeb?: PublicWeb
 }
 
@@ -84,11 +73,6 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)
   const metrics = createMetrics()
-  const connector = createLinkedSignIns({
-    ...{ db, clock, sealer, social: config.social },
-    roleOf: async (userId, organizationId) =>
-      (await findMembership(db, userId, organizationId))?.role ?? null,
-  })
   const precedence = new Precedence()
   const docks = createDockModules({
     db,
@@ -107,7 +91,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     billing: config.billing,
     limits: config.limits.organization,
     gitServers: config.gitServers,
-    grantFor: createEnvironmentGrants({ db, sealer, logger }, connector),
+    grantFor: createConnectorsModule({ db, clock, logger, sealer, social: config.social }).grantFor,
     store: openObjectStore(
       config.objectStoreUrl,
       join(config.controlDir, 'objects'),
@@ -116,113 +100,94 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     copySettings: config.copies,
     copyMetrics: metrics.copies,
     quarantined: metrics.quarantined,
-    reapplyErasures: (erased) => people.reapplyErasures(erased),
+    reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
-  const transport = config.smtpUrl
-    ? createSmtpTransport(config.smtpUrl, config.mailFrom)
-    : createFileTransport(join(config.controlDir, 'outbox'), config.mailFrom)
-  const mailer = createMailer({ db, clock, logger, transport, appUrl: config.appUrl })
-  const tenants = createTenantModules({
-    db,
-    clock,
-    logger,
-    sealer,
-    keyRing: options.keyRing,
-    rateLimits,
-    appUrl: config.appUrl,
-    chatgpt: config.chatgpt,
-    limits: config.limits,
-    wakeMailer: mailer.wake,
+  const { context: dockContext } = docks
+  const mail = createMail({
+    ...{ db, clock, logger, smtpUrl: config.smtpUrl, mailFrom: config.mailFrom, appUrl: config.appUrl },
+    folder: join(config.controlDir, 'outbox'),
+  })
+  const limits = createLimitsModule({ db, defaults: config.limits.organization })
+  const organizations = createOrganizationsModule({
+    ...{ db, clock, logger, sealer, rateLimits, appUrl: config.appUrl, wakeMailer: mail.wake },
+    organizationsPerPerson: config.limits.organizationsPerPerson,
     // The order matters: a Template holds its Dock, a Dock its Snapshots, a Snapshot its objects. Records and counters
     // are removed last, once everything that they describe is gone.
-    things: [
-      // First, while the database still knows which Docks belong to the organization.
-      {
-        name: 'quarantine',
-        remove: async (organizationId) => {
-          await eraseQuarantined({ db, clock }, { organizationId })
-          return 0
-        },
-      },
-      { name: 'templates', remove: (id) => removeTemplates(db, id) },
-      { name: 'docks', remove: (id) => removeDocks(docks.context, id) },
-      { name: 'copies', remove: docks.copies.removeAll },
-      { name: 'operations', remove: (id) => removeOperations(db, id) },
-      { name: 'webhook deliveries', remove: (id) => removeDeliveries(db, id) },
-      { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
-      { name: 'counters', remove: (id) => deleteStorageCounters(db, id) },
-    ],
+    things: [...docks.things, { name: 'counters', remove: limits.removeCounters }],
   })
   const webhooks = createWebhooksModule({
     ...{ db, clock, logger, sealer, rateLimits },
     web: options.publicWeb ?? createPublicWeb({ allowLoopback: config.allowLoopbackWebhooks }),
   })
-  const people = createPeopleModules({
-    db,
-    pool,
-    clock,
-    logger,
-    config,
-    authSecret,
-    sealer,
-    rateLimits,
-    transport,
-    mailer,
+  const keys = createKeysModule({ db, clock, logger, rateLimits, sealer, chatgpt: config.chatgpt })
+  const keyUpkeep = createKeyUpkeep({
+    ...{ db, clock, logger, sealer, ring: options.keyRing, columns: sealedColumns },
+  })
+  const accounts = createAccountsModule({
+    ...{ db, pool, clock, logger, sealer, rateLimits, secret: authSecret, refusesSecrets },
+    ...{ apiUrl: config.apiUrl, appUrl: config.appUrl, signUp: config.signUp, social: config.social },
+    isInvited: organizations.isInvited,
+    dropKeys: keys.dropKeys,
+    sendMail: mail.send,
+  })
+  const closure = createClosureModule({
+    ...{ db, clock, logger, sealer, controlDir: config.controlDir },
     wakeStops: docks.orderedStops.wake,
-    wakeRemoval: tenants.removal.wake,
+    wakeRemoval: organizations.removal.wake,
+    forgetMails: mail.transport.forget,
   })
-  const connections = createConnectionModules({
-    ...{ db, clock, logger, rateLimits, precedence },
-    accessSignals: people.accessSignals,
-    hosts: docks.context.gateway,
-    activity: docks.context.activity,
-    portsDomain: config.portsDomain,
-    clientAddress: createClientAddress(config.trustedProxies),
+  const notifications = createNotificationsModule({ db, clock, logger })
+  const instance = createInstanceModule({
+    defaultImage: config.defaultImage,
+    servedImages: dockContext.images,
+    facts: {
+      billingEnabled: config.billing,
+      apiUrl: config.apiUrl,
+      appUrl: config.appUrl,
+      mailDelivery: mail.transport.delivery,
+      chatgptSignIn: config.chatgpt !== undefined,
+      ports: config.portsDomain && { domain: config.portsDomain.domain },
+      authProviders: ['credential', ...Object.keys(config.social)],
+    },
+    contact: { db, clock, transport: mail.transport, rateLimits, recipient: config.contactEmail },
   })
-  const cookieName = sessionCookieName(config.apiUrl.startsWith('https:'))
+  const { gateway: hosts, activity } = dockContext
+  const terminals = createTerminalsModule({ db, clock, rateLimits, hosts, activity })
+  const ports = createPortsModule({ db, clock, domain: config.portsDomain })
+  const { accessSignals } = accounts
+  const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
+  const portGateway =
+    config.portsDomain &&
+    createPortGateway({
+      ...{ domain: config.portsDomain, routes: ports.routes, hosts, precedence, logger },
+      clientAddress: createClientAddress(config.trustedProxies),
+    })
   const handlers: Handlers = {
-    ...people.handlers,
-    ...tenants.handlers,
-    ...instanceHandlers({
-      defaultImage: config.defaultImage,
-      servedImages: docks.context.images,
-      facts: {
-        billingEnabled: config.billing,
-        apiUrl: config.apiUrl,
-        appUrl: config.appUrl,
-        mailDelivery: transport.delivery,
-        chatgptSignIn: config.chatgpt !== undefined,
-        ports: config.portsDomain && { domain: config.portsDomain.domain },
-        authProviders: ['credential', ...Object.keys(config.social)],
-      },
-      contact: { db, clock, transport, rateLimits, recipient: config.contactEmail },
+    ...bindAllRoutes({
+      ...{ accounts, closure, instance, keys, limits, notifications, organizations, ports, terminals, webhooks },
+      environments: docks.environments,
     }),
     ...docks.handlers,
-    ...connections.handlers,
-    ...webhookHandlers(webhooks.context),
   }
   const app = createHttpApp({
     handlers,
     gate: {
       credentials: createCredentials({
-        authenticateApiKey: createApiKeyAuthentication({ db, clock, logger }),
-        authenticateSession: createSessionAuthentication({ db, clock, secret: authSecret }),
-        cookieName,
+        authenticateApiKey: keys.authenticateApiKey,
+        authenticateSession: accounts.authenticateSession,
+        cookieName: accounts.cookieName,
         origins: [new URL(config.apiUrl).origin, new URL(config.appUrl).origin],
         adminEmails: config.adminEmails,
       }),
-      checkScope: createScopeCheck({
-        ofOrganization: (userId, id) => findMembership(db, userId, id),
-        ofWorkspace: (userId, id) => findWorkspaceMembership(db, userId, id),
-      }),
+      checkScope: createScopeCheck(organizations.memberships),
     },
     logger,
     metrics,
     apiUrl: config.apiUrl,
-    cookieName,
+    cookieName: accounts.cookieName,
     trustedProxies: config.trustedProxies,
-    signIn: people.signIn.handle,
+    signIn: accounts.signIn.handle,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
     checkHealth: async () => {
@@ -237,28 +202,28 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       upgradeOf: (path, protocol) => {
         const ofFleet = docks.fleet.upgradeOf(path, protocol)
         if (ofFleet || protocol !== 'websocket') return ofFleet
-        return connections.terminals.takes(path) ? connections.terminals.upgrade : undefined
+        return terminalGateway.takes(path) ? terminalGateway.upgrade : undefined
       },
-      ports: connections.ports,
+      ports: portGateway,
     },
     precedence,
     handlers,
     docks,
-    accessSignals: people.accessSignals,
+    accessSignals,
     sealer,
-    tenants,
+    removal: organizations.removal,
     metrics,
     start: async () => {
-      mailer.start()
-      tenants.start()
-      people.start()
-      webhooks.start()
+      mail.start()
+      organizations.removal.start()
+      keyUpkeep.start()
+      for (const module of [accounts, closure, notifications, webhooks]) module.start()
       listener = listen({
         url: options.database.url,
         on: {
           dock_engine: () => docks.runner.wake(),
-          access_lost: people.accessSignals.notice,
-          port_routes: connections.noticeRoute,
+          access_lost: accessSignals.notice,
+          port_routes: (label) => portGateway?.notice(label),
           snapshot_completed: docks.copies.noticeSnapshot,
           snapshots_wiped: docks.copies.noticeWiped,
           retention: docks.noticeRetention,
@@ -271,13 +236,16 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await docks.start()
     },
     stop: async () => {
-      connections.close()
+      terminalGateway.close()
+      portGateway?.close()
       await listener?.close()
-      await tenants.stop()
+      await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
       await docks.stop()
       await webhooks.stop()
-      await people.stop()
-      await mailer.stop()
+      closure.stop()
+      notifications.stop()
+      await accounts.stop()
+      await mail.stop()
       counters?.close()
     },
   }

@@ -5,7 +5,7 @@ import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
 import type { Db } from './database/database.ts'
 import { createDockSagas } from './dock-sagas.ts'
 import { createDockUpkeep, wipeRetained } from './dock-upkeep.ts'
-import { createOperationRunner, type OperationRunner } from './engine/index.ts'
+import { createOperationRunner, type OperationRunner, removeOperations } from './engine/index.ts'
 import {
   createFleetGateway,
   createFleetServer,
@@ -32,9 +32,15 @@ import {
   type DockContext,
   nextStopAt,
   type OrderedStops,
+  removeDockRecords,
+  removeDocks,
   stopDueDocks,
 } from './modules/docks/index.ts'
-import type { GitServers } from './modules/environments/index.ts'
+import {
+  createEnvironmentsModule,
+  type EnvironmentsModule,
+  type GitServers,
+} from './modules/environments/index.ts'
 import {
   createEnrolment,
   createHostEvents,
@@ -42,6 +48,7 @@ import {
   createStartFailures,
   createWarmPools,
   type Enrolment,
+  eraseQuarantined,
   type HostEvents,
   type HostGateway,
   type PlacementPolicy,
@@ -50,7 +57,9 @@ import {
 import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
 import { createErasureMacs, createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
-import { dockHasConnectors, templateForCreate } from './modules/templates/index.ts'
+import type { OrganizationResource } from './modules/organizations/index.ts'
+import { dockHasConnectors, removeTemplates, templateForCreate } from './modules/templates/index.ts'
+import { removeDeliveries } from './modules/webhooks/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { KeyRing, Sealer } from './sealing/index.ts'
@@ -63,8 +72,11 @@ export type DockModules = {
   runner: OperationRunner
   context: DockContext
   copies: Copies
+  environments: EnvironmentsModule
   imageVersions: ImageVersions
   orderedStops: OrderedStops
+  /** What an organization owns of all this, in the order of its removal. */
+  things: readonly OrganizationResource[]
   /** Starts a sweep for data at rest of organizations with zero data retention. */
   noticeRetention(): void
   /** Starts sweeps and timers. */
@@ -128,9 +140,13 @@ export function createDockModules(options: {
   const copies = createCopies(copyContext)
   const imageVersions = createImageVersions(copyContext, options.catalog)
   const startFailures = createStartFailures(clock)
+  const environments = createEnvironmentsModule({
+    ...{ db, clock, logger, sealer, rateLimits: options.rateLimits },
+    ...{ limits: options.limits, gitServers: options.gitServers },
+  })
   const sagas = createDockSagas({
     ...{ db, clock, logger, gateway, sealer, owner, ttl, startFailures, copies, imageVersions, lineage },
-    ...{ policy: options.policy, gitServers: options.gitServers },
+    ...{ policy: options.policy, passed: environments.passed },
   })
   const runner = createOperationRunner({ db, clock, logger, owner, sagas })
   const pools = createWarmPools()
@@ -213,8 +229,25 @@ export function createDockModules(options: {
     runner,
     context,
     copies,
+    environments,
     imageVersions,
     orderedStops,
+    things: [
+      // First, while the database still knows which Docks belong to the organization.
+      {
+        name: 'quarantine',
+        remove: async (organizationId) => {
+          await eraseQuarantined({ db, clock }, { organizationId })
+          return 0
+        },
+      },
+      { name: 'templates', remove: (id) => removeTemplates(db, id) },
+      { name: 'docks', remove: (id) => removeDocks(context, id) },
+      { name: 'copies', remove: copies.removeAll },
+      { name: 'operations', remove: (id) => removeOperations(db, id) },
+      { name: 'webhook deliveries', remove: (id) => removeDeliveries(db, id) },
+      { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
+    ],
     noticeRetention: () => {
       wipeRetained(context).catch((error: unknown) =>
         logger.error({ err: error }, 'zero data retention failed'),
@@ -228,11 +261,13 @@ export function createDockModules(options: {
       await copies.start()
       imageVersions.start()
       upkeep.start()
+      environments.start()
       ttl.start()
       orderedStops.start()
     },
     stop: async () => {
       upkeep.stop()
+      environments.stop()
       ttl.stop()
       orderedStops.stop()
       gitDoor.close()

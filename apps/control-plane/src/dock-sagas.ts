@@ -12,14 +12,8 @@ import {
   createStopSaga,
   createUpgradeSaga,
   type DockContext,
-  type Launch,
 } from './modules/docks/index.ts'
-import {
-  type GitServers,
-  launchEnvironment,
-  listPassedSecrets,
-  listRepositoriesToClone,
-} from './modules/environments/index.ts'
+import type { PassedOn } from './modules/environments/index.ts'
 import type { HostGateway } from './modules/hosts/index.ts'
 import type { ImageVersions } from './modules/images/index.ts'
 import type { Lineage } from './modules/lineage/index.ts'
@@ -38,19 +32,19 @@ export function createDockSagas(
     owner: string
     copies: Copies
     imageVersions: ImageVersions
-    gitServers: GitServers
+    passed: PassedOn
     lineage: Lineage
   },
 ): Saga[] {
-  const { db, clock, logger, gateway, sealer, owner, ttl, policy, startFailures, gitServers } = options
-  const launch: Launch = (target) => launchEnvironment({ db, clock, sealer }, target)
+  const { db, clock, logger, gateway, sealer, owner, ttl, policy, startFailures, passed } = options
+  const { launch } = passed
   const secretsOf = createSecretsOf({
     ...{ db, sealer },
-    passed: (target) => listPassedSecrets({ db, sealer }, target),
+    passed: passed.secrets,
   })
   const repositories = createDockRepositories({
     ...{ db, clock, gateway, secretsOf },
-    passed: (dock) => listRepositoriesToClone({ db, sealer }, gitServers, dock),
+    passed: passed.repositories,
   })
   const parts = {
     ...{ db, clock, gateway, owner, sealer, ttl, policy, startFailures, launch, repositories },

@@ -9,7 +9,6 @@ import {
   usageSweepMs,
   wipeArchivedDocks,
 } from './modules/docks/index.ts'
-import { pruneVersions } from './modules/environments/index.ts'
 import { countQuarantined, type HostEvents, type LostTime } from './modules/hosts/index.ts'
 import type { StoreMemory } from './modules/lineage/index.ts'
 import { wipeTemplates } from './modules/templates/index.ts'
@@ -21,7 +20,6 @@ const dropIdempotencyKeys = async ({ db, clock }: DockContext): Promise<void> =>
 
 /** Deletes records whose retention period is over. */
 const pruneRecords = async ({ db, clock }: DockContext): Promise<void> => {
-  await pruneVersions({ db, clock })
   await pruneOperations({ db, clock })
   await pruneDockRecords({ db, clock })
 }

@@ -1,6 +1,7 @@
 /** Public interface of the accounts module: users, their sessions, and the identity of an API caller. */
-export { type AccessHold, type AccessSignals, createAccessSignals } from './access-signals.ts'
+export type { AccessHold, AccessSignals } from './access-signals.ts'
 export type { Caller, CallerKind } from './caller.ts'
+export { type AccountsModule, createAccountsModule } from './create-accounts-module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
 export { createMember, type Member, type Membership } from './member.ts'
@@ -9,7 +10,7 @@ export { type AccountContext, readProfile, updateProfile } from './operations/pr
 export { createReadMe } from './operations/read-me.ts'
 export { readRetention, retentionEnabled, updateRetention } from './operations/retention.ts'
 export { pruneSignIns } from './prune-sign-ins.ts'
-export { type AuthenticateSession, createSessionAuthentication } from './sign-in/authenticate-session.ts'
+export type { AuthenticateSession } from './sign-in/authenticate-session.ts'
 export {
   findGrants,
   isLinkedAdmin,
@@ -20,7 +21,7 @@ export {
   storeGrant,
 } from './sign-in/provider-grants.ts'
 export { isPlatformCookie, sessionCookieName } from './sign-in/session-cookie.ts'
-export { createSignIn, type SignIn, type SignInRequest } from './sign-in/sign-in.ts'
+export type { SignIn, SignInRequest } from './sign-in/sign-in.ts'
 export type { SignUpPolicy } from './sign-in/sign-up-policy.ts'
 export type { SocialLogins } from './sign-in/social-providers.ts'
 export { personColumns, personOf, type SignedIn } from './signed-in.ts'

@@ -8,7 +8,8 @@ export {
   type GitCredential,
   ProviderUnavailable,
 } from './connector.ts'
-export { createEnvironmentGrants, type GitGrant, type GrantFor } from './git-grant.ts'
+export { type ConnectorsModule, createConnectorsModule } from './create-connectors-module.ts'
+export type { GitGrant, GrantFor } from './git-grant.ts'
 export {
   findPushRefusal,
   findRule,
@@ -17,4 +18,3 @@ export {
   type NamedRepository,
   type RefUpdate,
 } from './git-policy.ts'
-export { createLinkedSignIns } from './linked-sign-ins.ts'

@@ -1,9 +1,13 @@
 /** Public interface of the environments module: versioned bundles of variables, secret files and repositories. */
 export { openBundle } from './bundle-sealing.ts'
+export {
+  createEnvironmentsModule,
+  type EnvironmentsModule,
+  type PassedOn,
+} from './create-environments-module.ts'
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn } from './environment-store.ts'
 export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
-export { launchEnvironment, listPassedSecrets } from './launch.ts'
 export {
   addRepository,
   removeFile,
@@ -24,5 +28,4 @@ export {
 } from './operations/read-environments.ts'
 export { updateEnvironment } from './operations/update-environment.ts'
 export { upgradeEnvironment } from './operations/upgrade-environment.ts'
-export { listRepositoriesToClone, passedRepositories } from './passed-repositories.ts'
-export { pruneVersions } from './prune-versions.ts'
+export { passedRepositories } from './passed-repositories.ts'

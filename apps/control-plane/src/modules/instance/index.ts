@@ -1,5 +1,7 @@
 /** Public interface of the instance module: public configuration, images, first user and contact form. */
+
+export { createInstanceModule, type InstanceContext, type InstanceModule } from './create-instance-module.ts'
 export { type AdminFile, ensureFirstUser, removeAdminFile } from './first-person.ts'
-export { type ImageName, type ImagesContext, imageCatalog, listImages } from './images.ts'
-export { type InstanceFacts, readConfig } from './read-config.ts'
-export { type ContactContext, sendContact } from './send-contact.ts'
+export { type ImageName, imageCatalog, listImages } from './images.ts'
+export { readConfig } from './read-config.ts'
+export { sendContact } from './send-contact.ts'

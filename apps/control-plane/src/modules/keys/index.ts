@@ -3,8 +3,9 @@
  * hosted assistant.
  */
 export { insertApiKey } from './api-key-store.ts'
-export { type AuthenticateApiKey, createApiKeyAuthentication } from './authenticate-api-key.ts'
-export { createDeviceFlow, type DeviceFlowSettings } from './device-flow.ts'
+export type { AuthenticateApiKey } from './authenticate-api-key.ts'
+export { createKeysModule, type KeysModule } from './create-keys-module.ts'
+export type { DeviceFlowSettings } from './device-flow.ts'
 export { deleteDockKeysSql, issueDockKey, listLiveDockKeyIds, revokeDockKeys } from './dock-keys.ts'
 export { dropKeys } from './drop-keys.ts'
 export type { KeysContext } from './keys-context.ts'

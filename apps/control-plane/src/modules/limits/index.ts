@@ -1,5 +1,6 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
-export { deleteStorageCounters } from './limit-store.ts'
+
+export { createLimitsModule, type LimitsContext, type LimitsModule } from './create-limits-module.ts'
 export { changeOrganizationLimits } from './operations/change-limits.ts'
 export { readOrganizationLimits } from './operations/read-limits.ts'
 export { setLimits } from './operations/set-limits.ts'

@@ -1,6 +1,8 @@
 /** Public interface of the organizations module: tenancy, roles, members, invitations and workspaces. */
-export { findMembership, findWorkspaceMembership } from './find-membership.ts'
-export { deleteInvitationsTo, isInvitedAddress } from './invitation-store.ts'
+
+export { createOrganizationsModule, type OrganizationsModule } from './create-organizations-module.ts'
+export { findMembership } from './find-membership.ts'
+export { deleteInvitationsTo } from './invitation-store.ts'
 export { changeMemberRole } from './operations/change-member-role.ts'
 export {
   type CreatedOrganization,
@@ -27,9 +29,5 @@ export { revokeInvitation } from './operations/revoke-invitation.ts'
 export { updateOrganization } from './operations/update-organization.ts'
 export { updateWorkspace } from './operations/update-workspace.ts'
 export type { OrganizationContext } from './organization-context.ts'
-export {
-  createOrganizationRemoval,
-  type OrganizationRemoval,
-  type OrganizationResource,
-} from './organization-removal.ts'
+export type { OrganizationRemoval, OrganizationResource } from './organization-removal.ts'
 export { markOrganizationDeleted } from './organization-store.ts'

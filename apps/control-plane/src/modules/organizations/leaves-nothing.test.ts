@@ -70,7 +70,7 @@ it('leaves no rows of an organization that had Docks, commands, Snapshots, Envir
   ])
     expect(before[table], table).toBeGreaterThan(0)
   await ask('DELETE', `/v1/organizations/${id}`)
-  const { removal } = server.controlPlane.tenants
+  const { removal } = server.controlPlane
   await expect
     .poll(
       async () => {

@@ -1,0 +1,58 @@
+/** Binds every route of the modules. */
+import type { AccountsModule } from '../../modules/accounts/index.ts'
+import type { ClosureModule } from '../../modules/closure/index.ts'
+import type { EnvironmentsModule } from '../../modules/environments/index.ts'
+import type { InstanceModule } from '../../modules/instance/index.ts'
+import type { KeysModule } from '../../modules/keys/index.ts'
+import type { LimitsModule } from '../../modules/limits/index.ts'
+import type { NotificationsModule } from '../../modules/notifications/index.ts'
+import type { OrganizationsModule } from '../../modules/organizations/index.ts'
+import type { PortsModule } from '../../modules/ports/index.ts'
+import type { TerminalsModule } from '../../modules/terminals/index.ts'
+import type { WebhooksModule } from '../../modules/webhooks/index.ts'
+import type { Handlers } from '../handler.ts'
+import { accountHandlers } from './accounts.ts'
+import { closureHandlers } from './closure.ts'
+import { environmentHandlers } from './environments.ts'
+import { instanceHandlers } from './instance.ts'
+import { assistantHandlers, keyHandlers, providerKeyHandlers } from './keys.ts'
+import { limitHandlers } from './limits.ts'
+import { notificationHandlers } from './notifications.ts'
+import { invitationHandlers, organizationHandlers, workspaceHandlers } from './organizations.ts'
+import { portHandlers } from './ports.ts'
+import { terminalHandlers } from './terminals.ts'
+import { webhookHandlers } from './webhooks.ts'
+
+export type RoutedModules = {
+  accounts: AccountsModule
+  closure: ClosureModule
+  environments: EnvironmentsModule
+  instance: InstanceModule
+  keys: KeysModule
+  limits: LimitsModule
+  notifications: NotificationsModule
+  organizations: OrganizationsModule
+  ports: PortsModule
+  terminals: TerminalsModule
+  webhooks: WebhooksModule
+}
+
+export function bindAllRoutes(modules: RoutedModules): Handlers {
+  return {
+    ...accountHandlers(modules.accounts.context),
+    ...closureHandlers(modules.closure.context),
+    ...environmentHandlers(modules.environments.context),
+    ...instanceHandlers(modules.instance.context),
+    ...keyHandlers(modules.keys.context),
+    ...providerKeyHandlers(modules.keys.context),
+    ...assistantHandlers(modules.keys.context),
+    ...limitHandlers(modules.limits.context),
+    ...notificationHandlers(modules.notifications.context),
+    ...organizationHandlers(modules.organizations.context),
+    ...invitationHandlers(modules.organizations.context),
+    ...workspaceHandlers(modules.organizations.context),
+    ...portHandlers(modules.ports.context),
+    ...terminalHandlers(modules.terminals.context),
+    ...webhookHandlers(modules.webhooks.context),
+  }
+}

@@ -1,0 +1,53 @@
+import type { Logger } from '@dock/foundation'
+import { createTimers } from '../../engine/index.ts'
+import type { EnvironmentContext } from './environment-context.ts'
+import type { GitServers } from './git-servers.ts'
+import { launchEnvironment, listPassedSecrets } from './launch.ts'
+import { listRepositoriesToClone } from './passed-repositories.ts'
+import { pruneVersions } from './prune-versions.ts'
+
+type Target = Parameters<typeof launchEnvironment>[1]
+type BootedDock = Parameters<typeof listRepositoriesToClone>[2]
+
+/** What Environments pass on to a Dock. */
+export type PassedOn = {
+  launch(target: Target): ReturnType<typeof launchEnvironment>
+  secrets(target: Target): ReturnType<typeof listPassedSecrets>
+  repositories(dock: BootedDock): ReturnType<typeof listRepositoriesToClone>
+}
+
+export type EnvironmentsModule = {
+  context: EnvironmentContext
+  passed: PassedOn
+  start(): void
+  stop(): void
+}
+
+const pruneEveryMs = 600_000
+
+export function createEnvironmentsModule(
+  needs: EnvironmentContext & {
+    logger: Logger
+    /** Base URLs of the git providers. */
+    gitServers: GitServers
+  },
+): EnvironmentsModule {
+  const { db, clock, logger, sealer, rateLimits, limits, gitServers } = needs
+  const timers = createTimers({
+    clock,
+    logger,
+    tasks: [
+      { name: 'old Environment versions', everyMs: pruneEveryMs, run: () => pruneVersions({ db, clock }) },
+    ],
+  })
+  return {
+    context: { db, clock, sealer, rateLimits, limits },
+    passed: {
+      launch: (target) => launchEnvironment({ db, clock, sealer }, target),
+      secrets: (target) => listPassedSecrets({ db, sealer }, target),
+      repositories: (dock) => listRepositoriesToClone({ db, sealer }, gitServers, dock),
+    },
+    start: timers.start,
+    stop: timers.stop,
+  }
+}

@@ -1,0 +1,48 @@
+import type { Logger } from '@dock/foundation'
+import type { Sealer } from '../../sealing/index.ts'
+import type { Membership } from '../accounts/index.ts'
+import { findMembership, findWorkspaceMembership } from './find-membership.ts'
+import { isInvitedAddress } from './invitation-store.ts'
+import type { OrganizationContext } from './organization-context.ts'
+import {
+  createOrganizationRemoval,
+  type OrganizationRemoval,
+  type OrganizationResource,
+} from './organization-removal.ts'
+
+export type OrganizationsModule = {
+  context: OrganizationContext
+  /** Removes what deleted organizations own. */
+  removal: OrganizationRemoval
+  /** Find a person's membership by the id of an organization, or of a workspace. */
+  memberships: Record<
+    'ofOrganization' | 'ofWorkspace',
+    (userId: string, id: string) => Promise<Membership | undefined>
+  >
+  /** True if an open invitation names the address, or has the token. */
+  isInvited(email: string, token: string | null): Promise<boolean>
+}
+
+export function createOrganizationsModule(
+  needs: Omit<OrganizationContext, 'wakeRemoval'> & {
+    logger: Logger
+    sealer: Sealer
+    /** What an organization owns besides the rows that a cascading delete removes. */
+    things: readonly OrganizationResource[]
+  },
+): OrganizationsModule {
+  const { db, clock, logger, sealer, things, rateLimits, organizationsPerPerson, appUrl, wakeMailer } = needs
+  const removal = createOrganizationRemoval({ db, clock, logger, sealer, things })
+  return {
+    context: {
+      ...{ db, clock, rateLimits, organizationsPerPerson, appUrl, wakeMailer },
+      wakeRemoval: removal.wake,
+    },
+    removal,
+    memberships: {
+      ofOrganization: (userId, id) => findMembership(db, userId, id),
+      ofWorkspace: (userId, id) => findWorkspaceMembership(db, userId, id),
+    },
+    isInvited: (email, token) => isInvitedAddress(db, email, token, clock.now()),
+  }
+}
