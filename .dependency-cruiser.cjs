@@ -78,7 +78,7 @@ module.exports = {
           tests,
           '^packages/testkit/',
           `${app}/http/`,
-          `${app}/(composition|main|dock-modules)[^/]*\\.ts$`,
+          `${app}/(composition|main)[^/]*\\.ts$`,
         ],
       },
       to: { path: `${app}/http/` },

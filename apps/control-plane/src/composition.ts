@@ -133,7 +133,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   })
   const closure = createClosureModule({
     ...{ db, clock, logger, sealer, controlDir: config.controlDir },
-    wakeStops: docks.orderedStops.wake,
+    wakeStops: docks.docks.orderedStops.wake,
     wakeRemoval: organizations.removal.wake,
     forgetMails: mail.transport.forget,
   })
@@ -163,13 +163,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       ...{ domain: config.portsDomain, routes: ports.routes, hosts, precedence, logger },
       clientAddress: createClientAddress(config.trustedProxies),
     })
-  const handlers: Handlers = {
-    ...bindAllRoutes({
-      ...{ accounts, closure, instance, keys, limits, notifications, organizations, ports, terminals, webhooks },
-      environments: docks.environments,
-    }),
-    ...docks.handlers,
-  }
+  const handlers = bindAllRoutes({
+    ...docks,
+    ...{ accounts, closure, instance, keys, limits, notifications, organizations, ports, terminals, webhooks },
+  })
   const app = createHttpApp({
     handlers,
     gate: {

@@ -1,80 +1,56 @@
-/** Wires up hosts, Docks, Snapshots, the engine and the fleet gateway. */
+/** Joins the modules of hosts, Docks, Snapshots and what these are made of with the engine and the gateways to hosts. */
 import { randomUUID } from 'node:crypto'
 import { limits } from '@dock/contract'
 import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
 import type { Db } from './database/database.ts'
-import { createDockSagas } from './dock-sagas.ts'
-import { createDockUpkeep, wipeRetained } from './dock-upkeep.ts'
 import { createOperationRunner, type OperationRunner, removeOperations } from './engine/index.ts'
-import {
-  createFleetGateway,
-  createFleetServer,
-  type FleetGateway,
-  type FleetServer,
-} from './gateways/fleet/index.ts'
+import { createFleetGateway, createFleetServer, type FleetServer } from './gateways/fleet/index.ts'
 import { createGitDoor } from './gateways/git/index.ts'
-import type { Handlers } from './http/handler.ts'
-import { dockHandlers } from './http/routes/docks.ts'
-import { environmentUpgradeHandlers } from './http/routes/environments.ts'
-import { hostHandlers } from './http/routes/hosts.ts'
-import { snapshotHandlers } from './http/routes/snapshots.ts'
-import { templateHandlers } from './http/routes/templates.ts'
-import { retentionEnabled } from './modules/accounts/index.ts'
 import type { GrantFor } from './modules/connectors/index.ts'
-import { type Copies, type CopyMetrics, type CopySettings, createCopies } from './modules/copies/index.ts'
 import {
-  createDockActivity,
-  createDockReactions,
-  createDockUsage,
-  createOrderedStops,
-  createOrganizationOf,
-  createTtlClock,
-  type DockContext,
-  nextStopAt,
-  type OrderedStops,
-  removeDockRecords,
-  removeDocks,
-  stopDueDocks,
-} from './modules/docks/index.ts'
+  type CopiesModule,
+  type CopyMetrics,
+  type CopySettings,
+  createCopiesModule,
+} from './modules/copies/index.ts'
+import { createDocksModule, type DockContext, type DocksModule } from './modules/docks/index.ts'
 import {
   createEnvironmentsModule,
   type EnvironmentsModule,
   type GitServers,
 } from './modules/environments/index.ts'
 import {
-  createEnrolment,
-  createHostEvents,
-  createLostTime,
-  createStartFailures,
-  createWarmPools,
+  createHostsModule,
   type Enrolment,
-  eraseQuarantined,
   type HostEvents,
   type HostGateway,
+  type HostsModule,
   type PlacementPolicy,
-  servedImages,
 } from './modules/hosts/index.ts'
-import { createImageVersions, type ImageVersions } from './modules/images/index.ts'
+import { createImagesModule, type ImagesModule } from './modules/images/index.ts'
 import type { Limits } from './modules/limits/index.ts'
-import { createErasureMacs, createLineage, createStoreMemory, type Erased } from './modules/lineage/index.ts'
+import { createLineageModule, type Erased } from './modules/lineage/index.ts'
 import type { OrganizationResource } from './modules/organizations/index.ts'
-import { dockHasConnectors, removeTemplates, templateForCreate } from './modules/templates/index.ts'
+import { createSnapshotsModule, type SnapshotsModule } from './modules/snapshots/index.ts'
+import { createTemplatesModule, type TemplatesModule } from './modules/templates/index.ts'
 import { removeDeliveries } from './modules/webhooks/index.ts'
 import type { ObjectStore } from './object-store/index.ts'
 import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { KeyRing, Sealer } from './sealing/index.ts'
 
 export type DockModules = {
-  handlers: Handlers
   fleet: FleetServer
+  hosts: HostsModule
   enrolment: Enrolment
   hostEvents: HostEvents
   runner: OperationRunner
+  docks: DocksModule
   context: DockContext
-  copies: Copies
+  copies: CopiesModule
   environments: EnvironmentsModule
-  imageVersions: ImageVersions
-  orderedStops: OrderedStops
+  images: ImagesModule
+  snapshots: SnapshotsModule
+  templates: TemplatesModule
   /** What an organization owns of all this, in the order of its removal. */
   things: readonly OrganizationResource[]
   /** Starts a sweep for data at rest of organizations with zero data retention. */
@@ -87,6 +63,8 @@ export type DockModules = {
    */
   stop(): Promise<void>
 }
+
+const drainMs = 5_000
 
 export function createDockModules(options: {
   db: Db
@@ -117,170 +95,108 @@ export function createDockModules(options: {
   quarantined?(things: number): void
   /** Repeats erasures that a restored database has undone. */
   reapplyErasures?(erased: readonly Erased[]): Promise<void>
-  /** Replaces the gateway to real hosts. Tests only. */
+  /** Takes the place of the gateway to real hosts. */
   hostGateway?: HostGateway
 }): DockModules {
-  const { db, clock, logger } = options
-  const lineage = createLineage({ db, clock, logger })
-  const fleetGateway: FleetGateway = createFleetGateway(clock, () => lineage.epoch())
+  const { db, clock, logger, sealer, store, rateLimits, defaultImage, catalog, gitServers } = options
+  const lineage = createLineageModule({
+    ...{ db, clock, logger, store, keyRing: options.keyRing },
+    reapplyErasures: options.reapplyErasures ?? (async () => undefined),
+  })
+  const { epoch } = lineage.lineage
+  const fleetGateway = createFleetGateway(clock, epoch)
   const gateway = options.hostGateway ?? fleetGateway
   const owner = randomUUID()
-  const ttl = createTtlClock({
-    clock,
-    logger,
-    stopDue: () => stopDueDocks(context),
-    nextDue: () => nextStopAt(db),
-  })
-  const { sealer, store } = options
+  const runner = createOperationRunner({ db, clock, logger, owner })
+  const toOperate = { db, clock, logger, gateway, owner, runner, origins: lineage.lineage }
   const copyContext = {
-    ...{ db, clock, logger, gateway, sealer, store, owner },
-    settings: options.copySettings,
+    ...{ db, clock, logger, gateway, sealer, store, owner, settings: options.copySettings },
     ...(options.copyMetrics ? { metrics: options.copyMetrics } : {}),
   }
-  const copies = createCopies(copyContext)
-  const imageVersions = createImageVersions(copyContext, options.catalog)
-  const startFailures = createStartFailures(clock)
+  const copies = createCopiesModule(copyContext)
+  const images = createImagesModule(copyContext, catalog)
   const environments = createEnvironmentsModule({
-    ...{ db, clock, logger, sealer, rateLimits: options.rateLimits },
-    ...{ limits: options.limits, gitServers: options.gitServers },
+    ...{ db, clock, logger, sealer, rateLimits, gitServers, limits: options.limits },
   })
-  const sagas = createDockSagas({
-    ...{ db, clock, logger, gateway, sealer, owner, ttl, startFailures, copies, imageVersions, lineage },
-    ...{ policy: options.policy, passed: environments.passed },
+  const templates = createTemplatesModule({ ...toOperate, limits: options.limits })
+  const hosts = createHostsModule({
+    ...{ db, clock, logger, gateway, lineage, policy: options.policy },
+    poolKind: {
+      image: defaultImage,
+      cpus: limits.cpus.default,
+      memoryMiB: limits.memoryMiB.default,
+      diskGiB: limits.diskGiB.default,
+    },
+    lostAfterMs: options.hostLostAfterMs,
+    quarantined: options.quarantined,
   })
-  const runner = createOperationRunner({ db, clock, logger, owner, sagas })
-  const pools = createWarmPools()
-  const usage = createDockUsage({ db, clock })
-  const context: DockContext = {
-    db,
-    epoch: lineage.epoch,
-    clock,
-    logger,
-    gateway,
-    runner,
-    policy: options.policy,
-    startFailures,
-    pools,
-    defaultImage: options.defaultImage,
-    images: () => servedImages(db),
-    catalog: options.catalog,
-    rateLimits: options.rateLimits,
-    captureHost: copies.captureHost,
-    listFiles: copies.listFiles,
-    template: (organizationId, name) => templateForCreate(db, organizationId, name),
-    usage,
-    activity: createDockActivity({ db, clock, logger }),
-    ttl,
-    sealer,
-    keyedExecs: new Map(),
+  const docks = createDocksModule({
+    ...toOperate,
+    ...hosts.placement,
+    ...{ epoch, defaultImage, catalog, rateLimits, sealer, passed: environments.passed },
+    images: hosts.servedImages,
+    template: templates.find,
+    wipeTemplates: templates.wipe,
+    ensureCapture: copies.ensureCapture,
+    ensureImage: images.ensureImage,
     execTimeoutSecondsMax: options.execTimeoutSecondsMax,
-    snapshotFileBytesMax: options.snapshotFileBytesMax,
     fingerprintKey: options.fingerprintKey,
     billing: options.billing,
     limits: options.limits,
-  }
-  const enrolment = createEnrolment({ db, clock })
-  const reactions = createDockReactions(context)
-  const poolKind = {
-    image: options.defaultImage,
-    cpus: limits.cpus.default,
-    memoryMiB: limits.memoryMiB.default,
-    diskGiB: limits.diskGiB.default,
-  }
-  const reapplyErasures = options.reapplyErasures ?? (async () => undefined)
-  const lostTime = createLostTime({
-    ...{ db, clock, logger, gateway, lineage, reactions, reapplyErasures },
-    erasureMacs: createErasureMacs(options.keyRing),
   })
-  const storeMemory = createStoreMemory({ db, clock, logger, store, lineage, reapplyErasures })
+  const snapshots = createSnapshotsModule({
+    ...{ ...toOperate, rateLimits, snapshotFileBytesMax: options.snapshotFileBytesMax },
+    captureHost: copies.captureHost,
+    listFiles: copies.listFiles,
+  })
   const gitDoor = createGitDoor({
-    ...{ logger, hosts: gateway, servers: options.gitServers, grantFor: options.grantFor },
-    organizationOf: createOrganizationOf(db),
+    ...{ logger, hosts: gateway, servers: gitServers, grantFor: options.grantFor },
+    organizationOf: docks.organizationOf,
   })
-  const hostEvents = createHostEvents({
-    ...{ db, clock, logger, gateway, reactions, pools, poolKind, lostTime },
+  const reception = hosts.receive({
+    reactions: docks.reactions,
     gitConnected: gitDoor.take,
-    lostAfterMs: options.hostLostAfterMs,
-    reported: imageVersions.look,
+    reported: images.look,
   })
   const fleet = createFleetServer({
-    ...{ logger, enrolment, events: hostEvents, gateway: fleetGateway },
+    ...{ logger, enrolment: hosts.enrolment, events: reception.events, gateway: fleetGateway },
     linkedInBulk: copies.noticeHost,
   })
-  const upkeep = createDockUpkeep({
-    ...{ context, lostTime, storeMemory, hostEvents },
-    quarantined: options.quarantined,
-  })
-  const orderedStops = createOrderedStops(context)
   return {
-    handlers: {
-      ...dockHandlers(context),
-      ...hostHandlers({ db, clock, enrolment, disconnect: gateway.disconnect }),
-      ...snapshotHandlers(context),
-      ...environmentUpgradeHandlers(context),
-      ...templateHandlers(context, {
-        retentionEnabled: (organizationId) => retentionEnabled(db, organizationId),
-        hasConnectors: (dockId) => dockHasConnectors(db, dockId),
-      }),
-    },
-    fleet,
-    enrolment,
-    hostEvents,
-    runner,
-    context,
-    copies,
-    environments,
-    imageVersions,
-    orderedStops,
+    ...{ fleet, hosts, runner, docks, copies, environments, images, snapshots, templates },
+    enrolment: hosts.enrolment,
+    hostEvents: reception.events,
+    context: docks.context,
     things: [
       // First, while the database still knows which Docks belong to the organization.
-      {
-        name: 'quarantine',
-        remove: async (organizationId) => {
-          await eraseQuarantined({ db, clock }, { organizationId })
-          return 0
-        },
-      },
-      { name: 'templates', remove: (id) => removeTemplates(db, id) },
-      { name: 'docks', remove: (id) => removeDocks(context, id) },
+      { name: 'quarantine', remove: hosts.removeQuarantined },
+      { name: 'templates', remove: templates.removeAll },
+      { name: 'docks', remove: docks.removeAll },
       { name: 'copies', remove: copies.removeAll },
       { name: 'operations', remove: (id) => removeOperations(db, id) },
       { name: 'webhook deliveries', remove: (id) => removeDeliveries(db, id) },
-      { name: 'records of Docks', remove: (id) => removeDockRecords(db, id) },
+      { name: 'records of Docks', remove: docks.removeRecords },
     ],
     noticeRetention: () => {
-      wipeRetained(context).catch((error: unknown) =>
-        logger.error({ err: error }, 'zero data retention failed'),
-      )
+      docks
+        .wipeRetained()
+        .catch((error: unknown) => logger.error({ err: error }, 'zero data retention failed'))
     },
     start: async () => {
-      await lineage.begin()
-      // Before the first order to a host: the object store may show that this database is a restored one.
-      await storeMemory.look()
+      await lineage.start()
       await runner.start()
       await copies.start()
-      imageVersions.start()
-      upkeep.start()
-      environments.start()
-      ttl.start()
-      orderedStops.start()
+      for (const each of [images, reception, environments, docks]) each.start()
     },
     stop: async () => {
-      upkeep.stop()
-      environments.stop()
-      ttl.stop()
-      orderedStops.stop()
+      for (const each of [lineage, reception, environments, docks]) each.stop()
       gitDoor.close()
       await copies.stop()
-      await imageVersions.stop()
+      await images.stop()
       runner.stop()
-      await waitAtMost(clock, 5_000, Promise.all([runner.settled(), storeMemory.settled()]))
+      await waitAtMost(clock, drainMs, Promise.all([runner.settled(), lineage.settled()]))
       fleet.close()
-      await usage
-        .flush()
-        .catch((error: unknown) =>
-          logger.warn({ err: error }, 'could not save usage; the last minute of usage is lost'),
-        )
+      await docks.saveUsage()
     },
   }
 }

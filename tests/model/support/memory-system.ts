@@ -12,9 +12,9 @@ import {
   readDock,
   resumeDock,
   stopDock,
-  stopDueDocks,
   updateDock,
 } from '../../../apps/control-plane/src/modules/docks/index.ts'
+import { stopDueDocks } from '../../../apps/control-plane/src/modules/docks/stop/stop-dock.ts'
 import { deleteSnapshot, listDockSnapshots } from '../../../apps/control-plane/src/modules/snapshots/index.ts'
 import { createTestWorld, type TestWorld } from '../../../packages/testkit/src/docks/dock-world.ts'
 import { inventoryOf } from '../../../packages/testkit/src/docks/fake-host.ts'

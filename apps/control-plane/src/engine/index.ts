@@ -15,6 +15,6 @@ export {
   unblockOperationOfDock,
   unblockOperationsOfHost,
 } from './operation-store.ts'
-export { pruneOperations, removeOperations } from './prune-operations.ts'
+export { removeOperations } from './prune-operations.ts'
 export { OperationBlocked, type Saga, type SagaStep } from './saga.ts'
 export { createTimers, type Timers } from './timers.ts'

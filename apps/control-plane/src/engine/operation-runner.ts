@@ -15,6 +15,7 @@ import {
   recordProgress,
   renewLeases,
 } from './operation-store.ts'
+import { pruneOperations } from './prune-operations.ts'
 import { runSaga, type Saga, type SagaRecords } from './saga.ts'
 import { createTimers } from './timers.ts'
 
@@ -24,6 +25,7 @@ const sweepMs = 1_000
 const retryMs = 3_000
 /** An operation whose data is invalid waits for an operator or a newer version, which takes it over when it starts. */
 const retryInvalidMs = 60_000
+const pruneEveryMs = 600_000
 const batch = 20
 
 const interrupted: OperationError = {
@@ -32,6 +34,8 @@ const interrupted: OperationError = {
 }
 
 export type OperationRunner = {
+  /** Adds sagas, before the first operation runs. A module registers its own. */
+  register(added: readonly Saga[]): void
   /** The lease to save with a new operation, so that no other process takes it. */
   lease(): { owner: string; until: Date }
   /**
@@ -57,12 +61,11 @@ export function createOperationRunner(options: {
   db: Db
   clock: Clock
   logger: Logger
-  sagas: readonly Saga[]
   /** Identifies this process on leases. Each start has a new one. */
   owner: string
 }): OperationRunner {
   const { db, clock, logger, owner } = options
-  const sagas = new Map(options.sagas.map((saga) => [saga.kind, saga]))
+  const sagas = new Map<string, Saga>()
   const running = new Map<string, Promise<OperationError | null>>()
 
   const later = (ms: number): Date => new Date(clock.now().getTime() + ms)
@@ -142,10 +145,14 @@ export function createOperationRunner(options: {
     tasks: [
       { name: 'operations', everyMs: sweepMs, run: sweep },
       { name: 'leases', everyMs: renewMs, run: renew },
+      { name: 'old operations', everyMs: pruneEveryMs, run: () => pruneOperations({ db, clock }) },
     ],
   })
 
   return {
+    register: (added) => {
+      for (const saga of added) sagas.set(saga.kind, saga)
+    },
     lease: () => ({ owner, until: later(leaseMs) }),
     run,
     sweep,

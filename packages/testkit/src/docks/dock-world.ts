@@ -157,7 +157,7 @@ export async function createTestWorld(
         }),
       )
       await modules.hostEvents.settled()
-      await modules.imageVersions.run()
+      await modules.images.run()
     },
     beSilent: async (ms = 31_000, process = modules) => {
       for (let passed = 0; passed < ms; passed += 1_000) {

@@ -1,7 +1,5 @@
 /** Routes of Snapshots. */
-import type { DockContext } from '../../modules/docks/index.ts'
 import {
-  createOpenReadings,
   deleteSnapshot,
   listDockSnapshots,
   listSnapshots,
@@ -9,11 +7,11 @@ import {
   readSnapshotDownload,
   readSnapshotFile,
   readSnapshotTree,
+  type SnapshotContext,
 } from '../../modules/snapshots/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export function snapshotHandlers(docks: DockContext): Handlers {
-  const context = { ...docks, readings: createOpenReadings() }
+export function snapshotHandlers(context: SnapshotContext): Handlers {
   return {
     listSnapshots: ({ caller, query }) => listSnapshots(context, caller, query),
     listDockSnapshots: ({ caller, params, query }) => listDockSnapshots(context, caller, params.id, query),

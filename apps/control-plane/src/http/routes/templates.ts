@@ -1,15 +1,14 @@
 /** Routes of Templates. */
-import type { DockContext } from '../../modules/docks/index.ts'
 import {
   createTemplate,
   deleteTemplate,
   listTemplates,
   readTemplate,
-  type TemplateGates,
+  type TemplatesModule,
 } from '../../modules/templates/index.ts'
 import type { Handlers } from '../handler.ts'
 
-export function templateHandlers(context: DockContext, gates: TemplateGates): Handlers {
+export function templateHandlers({ context, gates }: Pick<TemplatesModule, 'context' | 'gates'>): Handlers {
   return {
     createTemplate: ({ caller, body }) => createTemplate(context, gates, caller, body),
     listTemplates: ({ caller }) => listTemplates(context.db, caller),

@@ -17,9 +17,9 @@ import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn } from './copy-context.ts'
 import { defaultCopySettings } from './copy-settings.ts'
 import { beginCopy, CopyLost } from './copy-store.ts'
+import { createCopiesModule } from './create-copies-module.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
-import { createCopies } from './keep-copies.ts'
 import { removeCopies } from './remove-copies.ts'
 import { ensureCapture, NoCopy } from './restore-copy.ts'
 import { sweepStrayObjects } from './stray-objects.ts'
@@ -283,7 +283,7 @@ describe('a copy', () => {
         snapshot,
       )
       await paused.promise
-      const next = createCopies({ ...context, owner: 'next' })
+      const next = createCopiesModule({ ...context, owner: 'next' })
       await next.start()
       next.noticeHost()
       await expect.poll(() => copiedAt(snapshotId), { timeout: 60_000 }).not.toBeNull()

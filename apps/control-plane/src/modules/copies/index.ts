@@ -8,7 +8,7 @@ export {
   defaultCopySettings,
 } from './copy-settings.ts'
 export { verifiedCopy } from './copy-store.ts'
-export { type Copies, createCopies } from './keep-copies.ts'
+export { type CopiesModule, createCopiesModule } from './create-copies-module.ts'
 export { NoCopy, readCopy } from './restore-copy.ts'
 export { sweepCopies } from './sweep-copies.ts'
 export { takeCopy } from './take-copy.ts'

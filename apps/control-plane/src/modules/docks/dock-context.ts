@@ -7,14 +7,7 @@ import type { Cause, OperationRow, OperationRunner, VersionedData } from '../../
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Sealer } from '../../sealing/index.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import type {
-  CaptureFile,
-  ExecOutcome,
-  HostGateway,
-  PlacementPolicy,
-  StartFailures,
-  WarmPools,
-} from '../hosts/index.ts'
+import type { ExecOutcome, HostGateway, PlacementPolicy, StartFailures, WarmPools } from '../hosts/index.ts'
 import type { Limits, Quota } from '../limits/index.ts'
 import type { DockActivity } from './activity/dock-activity.ts'
 import type { VisibleDock } from './core/dock.ts'
@@ -41,10 +34,6 @@ export type DockContext = {
   images(): Promise<string[]>
   /** Images that are valid even if no online host serves them. */
   catalog: readonly string[]
-  /** Returns a linked host that keeps the Snapshot's capture. If none does, restores the copy to a host first. */
-  captureHost(snapshot: { id: string; hostId: string | null }): Promise<string>
-  /** Lists the regular files of a completed Snapshot in batches, in no particular order. */
-  listFiles(snapshot: { id: string; hostId: string | null }): Promise<AsyncIterable<CaptureFile[]>>
   /** Returns the ready Template of that name, or null. */
   template(organizationId: string, name: string): Promise<TemplateSource | null>
   rateLimits: RateLimits
@@ -57,8 +46,6 @@ export type DockContext = {
   keyedExecs: Map<string, Promise<ExecOutcome>>
   /** Upper limit for the timeout of one command, in seconds. */
   execTimeoutSecondsMax: number
-  /** Most bytes of a Snapshot's file that one response may contain. */
-  snapshotFileBytesMax: number
   /** HMAC key of the fingerprints by which repeated creates are compared. */
   fingerprintKey: Buffer
   /** True if an organization's plan limits what it may start. */

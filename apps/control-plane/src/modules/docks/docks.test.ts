@@ -236,7 +236,7 @@ describe('stop and resume', () => {
   it('stops a Dock by its ttl, counted from ready', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     world.clock.advance(59_000)
-    const { stopDueDocks } = await import('./index.ts')
+    const { stopDueDocks } = await import('./stop/stop-dock.ts')
     await stopDueDocks(context())
     expect((await read(dock.id)).state).toBe('ready')
     world.clock.advance(1_000)

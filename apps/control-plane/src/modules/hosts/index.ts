@@ -26,14 +26,14 @@ export {
   startDock as startDockMessage,
 } from '@dock/host-protocol'
 export { anyCaptureKeeper, captureKeepers, hostIdWithout, otherKeeper } from './capture-keepers.ts'
+export { createHostsModule, type HostsContext, type HostsModule } from './create-hosts-module.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
 export { createEnrolment, type Enrolment } from './enrolment.ts'
-export { eraseQuarantined } from './erase-quarantined.ts'
 export { epochOf, nextGeneration } from './generations.ts'
 export { listTimeoutMs } from './host-captures.ts'
 export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
-export { createHostEvents, type HostEvents } from './host-events.ts'
+export type { HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
 export {
   endHostOrder,
@@ -44,9 +44,8 @@ export {
   saveHostOrders,
 } from './host-orders.ts'
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
-export { listHosts, readHost, servedImages } from './host-view.ts'
+export { listHosts, readHost } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
-export { createLostTime, type LostTime } from './lost-time.ts'
 export {
   hostCandidate,
   type PlacementPolicy,
@@ -56,11 +55,10 @@ export {
 } from './placement.ts'
 export {
   captureIdOf,
-  countQuarantined,
   listQuarantineRows,
   lockQuarantined,
   type Quarantined,
   recordQuarantineDecision,
 } from './quarantine-store.ts'
-export { createStartFailures, type StartFailures } from './start-failures.ts'
-export { createWarmPools, type PoolKind, type WarmDock, type WarmPools } from './warm-pools.ts'
+export type { StartFailures } from './start-failures.ts'
+export type { PoolKind, WarmDock, WarmPools } from './warm-pools.ts'

@@ -1,2 +1,2 @@
 /** Public interface of image versions: publishing from builders, delivery to other hosts, and cleanup. */
-export { createImageVersions, type ImageVersions } from './image-versions.ts'
+export { createImagesModule, type ImagesModule } from './create-images-module.ts'

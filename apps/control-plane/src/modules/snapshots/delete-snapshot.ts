@@ -15,7 +15,6 @@ import type { Visitor } from '../accounts/index.ts'
 import {
   causedBy,
   completeOperation,
-  type DockContext,
   explainFailure,
   holdDock,
   removeCapture,
@@ -23,6 +22,7 @@ import {
   saveOperation,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, orderForHost, saveHostOrders } from '../hosts/index.ts'
+import type { SnapshotContext } from './snapshot-context.ts'
 import {
   findActiveOperation,
   findSnapshotRow,
@@ -31,7 +31,7 @@ import {
   type SnapshotRow,
 } from './snapshot-store.ts'
 
-type Context = Pick<DockContext, 'db' | 'clock' | 'runner'>
+type Context = Pick<SnapshotContext, 'db' | 'clock' | 'runner'>
 
 const kind = 'snapshot-delete'
 

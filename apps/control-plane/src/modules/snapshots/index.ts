@@ -1,5 +1,7 @@
 /** Public interface of the Snapshots module. */
-export { createSnapshotDeleteSaga, deleteSnapshot } from './delete-snapshot.ts'
-export { createOpenReadings } from './open-readings.ts'
+
+export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-module.ts'
+export { deleteSnapshot } from './delete-snapshot.ts'
 export { readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 export { listDockSnapshots, listSnapshots, readLatestSnapshot } from './read-snapshots.ts'
+export type { SnapshotContext } from './snapshot-context.ts'

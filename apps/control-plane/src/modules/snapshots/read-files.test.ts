@@ -6,13 +6,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import { createVisitor, type Visitor } from '../accounts/index.ts'
 import { stopDock } from '../docks/index.ts'
-import {
-  createOpenReadings,
-  listSnapshots,
-  readSnapshotDownload,
-  readSnapshotFile,
-  readSnapshotTree,
-} from './index.ts'
+import { listSnapshots, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './index.ts'
+import { createOpenReadings } from './open-readings.ts'
 
 let database: FreshDatabase
 let world: TestWorld
@@ -30,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 
 const read = async (range?: string, snapshotFileBytesMax = 2 ** 20) => {
-  const context = { ...world.modules.context, readings: createOpenReadings(), snapshotFileBytesMax }
+  const context = { ...world.modules.snapshots.context, readings: createOpenReadings(), snapshotFileBytesMax }
   try {
     const answer = await readSnapshotFile(context, member, { id, path: '/etc/hostname', range })
     const text = await new Response(answer.body).text()
@@ -59,7 +54,7 @@ it('is refused if the requested bytes exceed the setting', async () => {
 
 it('has a link in the list of downloads', async () => {
   const answer = await readSnapshotDownload(
-    { ...world.modules.context, readings: createOpenReadings() },
+    { ...world.modules.snapshots.context, readings: createOpenReadings() },
     member,
     id,
   )
@@ -70,7 +65,7 @@ it('has a link in the list of downloads', async () => {
 
 /** Creates a context with its own counters. */
 const counting = () => ({
-  ...world.modules.context,
+  ...world.modules.snapshots.context,
   readings: createOpenReadings(),
   rateLimits: createRateLimits(),
 })

@@ -3,7 +3,7 @@ import { ServiceError, type SnapshotDownload, type SnapshotTree } from '@dock/co
 import { mapAsync } from '@dock/foundation'
 import type { Visitor } from '../accounts/index.ts'
 import { NoCopy } from '../copies/index.ts'
-import { type DockContext, requireSecretsAccess } from '../docks/index.ts'
+import { requireSecretsAccess } from '../docks/index.ts'
 import {
   type ByteRange,
   HostRefused,
@@ -11,12 +11,14 @@ import {
   parseByteRange,
   placeByteRange,
 } from '../hosts/index.ts'
-import { limitSlowReader, type OpenReadings } from './open-readings.ts'
+import { limitSlowReader } from './open-readings.ts'
+import type { SnapshotContext } from './snapshot-context.ts'
 import { findSnapshotRow, type SnapshotRow } from './snapshot-store.ts'
 
-type Reader = Pick<DockContext, 'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits'> & {
-  readings: OpenReadings
-}
+type Reader = Pick<
+  SnapshotContext,
+  'db' | 'gateway' | 'captureHost' | 'listFiles' | 'rateLimits' | 'readings'
+>
 
 const requireCompleted = async (context: Reader, caller: Visitor, id: string): Promise<SnapshotRow> => {
   const row = caller.admit(await findSnapshotRow(context.db, caller.userId, id))
@@ -102,7 +104,7 @@ const rangeFrom = (header: string | undefined): ByteRange | null => {
 
 /** Streams a file, or a range of it, from the host. Throws `file_too_large` before the first byte. */
 export async function readSnapshotFile(
-  context: Reader & Pick<DockContext, 'snapshotFileBytesMax'>,
+  context: Reader & Pick<SnapshotContext, 'snapshotFileBytesMax'>,
   caller: Visitor,
   wanted: { id: string; path: string; range: string | undefined },
 ): Promise<FileAnswer> {

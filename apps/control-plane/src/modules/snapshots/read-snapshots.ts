@@ -2,7 +2,8 @@
 import type { Snapshot, SnapshotPage } from '@dock/contract'
 import { decodePageCursor, encodePageCursor } from '../../database/page-cursor.ts'
 import type { Caller, Visitor } from '../accounts/index.ts'
-import { type DockContext, requireDock } from '../docks/index.ts'
+import { requireDock } from '../docks/index.ts'
+import type { SnapshotContext } from './snapshot-context.ts'
 import { latestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
 
 type PageQuery = { limit: number; cursor?: string | undefined }
@@ -17,7 +18,7 @@ const view = (row: SnapshotRow): Snapshot => ({
 })
 
 const page = async (
-  context: Pick<DockContext, 'db'>,
+  context: Pick<SnapshotContext, 'db'>,
   caller: Caller,
   dockId: string | null,
   query: PageQuery,
@@ -36,7 +37,7 @@ const page = async (
 
 /** Returns a page of the Snapshots of all the caller's Docks, newest first. */
 export function listSnapshots(
-  context: Pick<DockContext, 'db'>,
+  context: Pick<SnapshotContext, 'db'>,
   caller: Caller,
   query: PageQuery,
 ): Promise<SnapshotPage> {
@@ -45,7 +46,7 @@ export function listSnapshots(
 
 /** Returns a page of the Snapshots of one Dock, newest first. Throws `dock_not_found`. */
 export async function listDockSnapshots(
-  context: Pick<DockContext, 'db'>,
+  context: Pick<SnapshotContext, 'db'>,
   caller: Visitor,
   dockId: string,
   query: PageQuery,
@@ -56,7 +57,7 @@ export async function listDockSnapshots(
 
 /** Returns the latest completed Snapshot of a Dock, or null. Throws `dock_not_found`. */
 export async function readLatestSnapshot(
-  context: Pick<DockContext, 'db'>,
+  context: Pick<SnapshotContext, 'db'>,
   caller: Visitor,
   dockId: string,
 ): Promise<Snapshot | null> {

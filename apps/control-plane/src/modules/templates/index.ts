@@ -1,12 +1,7 @@
 /** Public interface of the Templates module. */
+
+export { createTemplatesModule, type TemplatesModule } from './create-templates-module.ts'
 export { createTemplate, type TemplateGates } from './operations/create-template.ts'
 export { deleteTemplate } from './operations/delete-template.ts'
 export { listTemplates, readTemplate } from './operations/read-templates.ts'
-export { createDeleteTemplateSaga, createSaveTemplateSaga } from './template-saga.ts'
-export {
-  dockHasConnectors,
-  removeTemplates,
-  type TemplateSource,
-  templateForCreate,
-  wipeTemplates,
-} from './template-store.ts'
+export type { TemplateContext } from './template-context.ts'

@@ -6,7 +6,7 @@ import { sql } from 'kysely'
 import { expect, it } from 'vitest'
 import { createVisitor, type Visitor } from '../../accounts/index.ts'
 import { removeVariable, setFile, setVariable, updateEnvironment } from '../../environments/index.ts'
-import { createOpenReadings, readSnapshotTree } from '../../snapshots/index.ts'
+import { readSnapshotTree } from '../../snapshots/index.ts'
 import { branchDock } from '../boot/branch-dock.ts'
 import { createDock } from '../boot/create-dock.ts'
 import { resumeDock } from '../boot/resume-dock.ts'
@@ -81,9 +81,7 @@ it('bars members from a disk that has received files', async () => {
   const snapshotId = snapshot.rows[0]!.id
   const size = { ttlSeconds: null }
   const ways = () => ({
-    tree: outcomeOf(
-      readSnapshotTree({ ...context(), readings: createOpenReadings() }, world.caller, snapshotId),
-    ),
+    tree: outcomeOf(readSnapshotTree(world.modules.snapshots.context, world.caller, snapshotId)),
     resume: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, {})),
     resumeWithout: outcomeOf(resumeDock(world.modules.context, world.caller, dock.id, { noEnv: true })),
     branch: outcomeOf(branchDock(world.modules.context, world.caller, dock.id, size, undefined)),

@@ -4,10 +4,13 @@ import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { pruneOperations, removeOperations } from '../../../engine/index.ts'
+import { removeOperations } from '../../../engine/index.ts'
+import { pruneOperations } from '../../../engine/prune-operations.ts'
 import { pruneSignIns } from '../../accounts/index.ts'
 import { pruneNotifications } from '../../notifications/index.ts'
-import { deleteDock, deleteExpiredKeys, pruneDockRecords, removeDockRecords, stopDock } from '../index.ts'
+import { deleteExpiredKeys } from '../boot/idempotency.ts'
+import { deleteDock, stopDock } from '../index.ts'
+import { pruneDockRecords, removeDockRecords } from './prune-records.ts'
 
 let world: TestWorld
 useTestWorld(

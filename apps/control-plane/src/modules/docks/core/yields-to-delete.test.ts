@@ -3,7 +3,8 @@ import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { unblockOperationsOfHost } from '../../../engine/index.ts'
-import { deleteDock, readDock, removeDocks, stopDock } from '../index.ts'
+import { removeDocks } from '../delete/remove-docks.ts'
+import { deleteDock, readDock, stopDock } from '../index.ts'
 
 let world: TestWorld
 useTestWorld((fresh) => {

@@ -3,7 +3,8 @@ import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import { createDock, deleteExpiredOutcomes, execInDock, stopDock } from '../index.ts'
+import { createDock, execInDock, stopDock } from '../index.ts'
+import { deleteExpiredOutcomes } from './exec-once.ts'
 
 let world: TestWorld
 let dockId: string

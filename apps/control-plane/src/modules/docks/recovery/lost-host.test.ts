@@ -6,7 +6,8 @@ import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { unkeptCaptures } from '../../hosts/host-store.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
-import { declareLost, deleteDock, readDock, removeDocks, resumeDock, stopDock } from '../index.ts'
+import { removeDocks } from '../delete/remove-docks.ts'
+import { declareLost, deleteDock, readDock, resumeDock, stopDock } from '../index.ts'
 
 let world: TestWorld
 useTestWorld((fresh) => {
@@ -192,7 +193,7 @@ describe('ordered stops of a closed account', () => {
     ).rows.length
   const round = async () => {
     world.clock.advance(60_000)
-    await world.modules.orderedStops.run()
+    await world.modules.docks.orderedStops.run()
     await world.modules.runner.settled()
   }
 

@@ -4,14 +4,8 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import {
-  causedBy,
-  claimDock,
-  type DockContext,
-  latestSnapshot,
-  newDockOperation,
-  requireDock,
-} from '../../docks/index.ts'
+import { causedBy, claimDock, latestSnapshot, newDockOperation, requireDock } from '../../docks/index.ts'
+import type { TemplateContext } from '../template-context.ts'
 import type { SaveData } from '../template-saga.ts'
 import { findSavingRefusal, findTemplate, insertTemplate } from '../template-store.ts'
 import { viewTemplate } from '../template-view.ts'
@@ -32,7 +26,7 @@ const isSnapshotGone = (error: unknown): boolean =>
  * the Template is ready. Until then an existing Template of that name remains in use.
  */
 export async function createTemplate(
-  context: DockContext,
+  context: TemplateContext,
   gates: TemplateGates,
   caller: Visitor,
   body: RouteBody<(typeof routes)['createTemplate']>,

@@ -3,12 +3,13 @@ import { type Operation, ServiceError } from '@dock/contract'
 import { newOperationId } from '@dock/foundation'
 import type { EmptyData, OperationRow } from '../../../engine/index.ts'
 import type { Member } from '../../accounts/index.ts'
-import { causedBy, type DockContext, saveOperation } from '../../docks/index.ts'
+import { causedBy, saveOperation } from '../../docks/index.ts'
+import type { TemplateContext } from '../template-context.ts'
 import { findReadyTemplate } from '../template-store.ts'
 
 /** Deletes a Template. Docks that started from it and its Snapshot are not affected. Throws `template_not_found`. */
 export async function deleteTemplate(
-  context: DockContext,
+  context: TemplateContext,
   member: Member,
   name: string,
 ): Promise<{ operation: Operation }> {

@@ -11,14 +11,14 @@ import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { type CopyContext, copyKeysColumn, defaultCopySettings, sweepCopies } from '../copies/index.ts'
 import { markBuilder } from '../hosts/index.ts'
-import { looksApartMs, versionGraceMs } from './image-versions.ts'
-import { createImageVersions, type ImageVersions } from './index.ts'
+import { looksApartMs, versionGraceMs } from './create-images-module.ts'
+import { createImagesModule, type ImagesModule } from './index.ts'
 
 let database: FreshDatabase
 let world: TestWorld
 let folder: string
 let context: CopyContext
-let images: ImageVersions
+let images: ImagesModule
 let builder: string
 let second: string
 
@@ -48,7 +48,7 @@ beforeEach(async () => {
     owner: 'test',
     settings: defaultCopySettings,
   }
-  images = createImageVersions(context, ['debian-13', 'ubuntu-24.04'])
+  images = createImagesModule(context, ['debian-13', 'ubuntu-24.04'])
   await markBuilder(db, builder, true)
   host.images.set(builder, new Map([['debian-13', 'disk one']]))
   await builtAs('built:one')
@@ -223,7 +223,7 @@ it('keeps the digest with which it was published', async () => {
 
 it('runs one pass for the reports of many hosts, and one more for later reports', async () => {
   let looks = 0
-  const counted = createImageVersions(
+  const counted = createImagesModule(
     {
       ...context,
       gateway: {

@@ -18,7 +18,7 @@ import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 const pollEveryMs = 30_000
 const evictEveryMs = 30_000
 
-export type Copies = {
+export type CopiesModule = {
   /** Ensures that the host keeps the Snapshot's capture. See `ensureCapture` in restore-copy.ts. */
   ensureCapture(snapshotId: string, hostId: string, isMissing?: boolean): Promise<void>
   /** Returns a connected host that keeps the capture, after a restore if none does. Throws {@link NoCopy}. */
@@ -41,7 +41,7 @@ export type Copies = {
   stop(): Promise<void>
 }
 
-export function createCopies(context: CopyContext): Copies {
+export function createCopiesModule(context: CopyContext): CopiesModule {
   const { clock, logger, settings } = context
   const wipe = (): void => {
     sweepZeroRetention(context).then(

@@ -32,7 +32,7 @@ export const versionGraceMs = 3_600_000
 /** Organization id of image copies, which belong to the instance. */
 const instanceId = '00000000-0000-0000-0000-000000000000'
 
-export type ImageVersions = {
+export type ImagesModule = {
   /** Call when a host has reported. Starts a pass in the background, at most one per `looksApartMs`. */
   look(): void
   /** Publishes and delivers every missing image. A concurrent call joins the run and causes one more pass. */
@@ -48,7 +48,7 @@ export type ImageVersions = {
 const isBuild = (version: string | undefined): version is string => version?.startsWith('built:') ?? false
 
 /** `catalog`: names of the images that may be published. */
-export function createImageVersions(context: CopyContext, catalog: readonly string[]): ImageVersions {
+export function createImagesModule(context: CopyContext, catalog: readonly string[]): ImagesModule {
   const { db, clock, gateway, logger } = context
   /** Builds of hosts that are not builders, for which a warning was logged. */
   const warned = new Set<string>()

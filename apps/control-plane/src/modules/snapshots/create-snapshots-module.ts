@@ -1,0 +1,24 @@
+import type { HostGateway } from '../hosts/index.ts'
+import { createSnapshotDeleteSaga } from './delete-snapshot.ts'
+import { createOpenReadings } from './open-readings.ts'
+import type { SnapshotContext } from './snapshot-context.ts'
+
+export type SnapshotsModule = { context: SnapshotContext }
+
+export function createSnapshotsModule(
+  needs: Omit<SnapshotContext, 'readings' | 'gateway'> & {
+    gateway: HostGateway
+    /** Identifies this process on leases. */
+    owner: string
+  },
+): SnapshotsModule {
+  const { db, clock, gateway, owner, runner, rateLimits, captureHost, listFiles, snapshotFileBytesMax } =
+    needs
+  runner.register([createSnapshotDeleteSaga({ db, clock, gateway, owner })])
+  return {
+    context: {
+      ...{ db, clock, gateway, runner, rateLimits, captureHost, listFiles, snapshotFileBytesMax },
+      readings: createOpenReadings(),
+    },
+  }
+}

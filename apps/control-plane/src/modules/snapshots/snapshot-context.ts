@@ -1,0 +1,21 @@
+/** The dependencies of this module's operations. Created once when the server starts. */
+import type { Clock } from '@dock/foundation'
+import type { Db } from '../../database/database.ts'
+import type { OperationRunner } from '../../engine/index.ts'
+import type { RateLimits } from '../../rate-limits/rate-limits.ts'
+import type { CopiesModule } from '../copies/index.ts'
+import type { HostGateway } from '../hosts/index.ts'
+import type { OpenReadings } from './open-readings.ts'
+
+export type SnapshotContext = {
+  db: Db
+  clock: Clock
+  gateway: Pick<HostGateway, 'file'>
+  runner: OperationRunner
+  rateLimits: RateLimits
+  captureHost: CopiesModule['captureHost']
+  listFiles: CopiesModule['listFiles']
+  readings: OpenReadings
+  /** Most bytes of a Snapshot's file that one response may contain. */
+  snapshotFileBytesMax: number
+}
