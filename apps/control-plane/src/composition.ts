@@ -58,7 +58,7 @@ export type CompositionOptions = {
   logger: Logger
   authSecret: string
   keyRing: KeyRing
-  /** Replaces the gateway to real hosts. Tests only. */
+  /** Takes the place of the gateway to real hosts. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
   /** Takes the place of the requests to receivers of webhooks. */
   publicWeb?: PublicWeb
@@ -103,7 +103,6 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
-  const { context: dockContext } = docks
   const mail = createMail({
     ...{ db, clock, logger, smtpUrl: config.smtpUrl, mailFrom: config.mailFrom, appUrl: config.appUrl },
     folder: join(config.controlDir, 'outbox'),
@@ -140,7 +139,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const notifications = createNotificationsModule({ db, clock, logger })
   const instance = createInstanceModule({
     defaultImage: config.defaultImage,
-    servedImages: dockContext.images,
+    servedImages: docks.hosts.servedImages,
     facts: {
       billingEnabled: config.billing,
       apiUrl: config.apiUrl,
@@ -152,7 +151,8 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     },
     contact: { db, clock, transport: mail.transport, rateLimits, recipient: config.contactEmail },
   })
-  const { gateway: hosts, activity } = dockContext
+  const hosts = docks.gateway
+  const { activity } = docks.docks
   const terminals = createTerminalsModule({ db, clock, rateLimits, hosts, activity })
   const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const { accessSignals } = accounts

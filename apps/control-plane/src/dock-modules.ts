@@ -39,6 +39,8 @@ import type { RateLimits } from './rate-limits/rate-limits.ts'
 import type { KeyRing, Sealer } from './sealing/index.ts'
 
 export type DockModules = {
+  /** Calls and connects to hosts. */
+  gateway: HostGateway
   fleet: FleetServer
   hosts: HostsModule
   enrolment: Enrolment
@@ -163,7 +165,7 @@ export function createDockModules(options: {
     linkedInBulk: copies.noticeHost,
   })
   return {
-    ...{ fleet, hosts, runner, docks, copies, environments, images, snapshots, templates },
+    ...{ gateway, fleet, hosts, runner, docks, copies, environments, images, snapshots, templates },
     enrolment: hosts.enrolment,
     hostEvents: reception.events,
     context: docks.context,

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { describeObjectStore } from '@dock/testkit/src/object-store-suite.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createFolderStore } from './folder-store.ts'
 import { StoreFull } from './object-store.ts'
-import { describeObjectStore } from './object-store-suite.ts'
 
 let folder: string
 beforeAll(async () => {

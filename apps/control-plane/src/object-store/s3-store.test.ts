@@ -1,7 +1,7 @@
 import dns from 'node:dns'
 import { type SwiftServer, startSwift } from '@dock/testkit'
+import { describeObjectStore } from '@dock/testkit/src/object-store-suite.ts'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { describeObjectStore } from './object-store-suite.ts'
 import { createS3Store } from './s3-store.ts'
 
 const bucket = 'copies'

@@ -1,6 +1,6 @@
 import { createTimers } from '../../engine/index.ts'
 import type { DockReactions, HostGateway } from '../hosts/index.ts'
-import { activitySweepMs, createDockActivity } from './activity/dock-activity.ts'
+import { activitySweepMs, createDockActivity, type DockActivity } from './activity/dock-activity.ts'
 import { deleteExpiredKeys } from './boot/idempotency.ts'
 import { createStartSagas } from './boot/start-saga.ts'
 import { nextStopAt } from './core/dock-store.ts'
@@ -27,6 +27,7 @@ import { createDockUsage, usageSweepMs } from './usage/dock-usage.ts'
 
 export type DocksModule = {
   context: DockContext
+  activity: DockActivity
   /** How Docks react to what hosts report. */
   reactions: DockReactions
   orderedStops: OrderedStops
@@ -97,6 +98,7 @@ export function createDocksModule(needs: DocksNeeds): DocksModule {
   const background = [timers, ttl, orderedStops]
   return {
     context,
+    activity,
     reactions: createDockReactions(context),
     orderedStops,
     organizationOf: createOrganizationOf(db),

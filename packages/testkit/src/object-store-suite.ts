@@ -1,7 +1,7 @@
 /** The test suite that every object store must pass. */
 import { randomBytes, randomUUID } from 'node:crypto'
+import { ObjectMissing, type ObjectStore } from '@dock/control-plane/src/object-store/object-store.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { ObjectMissing, type ObjectStore } from './object-store.ts'
 
 /** Registers the suite for one implementation. `open` is called once, before the first test. */
 export function describeObjectStore(name: string, open: () => Promise<ObjectStore>): void {
