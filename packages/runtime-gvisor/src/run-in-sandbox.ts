@@ -1,5 +1,5 @@
 /** Runs a tenant's command: marks it, and kills its whole process tree at the timeout. */
-import { setTimeout as delay } from 'node:timers/promises'
+import { systemClock, waitAtMost } from '@dock/foundation'
 import { ExecRefused, type ExecRequest, type ExecResult } from '@dock/runtime'
 import { endTree } from './end-tree.ts'
 import { markCapabilities, markVariable } from './exec-mark.ts'
@@ -12,8 +12,6 @@ const endingMs = 30_000
 /** How long to wait for the exit code once no process of the tree is found. */
 const graceMs = 500
 const killedExitCode = 137
-
-const pause = (milliseconds: number): Promise<void> => delay(milliseconds, undefined, { ref: false })
 
 /** Runs the command until it ends or times out. Throws ExecRefused if the sandbox does not start it. */
 export async function runInSandbox(
@@ -42,9 +40,9 @@ export async function runInSandbox(
   const endUntilOver = async (): Promise<void> => {
     const deadline = performance.now() + endingMs
     // Repeat, because a command that was about to start during the first scan is found only by the next one.
-    for (let ended: unknown; !ended && performance.now() < deadline; ) {
-      await Promise.race([end(), pause(deadline - performance.now())])
-      ended = await Promise.race([over, pause(graceMs)])
+    for (let ended = false; !ended && performance.now() < deadline; ) {
+      await waitAtMost(systemClock, deadline - performance.now(), end())
+      ended = (await waitAtMost(systemClock, graceMs, over)) !== 'late'
     }
     abandon()
   }
