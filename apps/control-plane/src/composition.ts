@@ -165,7 +165,18 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     })
   const handlers = bindAllRoutes({
     ...docks,
-    ...{ accounts, closure, instance, keys, limits, notifications, organizations, ports, terminals, webhooks },
+    ...{
+      accounts,
+      closure,
+      instance,
+      keys,
+      limits,
+      notifications,
+      organizations,
+      ports,
+      terminals,
+      webhooks,
+    },
   })
   const app = createHttpApp({
     handlers,

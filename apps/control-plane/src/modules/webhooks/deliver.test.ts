@@ -1,6 +1,6 @@
 import { createLogger, newUuid } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
-import { createDrivenClock, type DrivenClock } from '@dock/testkit/src/docks/dock-world.ts'
+import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { saveDelivery } from './delivery-store.ts'
 import { insertEndpoint, secretPlace } from './endpoint-store.ts'
@@ -12,9 +12,9 @@ import { createWebhookSender } from './webhook-sender.ts'
 const eventually = <T>(check: () => T | Promise<T>) => vi.waitFor(check, { timeout: 30_000 })
 
 let server: TestControlPlane
-let clock: DrivenClock
+let clock: VirtualClock
 beforeEach(async () => {
-  clock = createDrivenClock()
+  clock = createVirtualClock()
   server = await startTestControlPlane({ clock })
 })
 afterEach(() => server.stop())

@@ -1,4 +1,6 @@
 /** Public interface of the webhooks module: endpoints of organizations, and the delivery of events to them. */
+
+export { createWebhooksModule, type WebhooksModule } from './create-webhooks-module.ts'
 export { webhookSealedColumns } from './endpoint-store.ts'
 export { insertDeliveries } from './event-deliveries.ts'
 export { removeDeliveries } from './prune-deliveries.ts'
@@ -9,4 +11,3 @@ export { deleteWebhookEndpoint } from './routes/delete-endpoint.ts'
 export { listDeliveryAttempts, listWebhookEndpoints, readWebhookEndpoint } from './routes/read-endpoints.ts'
 export { redeliverWebhook, testWebhookEndpoint } from './routes/repeat-delivery.ts'
 export type { WebhookContext } from './webhook-context.ts'
-export { createWebhooksModule, type WebhooksModule } from './webhook-module.ts'
