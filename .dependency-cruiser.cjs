@@ -74,12 +74,7 @@ module.exports = {
       severity: 'error',
       from: {
         path: ours,
-        pathNot: [
-          tests,
-          '^packages/testkit/',
-          `${app}/http/`,
-          `${app}/(composition|main)[^/]*\\.ts$`,
-        ],
+        pathNot: [tests, '^packages/testkit/', `${app}/http/`, `${app}/(composition|main)[^/]*\\.ts$`],
       },
       to: { path: `${app}/http/` },
     },
