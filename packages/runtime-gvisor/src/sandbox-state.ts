@@ -1,6 +1,7 @@
 /** Reads runsc's state file of a sandbox. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import * as z from 'zod'
 
 export type SandboxState = {
@@ -16,12 +17,30 @@ const stateFile = z.object({
   sandbox: z.object({ pid: z.number(), controlSocketPath: z.string().optional() }).nullish(),
 })
 
+/** runsc writes the file in place, under a lock that Node cannot take. A reader may see a part of it for a moment. */
+const writtenWithinMs = 2_000
+const rereadMs = 5
+
+const readWhole = async (path: string): Promise<z.infer<typeof stateFile>> => {
+  const deadline = performance.now() + writtenWithinMs
+  for (;;) {
+    const text = await readFile(path, 'utf8')
+    try {
+      return stateFile.parse(JSON.parse(text))
+    } catch (error) {
+      if (!(error instanceof SyntaxError) || performance.now() > deadline)
+        throw new Error(`${path} is not a state of runsc`, { cause: error })
+    }
+    await delay(rereadMs)
+  }
+}
+
 /** Reads the state of the sandbox with this id. A sandbox unknown to runsc has neither processes nor a socket. */
 export async function readSandboxState(rootDir: string, id: string): Promise<SandboxState> {
   const names = await readdir(rootDir).catch(() => [])
   const name = names.find((candidate) => candidate.startsWith(`${id}_`) && candidate.endsWith('.state'))
   if (!name) return { pid: 0, goferPid: 0, controlSocket: undefined }
-  const { goferPid, sandbox } = stateFile.parse(JSON.parse(await readFile(join(rootDir, name), 'utf8')))
+  const { goferPid, sandbox } = await readWhole(join(rootDir, name))
   return {
     pid: sandbox?.pid ?? 0,
     goferPid: goferPid ?? 0,
