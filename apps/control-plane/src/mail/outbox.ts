@@ -1,6 +1,6 @@
 /** The outbox: mails are saved in the transaction of their cause, and sent afterwards with exponential backoff. */
 import type { Clock, Logger } from '@dock/foundation'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../database/database.ts'
 import type { MailTransport } from './mail-transport.ts'
 
@@ -33,6 +33,22 @@ export async function recordSentMail(
     .insertInto('outbox_mails')
     .values({ ...mail, body: '', attempts: 1, created_at: now, sent_at: now })
     .execute()
+}
+
+/** SQL that saves a mail for each row of `mails`, a query of `recipient`, `subject`, `body` and `link_path`. */
+export function insertMails(mails: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`insert into outbox_mails (recipient, subject, body, link_path)
+    select m.recipient, m.subject, m.body, m.link_path from (${mails}) m`
+}
+
+/** Deletes all mails to the address, sent or not. Returns their ids. */
+export async function deleteMailsTo(tx: Db, email: string): Promise<string[]> {
+  const rows = await tx
+    .deleteFrom('outbox_mails')
+    .where((where) => where(where.fn<string>('lower', ['recipient']), '=', email.toLowerCase()))
+    .returning('id')
+    .execute()
+  return rows.map((row) => row.id)
 }
 
 export type Mailer = {

@@ -4,11 +4,10 @@ import {
   createReadMe,
   listConnections,
   readProfile,
-  readRetention,
   removeConnection,
   updateProfile,
-  updateRetention,
 } from '../../modules/accounts/index.ts'
+import { readRetention, updateRetention } from '../../modules/organizations/index.ts'
 import type { Handlers } from '../handler.ts'
 
 export function accountHandlers(context: AccountContext): Handlers {

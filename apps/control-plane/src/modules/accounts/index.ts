@@ -1,6 +1,13 @@
 /** Public interface of the accounts module: users, their sessions, and the identity of an API caller. */
 export type { AccessHold, AccessSignals } from './access-signals.ts'
 export type { Caller, CallerKind } from './caller.ts'
+export {
+  closeUser,
+  deleteErasedUsers,
+  deleteVerificationsOf,
+  reopenUser,
+  replaceErasedUser,
+} from './closed-users.ts'
 export { type AccountsModule, createAccountsModule } from './create-accounts-module.ts'
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
@@ -8,8 +15,8 @@ export { createMember, type Member, type Membership } from './member.ts'
 export { listConnections, removeConnection } from './operations/connections.ts'
 export { type AccountContext, readProfile, updateProfile } from './operations/profile.ts'
 export { createReadMe } from './operations/read-me.ts'
-export { readRetention, retentionEnabled, updateRetention } from './operations/retention.ts'
 export { pruneSignIns } from './prune-sign-ins.ts'
+export { retentionEnabled } from './retention-enabled.ts'
 export type { AuthenticateSession } from './sign-in/authenticate-session.ts'
 export {
   findGrants,

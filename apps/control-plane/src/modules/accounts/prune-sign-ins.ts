@@ -10,10 +10,11 @@ const keptMs = 24 * 3_600_000
 /** Deletes the expired rows of all users, in batches. */
 export async function pruneSignIns({ db, clock }: { db: Db; clock: Clock }): Promise<void> {
   const before = new Date(clock.now().getTime() - keptMs)
-  for (const table of ['sessions', 'verifications'])
-    await deleteInBatches(
-      db,
-      sql`delete from ${sql.table(table)} where id in (
-        select id from ${sql.table(table)} where expires_at < ${before} limit ${batchRows})`,
-    )
+  for (const expired of [
+    sql`delete from sessions where id in (
+      select id from sessions where expires_at < ${before} limit ${batchRows})`,
+    sql`delete from verifications where id in (
+      select id from verifications where expires_at < ${before} limit ${batchRows})`,
+  ])
+    await deleteInBatches(db, expired)
 }

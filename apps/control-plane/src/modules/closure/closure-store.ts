@@ -47,38 +47,6 @@ export function requireNoSoleOwner(organizations: readonly OwnOrganization[]): v
     throw new ServiceError('sole_owner_of_shared_org')
 }
 
-/** Makes another member an owner: first by open account, then by role, then by oldest membership. */
-export async function promoteNextOwner(
-  tx: Tx,
-  organizationId: string,
-  userId: string,
-  now: Date,
-): Promise<void> {
-  await sql`update memberships set role = 'owner', updated_at = ${now}
-    where organization_id = ${organizationId} and user_id = (
-      select m.user_id from memberships m join users u on u.id = m.user_id
-      where m.organization_id = ${organizationId} and m.user_id <> ${userId}
-      order by u.closed_at is not null, case m.role when 'owner' then 0 when 'admin' then 1 else 2 end,
-        m.created_at, m.user_id limit 1)`.execute(tx)
-}
-
-/** Marks the account as closed. */
-export async function markClosed(tx: Tx, userId: string, now: Date): Promise<void> {
-  await tx.updateTable('users').set({ closed_at: now, updated_at: now }).where('id', '=', userId).execute()
-}
-
-/** Marks the account as open. Returns false if it was not closed. */
-export async function markReopened(tx: Tx, userId: string, now: Date): Promise<boolean> {
-  const result = await tx
-    .updateTable('users')
-    .set({ closed_at: null, updated_at: now })
-    .where('id', '=', userId)
-    .where('closed_at', 'is not', null)
-    .where('erased_at', 'is', null)
-    .executeTakeFirst()
-  return result.numUpdatedRows > 0n
-}
-
 /** Returns up to `limit` ids of people whose accounts were closed at `before` or earlier and are not erased. */
 export async function listOverdue(db: Db, before: Date, limit: number): Promise<string[]> {
   const rows = await db

@@ -1,7 +1,9 @@
 /** Erases closed accounts after the grace period. Deletes the rows of erased accounts once their last session ends. */
 import { withTransaction } from '../../database/database.ts'
+import { deleteErasedUsers } from '../accounts/index.ts'
+import { promoteNextOwner } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
-import { listOverdue, lockOwnOrganizations, lockPerson, promoteNextOwner } from './closure-store.ts'
+import { listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
 import { graceMs } from './operations/close-account.ts'
 import { afterErasure } from './operations/erase-account.ts'
@@ -22,24 +24,6 @@ const purgeOne = async (context: ClosureContext, userId: string, before: Date): 
   if (erased) await afterErasure(context, erased)
 }
 
-const dropErased = async ({ db, clock }: ClosureContext): Promise<void> => {
-  await db
-    .deleteFrom('users')
-    .where('erased_at', 'is not', null)
-    .where((where) =>
-      where.not(
-        where.exists(
-          where
-            .selectFrom('sessions')
-            .select('sessions.id')
-            .whereRef('sessions.user_id', '=', 'users.id')
-            .where('sessions.expires_at', '>', clock.now()),
-        ),
-      ),
-    )
-    .execute()
-}
-
 /** Runs one round. An account that cannot be erased does not stop the others. */
 export async function purgeAccounts(context: ClosureContext): Promise<void> {
   const before = new Date(context.clock.now().getTime() - graceMs)
@@ -53,5 +37,5 @@ export async function purgeAccounts(context: ClosureContext): Promise<void> {
       )
     }
   }
-  await dropErased(context)
+  await deleteErasedUsers(context.db, context.clock.now())
 }

@@ -1,9 +1,9 @@
 /** Applies erasures again after a restore of the database, which has undone them. */
 import { withTransaction } from '../../database/database.ts'
 import type { Erased } from '../lineage/index.ts'
-import { markOrganizationDeleted } from '../organizations/index.ts'
+import { markOrganizationDeleted, promoteNextOwner } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
-import { lockOwnOrganizations, lockPerson, promoteNextOwner } from './closure-store.ts'
+import { lockOwnOrganizations, lockPerson } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
 import { afterErasure } from './operations/erase-account.ts'
 

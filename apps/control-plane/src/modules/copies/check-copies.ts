@@ -3,6 +3,7 @@
  * with missing objects is made again if a host keeps the capture. Otherwise its Snapshot fails.
  */
 import { sql } from 'kysely'
+import { markCopiesChecked } from '../lineage/index.ts'
 import { type CopyContext, manifestKey } from './copy-context.ts'
 import { recordDamage } from './drill-store.ts'
 
@@ -72,5 +73,5 @@ export async function checkCopies(context: CopyContext): Promise<void> {
   const epoch = await isDue(context)
   if (epoch === null) return
   for (const organizationId of await organizations(context)) await checkOrganization(context, organizationId)
-  await sql`update instance_epoch set copies_checked = ${epoch}`.execute(context.db)
+  await markCopiesChecked(context.db, epoch)
 }

@@ -2,9 +2,10 @@
  * Finds objects in the object store that no row refers to. Objects of copies that the database knows to have ended are
  * removed. Objects of copies that the database does not know are kept and put into quarantine, one item per copy.
  */
-import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { StoredObject } from '../../object-store/index.ts'
+import { quarantineObjects, type UnknownObjects } from '../hosts/index.ts'
+import { markObjectsChecked } from '../lineage/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 const batch = 500
@@ -15,7 +16,6 @@ const keyPattern =
   /^(?<organizationId>[0-9a-f-]{36})\/(?:chunks\/.*-(?<ofChunk>[0-9a-f-]{36})|copies\/(?<ofPart>[0-9a-f-]{36})\/.*)$/
 
 type Stray = { key: string; organizationId: string; copyId: string; sizeBytes: number }
-type Unknown = { copyId: string; organizationId: string; sizeBytes: number }
 
 /** Parses the keys of objects. Objects with other keys are ignored. */
 const parseKeys = (objects: readonly StoredObject[]): Stray[] =>
@@ -48,17 +48,9 @@ const findStrays = async (
 
 const quarantineUnknown = async (
   { db, clock, logger }: CopyContext,
-  unknown: readonly Unknown[],
+  unknown: readonly UnknownObjects[],
 ): Promise<void> => {
-  const rows = unknown.map((each) => ({ ...each, id: newUuid() }))
-  const held = await sql<{ id: string; copyId: string; organizationId: string }>`
-    insert into quarantine (id, kind, thing_id, organization_id, size_bytes, state, first_seen_at)
-    select u.id, 'objects', u."copyId", u."organizationId", u."sizeBytes", 'held', ${clock.now()}::timestamptz
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-      as u(id uuid, "copyId" uuid, "organizationId" uuid, "sizeBytes" bigint)
-    on conflict do nothing
-    returning id, thing_id as "copyId", organization_id as "organizationId"`.execute(db)
-  for (const { id, copyId, organizationId } of held.rows)
+  for (const { id, copyId, organizationId } of await quarantineObjects(db, unknown, clock.now()))
     logger.warn(
       { quarantineId: id, copyId, organizationId },
       'objects of a copy that the database does not know are now in quarantine; decide with script/quarantine',
@@ -69,7 +61,7 @@ const quarantineUnknown = async (
 export async function sweepStrayObjects(context: CopyContext): Promise<number> {
   const { db, store, clock, settings } = context
   const before = clock.now().getTime() - settings.graceMs
-  const unknown = new Map<string, Unknown>()
+  const unknown = new Map<string, UnknownObjects>()
   let removed = 0
   let page: StoredObject[] = []
   const flush = async (): Promise<void> => {
@@ -97,7 +89,6 @@ export async function sweepStrayObjects(context: CopyContext): Promise<number> {
     db,
   )
   // Copies made between the backup and the restore are known only now. They may use chunks that no row refers to.
-  await sql`update instance_epoch set objects_checked = epoch
-    where begun_at is not null and begun_at <= ${new Date(before)}`.execute(db)
+  await markObjectsChecked(db, new Date(before))
   return removed
 }

@@ -1,6 +1,6 @@
 /** All SQL for Environments and their versions. Lookups for a caller join the caller's memberships. */
 import type { EnvironmentRepository, Role, SecretsAccess } from '@dock/contract'
-import { isUuid } from '@dock/foundation'
+import { isUuid, newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import type { SealedColumn } from '../../sealing/index.ts'
@@ -141,6 +141,20 @@ export async function insertEnvironment(
   )
 }
 
+/** Inserts the Environment `default` of a new organization, which is empty at version 1. Returns its id. */
+export async function insertDefaultEnvironment(tx: Tx, organizationId: string): Promise<string> {
+  const id = newUuid()
+  await tx
+    .insertInto('environments')
+    .values({ id, organization_id: organizationId, name: 'default', is_default: true })
+    .execute()
+  await tx
+    .insertInto('environment_versions')
+    .values({ environment_id: id, organization_id: organizationId, version: 1 })
+    .execute()
+  return id
+}
+
 /** Locks the organization's row. Required before changing which Environment is the default. */
 export async function lockDefault(tx: Tx, organizationId: string): Promise<void> {
   await sql`select id from organizations where id = ${organizationId} for no key update`.execute(tx)
@@ -202,9 +216,4 @@ export async function listVersionRows(db: Db, environmentId: string): Promise<Ve
       db,
     )
   ).rows
-}
-
-/** Updates the name of the Environment that its Docks store. */
-export async function renameDocks(tx: Tx, environmentId: string, name: string): Promise<void> {
-  await sql`update docks set environment = ${name} where environment_id = ${environmentId}`.execute(tx)
 }

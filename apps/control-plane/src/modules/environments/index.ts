@@ -6,7 +6,7 @@ export {
   type PassedOn,
 } from './create-environments-module.ts'
 export type { EnvironmentContext } from './environment-context.ts'
-export { environmentSealedColumn } from './environment-store.ts'
+export { environmentSealedColumn, insertDefaultEnvironment } from './environment-store.ts'
 export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
 export {
   addRepository,

@@ -46,6 +46,7 @@ export {
 export { type BuilderMark, listBuilderMarks, markBuilder } from './host-store.ts'
 export { listHosts, readHost } from './host-view.ts'
 export { declareHostLost, isHostLost } from './lost-hosts.ts'
+export { noteImage } from './note-image.ts'
 export {
   hostCandidate,
   type PlacementPolicy,
@@ -58,7 +59,9 @@ export {
   listQuarantineRows,
   lockQuarantined,
   type Quarantined,
+  quarantineObjects,
   recordQuarantineDecision,
+  type UnknownObjects,
 } from './quarantine-store.ts'
 export type { StartFailures } from './start-failures.ts'
 export type { PoolKind, WarmDock, WarmPools } from './warm-pools.ts'

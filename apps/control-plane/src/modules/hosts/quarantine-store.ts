@@ -1,4 +1,5 @@
 /** The only SQL for the quarantine: data that hosts or the object store keep and that the database does not know. */
+import { newUuid } from '@dock/foundation'
 import type { DockNote } from '@dock/host-protocol'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
@@ -50,6 +51,27 @@ export async function noteFound(
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as t(id uuid, kind text, "thingId" uuid, generation integer)
     on conflict do nothing`.execute(db)
+}
+
+/** Objects of a copy that the database does not know. */
+export type UnknownObjects = { copyId: string; organizationId: string; sizeBytes: number }
+
+/** Adds objects of the object store as `held`, one item for each copy. Returns the items that were not there already. */
+export async function quarantineObjects(
+  db: Db,
+  unknown: readonly UnknownObjects[],
+  now: Date,
+): Promise<{ id: string; copyId: string; organizationId: string }[]> {
+  const rows = unknown.map((each) => ({ ...each, id: newUuid() }))
+  return (
+    await sql<{ id: string; copyId: string; organizationId: string }>`
+    insert into quarantine (id, kind, thing_id, organization_id, size_bytes, state, first_seen_at)
+    select u.id, 'objects', u."copyId", u."organizationId", u."sizeBytes", 'held', ${now}::timestamptz
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      as u(id uuid, "copyId" uuid, "organizationId" uuid, "sizeBytes" bigint)
+    on conflict do nothing
+    returning id, thing_id as "copyId", organization_id as "organizationId"`.execute(db)
+  ).rows
 }
 
 /** Returns up to `limit` items that the host has not confirmed yet, oldest first. */

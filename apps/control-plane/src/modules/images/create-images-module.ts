@@ -11,7 +11,7 @@ import { ServiceError } from '@dock/contract'
 import { diskDigest } from '@dock/copy-format'
 import { createTimers } from '../../engine/index.ts'
 import { type CopyContext, readCopy, takeCopy, verifiedCopy } from '../copies/index.ts'
-import { HostUnreachable } from '../hosts/index.ts'
+import { HostUnreachable, noteImage } from '../hosts/index.ts'
 import {
   beginVersion,
   dropUnneededVersions,
@@ -19,7 +19,6 @@ import {
   hostImages,
   type ImageVersion,
   listVersions,
-  noteDelivery,
   saveDigest,
 } from './image-store.ts'
 
@@ -83,7 +82,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     if (diskDigest(manifest.diskBytes, manifest.chunks) !== digest)
       throw new Error(`the copy of image ${name} does not have the digest ${digest}`)
     await gateway.sendImage(hostId, name, { keys, diskBytes: manifest.diskBytes, digest }, frames)
-    await noteDelivery(db, hostId, { name, digest })
+    await noteImage(db, hostId, { name, digest })
     const ms = Math.round(performance.now() - startedAt)
     logger.info({ image: name, digest, hostId, ms }, 'image delivered')
   }

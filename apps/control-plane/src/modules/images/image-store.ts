@@ -40,17 +40,6 @@ export async function saveDigest(db: Db, id: string, digest: string): Promise<vo
   await sql`update image_versions set digest = ${digest} where id = ${id} and digest is null`.execute(db)
 }
 
-/** Records that a host received an image, so that Docks can be placed there before its next inventory. */
-export async function noteDelivery(
-  db: Db,
-  hostId: string,
-  { name, digest }: { name: string; digest: string },
-): Promise<void> {
-  await sql`update hosts set images = array(select distinct unnest(images || ${name}::text) order by 1),
-    image_versions = image_versions || jsonb_build_object(${name}::text, ${digest}::text)
-    where id = ${hostId}`.execute(db)
-}
-
 /**
  * Deletes versions from before `before` that are not current, that no Dock was created from and that no host has. Snapshots
  * and Templates need no check, because they belong to a Dock. A sweep of copies removes the objects. Returns the names.

@@ -4,7 +4,7 @@ import { createFreshDatabase, type FreshDatabase } from '@dock/testkit'
 import { createTestWorld, type TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { commitDock } from '../docks/core/dock-commit.ts'
+import { commitDock, hasRow, moved } from '../docks/core/dock-commit.ts'
 import type { Alert } from './alert.ts'
 import { alertStatement, raiseAlert } from './alert-statement.ts'
 
@@ -61,7 +61,7 @@ it('is written with the change of the Dock, once for each member', async () => {
       moves: [{ from: 'ready', to: 'unreachable', why: 'host_silent' }],
       cause: { by: 'host', through: 'host' },
       now: world.clock.now(),
-      also: [alertStatement(alert)],
+      also: [alertStatement(alert, hasRow(moved))],
     })
   expect(await change(7)).toBeNull()
   expect(await inbox()).toEqual([])

@@ -4,16 +4,15 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
+import { insertMails } from '../../mail/outbox.ts'
 import { type Alert, alertLinkPath, mailedByDefault } from './alert.ts'
 
-const changeMade = sql<boolean>`exists (select 1 from moved)`
-
 /**
- * Returns the CTEs `alerted as (…), alert_mails as (…)`, to be passed as `also` of a Dock's change. By default the
- * alert is raised if the CTE `moved` of that change has a row. A statement can contain one alert. An organization that
+ * Returns the CTEs `alerted as (…), alert_mails as (…)`, to be passed as `also` of a Dock's change. The alert is raised if
+ * `when` holds, for example that the change was made. A statement can contain one alert. An organization that
  * has disabled the type gets no alert. Closed accounts and unverified addresses get no mail.
  */
-export function alertStatement(alert: Alert, when: RawBuilder<boolean> = changeMade): RawBuilder<unknown> {
+export function alertStatement(alert: Alert, when: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`
   alerted as (
     insert into notifications (user_id, organization_id, event_id, type, title, body, dock_id, occurred_at)
@@ -25,13 +24,13 @@ export function alertStatement(alert: Alert, when: RawBuilder<boolean> = changeM
         where s.organization_id = m.organization_id and s.type = ${alert.type}::text and not s.enabled)
     on conflict on constraint notifications_event do nothing
     returning user_id),
-  alert_mails as (
-    insert into outbox_mails (recipient, subject, body, link_path)
-    select u.email, ${alert.title}::text, ${alert.body}::text, ${alertLinkPath(alert.dockId)}::text
+  alert_mails as (${insertMails(sql`
+    select u.email as recipient, ${alert.title}::text as subject, ${alert.body}::text as body,
+      ${alertLinkPath(alert.dockId)}::text as link_path
     from alerted a join users u on u.id = a.user_id
     left join personal_alert_settings p on p.user_id = a.user_id and p.type = ${alert.type}::text
     where u.email_verified and u.closed_at is null
-      and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean))`
+      and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean)`)})`
 }
 
 /**

@@ -3,6 +3,7 @@
 export { createOrganizationsModule, type OrganizationsModule } from './create-organizations-module.ts'
 export { findMembership } from './find-membership.ts'
 export { deleteInvitationsTo } from './invitation-store.ts'
+export { promoteNextOwner } from './member-store.ts'
 export { changeMemberRole } from './operations/change-member-role.ts'
 export {
   type CreatedOrganization,
@@ -25,6 +26,7 @@ export {
   listOwnInvitations,
   readInvitation,
 } from './operations/respond-to-invitation.ts'
+export { readRetention, updateRetention } from './operations/retention.ts'
 export { revokeInvitation } from './operations/revoke-invitation.ts'
 export { updateOrganization } from './operations/update-organization.ts'
 export { updateWorkspace } from './operations/update-workspace.ts'

@@ -1,6 +1,6 @@
 /** All SQL for memberships. */
 import type { Member as MemberEntry, Membership, Role } from '@dock/contract'
-import type { Selectable } from 'kysely'
+import { type Selectable, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
 import type { MembershipsTable } from '../../database/tables/accounts.ts'
 
@@ -118,4 +118,19 @@ export async function deleteMember(tx: Tx, organizationId: string, userId: strin
     .where('organization_id', '=', organizationId)
     .where('user_id', '=', userId)
     .execute()
+}
+
+/** Makes another member an owner: first by open account, then by role, then by oldest membership. */
+export async function promoteNextOwner(
+  tx: Tx,
+  organizationId: string,
+  userId: string,
+  now: Date,
+): Promise<void> {
+  await sql`update memberships set role = 'owner', updated_at = ${now}
+    where organization_id = ${organizationId} and user_id = (
+      select m.user_id from memberships m join users u on u.id = m.user_id
+      where m.organization_id = ${organizationId} and m.user_id <> ${userId}
+      order by u.closed_at is not null, case m.role when 'owner' then 0 when 'admin' then 1 else 2 end,
+        m.created_at, m.user_id limit 1)`.execute(tx)
 }

@@ -57,6 +57,19 @@ export function updateOrganizationRow(
     .executeTakeFirstOrThrow()
 }
 
+/** Turns zero data retention on or off. If it is on already, it stays on since then. */
+export async function setRetention(db: Db, id: string, enabled: boolean, now: Date): Promise<void> {
+  await db
+    .updateTable('organizations')
+    .set((set) => ({
+      retention_enabled: enabled,
+      retention_since: enabled ? set.fn.coalesce('retention_since', set.val(now)) : null,
+      updated_at: now,
+    }))
+    .where('id', '=', id)
+    .execute()
+}
+
 /** Returns the number of members and unexpired invitations. The caller holds the lock on the organization. */
 export async function countSeatsTaken(tx: Tx, organizationId: string, now: Date): Promise<number> {
   const result = await sql<{ taken: number }>`select

@@ -1,10 +1,10 @@
 import { limits } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
-import { type Caller, endSessions } from '../../accounts/index.ts'
+import { type Caller, closeUser, endSessions } from '../../accounts/index.ts'
 import { orderStops } from '../../docks/index.ts'
 import { dropKeys } from '../../keys/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
-import { lockOwnOrganizations, lockPerson, markClosed, requireNoSoleOwner } from '../closure-store.ts'
+import { lockOwnOrganizations, lockPerson, requireNoSoleOwner } from '../closure-store.ts'
 
 /** Time between closing an account and its erasure, in milliseconds. */
 export const graceMs = limits.accountGraceDays * 24 * 3_600_000
@@ -22,7 +22,7 @@ export async function closeAccount(
     const person = await lockPerson(tx, caller.userId)
     if (person.closedAt) return person.closedAt
     requireNoSoleOwner(await lockOwnOrganizations(tx, person.id))
-    await markClosed(tx, person.id, now)
+    await closeUser(tx, person.id, now)
     await orderStops(tx, person.id, now)
     await dropKeys(tx, person.id, now)
     await endSessions(tx, person.id)

@@ -1,8 +1,8 @@
 import { withTransaction } from '../../../database/database.ts'
-import type { Caller } from '../../accounts/index.ts'
+import { type Caller, reopenUser } from '../../accounts/index.ts'
 import { cancelOrderedStops } from '../../docks/index.ts'
 import type { ClosureContext } from '../closure-context.ts'
-import { lockPerson, markReopened } from '../closure-store.ts'
+import { lockPerson } from '../closure-store.ts'
 
 /**
  * Opens a closed account again. Its keys stay revoked. Docks that were not stopped yet keep running. Returns `reopened:
@@ -11,7 +11,7 @@ import { lockPerson, markReopened } from '../closure-store.ts'
 export function reopenAccount(context: ClosureContext, caller: Caller): Promise<{ reopened: boolean }> {
   return withTransaction(context.db, async (tx) => {
     await lockPerson(tx, caller.userId)
-    const reopened = await markReopened(tx, caller.userId, context.clock.now())
+    const reopened = await reopenUser(tx, caller.userId, context.clock.now())
     if (reopened) await cancelOrderedStops(tx, caller.userId)
     return { reopened }
   })

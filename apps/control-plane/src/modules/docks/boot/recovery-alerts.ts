@@ -5,20 +5,16 @@ import type { RawBuilder } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
 import type { DockRow } from '../core/dock.ts'
+import { hasRow, moved } from '../core/dock-commit.ts'
 import type { HeldWhy, Recovery } from './recovery.ts'
 
 type Told = Pick<DockRow, 'id' | 'organizationId' | 'name'>
 
 const alertOf = (dock: Told, type: AlertType, title: string, body: string, at: Date): RawBuilder<unknown> =>
-  alertStatement({
-    type,
-    dockId: dock.id,
-    organizationId: dock.organizationId,
-    title,
-    body,
-    at,
-    eventId: newUuid(),
-  })
+  alertStatement(
+    { type, dockId: dock.id, organizationId: dock.organizationId, title, body, at, eventId: newUuid() },
+    hasRow(moved),
+  )
 
 /** Alert for the `also` of the commit that makes the Dock unreachable. */
 export function stoppedResponding(dock: Told, at: Date): RawBuilder<unknown> {

@@ -33,6 +33,16 @@ export type DockChange = {
   also?: readonly RawBuilder<unknown>[]
 }
 
+/** The CTE `moved` of a claim or commit: the Dock's changed row, or no row if nothing was changed. */
+export const moved: RawBuilder<unknown> = sql`moved`
+/** The CTE `gate` of a commit: a row if the operation was completed here, whether or not the Dock was changed. */
+export const gate: RawBuilder<unknown> = sql`gate`
+
+/** SQL predicate: true if the relation has a row. */
+export function hasRow(relation: RawBuilder<unknown>): RawBuilder<boolean> {
+  return sql<boolean>`exists (select 1 from ${relation})`
+}
+
 const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => sql.join([...parts], sql`, `)
 
 /**

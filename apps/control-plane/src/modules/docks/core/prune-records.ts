@@ -38,18 +38,15 @@ export async function pruneDockRecords({ db, clock }: { db: Db; clock: Clock }):
  * again until it is 0.
  */
 export async function removeDockRecords(db: Db, organizationId: string): Promise<number> {
+  const statements = [
+    sql`delete from dock_state_changes where organization_id = ${organizationId} and id in (
+      select id from dock_state_changes where organization_id = ${organizationId} limit ${batchRows})`,
+    sql`delete from dock_events where organization_id = ${organizationId} and id in (
+      select id from dock_events where organization_id = ${organizationId} limit ${batchRows})`,
+    sql`delete from idempotency_keys where organization_id = ${organizationId} and key in (
+      select key from idempotency_keys where organization_id = ${organizationId} limit ${batchRows})`,
+  ]
   let left = 0
-  for (const [table, key] of [
-    ['dock_state_changes', 'id'],
-    ['dock_events', 'id'],
-    ['idempotency_keys', 'key'],
-  ] as const) {
-    const isDone = await deleteInBatches(
-      db,
-      sql`delete from ${sql.table(table)} where organization_id = ${organizationId} and ${sql.ref(key)} in (
-        select ${sql.ref(key)} from ${sql.table(table)} where organization_id = ${organizationId} limit ${batchRows})`,
-    )
-    if (!isDone) left += 1
-  }
+  for (const statement of statements) if (!(await deleteInBatches(db, statement))) left += 1
   return left
 }

@@ -3,6 +3,7 @@ import { type Clock, newUuid } from '@dock/foundation'
 import type { Db } from '../../../database/database.ts'
 import type { UsageSample } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
+import { hasRow, moved } from '../core/dock-commit.ts'
 import { type DiskAlert, type DiskMark, readDiskMarks, saveDiskMark } from './usage-store.ts'
 
 /** In ascending order. */
@@ -35,7 +36,12 @@ export function createDiskMarks(options: { db: Db; clock: Clock }): DiskMarks {
       at: clock.now(),
       eventId: newUuid(),
     }
-    await saveDiskMark(db, before, reached?.alert ?? null, alert ? [alertStatement(alert)] : [])
+    await saveDiskMark(
+      db,
+      before,
+      reached?.alert ?? null,
+      alert ? [alertStatement(alert, hasRow(moved))] : [],
+    )
   }
 
   const settle = async (hostId: string, samples: readonly UsageSample[]): Promise<void> => {

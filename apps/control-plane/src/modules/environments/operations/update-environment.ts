@@ -1,8 +1,9 @@
 /** PATCH /v1/environments/:ref. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { Visitor } from '../../accounts/index.ts'
+import { renameEnvironmentOfDocks } from '../../docks/index.ts'
 import type { EnvironmentContext, EnvironmentReference } from '../environment-context.ts'
-import { lockDefault, type Posture, renameDocks, updateEnvironmentRow } from '../environment-store.ts'
+import { lockDefault, type Posture, updateEnvironmentRow } from '../environment-store.ts'
 import { viewEnvironment } from '../environment-view.ts'
 import { makeVersion } from '../make-version.ts'
 import { requireEnvironment } from '../require-environment.ts'
@@ -42,7 +43,7 @@ export async function updateEnvironment(
         if (Object.values(change).every((value) => value === undefined)) return
         if (!(await updateEnvironmentRow(tx, environment.id, change, now)))
           throw new ServiceError('environment_not_found')
-        if (name !== undefined) await renameDocks(tx, environment.id, name)
+        if (name !== undefined) await renameEnvironmentOfDocks(tx, environment.id, name)
       },
     })
     return viewEnvironment(after)

@@ -1,6 +1,7 @@
 import { type Organization, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type Tx, withTransaction } from '../../../database/database.ts'
+import { insertDefaultEnvironment } from '../../environments/index.ts'
 import { requireRoomForOrganization } from '../../limits/index.ts'
 import type { OrganizationContext } from '../organization-context.ts'
 import { slugCandidates } from '../organization-slug.ts'
@@ -33,7 +34,7 @@ export async function insertOrganizationWithDefaults(
   wanted: NewOrganization,
 ): Promise<CreatedOrganization> {
   const row = await insertOrganization(tx, ownerId, wanted)
-  const [workspaceId, environmentId] = [newUuid(), newUuid()]
+  const workspaceId = newUuid()
   await tx
     .insertInto('memberships')
     .values({ organization_id: row.id, user_id: ownerId, role: 'owner' })
@@ -42,14 +43,7 @@ export async function insertOrganizationWithDefaults(
     .insertInto('workspaces')
     .values({ id: workspaceId, organization_id: row.id, name: 'Default', slug: 'default' })
     .execute()
-  await tx
-    .insertInto('environments')
-    .values({ id: environmentId, organization_id: row.id, name: 'default', is_default: true })
-    .execute()
-  await tx
-    .insertInto('environment_versions')
-    .values({ environment_id: environmentId, organization_id: row.id, version: 1 })
-    .execute()
+  const environmentId = await insertDefaultEnvironment(tx, row.id)
   return { organization: organizationWithRole(row, 'owner'), workspaceId, environmentId }
 }
 

@@ -1,6 +1,6 @@
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { retentionEnabled } from './retention.ts'
+import { retentionEnabled } from '../../accounts/index.ts'
 
 let server: TestControlPlane
 let headers: Record<string, string>
