@@ -8,8 +8,17 @@ export {
 } from './delivery-engine.ts'
 export type { Cause, OperationError, OperationRow, OperationStatus } from './operation.ts'
 export { type EmptyData, emptyData, firstVersion, type VersionedData } from './operation-data.ts'
+export {
+  completeDrivenOperation,
+  completeLeasedOperation,
+  completeOperationsOfDock,
+  insertOperation,
+  type Lease,
+  moveOperation,
+} from './operation-parts.ts'
 export { createOperationRunner, type OperationRunner } from './operation-runner.ts'
 export {
+  addToOperationData,
   claimBlockedOperation,
   LeaseLost,
   unblockOperationOfDock,

@@ -63,6 +63,24 @@ export async function recordProgress(
   if (result.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
 }
 
+/**
+ * Adds entries to the object `key` of an operation's data, at once and without its other progress. Parts of an operation
+ * that run side by side do not overwrite each other's entries. Throws {@link LeaseLost}.
+ */
+export async function addToOperationData(
+  db: Db,
+  owner: string,
+  operationId: string,
+  key: string,
+  entries: Record<string, unknown>,
+): Promise<void> {
+  const result = await sql`
+    update operations set data = jsonb_set(data, array[${key}::text],
+      coalesce(data -> ${key}::text, '{}') || ${JSON.stringify(entries)}::jsonb)
+    where id = ${operationId} and lease_owner = ${owner} and status <> 'completed'`.execute(db)
+  if (result.numAffectedRows !== 1n) throw new LeaseLost(operationId)
+}
+
 /** Sets the operations that are blocked on this host to `pending`. Returns their number. */
 export async function unblockOperationsOfHost(db: Db, hostId: string, now: Date): Promise<number> {
   const result = await sql`

@@ -10,6 +10,7 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
+import { beginRestore, endRestore } from '../captures/index.ts'
 import { stopDock } from '../docks/index.ts'
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
@@ -18,7 +19,6 @@ import { defaultCopySettings } from './copy-settings.ts'
 import { drillNext } from './drill-copies.ts'
 import { evictCaptures } from './evict-captures.ts'
 import { ensureCapture } from './restore-copy.ts'
-import { beginRestore, endRestore } from './restore-store.ts'
 
 const { ageMs, drillAgainMs } = defaultCopySettings
 

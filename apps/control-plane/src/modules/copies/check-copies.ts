@@ -3,6 +3,7 @@
  * with missing objects is made again if a host keeps the capture. Otherwise its Snapshot fails.
  */
 import { sql } from 'kysely'
+import { failUnkeptSnapshots } from '../captures/index.ts'
 import { markCopiesChecked } from '../lineage/index.ts'
 import { type CopyContext, manifestKey } from './copy-context.ts'
 import { recordDamage } from './drill-store.ts'
@@ -56,12 +57,11 @@ const checkOrganization = async (context: CopyContext, organizationId: string): 
   const broken = rows.filter((copy) => copy.usesMissing || !keys.has(manifestKey(organizationId, copy.id)))
   for (const copy of broken)
     await recordDamage(db, copy, { chunkNames: names, chunkKeys: missing.map(({ key }) => key) }, clock.now())
-  const lost = await sql<{ id: string }>`
-    update snapshots s set status = 'failed' from copies c
-    where c.snapshot_id = s.id and c.id = any(${broken.map(({ id }) => id)}::uuid[]) and s.status = 'completed'
-      and s.host_id is null and not exists (select 1 from snapshot_restores r where r.snapshot_id = s.id)
-    returning s.id`.execute(db)
-  for (const { id } of lost.rows)
+  const lost = await failUnkeptSnapshots(
+    db,
+    broken.map(({ snapshotId }) => snapshotId),
+  )
+  for (const id of lost)
     logger.error(
       { snapshotId: id, organizationId },
       'objects of a copy were removed since the backup and no host keeps the capture; the Snapshot has failed',

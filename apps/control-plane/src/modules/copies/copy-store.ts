@@ -2,7 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { captureKeepers } from '../hosts/index.ts'
+import { captureKeepers, recordCopied } from '../captures/index.ts'
 
 export type DueSnapshot = { id: string; organizationId: string; hostId: string }
 export type Copy = { id: string; organizationId: string; snapshotId: string }
@@ -123,8 +123,7 @@ export async function publishCopy(
       added_bytes = ${facts.addedBytes}, verified_at = ${facts.now}
       where id = ${copy.id} and lease_owner = ${facts.owner} and verified_at is null`.execute(tx)
     if (published.numAffectedRows !== 1n) throw new CopyLost(copy.id)
-    await sql`update snapshots set copied_at = ${facts.now}
-      where id = ${copy.snapshotId} and status = 'completed'`.execute(tx)
+    await recordCopied(tx, copy.snapshotId, facts.now)
   })
 }
 

@@ -1,5 +1,6 @@
 /** The background work on copies: making them, restore drills, eviction of captures and sweeps. */
 import { createTimers } from '../../engine/index.ts'
+import { deleteUnfinishedRestores } from '../captures/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { checkCopies } from './check-copies.ts'
 import { createCopier } from './copier.ts'
@@ -10,7 +11,6 @@ import { evictCaptures } from './evict-captures.ts'
 import { listFiles } from './list-files.ts'
 import { removeCopies } from './remove-copies.ts'
 import { captureHost, ensureCapture } from './restore-copy.ts'
-import { deleteUnfinishedRestores } from './restore-store.ts'
 import { sweepStrayObjects } from './stray-objects.ts'
 import { sweepCopies, sweepZeroRetention } from './sweep-copies.ts'
 

@@ -1,7 +1,8 @@
 /** The SQL of restore drills. */
 import { type RawBuilder, sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
-import { anyCaptureKeeper, captureKeepers, hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
+import { captureKeepers, forgetKeeper, recordUncopied } from '../captures/index.ts'
+import { saveCaptureOrders } from '../hosts/index.ts'
 import type { Copy } from './copy-store.ts'
 
 export type DrilledCopy = Copy & {
@@ -61,10 +62,7 @@ export function recordDamage(
       update copies c set drilled_at = ${now}, damaged_at = coalesce(damaged_at, ${now})
       where ${damagedCopies(copy, damage)} returning c.snapshot_id as "snapshotId"`.execute(tx)
     const ids = marked.rows.map(({ snapshotId }) => snapshotId)
-    const again = await sql<{ id: string }>`
-      update snapshots s set copied_at = null, host_id = ${anyCaptureKeeper}
-      where s.id = any(${ids}::uuid[]) and ${anyCaptureKeeper} is not null returning s.id`.execute(tx)
-    const madeAgain = again.rows.map(({ id }) => id)
+    const madeAgain = await recordUncopied(tx, ids)
     await sql`delete from copies where snapshot_id = any(${madeAgain}::uuid[])`.execute(tx)
     await sql`delete from copy_chunks where organization_id = ${copy.organizationId}
       and object_key = any(${damage.chunkKeys}::text[])`.execute(tx)
@@ -77,13 +75,11 @@ export function recordDamage(
  * nothing while a restore to the host is in progress.
  */
 export async function giveUpCapture(db: Db, copy: Copy, hostId: string, now: Date): Promise<void> {
+  const [named, other] = forgetKeeper(hostId, sql`held`)
   await sql`with held as (select s.id from snapshots s
       where s.id = ${copy.snapshotId} and s.copied_at is not null and not exists (select 1 from snapshot_restores r
         where r.snapshot_id = s.id and r.host_id = ${hostId} and r.state = 'restoring') for update),
-    unnamed as (update snapshots s set host_id = ${hostIdWithout(hostId)} from held h
-      where s.id = h.id and s.host_id = ${hostId} returning s.id),
-    forgotten as (delete from snapshot_restores r using held h
-      where r.snapshot_id = h.id and r.host_id = ${hostId} and r.state = 'kept' returning h.id)
+    unnamed as (${named}), forgotten as (${other})
     ${saveCaptureOrders(sql`(select id, ${hostId}::uuid as host_id from unnamed union select id, ${hostId}::uuid from forgotten)`, now)}`.execute(
     db,
   )

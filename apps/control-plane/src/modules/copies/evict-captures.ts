@@ -4,7 +4,8 @@
  */
 import { newOperationId } from '@dock/foundation'
 import { sql } from 'kysely'
-import { hostIdWithout, saveCaptureOrders } from '../hosts/index.ts'
+import { forgetKeeper } from '../captures/index.ts'
+import { saveCaptureOrders } from '../hosts/index.ts'
 import type { CopyContext } from './copy-context.ts'
 
 /** Used share of the pool above which captures are evicted. */
@@ -38,8 +39,9 @@ const crowdedHosts = async ({ db, gateway }: Context): Promise<CrowdedHost[]> =>
  * Removes the records of captures on the host, so that no operation starts to use them. Orders the host to remove the
  * captures and returns their ids.
  */
-const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string[]> =>
-  (
+const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string[]> => {
+  const [named, other] = forgetKeeper(host.id, sql`chosen`)
+  return (
     await sql<{ id: string }>`
       with kept as (
         select id from snapshots where host_id = ${host.id}
@@ -56,13 +58,11 @@ const giveUp = async ({ db, clock }: Context, host: CrowdedHost): Promise<string
             and (o.dock_id = s.dock_id or o.data::text like '%' || s.id::text || '%'))
         order by coalesce(s.used_at, s.created_at) limit ${Math.min(host.tooMany, excessAtOnceMax)}
         for update of s skip locked),
-      unnamed as (update snapshots s set host_id = ${hostIdWithout(host.id)}
-        from chosen c where s.id = c.id and s.host_id = ${host.id}),
-      forgotten as (delete from snapshot_restores r using chosen c
-        where r.snapshot_id = c.id and r.host_id = ${host.id}),
+      unnamed as (${named}), forgotten as (${other}),
       ordered as (${saveCaptureOrders(sql`(select id, ${host.id}::uuid as host_id from chosen)`, clock.now())})
       select id from chosen`.execute(db)
   ).rows.map(({ id }) => id)
+}
 
 /** Runs one round over the crowded hosts and returns how many captures were evicted. A timer repeats it. */
 export async function evictCaptures(context: Context): Promise<number> {

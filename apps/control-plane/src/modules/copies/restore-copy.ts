@@ -1,9 +1,6 @@
 /** Restores captures to hosts from their copies. The host verifies every chunk before it keeps the capture. */
 import { encodeChunk, encodeEnd, type Manifest, openManifest, serialiseCopyKeys } from '@dock/copy-format'
 import { sql } from 'kysely'
-import { type CopyContext, manifestKey } from './copy-context.ts'
-import { copyKeys } from './copy-keys.ts'
-import { type Copy, chunkObjects, verifiedCopy } from './copy-store.ts'
 import {
   beginRestore,
   type CapturePlace,
@@ -11,7 +8,10 @@ import {
   findLinkedKeeper,
   finishRestore,
   recordCaptureUse,
-} from './restore-store.ts'
+} from '../captures/index.ts'
+import { type CopyContext, manifestKey } from './copy-context.ts'
+import { copyKeys } from './copy-keys.ts'
+import { type Copy, chunkObjects, verifiedCopy } from './copy-store.ts'
 
 /** Number of objects that are read ahead while the host writes. */
 const readAhead = 3

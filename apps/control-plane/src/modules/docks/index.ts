@@ -6,7 +6,7 @@ export { createDock } from './boot/create-dock.ts'
 export { resumeDock } from './boot/resume-dock.ts'
 export type { DockRow } from './core/dock.ts'
 export { claimDock, saveOperation } from './core/dock-claim.ts'
-export { completeOperation, holdDock } from './core/dock-commit.ts'
+export { completeOperation, gate, hasRow, holdDock, moved } from './core/dock-commit.ts'
 export { findVisibleDock } from './core/dock-store.ts'
 export {
   barsMembers,
@@ -16,6 +16,7 @@ export {
 } from './core/environment-gate.ts'
 export { explainFailure } from './core/explain-failure.ts'
 export { latestSnapshot } from './core/kept-snapshot.ts'
+export { recordDeletedSnapshot, recordNewSnapshot } from './core/last-snapshot.ts'
 export { blockIfInherited, findLostTimeCapture, type LostTimeParts } from './core/lost-time.ts'
 export { removeCapture } from './core/remove-from-host.ts'
 export { retryWhenHostReconnects } from './core/retry-when-host-reconnects.ts'

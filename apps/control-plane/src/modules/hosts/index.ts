@@ -25,7 +25,6 @@ export {
   setupOutcome,
   startDock as startDockMessage,
 } from '@dock/host-protocol'
-export { anyCaptureKeeper, captureKeepers, hostIdWithout, otherKeeper } from './capture-keepers.ts'
 export { createHostsModule, type HostsContext, type HostsModule } from './create-hosts-module.ts'
 export { deleteQuarantined } from './delete-quarantined.ts'
 export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reactions.ts'
@@ -51,7 +50,8 @@ export {
   hostCandidate,
   type PlacementPolicy,
   type PlacementRequest,
-  reserveSize,
+  releaseRoom,
+  reserveRoom,
   throwNoPlacement,
 } from './placement.ts'
 export {

@@ -76,12 +76,27 @@ export function hostCandidate(
   for no key update ${passesHeld ? sql`skip locked` : sql``}`
 }
 
-/** SQL `set` list that adds a Dock to the reservations of the row `hosts`. */
-export function reserveSize(
+/**
+ * SQL that reserves room for a Dock on the hosts of the relation `hosts`, which has the column `id`, if `given` holds.
+ * Returns `id`, `runtime` and `image_versions` of each host.
+ */
+export function reserveRoom(
   r: Pick<PlacementRequest, 'cpus' | 'memoryMiB' | 'diskGiB'>,
+  hosts: RawBuilder<unknown>,
+  given: RawBuilder<boolean> = sql<boolean>`true`,
 ): RawBuilder<unknown> {
-  return sql`reserved_cpus = hosts.reserved_cpus + ${r.cpus}, reserved_memory_mib = hosts.reserved_memory_mib + ${r.memoryMiB},
-    reserved_disk_gib = hosts.reserved_disk_gib + ${r.diskGiB}, reserved_slots = hosts.reserved_slots + 1`
+  return sql`update hosts h set reserved_cpus = h.reserved_cpus + ${r.cpus},
+      reserved_memory_mib = h.reserved_memory_mib + ${r.memoryMiB},
+      reserved_disk_gib = h.reserved_disk_gib + ${r.diskGiB}, reserved_slots = h.reserved_slots + 1
+    from ${hosts} c where h.id = c.id and ${given} returning h.id, h.runtime, h.image_versions`
+}
+
+/** SQL that releases the room of `docks`, a relation with the columns `host_id`, `cpus`, `memory_mib` and `disk_gib`. */
+export function releaseRoom(docks: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`update hosts h set reserved_cpus = h.reserved_cpus - r.cpus,
+      reserved_memory_mib = h.reserved_memory_mib - r.memory_mib,
+      reserved_disk_gib = h.reserved_disk_gib - r.disk_gib, reserved_slots = h.reserved_slots - 1
+    from ${docks} r where h.id = r.host_id`
 }
 
 /** Always throws: the `ServiceError` that says why {@link hostCandidate} found no host. */

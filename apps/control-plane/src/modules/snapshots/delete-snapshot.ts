@@ -12,11 +12,15 @@ import {
   unblockOperationOfDock,
 } from '../../engine/index.ts'
 import type { Visitor } from '../accounts/index.ts'
+import { deleteSnapshotRow } from '../captures/index.ts'
 import {
   causedBy,
   completeOperation,
   explainFailure,
+  gate,
+  hasRow,
   holdDock,
+  recordDeletedSnapshot,
   removeCapture,
   runOperationForResponse,
   saveOperation,
@@ -127,15 +131,13 @@ export function createSnapshotDeleteSaga(options: {
     ],
     finish: async (operation) => {
       const { dockId, targetId, organizationId } = operation
+      const snapshot = { id: targetId, organizationId }
       const now = clock.now()
       const orders = operation.data.orders ?? []
       const result = await sql<{ id: string }>`
         with ${holdDock(dockId)}, gate as (${completeOperation(operation, owner, null, now)}),
-        gone as (delete from snapshots where id = ${targetId} and organization_id = ${organizationId}
-          and exists (select 1 from gate) returning id),
-        changed as (update docks set last_snapshot_at = (select max(s.created_at) from snapshots s
-            where s.dock_id = ${dockId} and s.status = 'completed' and s.id <> ${targetId})
-          where id = ${dockId} and organization_id = ${organizationId} and exists (select 1 from gone)),
+        gone as (${deleteSnapshotRow(snapshot, hasRow(gate))}),
+        changed as (${recordDeletedSnapshot({ ...snapshot, dockId }, hasRow(sql`gone`))}),
         ordered as (${saveHostOrders(orders, now, sql`select 1 from gone`)})
         select id from gate`.execute(db)
       if (result.rows.length === 0) throw new LeaseLost(operation.id)

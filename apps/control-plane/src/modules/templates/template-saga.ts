@@ -5,13 +5,17 @@ import { sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 import { type EmptyData, emptyData, firstVersion, LeaseLost, type Saga } from '../../engine/index.ts'
+import { endSavingSnapshot } from '../captures/index.ts'
 import {
   blockIfInherited,
   completeOperation,
   explainFailure,
   findLostTimeCapture,
+  gate,
+  hasRow,
   holdDock,
   type LostTimeParts,
+  recordNewSnapshot,
   retryWhenHostReconnects,
 } from '../docks/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../hosts/index.ts'
@@ -72,10 +76,11 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
         holdDock(operation.dockId),
         sql`gate as (${completeOperation(operation, owner, null, now)})`,
         // Only the holder of the lease may complete the Snapshot: another process may be about to order its capture away.
-        sql`snap as (update snapshots set status = 'completed', size_bytes = ${sizeBytes}::bigint
-        where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
-        sql`dock as (update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
-        where id = ${operation.dockId} and ${data.live} and exists (select 1 from gate))`,
+        sql`snap as (${endSavingSnapshot(
+          { id: data.live ? data.snapshotId : null, status: 'completed', sizeBytes: sizeBytes ?? 0 },
+          hasRow(gate),
+        )})`,
+        ...(data.live ? [sql`dock as (${recordNewSnapshot(operation.dockId, now, hasRow(gate))})`] : []),
         ...publishTemplate({ ...template, sizeBytes }, now),
       ]
       const result = await sql`with ${sql.join(parts, sql`, `)} select id from gate`.execute(db)
@@ -94,8 +99,15 @@ export function createSaveTemplateSaga({ db, clock, gateway, owner, origins }: O
       const parts = [
         holdDock(operation.dockId),
         sql`gate as (${completeOperation(operation, owner, error, now)})`,
-        sql`snap as (update snapshots set status = 'failed', host_id = case when ${ofLostTime} then null else host_id end
-        where id = ${data.snapshotId} and ${data.live} and status = 'saving' and exists (select 1 from gate))`,
+        sql`snap as (${endSavingSnapshot(
+          {
+            id: data.live ? data.snapshotId : null,
+            status: 'failed',
+            sizeBytes: 0,
+            forgetsHost: ofLostTime,
+          },
+          hasRow(gate),
+        )})`,
         failTemplate(data.templateId, now),
         sql`ordered as (${saveHostOrders(leftovers, now, sql`select 1 from gate`)})`,
       ]

@@ -2,7 +2,7 @@
 import { limits, type TemplateStatus } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db, Tx } from '../../database/database.ts'
-import { barsMembers, hasConnectors } from '../docks/index.ts'
+import { barsMembers, gate, hasConnectors, hasRow, moved } from '../docks/index.ts'
 import { type Limits, requireRoomForTemplate } from '../limits/index.ts'
 
 export type TemplateRow = {
@@ -159,7 +159,7 @@ export function insertTemplate(template: NewTemplate): RawBuilder<unknown> {
     connectors, created_at, updated_at)
   select ${template.id}::uuid, ${template.organizationId}::uuid, ${template.name}, ${template.sourceDockId}::uuid,
     ${template.snapshotId}::uuid, 'saving', ${template.image}, ${template.diskGiB}::int, ${template.runtime},
-    ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from moved)`
+    ${template.connectors}::boolean, ${template.now}::timestamptz, ${template.now}::timestamptz from ${moved})`
 }
 
 /**
@@ -172,15 +172,15 @@ export function publishTemplate(
 ): RawBuilder<unknown>[] {
   return [
     sql`replaced as (delete from templates where organization_id = ${template.organizationId}
-    and name = ${template.name} and status <> 'saving' and exists (select 1 from gate) returning id)`,
+    and name = ${template.name} and status <> 'saving' and ${hasRow(gate)} returning id)`,
     sql`published as (update templates t set status = 'ready', updated_at = ${now},
     size_bytes = coalesce(${template.sizeBytes}::bigint, (select size_bytes from snapshots where id = t.snapshot_id))
-    where id = ${template.id} and exists (select 1 from gate) and (select count(*) from replaced) >= 0)`,
+    where id = ${template.id} and ${hasRow(gate)} and (select count(*) from replaced) >= 0)`,
   ]
 }
 
 /** SQL `name as (…)` that marks a Template as failed. */
 export function failTemplate(id: string, now: Date): RawBuilder<unknown> {
   return sql`failed as (update templates set status = 'failed', updated_at = ${now}
-    where id = ${id} and exists (select 1 from gate))`
+    where id = ${id} and ${hasRow(gate)})`
 }

@@ -2,9 +2,16 @@
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { OperationError, OperationRow, SagaStep } from '../../../engine/index.ts'
+import {
+  completeDrivenOperation,
+  type OperationError,
+  type OperationRow,
+  type SagaStep,
+} from '../../../engine/index.ts'
+import { endSavingSnapshot, type SavedSnapshot } from '../../captures/index.ts'
 import { type HostGateway, type OrderForHost, saveHostOrders } from '../../hosts/index.ts'
-import { afterHeld, holdDock } from '../core/dock-commit.ts'
+import { afterHeld, hasRow, holdDock } from '../core/dock-commit.ts'
+import { recordNewSnapshot } from '../core/last-snapshot.ts'
 import { blockIfInherited, findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
 import { retryWhenHostReconnects } from '../core/retry-when-host-reconnects.ts'
 import { type BranchData, hostOf, type StartData } from './start-data.ts'
@@ -28,7 +35,6 @@ export function createBranchSource(parts: {
     const { source } = operation.data
     if (!source) return
     const now = clock.now()
-    const size = source.sizeBytes ?? 0
     const ofLostTime = failure !== null && (await origins.isOfLostTime(operation.id))
     // A failed capture may still exist on the host, so the host is ordered to remove it. If the capture may date from
     // before a database restore, it is not removed: its row names no host, so the next inventory puts it in quarantine.
@@ -36,19 +42,22 @@ export function createBranchSource(parts: {
       failure && source.live && operation.hostId !== null && !ofLostTime
         ? [{ hostId: operation.hostId, kind: 'capture', thingId: source.snapshotId, generation: 0 }]
         : []
+    const saved: SavedSnapshot = {
+      id: source.snapshotId,
+      status: failure ? 'failed' : 'completed',
+      sizeBytes: source.sizeBytes ?? 0,
+      forgetsHost: ofLostTime,
+    }
     await sql`
-      with ${holdDock(source.dockId)}, done as (update operations set status = 'completed', updated_at = ${now},
-        error = ${failure && JSON.stringify(failure)}::jsonb
-        where id = ${source.operationId} and driven and status <> 'completed' and ${afterHeld} returning id),
-      snap as (update snapshots set status = ${failure ? 'failed' : 'completed'}, size_bytes = ${size},
-        host_id = case when ${ofLostTime} then null else host_id end
-        where id = ${source.snapshotId} and status = 'saving' and exists (select 1 from done) returning id),
+      with ${holdDock(source.dockId)}, done as (${completeDrivenOperation(source.operationId, failure, { given: afterHeld, now })}),
+      snap as (${endSavingSnapshot(saved, hasRow(sql`done`))}),
       ordered as (${saveHostOrders(leftovers, now, sql`select 1 from snap`)}),
       -- An upgrade may have put files on the source since the branch was claimed, so its marks are copied again.
       marked as (update docks b set marks = array(select distinct unnest(b.marks || s.marks)) from docks s
         where b.id = ${operation.targetId} and s.id = ${source.dockId} and ${source.live && !failure})
-      update docks set last_snapshot_at = ${now}, billing_paused_at = null, updated_at = ${now}
-      where id = ${source.dockId} and ${source.live && !failure} and exists (select 1 from done)`.execute(db)
+      ${recordNewSnapshot(source.dockId, now, sql<boolean>`(${source.live && !failure} and ${hasRow(sql`done`)})`)}`.execute(
+      db,
+    )
   }
 
   const capture: SagaStep<BranchData> = {

@@ -4,7 +4,7 @@
  */
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { LeaseLost, type OperationRow } from '../../../engine/index.ts'
+import { LeaseLost, moveOperation, type OperationRow } from '../../../engine/index.ts'
 import {
   type HostGateway,
   HostRefused,
@@ -13,12 +13,13 @@ import {
   type OrderForHost,
   type PlacementPolicy,
   type PlacementRequest,
-  reserveSize,
+  releaseRoom,
+  reserveRoom,
   type StartDock,
   type StartFailures,
   saveHostOrders,
 } from '../../hosts/index.ts'
-import { afterHeld, afterSpot, holdDock, holdHost } from '../core/dock-commit.ts'
+import { afterHeld, afterSpot, holdDock, holdHost, moved } from '../core/dock-commit.ts'
 import type { StartData } from './start-data.ts'
 
 export type MoveParts = {
@@ -77,7 +78,7 @@ export async function moveStart(
   const request = await placementOf(parts, operation, source)
   if (request === null || request.linked.length === 0) return false
   const order: OrderForHost = { hostId: from, kind: 'start', thingId: dockId, generation }
-  const moved = await sql<{ held: boolean; hostId: string | null }>`
+  const result = await sql<{ held: boolean; hostId: string | null }>`
     with ${holdDock(dockId)},
     mine as (select id from operations where id = ${operation.id} and lease_owner = ${owner}
       and status <> 'completed' and ${afterHeld} for update),
@@ -88,18 +89,13 @@ export async function moveStart(
           else (select h.image_versions ->> ${request.image}::text from hosts h where h.id = c.id) end
       from candidate c where d.id = ${dockId} and d.generation = ${generation} and d.placed
         and d.state = 'provisioning' returning d.id, d.host_id),
-    told as (update operations o set host_id = m.host_id,
-        data = o.data || jsonb_build_object('movedFrom', ${from}::text)
-      from moved m where o.id = ${operation.id}),
-    placed as (update hosts set ${reserveSize(request)} from moved m where hosts.id = m.host_id),
-    released as (update hosts set reserved_cpus = hosts.reserved_cpus - ${request.cpus},
-        reserved_memory_mib = hosts.reserved_memory_mib - ${request.memoryMiB},
-        reserved_disk_gib = hosts.reserved_disk_gib - ${request.diskGiB},
-        reserved_slots = hosts.reserved_slots - 1
-      where hosts.id = ${from} and exists (select 1 from moved)),
+    told as (${moveOperation(operation.id, moved, { movedFrom: from })}),
+    placed as (${reserveRoom(request, sql`(select host_id as id from ${moved})`)}),
+    released as (${releaseRoom(sql`(select ${from}::uuid as host_id, ${request.cpus}::int as cpus,
+      ${request.memoryMiB}::int as memory_mib, ${request.diskGiB}::int as disk_gib from ${moved})`)}),
     ordered as (${saveHostOrders([order], now, sql`select 1 from moved`)})
     select exists (select 1 from mine) as held, (select host_id from moved) as "hostId"`.execute(db)
-  const { held, hostId } = moved.rows[0]!
+  const { held, hostId } = result.rows[0]!
   if (!held) throw new LeaseLost(operation.id)
   if (hostId === null) return false
   operation.hostId = hostId

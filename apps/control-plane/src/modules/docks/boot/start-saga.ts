@@ -214,7 +214,7 @@ export function createStartSagas(options: Options): Saga[] {
         ${setupAfterStart(data.repositories, isNew, runsSetup)}`,
       also: [
         ...recoveredAlerts(operation, recovery, now),
-        ...(runsSetup ? [insertSetup(operation.cause, now)] : []),
+        ...(runsSetup ? [insertSetup(operation, now)] : []),
       ],
       ...(data.event ? { event: data.event } : {}),
       complete: { operation, owner, error: null },

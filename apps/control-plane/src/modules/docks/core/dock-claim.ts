@@ -7,38 +7,35 @@ import { isReadyDockState, readyDockStates, ServiceError } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import type { OperationRow, OperationRunner, VersionedData } from '../../../engine/index.ts'
+import {
+  insertOperation,
+  type Lease,
+  type OperationRow,
+  type OperationRunner,
+  type VersionedData,
+} from '../../../engine/index.ts'
+import { insertSavingSnapshot } from '../../captures/index.ts'
 import {
   hostCandidate,
   type PlacementPolicy,
   type PlacementRequest,
-  reserveSize,
+  reserveRoom,
   type StartDock,
 } from '../../hosts/index.ts'
 import { type Quota, type QuotaRefusal, quotaCte, quotaError } from '../../limits/index.ts'
 import type { DockRow } from './dock.ts'
-import { afterHeld, afterSpot, holdDock, holdHost, insertChanges, releaseHost } from './dock-commit.ts'
+import {
+  afterHeld,
+  afterSpot,
+  hasRow,
+  holdDock,
+  holdHost,
+  insertChanges,
+  moved,
+  releaseHost,
+} from './dock-commit.ts'
 import { checkedMoves, type DockMove } from './dock-state.ts'
 import { endYieldingOperation } from './yields-to-delete.ts'
-
-export type Lease = { owner: string; until: Date }
-
-/** SQL that inserts an operation. Set `host` to an SQL expression if the host is chosen by the same statement. */
-export function insertOperation(
-  operation: OperationRow<VersionedData>,
-  lease: Lease,
-  now: Date,
-  options: { driven?: boolean; host?: RawBuilder<unknown>; from: RawBuilder<unknown> },
-): RawBuilder<unknown> {
-  return sql`
-  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status,
-    data, cause, driven, lease_owner, lease_until, created_at, updated_at)
-  select ${operation.id}, ${operation.organizationId}::uuid, ${operation.kind}, ${operation.targetType},
-    ${operation.targetId}::uuid, ${operation.dockId}::uuid, ${options.host ?? sql`${operation.hostId}::uuid`},
-    ${operation.generation}::int, 'processing', ${JSON.stringify(operation.data)}::jsonb,
-    ${JSON.stringify(operation.cause)}::jsonb, ${options.driven ?? false}::boolean, ${lease.owner},
-    ${lease.until}::timestamptz, ${now}::timestamptz, ${now}::timestamptz from ${options.from}`
-}
 
 /** Saves an operation that does not lock a Dock. This process holds its lease. */
 export async function saveOperation(
@@ -46,9 +43,8 @@ export async function saveOperation(
   operation: OperationRow<VersionedData>,
 ): Promise<void> {
   const { db, clock, runner } = context
-  await insertOperation(operation, runner.lease(), clock.now(), { from: sql`(values (1)) as one` }).execute(
-    db,
-  )
+  const from = sql`(values (1)) as one`
+  await insertOperation(operation, { from, lease: runner.lease(), now: clock.now() }).execute(db)
 }
 
 /** Another create has already claimed this Dock of the warm pool. */
@@ -142,6 +138,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
   const { dock, operation, key, now, source } = input
   const move: DockMove = { from: null, to: 'provisioning', why: input.why }
   const { by, through } = operation.cause
+  const leased = { lease: input.lease, now }
   const parts = [
     source
       ? sql`held as (select id from docks where id = ${source.operation.dockId}::uuid
@@ -162,8 +159,7 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
             dock_id = excluded.dock_id, operation_id = excluded.operation_id, created_at = excluded.created_at
             where k.created_at <= ${key.keysSince} returning 1)`
       : sql`claim as (select 1 from candidate)`,
-    sql`placed as (update hosts set ${reserveSize(dock)} from candidate c
-      where hosts.id = c.id and exists (select 1 from claim) returning hosts.id, hosts.runtime, hosts.image_versions)`,
+    sql`placed as (${reserveRoom(dock, sql`candidate`, hasRow(sql`claim`))})`,
     sql`born as (insert into docks (id, organization_id, workspace_id, name, image, cpus, memory_mib, disk_gib, runtime,
         state, state_changed_at, generation, ttl_seconds, environment, environment_id,
         environment_version, env_passes, marks, no_env, from_template, image_version, host_id, placed, has_disk,
@@ -175,18 +171,23 @@ export async function claimNewDock(db: Db, input: NewDock): Promise<ClaimOutcome
         ${dock.fromTemplate}, ${imageVersion(input)}, placed.id, true, false, 'pending', ${dock.envSealed},
         ${dock.setupScriptSealed}, ${dock.createdBy}, ${now}::timestamptz, ${now}::timestamptz from placed returning *)`,
     sql`changes as (${insertChanges(sql`born`, checkedMoves([move]), { by, through }, now)})`,
-    sql`intent as (${insertOperation(operation, input.lease, now, { host: sql`born.host_id`, from: sql`born` })})`,
+    sql`intent as (${insertOperation(operation, { from: sql`born`, host: sql`born.host_id`, ...leased })})`,
   ]
   if (source) {
     parts.push(
-      sql`hold as (${insertOperation(source.operation, input.lease, now, { driven: true, from: sql`born` })})`,
+      sql`hold as (${insertOperation(source.operation, { from: sql`born`, driven: true, ...leased })})`,
     )
     const snapshot = source.snapshot
     if (snapshot)
-      parts.push(sql`saving as (insert into snapshots
-          (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
-        select ${snapshot.id}::uuid, ${snapshot.dockId}::uuid, ${dock.organizationId}::uuid, 'saving',
-          ${snapshot.runtime}, ${snapshot.hostId}::uuid, ${snapshot.diskGiB}::int, ${now}::timestamptz from born)`)
+      parts.push(
+        sql`saving as (${insertSavingSnapshot(
+          snapshot.id,
+          sql`(select ${snapshot.dockId}::uuid as id, ${dock.organizationId}::uuid as organization_id,
+            ${snapshot.runtime}::text as runtime, ${snapshot.hostId}::uuid as host_id, ${snapshot.diskGiB}::int as disk_gib
+            from born)`,
+          now,
+        )})`,
+      )
   }
   try {
     const result = await sql<
@@ -255,18 +256,14 @@ export async function claimDock(
         and d.state in (${sql.join(last ? [dock.state] : acceptedStates(dock.state))}) and not ${input.unless ?? sql<boolean>`false`}
         ${input.release ? sql`and ${afterSpot}` : sql``}
       returning d.*)`,
-    sql`ended as (${input.removesDisk ? endYieldingOperation(operation, now) : sql`select 1 where false`})`,
+    sql`ended as (${input.removesDisk ? endYieldingOperation(operation, now, hasRow(moved)) : sql`select 1 where false`})`,
     // Only one operation may hold a Dock. Reading `ended` makes the replaced operation end before this one is inserted.
-    sql`intent as (${insertOperation(operation, input.lease, now, {
-      from: sql`moved, (select count(*) from ended) as given_way`,
+    sql`intent as (${insertOperation(operation, {
+      ...{ lease: input.lease, now },
+      from: sql`${moved}, (select count(*) from ended) as given_way`,
       ...(placement ? { host: sql`moved.host_id` } : {}),
     })})`,
-    ...(placement
-      ? [
-          sql`placed as (update hosts set ${reserveSize(placement.request)} from candidate c
-            where hosts.id = c.id and exists (select 1 from moved))`,
-        ]
-      : []),
+    ...(placement ? [sql`placed as (${reserveRoom(placement.request, sql`candidate`, hasRow(moved))})`] : []),
     ...(last ? [sql`changes as (${insertChanges(sql`moved`, moves, { by, through }, now)})`] : []),
     ...(input.release ? [releaseHost(dock.id)] : []),
     ...(input.also ?? []),

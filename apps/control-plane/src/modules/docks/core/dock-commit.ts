@@ -7,7 +7,14 @@ import type { WebhookEventType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
-import { type Cause, LeaseLost, type OperationError, type OperationRow } from '../../../engine/index.ts'
+import {
+  type Cause,
+  completeLeasedOperation,
+  LeaseLost,
+  type OperationError,
+  type OperationRow,
+} from '../../../engine/index.ts'
+import { releaseRoom } from '../../hosts/index.ts'
 import { deleteDockKeysSql } from '../../keys/index.ts'
 import { insertDeliveries } from '../../webhooks/index.ts'
 import type { DockRow } from './dock.ts'
@@ -50,11 +57,8 @@ const joined = (parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> => s
  * statement must contain {@link holdHost} before it.
  */
 export function releaseHost(dockId: string): RawBuilder<unknown> {
-  return sql`released as (
-  update hosts set reserved_cpus = hosts.reserved_cpus - d.cpus,
-    reserved_memory_mib = hosts.reserved_memory_mib - d.memory_mib,
-    reserved_disk_gib = hosts.reserved_disk_gib - d.disk_gib, reserved_slots = hosts.reserved_slots - 1
-  from docks d where d.id = ${dockId} and d.placed and d.host_id = hosts.id and exists (select 1 from moved))`
+  return sql`released as (${releaseRoom(sql`(select d.host_id, d.cpus, d.memory_mib, d.disk_gib from docks d
+    where d.id = ${dockId} and d.placed and ${hasRow(moved)})`)})`
 }
 
 /**
@@ -81,10 +85,7 @@ export function completeOperation(
   error: OperationError | null,
   now: Date,
 ): RawBuilder<unknown> {
-  return sql`
-  update operations set status = 'completed', step = ${operation.step}, data = ${JSON.stringify(operation.data)},
-    error = ${error && JSON.stringify(error)}, lease_until = null, updated_at = ${now}
-  where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed' and ${afterHeld} returning id`
+  return completeLeasedOperation(operation, owner, error, { given: afterHeld, now })
 }
 
 /** SQL that inserts a row into `dock_state_changes` for each move, in order. */

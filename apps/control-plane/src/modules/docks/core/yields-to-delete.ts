@@ -4,14 +4,17 @@
  * because it removes the disk itself, and an operation that is being retried right now keeps its hold on the Dock.
  */
 import { type RawBuilder, sql } from 'kysely'
-import type { OperationRow } from '../../../engine/index.ts'
+import { completeOperationsOfDock, type OperationRow } from '../../../engine/index.ts'
 
 /** SQL predicate: true if `o` is blocked (a recover or a stop, but no delete), so that a delete or forced stop may replace it. */
 export const yieldsToDelete: RawBuilder<boolean> = sql<boolean>`(o.kind <> 'delete' and o.status = 'blocked')`
 
-/** SQL for a claim's CTE `ended`: completes the blocked operation if the claim has changed the Dock (CTE `moved`). */
-export function endYieldingOperation({ id, dockId }: OperationRow, now: Date): RawBuilder<unknown> {
+/** SQL for a claim's CTE `ended`: completes the blocked operation if `given` holds: the claim has changed the Dock. */
+export function endYieldingOperation(
+  { id, dockId }: OperationRow,
+  now: Date,
+  given: RawBuilder<boolean>,
+): RawBuilder<unknown> {
   const error = { code: 'conflict', message: `Operation ${id} replaced it.` }
-  return sql`update operations o set status = 'completed', error = ${JSON.stringify(error)}::jsonb, updated_at = ${now}
-    where o.dock_id = ${dockId}::uuid and ${yieldsToDelete} and exists (select 1 from moved) returning o.id`
+  return completeOperationsOfDock(dockId, error, { given: sql<boolean>`${yieldsToDelete} and ${given}`, now })
 }

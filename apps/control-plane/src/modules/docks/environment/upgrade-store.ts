@@ -3,7 +3,7 @@ import { type DockState, uuid } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
-import { firstVersion, LeaseLost, type OperationRow } from '../../../engine/index.ts'
+import { addToOperationData, firstVersion, type OperationRow } from '../../../engine/index.ts'
 import { bindingColumns } from '../core/environment-gate.ts'
 
 /** The Environment version to which Docks are moved. */
@@ -138,10 +138,7 @@ export async function recordDelivery(
 ): Promise<void> {
   const { data } = operation
   data.begun = { ...data.begun, [id]: generation }
-  const noted = await sql`update operations
-    set data = jsonb_set(data, '{begun}', coalesce(data->'begun', '{}') || jsonb_build_object(${id}::text, ${generation}::int))
-    where id = ${operation.id} and lease_owner = ${owner} and status <> 'completed'`.execute(db)
-  if (noted.numAffectedRows !== 1n) throw new LeaseLost(operation.id)
+  await addToOperationData(db, owner, operation.id, 'begun', { [id]: generation })
 }
 
 /** True if an interrupted delivery may have left the Dock with only part of a version. */

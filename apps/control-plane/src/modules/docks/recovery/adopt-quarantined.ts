@@ -5,13 +5,14 @@
 import { type Clock, newUuid, randomBase32 } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, type Tx, withTransaction } from '../../../database/database.ts'
+import { dockOfSnapshot, saveAdopted } from '../../captures/index.ts'
 import {
   captureIdOf,
   lockQuarantined,
   type Quarantined,
   recordQuarantineDecision,
 } from '../../hosts/index.ts'
-import { dockOfSnapshot, saveAdopted } from './adopted-snapshot.ts'
+import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 
 const gib = 2 ** 30
 
@@ -125,6 +126,7 @@ export function adoptQuarantined(
     const capture = { id: snapshotId, hostId, dockId, organizationId: home, diskGiB: diskGiB(item) }
     const capturedAt = capturedBy(item, now)
     await saveAdopted(tx, { ...capture, capturedAt, sizeBytes: sizeBytes ?? 0 }, now)
+    await updateLastSnapshotAt(tx, [dockId], now)
     await recordQuarantineDecision(tx, id, 'adopted', now)
     await sql`select pg_notify('snapshot_completed', '')`.execute(tx)
     return { dockId, snapshotId, organizationId: home, isNewDock: known === null }

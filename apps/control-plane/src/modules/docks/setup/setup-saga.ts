@@ -9,8 +9,8 @@ import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
 import {
-  type Cause,
   firstVersion,
+  insertOperation,
   LeaseLost,
   OperationBlocked,
   type OperationRow,
@@ -18,7 +18,7 @@ import {
 } from '../../../engine/index.ts'
 import type { Sealer } from '../../../sealing/index.ts'
 import { type HostGateway, HostRefused, type SetupOutcome } from '../../hosts/index.ts'
-import { completeOperation, holdDock } from '../core/dock-commit.ts'
+import { completeOperation, holdDock, moved } from '../core/dock-commit.ts'
 import { explainFailure } from '../core/explain-failure.ts'
 import { isTransientHostFailure } from '../core/is-transient-host-failure.ts'
 import { organizationOwner } from '../core/sealed-columns.ts'
@@ -56,14 +56,20 @@ type SetupOperation = OperationRow<SetupData>
 
 const noResult: SetupData = { dataVersion: 1 }
 
-/** CTE `setup` for the commit that makes the Dock ready: inserts the job, which any process may take. */
-export function insertSetup(cause: Cause, now: Date): RawBuilder<unknown> {
-  return sql`setup as (
-  insert into operations (id, organization_id, kind, target_type, target_id, dock_id, host_id, generation, status, data,
-    cause, created_at, updated_at)
-  select ${newOperationId()}, organization_id, 'setup', 'dock', id, null, host_id, generation, 'pending',
-    ${JSON.stringify(noResult)}::jsonb,
-    ${JSON.stringify(cause)}::jsonb, ${now}::timestamptz, ${now}::timestamptz from moved)`
+/** CTE `setup` for the commit that makes the Dock ready after this boot: inserts the job, which any process may take. */
+export function insertSetup(boot: OperationRow, now: Date): RawBuilder<unknown> {
+  const job: SetupOperation = {
+    ...{ id: newOperationId(), organizationId: boot.organizationId, kind: 'setup', cause: boot.cause },
+    ...{
+      targetType: 'dock',
+      targetId: boot.targetId,
+      dockId: null,
+      hostId: null,
+      generation: boot.generation,
+    },
+    ...{ status: 'pending', step: null, undoing: false, data: noResult, error: null },
+  }
+  return sql`setup as (${insertOperation(job, { from: moved, host: sql`host_id`, lease: null, now })})`
 }
 
 /**

@@ -4,9 +4,11 @@ import { newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Cause, type OperationRow, unblockOperationOfDock } from '../../../engine/index.ts'
 import { retentionEnabled, type Visitor } from '../../accounts/index.ts'
+import { failSavingSnapshots, insertSavingSnapshot } from '../../captures/index.ts'
 import { isHostLost, saveCaptureOrders } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { claimDock } from '../core/dock-claim.ts'
+import { hasRow, moved } from '../core/dock-commit.ts'
 import { stoppableStates } from '../core/dock-state.ts'
 import { dockCaptures, dueDocks } from '../core/dock-store.ts'
 import { causedBy, type DockContext, newDockOperation, requireDock } from '../dock-context.ts'
@@ -143,19 +145,11 @@ const claimStop = async (
       // The replaced stop may have left a capture on the lost host: fail its Snapshot and order the capture's removal.
       ...(state === 'archiving'
         ? [
-            sql`unsaved as (update snapshots set status = 'failed'
-              where dock_id = ${id} and status = 'saving' and exists (select 1 from moved) returning id, host_id)`,
+            sql`unsaved as (${failSavingSnapshots(id, hasRow(moved))})`,
             sql`unkept as (${saveCaptureOrders(sql`unsaved`, now)})`,
           ]
         : []),
-      ...(snapshotId === null
-        ? []
-        : [
-            sql`saving as (insert into snapshots
-              (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
-              select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib,
-                ${now}::timestamptz from moved)`,
-          ]),
+      ...(snapshotId === null ? [] : [sql`saving as (${insertSavingSnapshot(snapshotId, moved, now)})`]),
     ],
     lease: runner.lease(),
     now,

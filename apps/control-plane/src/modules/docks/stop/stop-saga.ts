@@ -8,6 +8,7 @@ import { type RawBuilder, sql } from 'kysely'
 import * as z from 'zod'
 import type { Db } from '../../../database/database.ts'
 import { firstVersion, OperationBlocked, type OperationRow, type Saga } from '../../../engine/index.ts'
+import { deleteSnapshotsOfDock, endSavingSnapshot } from '../../captures/index.ts'
 import {
   type HostGateway,
   HostUnreachable,
@@ -17,7 +18,7 @@ import {
   saveHostOrders,
 } from '../../hosts/index.ts'
 import { alertStatement } from '../../notifications/index.ts'
-import { commitDock } from '../core/dock-commit.ts'
+import { commitDock, gate, hasRow, moved } from '../core/dock-commit.ts'
 import { findLostTimeCapture, type LostTimeParts } from '../core/lost-time.ts'
 import { removeCapture } from '../core/remove-from-host.ts'
 import { sizeAfterBoot } from '../core/size-after-boot.ts'
@@ -151,10 +152,13 @@ export function createStopSaga(options: {
         release: true,
         complete: { operation, owner, error: null },
         also: [
-          sql`snap as (update snapshots set status = 'completed', size_bytes = ${data.sizeBytes ?? 0}
-            where id = ${data.snapshotId}::uuid and exists (select 1 from moved))`,
-          sql`wiped as (delete from snapshots where dock_id = ${operation.targetId} and ${data.wiped !== undefined}
-            and exists (select 1 from moved))`,
+          sql`snap as (${endSavingSnapshot(
+            { id: data.snapshotId, status: 'completed', sizeBytes: data.sizeBytes ?? 0 },
+            hasRow(moved),
+          )})`,
+          ...(data.wiped
+            ? [sql`wiped as (${deleteSnapshotsOfDock(operation.targetId, hasRow(moved))})`]
+            : []),
           sql`ordered as (${saveHostOrders(data.orders ?? [], now, sql`select 1 from moved`)})`,
         ],
       })
@@ -181,9 +185,15 @@ export function createStopSaga(options: {
             else d.stop_at end`,
         complete: { operation, owner, error },
         also: [
-          sql`snap as (update snapshots set status = ${wentOn ? 'completed' : 'failed'},
-            size_bytes = ${data.sizeBytes ?? 0}, host_id = case when ${ofLostTime && !wentOn} then null else host_id end
-            where id = ${data.snapshotId}::uuid and exists (select 1 from gate))`,
+          sql`snap as (${endSavingSnapshot(
+            {
+              id: data.snapshotId,
+              status: wentOn ? 'completed' : 'failed',
+              sizeBytes: data.sizeBytes ?? 0,
+              forgetsHost: ofLostTime && !wentOn,
+            },
+            hasRow(gate),
+          )})`,
           sql`ordered as (${saveHostOrders(ofLostTime ? [] : capturesOf(data), now, sql`select 1 from gate`)})`,
           ...(wentOn ? [] : [stopRefused(operation, now)]),
         ],

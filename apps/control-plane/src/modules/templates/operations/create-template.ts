@@ -4,7 +4,15 @@ import { isUuid, newUuid } from '@dock/foundation'
 import { sql } from 'kysely'
 import { withTransaction } from '../../../database/database.ts'
 import type { Visitor } from '../../accounts/index.ts'
-import { causedBy, claimDock, latestSnapshot, newDockOperation, requireDock } from '../../docks/index.ts'
+import { insertSavingSnapshot } from '../../captures/index.ts'
+import {
+  causedBy,
+  claimDock,
+  latestSnapshot,
+  moved,
+  newDockOperation,
+  requireDock,
+} from '../../docks/index.ts'
 import type { TemplateContext } from '../template-context.ts'
 import type { SaveData } from '../template-saga.ts'
 import { findSavingRefusal, findTemplate, insertTemplate } from '../template-store.ts'
@@ -66,9 +74,7 @@ export async function createTemplate(
     now,
   })
   // The Template refers to this Snapshot in the same statement. PostgreSQL checks foreign keys at the end of a statement.
-  const saving = sql`snap as (insert into snapshots
-      (id, dock_id, organization_id, status, runtime, host_id, disk_gib, created_at)
-    select ${snapshotId}::uuid, id, organization_id, 'saving', runtime, host_id, disk_gib, ${now}::timestamptz from moved)`
+  const saving = sql`snap as (${insertSavingSnapshot(snapshotId, moved, now)})`
   const claimed = await withTransaction(db, async (tx) => {
     const refusal = await findSavingRefusal(tx, organizationId, body.name, context.limits)
     if (refusal) throw new ServiceError(refusal)

@@ -1,7 +1,8 @@
 /** The only SQL that records on which hosts a Snapshot's capture was restored from its copy. */
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { captureKeepers, endHostOrder, hostIdWithout } from '../hosts/index.ts'
+import { endHostOrder } from '../hosts/index.ts'
+import { captureKeepers, hostIdWithout } from './capture-keepers.ts'
 
 export type CapturePlace = { snapshotId: string; hostId: string }
 

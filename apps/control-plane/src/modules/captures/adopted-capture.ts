@@ -1,7 +1,7 @@
 /** Saves a capture that is adopted from quarantine as a Snapshot. The caller must have locked the Dock's row. */
 import { sql } from 'kysely'
-import type { Tx } from '../../../database/database.ts'
-import { endHostOrder } from '../../hosts/index.ts'
+import type { Tx } from '../../database/database.ts'
+import { endHostOrder } from '../hosts/index.ts'
 
 export type AdoptedCapture = {
   id: string
@@ -60,13 +60,11 @@ const insert = async (tx: Tx, capture: AdoptedCapture): Promise<void> => {
 
 /** Saves the Snapshot and cancels any order to remove its capture. Throws if the Snapshot is still being saved. */
 export async function saveAdopted(tx: Tx, capture: AdoptedCapture, now: Date): Promise<void> {
-  const { id, hostId, dockId } = capture
+  const { id, hostId } = capture
   if ((await dockOfSnapshot(tx, id)) === null) await insert(tx, capture)
   else if (!(await completeExisting(tx, capture, now)))
     throw new Error(
       `Snapshot ${id} is still being saved. Adopt the entry again when it is completed or failed.`,
     )
   await endHostOrder(tx, { hostId, kind: 'capture', thingId: id, generation: 0 })
-  await sql`update docks set updated_at = ${now}, last_snapshot_at = (select max(s.created_at) from snapshots s
-      where s.dock_id = ${dockId} and s.status = 'completed') where id = ${dockId}`.execute(tx)
 }
