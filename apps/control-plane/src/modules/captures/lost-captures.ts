@@ -4,8 +4,8 @@ import type { Tx } from '../../database/database.ts'
 import { otherKeeper } from './capture-keepers.ts'
 
 /**
- * Fails the Snapshots whose only capture is on the host, and returns their Docks, one entry for each Snapshot. If another
- * host keeps a capture too, its Snapshot names that host instead.
+ * Fails the Snapshots without a copy whose only capture is on the host, and returns their Docks, one entry for each
+ * Snapshot. A Snapshot whose capture another host keeps too names that host instead.
  */
 export async function failCapturesOfHost(tx: Tx, hostId: string, now: Date): Promise<string[]> {
   await sql`update snapshots s set host_id = ${otherKeeper(hostId)}

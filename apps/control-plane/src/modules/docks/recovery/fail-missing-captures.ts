@@ -4,7 +4,7 @@ import { recordMissingCaptures } from '../../captures/index.ts'
 import { updateLastSnapshotAt } from '../core/last-snapshot.ts'
 import type { DockContext } from '../dock-context.ts'
 
-/** Does this for one host, whose inventory lists the captures `there`. See {@link recordMissingCaptures}. */
+/** Updates the Snapshots of a host that keeps the captures `there`, and their Docks. See {@link recordMissingCaptures}. */
 export function failMissingCaptures(
   { db, logger }: Pick<DockContext, 'db' | 'logger'>,
   hostId: string,

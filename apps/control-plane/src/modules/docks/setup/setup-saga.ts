@@ -59,15 +59,20 @@ const noResult: SetupData = { dataVersion: 1 }
 /** CTE `setup` for the commit that makes the Dock ready after this boot: inserts the job, which any process may take. */
 export function insertSetup(boot: OperationRow, now: Date): RawBuilder<unknown> {
   const job: SetupOperation = {
-    ...{ id: newOperationId(), organizationId: boot.organizationId, kind: 'setup', cause: boot.cause },
-    ...{
-      targetType: 'dock',
-      targetId: boot.targetId,
-      dockId: null,
-      hostId: null,
-      generation: boot.generation,
-    },
-    ...{ status: 'pending', step: null, undoing: false, data: noResult, error: null },
+    id: newOperationId(),
+    organizationId: boot.organizationId,
+    kind: 'setup',
+    targetType: 'dock',
+    targetId: boot.targetId,
+    dockId: null,
+    hostId: boot.hostId,
+    generation: boot.generation,
+    status: 'pending',
+    step: null,
+    undoing: false,
+    data: noResult,
+    cause: boot.cause,
+    error: null,
   }
   return sql`setup as (${insertOperation(job, { from: moved, host: sql`host_id`, lease: null, now })})`
 }
