@@ -1,6 +1,6 @@
 /**
- * script/prove ssrf: tries to make a webhook reach an address that is not public, at creation, at delivery and at the
- * retry. Runs in a network of its own, in which every address answers, with a name server and a certificate authority
+ * script/prove ssrf: tries to make a webhook reach an address that is not public: at creation, delivery, retry, test and
+ * redelivery, by the guard alone and through the product's routes. Runs in a network of its own, in which every address answers, with a name server and a certificate authority
  * of its own, and proxies in the environment. The kernel counts packets: not one may leave for a forbidden address. As
  * a control, an unguarded delivery to each range is counted, and a guarded one to public addresses arrives. Needs root.
  */
@@ -16,6 +16,7 @@ import { isInOwnNetwork, nameServer, runInOwnNetwork } from './hostile/own-netwo
 import { createReport } from './hostile/report.ts'
 import { type NameServer, startNameServer } from './ssrf/name-server.ts'
 import { deliverUnguarded, layNetwork, readCounts, sendDatagram } from './ssrf/network.ts'
+import { startProduct } from './ssrf/product.ts'
 import { post, stages } from './ssrf/stages.ts'
 import { domain, receiverAddresses, ssrfVectors } from './ssrf/vectors.ts'
 
@@ -181,12 +182,58 @@ const proveOthers = async (names: NameServer): Promise<void> => {
   })
 }
 
+/** The same through the product's routes, with a control that delivers. */
+const proveRoutes = async (names: NameServer): Promise<void> => {
+  const product = await startProduct()
+  const steps = ['test', 'retry', 'redeliver'] as const
+  await withoutStrayPackets(`${ssrfVectors.length} vectors through the routes`, async () => {
+    const problems: string[] = []
+    let refused = 0
+    let failed = 0
+    for (const { kind, reason, url, name, atCreation, later } of ssrfVectors) {
+      if (name !== undefined) names.names.set(name, atCreation)
+      const made = await product.addEndpoint(url)
+      if ('code' in made) {
+        if (kind === 'rebinding' || made.code !== 'validation_error')
+          problems.push(`create: ${kind}, ${reason}, ${url}: ${made.code}`)
+        refused += 1
+        continue
+      }
+      if (kind !== 'rebinding') problems.push(`create: ${kind}, ${reason}, ${url}: accepted`)
+      if (name !== undefined) names.names.set(name, later)
+      for (const step of steps) {
+        const { status, error } = await product[step](made.id)
+        if (status !== null || !error?.includes('public'))
+          problems.push(`${step}: ${url}: ${status} ${error}`)
+        else failed += 1
+      }
+      await product.removeEndpoint(made.id)
+    }
+    return {
+      problems,
+      seen: `${refused} refused at creation, ${failed} attempts to {${steps.join(', ')}} failed`,
+    }
+  })
+  const name = `product.${domain}`
+  names.names.set(name, [receiverAddresses[0]])
+  const made = await product.addEndpoint(`https://${name}/hook`)
+  const control = 'id' in made ? await product.test(made.id) : null
+  report.attack({
+    what: 'a test event to a public address arrives',
+    control: true,
+    holds: control?.status === 204,
+    seen: `${control?.status ?? 'refused'}`,
+  })
+  await product.stop()
+}
+
 await layNetwork()
 const names = await startNameServer(nameServer)
 await startReceiver()
 await proveControls(names)
 await proveStages(names)
 await proveOthers(names)
+await proveRoutes(names)
 if (ssrfVectors.length < vectorsMin) console.log(`FAILED only ${ssrfVectors.length} vectors`)
 const isProven = report.failed() === 0 && ssrfVectors.length >= vectorsMin
 console.log(isProven ? 'no webhook left the public internet' : `${report.failed()} parts failed`)
