@@ -1,4 +1,4 @@
-/** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the operation. */
+/** Runs a route of the contract: checks credentials, parameters, query, body and scope, then calls the handler. */
 import { type Route, ServiceError } from '@dock/contract'
 import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
@@ -12,7 +12,7 @@ import { validateBody, validateIdempotencyKey, validateParams, validateQuery } f
 /** A handler without its types. The request was validated against the contract that the handler is typed by. */
 export type BoundHandler = (request: object) => Promise<unknown>
 
-/** Checks before every operation: who the caller is, and what they may access. */
+/** Checks before every handler: who the caller is, and what they may access. */
 export type Gate = { credentials: Credentials; checkScope: CheckScope }
 
 const rangeHeaders = (range: RawResponse['range']): Record<string, string> => {

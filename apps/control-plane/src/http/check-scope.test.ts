@@ -50,7 +50,7 @@ it('returns the member, or throws the not-found code for outsiders and forbidden
   })
 })
 
-it('leaves other resources to the operation, and throws if the operation did not admit the visitor', async () => {
+it('leaves other resources to the handler, and throws if the handler did not admit the visitor', async () => {
   const visitor = (await checkWith('owner')(ofDock, caller, request)) as Visitor
   expect(() => requireAdmitted(ofDock, visitor)).toThrow('without checking')
   expect(() => visitor.admit(null)).toThrow(expect.objectContaining({ code: 'run_not_found', status: 404 }))

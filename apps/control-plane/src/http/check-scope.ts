@@ -1,6 +1,6 @@
 /**
  * Checks the caller's access to the organization of a request. If the route names an organization or a workspace, the
- * membership is looked up here. If it names a Dock or another resource, the operation receives a {@link Visitor} and
+ * membership is looked up here. If it names a Dock or another resource, the handler receives a {@link Visitor} and
  * must admit it when it loads the resource, before it returns.
  */
 import { accessTerms, type Place, type Route, type ScopeKind } from '@dock/contract'
@@ -47,7 +47,7 @@ export function createScopeCheck(memberships: Memberships): CheckScope {
   }
 }
 
-/** Throws if an operation has returned without admitting its visitor. That is a bug, so its result is not sent. */
+/** Throws if a handler has returned without admitting its visitor. That is a bug, so its result is not sent. */
 export function requireAdmitted(route: Route, caller: Caller | Member | Visitor | null): void {
   if (caller && 'admitted' in caller && !caller.admitted())
     throw new Error(`${route.method} ${route.path} returned without checking the caller's access`)

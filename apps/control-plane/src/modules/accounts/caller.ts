@@ -1,4 +1,4 @@
-/** The identity of an API caller. The HTTP layer derives it from the credential and passes it to every operation. */
+/** The identity of an API caller. The HTTP layer derives it from the credential and passes it to every route handler. */
 
 export type CallerKind = 'api_key' | 'session' | 'dock_key'
 

@@ -1,4 +1,4 @@
-/** A caller whose membership of an organization has been checked before the operation starts. */
+/** A caller whose membership of an organization has been checked before the route handler runs. */
 import type { AccessTerms, Role } from '@dock/contract'
 import type { Caller } from './caller.ts'
 import { requireRole } from './visitor.ts'
@@ -7,7 +7,7 @@ declare const proven: unique symbol
 
 export type Membership = { organizationId: string; role: Role }
 
-/** Operations use `organizationId` as the tenant in every query. Only {@link createMember} creates this type. */
+/** Route handlers use `organizationId` as the tenant in every query. Only {@link createMember} creates this type. */
 export type Member = Caller & Membership & { readonly [proven]: 'member' }
 
 /**

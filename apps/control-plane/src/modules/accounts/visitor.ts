@@ -1,12 +1,12 @@
-/** A caller of a route that names an object by id. Its access is checked when the operation reads the object's row. */
+/** A caller of a route that names an object by id. Its access is checked when the route handler reads the object's row. */
 import { type AccessTerms, type Role, roleReaches, ServiceError } from '@dock/contract'
 import type { Caller } from './caller.ts'
 
 declare const checked: unique symbol
 
 /**
- * An operation reads the object and the caller's role in one query, and passes the row to {@link Visitor.admit}. The
- * HTTP layer discards the result of an operation that never called it.
+ * A handler reads the object and the caller's role in one query, and passes the row to {@link Visitor.admit}. The
+ * HTTP layer discards the result of a handler that never called it.
  */
 export type Visitor = Caller & {
   /** Returns the row. Throws `terms.outsider` if there is no row, and `forbidden` if the role in it is too low. */

@@ -5,8 +5,8 @@ import { promoteNextOwner } from '../organizations/index.ts'
 import type { ClosureContext } from './closure-context.ts'
 import { listOverdue, lockOwnOrganizations, lockPerson } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
-import { graceMs } from './operations/close-account.ts'
-import { afterErasure } from './operations/erase-account.ts'
+import { graceMs } from './routes/close-account.ts'
+import { afterErasure } from './routes/erase-account.ts'
 
 const batch = 20
 

@@ -5,7 +5,7 @@ import { markOrganizationDeleted, promoteNextOwner } from '../organizations/inde
 import type { ClosureContext } from './closure-context.ts'
 import { lockOwnOrganizations, lockPerson } from './closure-store.ts'
 import { erasePerson } from './erase-person.ts'
-import { afterErasure } from './operations/erase-account.ts'
+import { afterErasure } from './routes/erase-account.ts'
 
 const eraseOrganization = async (
   { db, clock, wakeRemoval }: ClosureContext,

@@ -1,4 +1,4 @@
-/** The dependencies of this module's operations. Created once when the server starts. */
+/** The dependencies of this module's route handlers. Created once when the server starts. */
 import type { Clock } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'

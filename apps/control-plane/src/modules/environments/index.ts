@@ -16,16 +16,16 @@ export {
   replaceSecrets,
   setFile,
   setVariable,
-} from './operations/change-contents.ts'
-export { createEnvironment } from './operations/create-environment.ts'
-export { deleteEnvironment } from './operations/delete-environment.ts'
+} from './routes/change-contents.ts'
+export { createEnvironment } from './routes/create-environment.ts'
+export { deleteEnvironment } from './routes/delete-environment.ts'
 export {
   listEnvironments,
   listRepositories,
   listVersions,
   readEnvironment,
   revealSecrets,
-} from './operations/read-environments.ts'
-export { updateEnvironment } from './operations/update-environment.ts'
-export { upgradeEnvironment } from './operations/upgrade-environment.ts'
+} from './routes/read-environments.ts'
+export { updateEnvironment } from './routes/update-environment.ts'
+export { upgradeEnvironment } from './routes/upgrade-environment.ts'
 export { passedRepositories } from './passed-repositories.ts'

@@ -5,8 +5,8 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createRateLimits } from '../../rate-limits/rate-limits.ts'
 import type { Caller } from '../accounts/index.ts'
-import { addSshKey } from './operations/add-ssh-key.ts'
-import { createApiKey } from './operations/create-api-key.ts'
+import { addSshKey } from './routes/add-ssh-key.ts'
+import { createApiKey } from './routes/create-api-key.ts'
 
 let server: TestControlPlane
 beforeEach(async () => {

@@ -2,11 +2,10 @@
 export type { Alert } from './alert.ts'
 export { alertStatement, raiseAlert } from './alert-statement.ts'
 export { createNotificationsModule, type NotificationsModule } from './create-notifications-module.ts'
-export { listNotifications } from './operations/list-notifications.ts'
-export { type InboxContext, markAllNotificationsRead, markNotificationRead } from './operations/mark-read.ts'
+export { listNotifications } from './routes/list-notifications.ts'
+export { type InboxContext, markAllNotificationsRead, markNotificationRead } from './routes/mark-read.ts'
 export {
   readNotificationPreferences,
   setOrganizationPreference,
   setPersonalPreference,
-} from './operations/preferences.ts'
-export { pruneNotifications } from './prune-notifications.ts'
+} from './routes/preferences.ts'

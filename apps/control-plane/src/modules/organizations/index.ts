@@ -4,32 +4,57 @@ export { createOrganizationsModule, type OrganizationsModule } from './create-or
 export { findMembership } from './find-membership.ts'
 export { deleteInvitationsTo } from './invitation-store.ts'
 export { promoteNextOwner } from './member-store.ts'
-export { changeMemberRole } from './operations/change-member-role.ts'
+export { changeMemberRole } from './routes/change-member-role.ts'
 export {
   type CreatedOrganization,
   createOrganization,
   insertOrganizationWithDefaults,
-} from './operations/create-organization.ts'
-export { createWorkspace } from './operations/create-workspace.ts'
-export { deleteOrganization } from './operations/delete-organization.ts'
-export { deleteWorkspace } from './operations/delete-workspace.ts'
-export { inviteMember } from './operations/invite-member.ts'
-export { listInvitations } from './operations/list-invitations.ts'
-export { listMembers } from './operations/list-members.ts'
-export { listWorkspaces, readWorkspace } from './operations/list-workspaces.ts'
-export { listOrganizations, readOrganization } from './operations/read-organization.ts'
-export { removeMember } from './operations/remove-member.ts'
-export { resendInvitation } from './operations/resend-invitation.ts'
+} from './routes/create-organization.ts'
+export { createWorkspace } from './routes/create-workspace.ts'
+export { deleteOrganization } from './routes/delete-organization.ts'
+export { deleteWorkspace } from './routes/delete-workspace.ts'
+export { inviteMember } from './routes/invite-member.ts'
+export { listInvitations } from './routes/list-invitations.ts'
+export { listMembers } from './routes/list-members.ts'
+export { listWorkspaces, readWorkspace } from './routes/list-workspaces.ts'
+export { listOrganizations, readOrganization } from './routes/read-organization.ts'
+export { removeMember } from './routes/remove-member.ts'
+export { resendInvitation } from './routes/resend-invitation.ts'
 export {
   acceptInvitation,
   declineInvitation,
   listOwnInvitations,
   readInvitation,
-} from './operations/respond-to-invitation.ts'
-export { readRetention, updateRetention } from './operations/retention.ts'
-export { revokeInvitation } from './operations/revoke-invitation.ts'
-export { updateOrganization } from './operations/update-organization.ts'
-export { updateWorkspace } from './operations/update-workspace.ts'
+} from './routes/respond-to-invitation.ts'
+export { readRetention, updateRetention } from './routes/retention.ts'
+export { revokeInvitation } from './routes/revoke-invitation.ts'
+export { updateOrganization } from './routes/update-organization.ts'
+export { updateWorkspace } from './routes/update-workspace.ts'
 export type { OrganizationContext } from './organization-context.ts'
 export type { OrganizationRemoval, OrganizationResource } from './organization-removal.ts'
 export { markOrganizationDeleted } from './organization-store.ts'
+export { changeMemberRole } from './routes/change-member-role.ts'
+export {
+  type CreatedOrganization,
+  createOrganization,
+  insertOrganizationWithDefaults,
+} from './routes/create-organization.ts'
+export { createWorkspace } from './routes/create-workspace.ts'
+export { deleteOrganization } from './routes/delete-organization.ts'
+export { deleteWorkspace } from './routes/delete-workspace.ts'
+export { inviteMember } from './routes/invite-member.ts'
+export { listInvitations } from './routes/list-invitations.ts'
+export { listMembers } from './routes/list-members.ts'
+export { listWorkspaces, readWorkspace } from './routes/list-workspaces.ts'
+export { listOrganizations, readOrganization } from './routes/read-organization.ts'
+export { removeMember } from './routes/remove-member.ts'
+export { resendInvitation } from './routes/resend-invitation.ts'
+export {
+  acceptInvitation,
+  declineInvitation,
+  listOwnInvitations,
+  readInvitation,
+} from './routes/respond-to-invitation.ts'
+export { revokeInvitation } from './routes/revoke-invitation.ts'
+export { updateOrganization } from './routes/update-organization.ts'
+export { updateWorkspace } from './routes/update-workspace.ts'

@@ -1,4 +1,4 @@
-/** The operations that change an Environment's variables, secret files and repositories. */
+/** The route handlers that change an Environment's variables, secret files and repositories. */
 import { type Environment, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { Visitor } from '../../accounts/index.ts'

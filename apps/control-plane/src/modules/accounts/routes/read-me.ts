@@ -5,7 +5,7 @@ import { batchLookups } from '../../../database/batch-lookups.ts'
 import type { Db } from '../../../database/database.ts'
 import type { Caller } from '../caller.ts'
 
-/** Returns an operation that returns the caller's identity and the names of their login providers. */
+/** Returns a handler that returns the caller's identity and the names of their login providers. */
 export function createReadMe(db: Db): (caller: Caller) => Promise<Identity> {
   const findProviders = batchLookups(async (userIds) => {
     const { rows } = await sql<{ userId: string; providers: string[] }>`

@@ -1,5 +1,5 @@
 /**
- * Operations of the invited user: list, read, accept and decline. A caller finds an invitation, by id or by token, only
+ * Route handlers for the invited user: list, read, accept and decline. A caller finds an invitation, by id or by token, only
  * if their address is verified and is the invited address.
  */
 import { type InvitationPreview, type Role, ServiceError } from '@dock/contract'

@@ -1,4 +1,4 @@
-/** The operations that read Environments. */
+/** The route handlers that read Environments. */
 import type { Environment, EnvironmentRepository, EnvironmentVersion, RevealedSecrets } from '@dock/contract'
 import { byteLength } from '@dock/contract'
 import type { Member, Visitor } from '../../accounts/index.ts'
