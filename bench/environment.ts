@@ -6,10 +6,10 @@
  */
 import { deleteDock } from '../tests/e2e/support/dock.ts'
 import { compare, type Figure, percentile } from './figures.ts'
-import { type BenchServer, print, untilPooled, usualSize, withServer } from './parts/bench-server.ts'
+import { type BenchServer, print, usualSize, waitForWarmSandboxes, withServer } from './parts/bench-server.ts'
 
 const count = Number(process.env.DOCK_BENCH_COUNT ?? 20)
-const poolSize = 4
+const warmPoolSize = 4
 const allowedMs = 30
 
 const fillEnvironment = async ({ client, admin }: BenchServer): Promise<void> => {
@@ -24,10 +24,10 @@ const fillEnvironment = async ({ client, admin }: BenchServer): Promise<void> =>
   await client.call('replaceEnvironmentSecrets', { params: { ref: id }, body: secrets })
 }
 
-const measure = async (server: BenchServer, name: string, isPooled: boolean): Promise<void> => {
+const measure = async (server: BenchServer, name: string, isWarm: boolean): Promise<void> => {
   const { client, admin } = server
   const create = async (figure: Figure, given: { environment: string } | { noEnv: true }): Promise<void> => {
-    if (isPooled) await untilPooled(server, poolSize)
+    if (isWarm) await waitForWarmSandboxes(server, warmPoolSize)
     const begin = performance.now()
     const body = { workspaceId: admin.workspaceId, ...usualSize, ...given }
     const { id } = await client.call('createDock', { body })
@@ -48,7 +48,7 @@ const measure = async (server: BenchServer, name: string, isPooled: boolean): Pr
 
 for (const [name, size] of [
   ['cold', 0],
-  ['from the pool', poolSize],
+  ['from the warm pool', warmPoolSize],
 ] as const)
   await withServer({ DOCK_WARM_POOL: String(size) }, async (server) => {
     await fillEnvironment(server)

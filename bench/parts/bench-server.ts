@@ -61,7 +61,7 @@ export async function residentMiB(pid: number): Promise<number> {
 export const usualSize = { cpus: 2, memoryMiB: 4096, diskGiB: 20 }
 
 /** Lists the frozen sandboxes in the server's warm pool. */
-export async function pooledSandboxes(server: Server): Promise<string[]> {
+export async function listWarmSandboxes(server: Server): Promise<string[]> {
   const names = await readdir(join(server.dataDir, 'host/runsc'))
   const waiting = names.flatMap((name) => /^(d[0-9a-f]{32}g0{8})_.*\.state$/.exec(name)?.[1] ?? [])
   const states = await Promise.all(
@@ -97,9 +97,9 @@ export function isHit(waiting: readonly string[], dockId: string): boolean {
 }
 
 /** Waits until the warm pool has at least `count` sandboxes, and returns them. */
-export async function untilPooled(server: Server, count: number): Promise<string[]> {
+export async function waitForWarmSandboxes(server: Server, count: number): Promise<string[]> {
   for (;;) {
-    const waiting = await pooledSandboxes(server)
+    const waiting = await listWarmSandboxes(server)
     if (waiting.length >= count) return waiting
     await delay(100)
   }

@@ -1,13 +1,13 @@
 /** Measures fifty concurrent creates, and the longest time without a heartbeat meanwhile. All creates must succeed. */
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure } from '../figures.ts'
-import { print, untilPooled, withServer } from './bench-server.ts'
+import { print, waitForWarmSandboxes, withServer } from './bench-server.ts'
 
 const count = 50
 
 export function benchBurst(): Promise<void> {
   return withServer({}, async (server) => {
-    await untilPooled(server, 16)
+    await waitForWarmSandboxes(server, 16)
     const burst: Figure = { name: `burst of ${count}`, samplesMs: [] }
     let silentMs = 0
     const watch = setInterval(async () => {

@@ -1,18 +1,18 @@
-/** Measures creates from the warm pool: with a full pool each time, and in sequence without waiting. */
+/** Measures creates from the warm pool: with a full warm pool each time, and in sequence without waiting. */
 import { createDock, deleteDock, run } from '../../tests/e2e/support/dock.ts'
 import { compare, type Figure } from '../figures.ts'
 import {
   type BenchServer,
   isHit,
-  pooledSandboxes,
+  listWarmSandboxes,
   print,
-  untilPooled,
   usualSize,
+  waitForWarmSandboxes,
   withServer,
 } from './bench-server.ts'
 import { untilIdle } from './until-idle.ts'
 
-const poolSize = 16
+const warmPoolSize = 16
 
 const timed = async (
   server: BenchServer,
@@ -48,13 +48,13 @@ const measure = async (
 }
 
 export function benchWarm(options: { full: number; sequential: number }): Promise<void> {
-  return withServer({ DOCK_WARM_POOL: String(poolSize) }, async (server) => {
+  return withServer({ DOCK_WARM_POOL: String(warmPoolSize) }, async (server) => {
     await measure(server, 'warm tti, pool full', options.full, async () => {
-      const waiting = await untilPooled(server, poolSize)
+      const waiting = await waitForWarmSandboxes(server, warmPoolSize)
       await untilIdle()
       return waiting
     })
-    await untilPooled(server, poolSize)
-    await measure(server, 'sequential', options.sequential, () => pooledSandboxes(server))
+    await waitForWarmSandboxes(server, warmPoolSize)
+    await measure(server, 'sequential', options.sequential, () => listWarmSandboxes(server))
   })
 }

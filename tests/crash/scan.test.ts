@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { disagreements, type Found, type Recorded } from './scan.ts'
 
-const [running, kept, archived, pooled] = ['run', 'kept', 'arch', 'pool']
+const [running, kept, archived, warm] = ['run', 'kept', 'arch', 'pool']
 
 /**
  * A consistent state: a running Dock, one in error with its disk, one archived with a Snapshot, one in the warm pool.
@@ -20,16 +20,16 @@ const consistentState = (): { recorded: Recorded; found: Found } => ({
     everyDock: [running, kept, archived],
   },
   found: {
-    sandboxes: [`${running}/3`, `${pooled}/0`],
-    gofers: [`${running}/3`, `${pooled}/0`],
-    groups: [`${running}/3`, `${pooled}/0`],
-    states: [`${running}/3`, `${pooled}/0`],
-    bundles: [`${running}/3`, `${pooled}/0`],
-    namespaces: [running, pooled],
-    interfaces: [running, pooled],
-    mounts: [running, pooled],
-    loops: [running, pooled],
-    disks: [running, pooled, kept],
+    sandboxes: [`${running}/3`, `${warm}/0`],
+    gofers: [`${running}/3`, `${warm}/0`],
+    groups: [`${running}/3`, `${warm}/0`],
+    states: [`${running}/3`, `${warm}/0`],
+    bundles: [`${running}/3`, `${warm}/0`],
+    namespaces: [running, warm],
+    interfaces: [running, warm],
+    mounts: [running, warm],
+    loops: [running, warm],
+    disks: [running, warm, kept],
     captures: ['snap'],
     halfMade: [],
   },

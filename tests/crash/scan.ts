@@ -187,9 +187,9 @@ const settled = [...alive, 'archived', 'error']
 
 /** Lists all differences. Sandboxes of generation 0 belong to the warm pool. */
 export function disagreements(recorded: Recorded, found: Found): string[] {
-  const pooled = found.sandboxes.filter((name) => name.endsWith('/0'))
+  const warm = found.sandboxes.filter((name) => name.endsWith('/0'))
   const live = recorded.docks.filter((dock) => alive.includes(dock.state))
-  const sandboxes = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...pooled]
+  const sandboxes = [...live.map((dock) => `${dock.id}/${dock.generation}`), ...warm]
   const running = sandboxes.map((name) => name.split('/')[0]!)
   const kept = recorded.docks
     .filter((dock) => dock.hasDisk && !alive.includes(dock.state))

@@ -26,18 +26,18 @@ const isFrozen = async (sandbox: string): Promise<boolean> => {
   return (await readFile(`/sys/fs/cgroup/dock/${sandbox}/cgroup.events`, 'utf8')).includes('frozen 1')
 }
 
-/** Waits until the pool has this many frozen sandboxes. */
-const untilPooled = (count: number): Promise<void> =>
+/** Waits until the warm pool has this many frozen sandboxes. */
+const waitForWarmSandboxes = (count: number): Promise<void> =>
   expect
     .poll(async () => {
-      const pooled = (await sandboxes()).filter((sandbox) => sandbox.endsWith('g00000000'))
-      return (await Promise.all(pooled.map(isFrozen))).filter(Boolean).length
+      const warm = (await sandboxes()).filter((sandbox) => sandbox.endsWith('g00000000'))
+      return (await Promise.all(warm.map(isFrozen))).filter(Boolean).length
     }, patient)
     .toBeGreaterThanOrEqual(count)
 
 describe('the warm pool', () => {
   it('provides sandboxes that become Docks, each with its own name and identity', async () => {
-    await untilPooled(2)
+    await waitForWarmSandboxes(2)
     const [one, other] = [await createDock(server, usual), await createDock(server, usual)]
     const running = await sandboxes()
     expect(running).toEqual(expect.arrayContaining([bootedFor(one.id, 0), bootedFor(other.id, 0)]))
@@ -49,7 +49,7 @@ describe('the warm pool', () => {
   })
 
   it('applies a given name and variables to a Dock', async () => {
-    await untilPooled(1)
+    await waitForWarmSandboxes(1)
     const name = freshName('warm')
     const dock = await server.client.call('createDock', {
       body: { workspaceId: server.admin.workspaceId, ...usual, name, env: { TOKEN: "it's\na secret" } },
@@ -69,7 +69,7 @@ describe('the warm pool', () => {
   })
 
   it('provides Docks that stop and resume like any other', async () => {
-    await untilPooled(1)
+    await waitForWarmSandboxes(1)
     const dock = await createDock(server, usual)
     await run(server, dock.id, 'echo kept > file; cat /etc/machine-id > identity')
     await server.client.call('stopDock', { params: { id: dock.id }, body: {} })

@@ -68,7 +68,7 @@ const healthTimeoutMs = 2_000
 
 export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const { config, clock, logger, authSecret } = options
-  const { db, pool } = options.database
+  const { db } = options.database
   const sealer = createSealer({ db, clock, ring: options.keyRing, columns: sealedColumns })
   const counters = config.redisUrl === undefined ? null : openRedisCounters(config.redisUrl, logger)
   const rateLimits = createRateLimits(counters)

@@ -1,7 +1,7 @@
 /** The agent's configuration, from the environment. */
 import { totalmem } from 'node:os'
 import { join, resolve } from 'node:path'
-import { poolSizeMax } from '@dock/host-protocol'
+import { warmPoolSizeMax } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { CopyPace } from './copies/copy-capture.ts'
 import type { NetworkLimits } from './network/filter-rules.ts'
@@ -17,7 +17,7 @@ const environment = z.object({
   DOCK_RUNSC: z.string().min(1).optional(),
   DOCK_RUN_DIR: z.string().min(1).optional(),
   DOCK_COPY_MIB_PER_SECOND: z.coerce.number().positive().default(64),
-  DOCK_WARM_POOL: z.coerce.number().int().min(0).max(poolSizeMax).default(16),
+  DOCK_WARM_POOL: z.coerce.number().int().min(0).max(warmPoolSizeMax).default(16),
   DOCK_PLATFORM_MEMORY_MIB: z.coerce.number().int().min(256).default(defaultPlatformMiB(totalmem())),
   DOCK_CONNECTIONS_PER_DOCK: z.coerce.number().int().min(16).max(200_000).default(4096),
   DOCK_NEW_CONNECTIONS_PER_SECOND: z.coerce.number().int().min(1).max(100_000).default(500),

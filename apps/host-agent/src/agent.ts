@@ -24,7 +24,7 @@ import { createWatches } from './watches.ts'
 
 export type AgentParts = Omit<
   DockParts,
-  'events' | 'records' | 'captureNotes' | 'poolLosses' | 'freezer' | 'bootQueue' | 'live' | 'gitDoors'
+  'events' | 'records' | 'captureNotes' | 'warmPoolLosses' | 'freezer' | 'bootQueue' | 'live' | 'gitDoors'
 > & {
   handlesFolder: string
   logger: Logger
@@ -60,7 +60,7 @@ export function createAgent(agentParts: AgentParts) {
     networks: gitDoors.wrapNetworks(networks),
     gitDoors,
     events,
-    poolLosses: new Emitter(),
+    warmPoolLosses: new Emitter(),
     freezer: new Freezer(driver, logger),
     bootQueue: new BootQueue(bootsAtOnce),
     captureNotes: createCaptureNotes(join(agentParts.handlesFolder, 'captures')),

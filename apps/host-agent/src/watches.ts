@@ -4,8 +4,8 @@ import type { Docks } from './docks/docks.ts'
 import { watchIdle } from './freezing/watch-idle.ts'
 import { watchPoolRoom } from './freezing/watch-pool-room.ts'
 import { readMemory } from './host-facts.ts'
-import { WarmPool } from './pool/warm-pool.ts'
 import { sampleDocks } from './usage/sample-docks.ts'
+import { WarmPool } from './warm-pool/warm-pool.ts'
 
 /** Creates the watches without starting them. */
 export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: number }) {
@@ -15,7 +15,7 @@ export function createWatches(parts: DockParts & { docks: Docks; warmPoolSize: n
     ...parts,
     // Without freezing, a waiting sandbox would cost more than it saves.
     size: driver.freeze && driver.thaw ? parts.warmPoolSize : 0,
-    losses: parts.poolLosses,
+    losses: parts.warmPoolLosses,
     room: () => disks.room(),
     memoryAvailable: () => {
       const { availableBytes, totalBytes } = readMemory()

@@ -8,10 +8,10 @@ import * as z from 'zod'
 import { boundedList, boundedTable } from './bounded.ts'
 import { dockText } from './dock-text.ts'
 import { secretFiles } from './environment-messages.ts'
-import { poolReport, poolSizeMax } from './pool-messages.ts'
 import { watermark } from './quarantine-messages.ts'
 import { gitConnected } from './repository-messages.ts'
 import { dockVariables } from './setup-messages.ts'
+import { warmPoolSizeMax, warmSandbox } from './warm-pool-messages.ts'
 
 const uuid = z.uuid().lowercase()
 const generation = z.number().int().min(1)
@@ -171,7 +171,7 @@ export const hostEvent = z.discriminatedUnion('type', [
     /** Docks whose disk the host keeps without knowing their generation, such as after it lost its records of them. */
     unidentified: boundedList(uuid, runtimesMax).optional(),
     /** The warm pool. It is not included in `runtimes`. */
-    pool: boundedList(poolReport, poolSizeMax),
+    pool: boundedList(warmSandbox, warmPoolSizeMax),
     /** Null if there are more than {@link capturesInInventoryMax}. GET /captures then lists them. */
     captures: boundedList(uuid, capturesMax).nullable(),
     /** The watermark of the instance that the host has stored. */
@@ -188,7 +188,7 @@ export const hostEvent = z.discriminatedUnion('type', [
     /** Number of processes that were killed within a few seconds. */
     count: z.number().int().min(1),
   }),
-  z.strictObject({ type: z.literal('pool.ready'), dock: poolReport }),
+  z.strictObject({ type: z.literal('pool.ready'), dock: warmSandbox }),
   z.strictObject({ type: z.literal('pool.gone'), dockId: uuid }),
   gitConnected,
   z.strictObject({ type: z.literal('samples'), samples: boundedList(usageSample, runtimesMax) }),

@@ -7,7 +7,7 @@ import { databaseUrl, templateDatabase } from './cluster.ts'
 
 export type FreshDatabase = DatabaseConnection & {
   url: string
-  /** Closes the pool and drops the database. */
+  /** Closes the connections and drops the database. */
   drop(): Promise<void>
 }
 

@@ -105,20 +105,20 @@ export function hostileHost(report: Report): Promise<void> {
         ...{ dockId: newUuid(), image: 'debian-13', cpus: 1, memoryMiB: 1024, diskGiB: 2 },
         ...{ hostname: 'evil', ip: '10.0.0.1' },
       })
-      const poolBefore = await peak()
+      const peakBefore = await peak()
       const entries = Array.from({ length: 100_000 }, entry)
       await flood(Buffer.from(inventory({ pool: entries })), 1)
       await host.send(inventory({ pool: entries.slice(0, 5_000) })).catch(() => undefined)
       await host.send(inventory({ pool: [{ ...entry(), dockId: victim.id }] })).catch(() => undefined)
       const timed = performance.now()
-      const made = await createDock(server, { name: 'after-the-pool' })
+      const made = await createDock(server, { name: 'after-the-warm-pool' })
       const createMs = Math.round(performance.now() - timed)
-      const poolGrown = (await peak()) - poolBefore
+      const grownMiB = (await peak()) - peakBefore
       report.attack({
-        what: 'a pool of 100,000, of 5,000, and one that offers the Dock of a tenant',
+        what: 'a warm pool of 100,000, of 5,000, and one that offers the Dock of a tenant',
         control: online,
-        holds: made.state === 'ready' && made.hostId === victim.hostId && poolGrown < grownMiBMax,
-        seen: `a create takes ${createMs} ms, is placed on the honest host, at most ${Math.round(poolGrown)} MiB more`,
+        holds: made.state === 'ready' && made.hostId === victim.hostId && grownMiB < grownMiBMax,
+        seen: `a create takes ${createMs} ms, is placed on the honest host, at most ${Math.round(grownMiB)} MiB more`,
       })
 
       await untilTrue(() => host.send(inventory()).then(() => true), 10_000)

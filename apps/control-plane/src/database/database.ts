@@ -21,7 +21,7 @@ export type Database = AccountTables &
   KeyTables &
   WebhookTables
 
-/** The pool, or a transaction on it. */
+/** The connection pool, or a transaction on one of its connections. */
 export type Db = Kysely<Database>
 export type Tx = Transaction<Database>
 
@@ -37,9 +37,9 @@ const useGenericPlans = `set plan_cache_mode = 'force_generic_plan'`
 /** Ignores the error of a broken connection: the next query on it fails with the same error. */
 const ignore = (): void => undefined
 
-export type DatabaseConnection = { url: string; db: Db; pool: pg.Pool; close(): Promise<void> }
+export type DatabaseConnection = { url: string; db: Db; connections: pg.Pool; close(): Promise<void> }
 
-/** Opens a pool. A lost idle connection is reported to `onIdleError` and replaced. */
+/** Opens a connection pool. A lost idle connection is reported to `onIdleError` and replaced. */
 export function openDatabase(options: {
   url: string
   maxConnections?: number
@@ -50,7 +50,7 @@ export function openDatabase(options: {
   onIdleError?: (error: Error) => void
 }): DatabaseConnection {
   const settings = `${useGenericPlans}; set statement_timeout = ${Math.trunc(options.statementTimeoutMs ?? 0)}`
-  const pool = new pg.Pool({
+  const connections = new pg.Pool({
     connectionString: options.url,
     max: options.maxConnections ?? 10,
     connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
@@ -58,10 +58,10 @@ export function openDatabase(options: {
     types: numbersForBigints,
     Client: PreparingClient,
   })
-  pool.on('error', (error) => options.onIdleError?.(error))
-  pool.on('connect', (client) => void client.query(settings).catch(ignore))
-  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool }) })
-  return { url: options.url, db, pool, close: () => db.destroy() }
+  connections.on('error', (error) => options.onIdleError?.(error))
+  connections.on('connect', (client) => void client.query(settings).catch(ignore))
+  const db = new Kysely<Database>({ dialect: new PostgresDialect({ pool: connections }) })
+  return { url: options.url, db, connections, close: () => db.destroy() }
 }
 
 /** Runs `work` in a transaction, which is committed if `work` resolves and rolled back if it rejects. */

@@ -211,7 +211,7 @@ describe('the instance', () => {
     expect([health.status, await health.json()]).toEqual([200, { ok: true, data: { status: 'ready' } }])
     const headers = { authorization: `Bearer ${server.admin.apiKey}`, 'x-large': 'x'.repeat(20_000) }
     expect((await fetch(`${base}/v1/me`, { headers })).status).toBe(431)
-    const holder = await server.database.pool.connect()
+    const holder = await server.database.connections.connect()
     try {
       // The request waits for this lock, so it is still running while the server drains.
       await holder.query('begin; lock table api_keys in access exclusive mode')
@@ -236,7 +236,7 @@ describe('the instance', () => {
   it('responds with 503 while its database is unavailable, and recovers', async () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
     const connect = vi
-      .spyOn(server.database.pool, 'connect')
+      .spyOn(server.database.connections, 'connect')
       .mockImplementation(() => Promise.reject(refused))
     try {
       for (const path of ['/health', '/v1/me']) {

@@ -92,7 +92,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
     const sandbox = await driver.start({
       ...{ dockId, generation, hostname, cpus, memoryMiB },
       ...{ rootPath, netnsPath, nameserver },
-      inBackground: dock.isPooled,
+      inBackground: dock.isInWarmPool,
       inMemory: { path: variablesFolder, gid: dockUser.gid },
       prepare: bootPreparation({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
     })

@@ -23,7 +23,7 @@ export async function destroyDock(dock: DockState, command: DestroyDock): Promis
     )
     throw new AgentRefusal('not_found', 'this host has only an older disk of the Dock, which stays')
   }
-  if (dock.isPooled) dock.parts.poolLosses.emit({ dockId: dock.dockId, isClaimed: false })
+  if (dock.isInWarmPool) dock.parts.warmPoolLosses.emit({ dockId: dock.dockId, isClaimed: false })
   if (dock.record && dock.record.phase !== 'gone') await dock.save({ phase: 'stopping' })
   if (dock.unreadable) await endUnreadable(dock)
   await dock.endSandbox()

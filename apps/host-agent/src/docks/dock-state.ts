@@ -18,7 +18,7 @@ import type { DiskPool, Networks } from './host-resources.ts'
 import type { Unpacking } from './unpack-in-dock.ts'
 
 /** A sandbox left the warm pool because it was claimed, or because it ended. */
-export type PoolLoss = { dockId: string; isClaimed: boolean }
+export type WarmPoolLoss = { dockId: string; isClaimed: boolean }
 
 /** What all Docks of a host share. */
 export type DockParts = {
@@ -29,10 +29,10 @@ export type DockParts = {
   records: DockRecords
   captureNotes: CaptureNotes
   events: DockEvents
-  poolLosses: Emitter<PoolLoss>
+  warmPoolLosses: Emitter<WarmPoolLoss>
   freezer: Freezer
   bootQueue: BootQueue
-  /** Docks and pooled sandboxes that are alive: far fewer than the Docks that this host has a record of. */
+  /** Docks and warm sandboxes that are alive: far fewer than the Docks that this host has a record of. */
   live: Set<DockState>
   /** The kernel's present boot id. */
   bootId: string
@@ -61,7 +61,7 @@ export class DockState {
   /** Number of tenant commands that are running. */
   execsInFlight = 0
   readonly terminals: OpenTerminals = new Map()
-  /** Program in a pooled sandbox that waits to unpack the Environment of the Dock that claims it. */
+  /** Program in a warm sandbox that waits to unpack the Environment of the Dock that claims it. */
   unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay
   #record: DockRecord | null
@@ -138,7 +138,7 @@ export class DockState {
   }
 
   /** True if this is a sandbox of the warm pool that no Dock has claimed. */
-  get isPooled(): boolean {
+  get isInWarmPool(): boolean {
     return this.#record?.generation === 0
   }
 
@@ -161,7 +161,7 @@ export class DockState {
     this.#live = handle
     this.parts.live.add(this)
     this.resetIdleTimer()
-    this.parts.freezer.adopt(handle, { isNew, cause: !isNew && this.isPooled ? 'pool' : undefined })
+    this.parts.freezer.adopt(handle, { isNew, cause: !isNew && this.isInWarmPool ? 'warm' : undefined })
     this.parts.driver.wait(handle).then(
       () => {
         if (this.#live !== handle) return
@@ -216,7 +216,7 @@ export class DockState {
   /** The Dock with its live sandbox, or null. Null for sandboxes of the warm pool. */
   get running(): RunningDock | null {
     const { record, dockId } = this
-    if (!this.#live || !record?.spec || this.isPooled) return null
+    if (!this.#live || !record?.spec || this.isInWarmPool) return null
     const { generation, spec } = record
     return { dockId, generation, memoryMiB: spec.memoryMiB, sandbox: this.#live }
   }
@@ -228,7 +228,7 @@ export class DockState {
 
   /** The sandbox, if it belongs to a Dock and is not in use. */
   get idle(): IdleSandbox | null {
-    if (!this.#live || this.#uses > 0 || this.isPooled || this.#record?.phase !== 'running') return null
+    if (!this.#live || this.#uses > 0 || this.isInWarmPool || this.#record?.phase !== 'running') return null
     return { sandbox: this.#live, since: this.#idleSince, wasUsed: this.#wasUsed }
   }
 

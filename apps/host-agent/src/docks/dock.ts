@@ -7,6 +7,7 @@ import type * as protocol from '@dock/host-protocol'
 import { connectPort } from '../ports/connect-port.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
+import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
 import { captureDock } from './capture-dock.ts'
 import { cloneInDock } from './clone-repositories.ts'
 import { type CommandKind, CommandLane, type DoAfterwards } from './command-lane.ts'
@@ -16,7 +17,6 @@ import { type DockParts, DockState, type RunningDock, type SandboxUse } from './
 import { endUnreadable } from './end-unreadable.ts'
 import { execInDock } from './exec-in-dock.ts'
 import { furnishDock } from './furnish-dock.ts'
-import { bootForPool, discardPooled, type PoolKind } from './pool-boot.ts'
 import { type Recovered, recoverDock } from './recover-dock.ts'
 import { setupDock } from './setup-dock.ts'
 import { startDock } from './start-dock.ts'
@@ -39,8 +39,8 @@ export class Dock {
   }
 
   /** True if this is a sandbox of the warm pool, ready or still booting. */
-  get isPooled(): boolean {
-    return this.#state.isPooled
+  get isInWarmPool(): boolean {
+    return this.#state.isInWarmPool
   }
 
   /** True if this host has no record of the Dock and no command for it is in progress. */
@@ -65,21 +65,21 @@ export class Dock {
   }
 
   /** Boots a sandbox under this id for the warm pool. If that fails, nothing is left. */
-  bootForPool(kind: PoolKind, hostname: string): Promise<void> {
+  bootForWarmPool(kind: WarmPoolKind, hostname: string): Promise<void> {
     return this.#lane.exclusively(async () => {
       try {
-        await bootForPool(this.#state, kind, hostname)
+        await bootForWarmPool(this.#state, kind, hostname)
       } catch (error) {
-        await discardPooled(this.#state)
+        await discardWarmSandbox(this.#state)
         throw error
       }
     })
   }
 
   /** Removes the sandbox of the warm pool, unless a Dock has claimed it in the meantime. */
-  discardPooled(): Promise<void> {
+  discardWarmSandbox(): Promise<void> {
     return this.#lane.exclusively(async () => {
-      if (this.isPooled) await discardPooled(this.#state)
+      if (this.isInWarmPool) await discardWarmSandbox(this.#state)
     })
   }
 
@@ -173,7 +173,7 @@ export class Dock {
   /** Ends the sandbox at a shutdown of the host. Keeps the disk, and records that the end was ordered. */
   shutdown(): Promise<void> {
     return this.#lane.exclusively(async () => {
-      if (this.isPooled) return await discardPooled(this.#state)
+      if (this.isInWarmPool) return await discardWarmSandbox(this.#state)
       if (this.#state.unreadable) return await endUnreadable(this.#state)
       if (!this.#state.live) return
       await endGracefully(this.#state)
@@ -190,7 +190,7 @@ export class Dock {
     if (unreadable?.generation) {
       return { dockId: unreadable.dockId, generation: unreadable.generation, state: 'stopped', ip: null }
     }
-    if (!record || record.phase === 'gone' || this.isPooled) return null
+    if (!record || record.phase === 'gone' || this.isInWarmPool) return null
     const { dockId, generation, phase, ip } = record
     const ended = endOf(record, this.#state.parts.bootId)
     return {
@@ -228,21 +228,21 @@ export class Dock {
     throw new AgentRefusal('stale_generation', `generation ${generation} was already booted and has ended`)
   }
 
-  /** Returns the description of this pooled sandbox for the control plane, or null if it is not one. */
-  poolReport(): protocol.PoolReport | null {
+  /** Returns the description of this warm sandbox for the control plane, or null if it is not one. */
+  describeWarmSandbox(): protocol.WarmSandbox | null {
     const { record } = this.#state
     const spec = record?.spec
-    if (!this.isPooled || !spec || record.ip === null || spec.source.kind !== 'image') return null
+    if (!this.isInWarmPool || !spec || record.ip === null || spec.source.kind !== 'image') return null
     const { cpus, memoryMiB, diskGiB, hostname, source } = spec
     return { dockId: record.dockId, image: source.image, cpus, memoryMiB, diskGiB, hostname, ip: record.ip }
   }
 
   #onDeath(): void {
     const { dockId, logger, parts } = this.#state
-    if (this.isPooled) {
+    if (this.isInWarmPool) {
       logger.warn('a sandbox of the warm pool died')
-      parts.poolLosses.emit({ dockId, isClaimed: false })
-      this.discardPooled().catch((error: unknown) => logger.error({ err: error }, 'cleanup failed'))
+      parts.warmPoolLosses.emit({ dockId, isClaimed: false })
+      this.discardWarmSandbox().catch((error: unknown) => logger.error({ err: error }, 'cleanup failed'))
       return
     }
     const generation = this.#state.record?.generation ?? 0

@@ -3,12 +3,12 @@
  * never removed for want of a record: the folder of records may be lost, or an older copy.
  */
 import { isUuid } from '@dock/foundation'
-import type { PoolReport, RuntimeReport } from '@dock/host-protocol'
+import type { WarmSandbox, RuntimeReport } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
+import type { WarmPoolKind } from './boot-for-warm-pool.ts'
 import { Dock } from './dock.ts'
 import type { DockRecord, DockRecords, UnreadableRecord } from './dock-record.ts'
 import type { DockParts, DockState, RunningDock } from './dock-state.ts'
-import type { PoolKind } from './pool-boot.ts'
 
 /** Fences: late commands of a Dock that is gone are refused for this long, for at most this many Docks. */
 const fenceLifeMs = 24 * 3_600_000
@@ -88,23 +88,23 @@ export class Docks {
   }
 
   /** Boots a sandbox for the warm pool, under the id of a future Dock. */
-  async bootForPool(dockId: string, kind: PoolKind, hostname: string): Promise<void> {
+  async bootForWarmPool(dockId: string, kind: WarmPoolKind, hostname: string): Promise<void> {
     try {
-      await this.getForCommand(dockId).bootForPool(kind, hostname)
+      await this.getForCommand(dockId).bootForWarmPool(kind, hostname)
     } finally {
       this.#forget(dockId)
     }
   }
 
   /** Removes a sandbox of the warm pool, unless a Dock claims it in the meantime. */
-  async discardPooled(dockId: string): Promise<void> {
-    await this.#docks.get(dockId)?.discardPooled()
+  async discardWarmSandbox(dockId: string): Promise<void> {
+    await this.#docks.get(dockId)?.discardWarmSandbox()
     this.#forget(dockId)
   }
 
   /** Returns the sandboxes of the warm pool that are ready. */
-  pooled(): PoolReport[] {
-    return [...this.#docks.values()].flatMap((dock) => dock.poolReport() ?? [])
+  listWarmSandboxes(): WarmSandbox[] {
+    return [...this.#docks.values()].flatMap((dock) => dock.describeWarmSandbox() ?? [])
   }
 
   #forget(dockId: string): void {

@@ -2,7 +2,6 @@
 import { waitAtMost } from '@dock/foundation'
 import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
-import { discardPooled } from './pool-boot.ts'
 import { UndoStack } from './undo-stack.ts'
 
 /** How long new commands of an adopted Dock wait until old ones have ended. The work goes on after that. */
@@ -53,21 +52,21 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
     await forgetRecord(dock)
     return false
   }
-  if (!record || record.phase === 'gone') return dock.isPooled ? discarded(dock) : false
+  if (!record || record.phase === 'gone') return dock.isInWarmPool ? discarded(dock) : false
   // An unused sandbox on an old runtime release: the warm pool will boot another one on the new release.
-  if (dock.isPooled && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
+  if (dock.isInWarmPool && record.sandbox && driver.isOutdated?.(record.sandbox)) return discarded(dock)
   // Do not adopt a sandbox whose stop was ordered: its disk may already be captured, and later writes would be lost.
   if (record.sandbox && record.phase !== 'starting' && record.phase !== 'stopping') {
     if ((await driver.recover(record.sandbox)) === 'running') {
       await dock.save({ phase: 'running' })
       dock.adopt(record.sandbox, { isNew: false })
       // An earlier agent may have ended between the record and the mark.
-      if (!dock.isPooled) await disks.markNeeded(dockId)
-      if (!dock.isPooled) dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
+      if (!dock.isInWarmPool) await disks.markNeeded(dockId)
+      if (!dock.isInWarmPool) dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
       return true
     }
   }
-  if (dock.isPooled) return discarded(dock)
+  if (dock.isInWarmPool) return discarded(dock)
   await dock.endSandbox()
   await networks.destroy(dockId)
   if (record.phase === 'starting') {
@@ -90,6 +89,6 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
 }
 
 const discarded = async (dock: DockState): Promise<false> => {
-  await discardPooled(dock)
+  await discardWarmSandbox(dock)
   return false
 }

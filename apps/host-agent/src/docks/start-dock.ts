@@ -1,7 +1,7 @@
 /** Starts a Dock: claims its sandbox from the warm pool if there is one, otherwise boots it through the boot queue. */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
-import { claimPooled } from './claim-pooled.ts'
+import { claimWarmSandbox } from './claim-warm-sandbox.ts'
 import type { DockState } from './dock-state.ts'
 import { NoSpace } from './host-resources.ts'
 
@@ -13,9 +13,9 @@ const refuseWhileFull = ({ parts }: DockState): void => {
 /** Runs a start. Afterwards the Dock runs, or nothing of this start is left. */
 export async function startDock(dock: DockState, command: StartDock): Promise<StartedDock> {
   refuseWhileFull(dock)
-  if (dock.isPooled) {
-    dock.parts.poolLosses.emit({ dockId: dock.dockId, isClaimed: true })
-    const claimed = await claimPooled(dock, command)
+  if (dock.isInWarmPool) {
+    dock.parts.warmPoolLosses.emit({ dockId: dock.dockId, isClaimed: true })
+    const claimed = await claimWarmSandbox(dock, command)
     if (claimed) return claimed
   }
   return dock.parts.bootQueue.run(async () => {

@@ -100,7 +100,7 @@ export async function stopDock(
   afterwards: DoAfterwards,
 ): Promise<StoppedDock> {
   const { captureId, generation, operationId } = command
-  const phase = dock.isPooled ? 'gone' : (dock.record?.phase ?? 'gone')
+  const phase = dock.isInWarmPool ? 'gone' : (dock.record?.phase ?? 'gone')
   if (phase === 'gone' && !dock.unreadable) {
     return { capture: captureId ? await findEarlierCapture(dock, captureId) : null }
   }

@@ -25,7 +25,7 @@ const failNextFreeze = () => driver.failNext('freeze', new Error('no cgroup'))
 
 describe('a sandbox', () => {
   test('is frozen as long as one cause is left', async () => {
-    await freezer.freeze(one, 'pool')
+    await freezer.freeze(one, 'warm')
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'pool')
     expect(driver.frozen.has(one.dockId)).toBe(true)
@@ -35,7 +35,7 @@ describe('a sandbox', () => {
   })
 
   test('is not thawed by removing a cause that never held it', async () => {
-    await freezer.freeze(one, 'pool')
+    await freezer.freeze(one, 'warm')
     await freezer.thaw(one, 'idle')
     expect(driver.frozen.has(one.dockId)).toBe(true)
   })
@@ -93,7 +93,7 @@ describe('a sandbox', () => {
 
 describe('the guard', () => {
   test('freezes every present and later sandbox, in addition to their own causes', async () => {
-    await freezer.freeze(one, 'pool')
+    await freezer.freeze(one, 'warm')
     await freezer.guard(true)
     expect([driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([true, true])
     const late = await driver.start({ ...spec, dockId: 'late', nameserver: '10.0.0.1' })

@@ -72,7 +72,7 @@ export function createAgentApp(view: HostView): Hono {
   })
   app.get('/instance', async (context) => context.json(await instance.read()))
   app.post('/pool', async (context) => {
-    warmPool.keep((await readBody(context, protocol.keepPool)).kind)
+    warmPool.keep((await readBody(context, protocol.keepWarmPool)).kind)
     return context.json({})
   })
   app.post('/docks/:dockId/terminals/:terminalId/resize', async (context) => {

@@ -8,7 +8,7 @@ import type { Docks } from '../docks/docks.ts'
 import type { DiskPool } from '../docks/host-resources.ts'
 import type { WaitingConnections } from '../git-door/waiting-connections.ts'
 import type { InstanceMemory } from '../instance/instance-memory.ts'
-import type { WarmPool } from '../pool/warm-pool.ts'
+import type { WarmPool } from '../warm-pool/warm-pool.ts'
 
 export type HostView = {
   docks: Docks

@@ -45,7 +45,7 @@ export function addImageRoutes(app: Hono, { disks, copyPace, warmPool }: HostVie
           throw new ChunkDamaged(`the received disk does not match ${name} ${digest}`)
       },
     })
-    // Pooled sandboxes were booted from the former version. The next inventory makes the control plane order new ones.
+    // Warm sandboxes were booted from the former version. The next inventory makes the control plane order new ones.
     warmPool.keep(null)
     return context.json({})
   })

@@ -150,7 +150,7 @@ export async function createTestWorld(
         hostId,
         inventoryOf({
           runtimes: [...host.sandboxes.values()],
-          pool: host.pool,
+          pool: host.warmPool,
           captures: [...host.captures],
           unidentified: [...host.unidentified],
           remembered: host.instance.watermark,

@@ -9,13 +9,13 @@ import {
   HostRefused,
   HostUnreachable,
   type KeptInstance,
-  type PoolKind,
-  type PoolReport,
   placeByteRange,
   type RuntimeReport,
   type SetupOutcome,
   type StartDock,
   setupOutcome,
+  type WarmPoolKind,
+  type WarmSandbox,
 } from '@dock/control-plane/src/modules/hosts/index.ts'
 import { fakeCaptures, fakeImages } from './fake-captures.ts'
 import { fakeConnections } from './fake-connections.ts'
@@ -89,9 +89,9 @@ export type FakeHost = HostGateway & {
   /** True if a broken link is re-established soon, as after a restart of the agent. */
   reconnects: boolean
   /** Docks in the warm pool. The next report contains them. */
-  pool: PoolReport[]
+  warmPool: WarmSandbox[]
   /** The kind of Dock that the warm pool was last told to hold. */
-  poolKind: PoolKind | null
+  warmPoolKind: WarmPoolKind | null
   /** What the host remembers of the instance. Reports of the test worlds contain it. */
   instance: KeptInstance
   /** Outcome of setup scripts. */
@@ -152,8 +152,8 @@ export function createFakeHost(hostId: string): FakeHost {
     online: true,
     reconnects: false,
     whenLinked: async () => host.reconnects,
-    pool: [],
-    poolKind: null,
+    warmPool: [],
+    warmPoolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
     cloneOutcome: { failed: [], cloned: [], toSetUp: [] },
     instance: { watermark: null, erasures: [] },
@@ -244,8 +244,8 @@ export function createFakeHost(hostId: string): FakeHost {
       host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
     },
     keptInstance: async () => host.instance,
-    keepPool: async (_host, { kind }) => {
-      host.poolKind = kind
+    keepWarmPool: async (_host, { kind }) => {
+      host.warmPoolKind = kind
     },
     async *listCaptures() {
       yield [...captures]

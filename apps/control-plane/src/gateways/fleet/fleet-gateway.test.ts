@@ -48,7 +48,7 @@ it('holds orders back until the first inventory over a link is handled, and send
   const gateway = createFleetGateway(systemClock, () => 3)
   gateway.attach('host', 'control', link)
   const ordered = gateway.destroy('host', 'dock', { operationId: 'o', generation: 1 })
-  await gateway.keepPool('host', { kind: null })
+  await gateway.keepWarmPool('host', { kind: null })
   expect(asked).toEqual([{ kind: null }])
   gateway.releaseOrders('host')
   await ordered

@@ -18,7 +18,7 @@ import {
   execInDock,
   execOutcome,
   keepInstance,
-  keepPool,
+  keepWarmPool,
   keptInstance,
   type LinkChannel,
   setupDock,
@@ -170,8 +170,8 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     },
     keptInstance: (host) =>
       call(host, '/instance', null, keptInstance, undefined, { ...command, method: 'GET' }),
-    keepPool: async (host, body) => {
-      await call(host, '/pool', keepPool, empty, body, command)
+    keepWarmPool: async (host, body) => {
+      await call(host, '/pool', keepWarmPool, empty, body, command)
     },
     ...captureCalls(link),
     ...dockConnections(link, dialBacks),

@@ -23,7 +23,7 @@ let listMs: number
 
 const inventory = (over: object = {}): string =>
   `${JSON.stringify({ type: 'inventory', facts: hostFacts(), pressure, runtimes: [], pool: [], captures: [], ...over })}\n`
-const pooled = (dockId: string, hostname: string) => ({
+const warmSandbox = (dockId: string, hostname: string) => ({
   ...{ dockId, image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20, hostname, ip: '10.0.0.2' },
 })
 const state = async (): Promise<string | undefined> =>
@@ -85,23 +85,24 @@ it('is disconnected for a line of a gigabyte, of which the control plane buffers
 }, 60_000)
 
 it('cannot report a warm pool of 100,000, nor one larger than allowed', async () => {
-  const pool = (count: number) => Array.from({ length: count }, (_, at) => pooled(newUuid(), `dock-${at}`))
-  await host.send(inventory({ pool: pool(1000) }))
-  await host.send(inventory({ pool: pool(16_000) }))
+  const warmPool = (count: number) =>
+    Array.from({ length: count }, (_, at) => warmSandbox(newUuid(), `dock-${at}`))
+  await host.send(inventory({ pool: warmPool(1000) }))
+  await host.send(inventory({ pool: warmPool(16_000) }))
   // The heartbeat of an offline host ends its session, so the valid inventory is sent in the next session.
   const sessions = host.sessions()
   await host.send(`${JSON.stringify({ type: 'heartbeat', pressure, running: 0 })}\n`)
   await vi.waitUntil(() => host.sessions() > sessions, { timeout: 60_000 })
   expect(await state()).toBe('offline')
-  // Positive control: a pool of the allowed size is accepted.
-  await host.sendInEachSession(inventory({ pool: pool(200) }))
+  // Positive control: a warm pool of the allowed size is accepted.
+  await host.sendInEachSession(inventory({ pool: warmPool(200) }))
   await untilOnline()
   const kind = { image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 }
-  const { pools } = controlPlane.controlPlane.docks.context
-  // The pool is updated a moment after the host's state.
+  const { warmPools } = controlPlane.controlPlane.docks.context
+  // The warm pool is updated a moment after the host's state.
   let taken = 0
   const takeAll = () => {
-    while (pools.take(kind, [host.hostId])) taken += 1
+    while (warmPools.take(kind, [host.hostId])) taken += 1
     expect(taken).toBe(200)
   }
   await vi.waitFor(takeAll, 60_000)

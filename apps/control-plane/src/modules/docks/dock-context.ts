@@ -27,7 +27,7 @@ export type DockContext = {
   policy: PlacementPolicy
   /** Hosts on which starts failed recently. Placement avoids them for a few minutes. */
   startFailures: StartFailures
-  pools: Pick<WarmPools, 'take' | 'giveBack'>
+  warmPools: Pick<WarmPools, 'take' | 'giveBack'>
   /** Image of a Dock if the request names none. */
   defaultImage: string
   /** Returns the images that online hosts serve. */

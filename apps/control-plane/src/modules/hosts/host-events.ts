@@ -3,7 +3,7 @@ import type { GitConnected, HostEvent } from '@dock/host-protocol'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
 import { markSilentHosts, saveHeartbeat } from './host-store.ts'
 import { markLostHosts } from './lost-hosts.ts'
-import { createInventoryTaker, type InventoryParts, unusedOf } from './take-inventory.ts'
+import { createInventoryTaker, type InventoryParts, listUnused } from './take-inventory.ts'
 
 const offlineAfterMs = 30_000
 /** A longer gap between two successful checks means that this process was suspended or had no database. */
@@ -32,7 +32,7 @@ export function createHostEvents(
     reported(): void
   },
 ): HostEvents {
-  const { db, clock, logger, gateway, reactions, pools, lostAfterMs } = parts
+  const { db, clock, logger, gateway, reactions, warmPools, lostAfterMs } = parts
   let listeningSince = clock.now()
   let checkedAt = listeningSince
   const inventories = createInventoryTaker(parts)
@@ -54,10 +54,10 @@ export function createHostEvents(
         case 'dock.out_of_memory':
           return reactions.ranOutOfMemory(hostId, event)
         case 'pool.ready':
-          for (const dock of await unusedOf(db, [event.dock])) pools.add(hostId, dock)
+          for (const dock of await listUnused(db, [event.dock])) warmPools.add(hostId, dock)
           return
         case 'pool.gone':
-          return pools.remove(hostId, event.dockId)
+          return warmPools.remove(hostId, event.dockId)
         case 'git.connected':
           return parts.gitConnected(hostId, event)
         case 'samples':

@@ -12,7 +12,7 @@ import type {
   ExecInDock,
   ExecOutcome,
   KeepInstance,
-  KeepPool,
+  KeepWarmPool,
   KeptInstance,
   NamedChunk,
   ReceiveImage,
@@ -54,7 +54,7 @@ export type HostGateway = HostConnections & {
   /** Returns what the host remembers for the instance. */
   keptInstance(hostId: string): Promise<KeptInstance>
   /** Sets which kind of Dock the host keeps ready in its warm pool. */
-  keepPool(hostId: string, body: KeepPool): Promise<void>
+  keepWarmPool(hostId: string, body: KeepWarmPool): Promise<void>
   /** Lists all captures that the host keeps, in batches. The order is not defined. Throws once the signal aborts. */
   listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
   /** Lists the regular files of a capture, in batches. The order is not defined. */

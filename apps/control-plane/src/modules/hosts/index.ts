@@ -10,12 +10,12 @@ export type {
   HostFacts,
   KeptInstance,
   NamedChunk,
-  PoolReport,
   Repository as ClonedRepository,
   RuntimeReport,
   SetupOutcome,
   StartDock,
   UsageSample,
+  WarmSandbox,
 } from '@dock/host-protocol'
 export {
   clonedRepositories,
@@ -64,4 +64,4 @@ export {
   type UnknownObjects,
 } from './quarantine-store.ts'
 export type { StartFailures } from './start-failures.ts'
-export type { PoolKind, WarmDock, WarmPools } from './warm-pools.ts'
+export type { WarmPoolKind, WarmDock, WarmPools } from './warm-pools.ts'

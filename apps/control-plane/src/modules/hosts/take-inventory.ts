@@ -3,7 +3,7 @@
  * what nobody owns is fenced, and kept in quarantine where the database does not know it.
  */
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
-import type { HostEvent, PoolReport } from '@dock/host-protocol'
+import type { HostEvent, WarmSandbox } from '@dock/host-protocol'
 import type { Db } from '../../database/database.ts'
 import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
@@ -15,7 +15,7 @@ import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
 import { type FoundThing, noteFound } from './quarantine-store.ts'
-import type { PoolKind, WarmPools } from './warm-pools.ts'
+import type { WarmPoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
@@ -36,25 +36,25 @@ export type InventoryParts = {
   logger: Logger
   gateway: HostGateway
   reactions: DockReactions
-  pools: WarmPools
+  warmPools: WarmPools
   lostTime: LostTime
-  /** What hosts are to hold ready. */
-  poolKind: PoolKind
+  /** The kind of sandbox that every host keeps in its warm pool. */
+  warmPoolKind: WarmPoolKind
 }
 
-/** Those of the reported Docks of a pool that may become new Docks. */
-export async function unusedOf(db: Db, pool: readonly PoolReport[]): Promise<PoolReport[]> {
-  if (pool.length === 0) return []
+/** Returns the reported warm sandboxes whose id no Dock has or had. Only these may become new Docks. */
+export async function listUnused(db: Db, reported: readonly WarmSandbox[]): Promise<WarmSandbox[]> {
+  if (reported.length === 0) return []
   const used = await usedDockIds(
     db,
-    pool.map(({ dockId }) => dockId),
+    reported.map(({ dockId }) => dockId),
   )
-  return pool.filter(({ dockId }) => !used.has(dockId))
+  return reported.filter(({ dockId }) => !used.has(dockId))
 }
 
 /** Taking the same inventory twice is harmless. */
 export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
-  const { db, clock, logger, gateway, reactions, pools, poolKind, lostTime } = parts
+  const { db, clock, logger, gateway, reactions, warmPools, warmPoolKind, lostTime } = parts
 
   const fence = async (hostId: string, orphan: Orphan): Promise<void> => {
     const { dockId, generation, way } = orphan
@@ -105,13 +105,18 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
 
   const tell = async (
     hostId: string,
-    kind: PoolKind | null,
+    kind: WarmPoolKind | null,
     orphans: readonly Orphan[],
     captures: readonly string[],
   ): Promise<void> => {
     await gateway
-      .keepPool(hostId, { kind })
-      .catch((error: unknown) => logger.warn({ hostId, err: error }, 'the host was not told of its pool'))
+      .keepWarmPool(hostId, { kind })
+      .catch((error: unknown) =>
+        logger.warn(
+          { hostId, err: error },
+          'could not tell the host which sandboxes to keep in its warm pool',
+        ),
+      )
     await carryOutOrders(hostId)
     await keepQuarantined({ db, clock, gateway, logger }, hostId).catch((error: unknown) =>
       logger.warn({ hostId, err: error }, 'quarantine not kept; the next inventory repeats it'),
@@ -133,7 +138,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
-    pools.report(hostId, await unusedOf(db, event.pool))
+    warmPools.report(hostId, await listUnused(db, event.pool))
     const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
     const expected = await expectedDocks(db, hostId, reported)
     const ordered = await orderedDocks(db, hostId, reported)
@@ -172,7 +177,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     await noteFound(db, hostId, unknown, { newId: newUuid, now })
     // A host that is still being told is told the rest after its next inventory.
     if (!telling.has(hostId)) {
-      const kind = facts.images.includes(poolKind.image) ? poolKind : null
+      const kind = facts.images.includes(warmPoolKind.image) ? warmPoolKind : null
       const told = tell(hostId, kind, orphans, unkept.over).finally(() => telling.delete(hostId))
       telling.set(hostId, told)
     }

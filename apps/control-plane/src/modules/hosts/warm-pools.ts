@@ -1,46 +1,46 @@
 /**
  * The warm pools of all hosts, as last reported. They are kept in memory, because each report is complete. A claim is safe
- * because of the primary key of `docks`: the first process to insert a row with the pooled Dock's id owns the Dock, and
- * others try the next one. A host may report at most {@link poolSizeMax} Docks, and none that another host has reported.
+ * because of the primary key of `docks`: the first process to insert a row with the warm Dock's id owns the Dock, and
+ * others try the next one. A host may report at most {@link warmPoolSizeMax} Docks, and none that another host has reported.
  */
-import { type KeepPool, type PoolReport, poolSizeMax } from '@dock/host-protocol'
+import { type KeepWarmPool, type WarmSandbox, warmPoolSizeMax } from '@dock/host-protocol'
 
 /** The image and size of a warm pool's Docks. Only a create that asks for exactly these can use the pool. */
-export type PoolKind = NonNullable<KeepPool['kind']>
+export type WarmPoolKind = NonNullable<KeepWarmPool['kind']>
 
 /** A ready Dock on a host. It was booted under its final id and with this host name. */
-export type WarmDock = { id: string; hostId: string; hostname: string; report: PoolReport }
+export type WarmDock = { id: string; hostId: string; hostname: string; report: WarmSandbox }
 
 export type WarmPools = {
-  /** Replaces the pool of a host. */
-  report(hostId: string, pool: readonly PoolReport[]): void
-  add(hostId: string, dock: PoolReport): void
+  /** Replaces the warm pool of a host. */
+  report(hostId: string, reported: readonly WarmSandbox[]): void
+  add(hostId: string, dock: WarmSandbox): void
   remove(hostId: string, dockId: string): void
   /** Takes a Dock from the connected host that has most of this kind; returns null if no host has any. */
-  take(kind: PoolKind, linked: readonly string[]): WarmDock | null
+  take(kind: WarmPoolKind, linked: readonly string[]): WarmDock | null
   /** Puts back a Dock that was taken and not claimed. */
   giveBack(dock: WarmDock): void
 }
 
-type Pool = { ready: Map<string, PoolReport>; taken: Set<string> }
+type HostPool = { ready: Map<string, WarmSandbox>; taken: Set<string> }
 
-const isOfKind = (dock: PoolReport, kind: PoolKind): boolean =>
+const isOfKind = (dock: WarmSandbox, kind: WarmPoolKind): boolean =>
   dock.image === kind.image &&
   dock.cpus === kind.cpus &&
   dock.memoryMiB === kind.memoryMiB &&
   dock.diskGiB === kind.diskGiB
 
 export function createWarmPools(): WarmPools {
-  const pools = new Map<string, Pool>()
-  const poolOf = (hostId: string): Pool => {
-    const known = pools.get(hostId)
+  const byHost = new Map<string, HostPool>()
+  const poolOf = (hostId: string): HostPool => {
+    const known = byHost.get(hostId)
     if (known) return known
-    const pool: Pool = { ready: new Map(), taken: new Set() }
-    pools.set(hostId, pool)
+    const pool: HostPool = { ready: new Map(), taken: new Set() }
+    byHost.set(hostId, pool)
     return pool
   }
   const isOnOtherHost = (hostId: string, dockId: string): boolean =>
-    [...pools].some(([id, { ready, taken }]) => id !== hostId && (ready.has(dockId) || taken.has(dockId)))
+    [...byHost].some(([id, { ready, taken }]) => id !== hostId && (ready.has(dockId) || taken.has(dockId)))
 
   return {
     report: (hostId, docks) => {
@@ -49,21 +49,22 @@ export function createWarmPools(): WarmPools {
       const taken = new Set(docks.map((dock) => dock.dockId).filter((id) => former.has(id)))
       const free = docks
         .filter(({ dockId }) => !taken.has(dockId) && !isOnOtherHost(hostId, dockId))
-        .slice(0, poolSizeMax)
-      pools.set(hostId, { ready: new Map(free.map((dock) => [dock.dockId, dock])), taken })
+        .slice(0, warmPoolSizeMax)
+      byHost.set(hostId, { ready: new Map(free.map((dock) => [dock.dockId, dock])), taken })
     },
     add: (hostId, dock) => {
       const { ready, taken } = poolOf(hostId)
-      if (ready.size >= poolSizeMax || taken.has(dock.dockId) || isOnOtherHost(hostId, dock.dockId)) return
+      if (ready.size >= warmPoolSizeMax || taken.has(dock.dockId) || isOnOtherHost(hostId, dock.dockId))
+        return
       ready.set(dock.dockId, dock)
     },
     remove: (hostId, dockId) => {
       poolOf(hostId).ready.delete(dockId)
     },
     take: (kind, linked) => {
-      let best: { hostId: string; docks: PoolReport[] } | null = null
+      let best: { hostId: string; docks: WarmSandbox[] } | null = null
       for (const hostId of linked) {
-        const docks = [...(pools.get(hostId)?.ready.values() ?? [])].filter((dock) => isOfKind(dock, kind))
+        const docks = [...(byHost.get(hostId)?.ready.values() ?? [])].filter((dock) => isOfKind(dock, kind))
         if (docks.length > (best?.docks.length ?? 0)) best = { hostId, docks }
       }
       const oldest = best?.docks[0]

@@ -12,7 +12,7 @@ import { type IsInvited, refuseSignUp, type SignUpPolicy } from './sign-up-polic
 import { type SocialLogins, socialProviders } from './social-providers.ts'
 
 export type LibraryOptions = {
-  pool: pg.Pool
+  connections: pg.Pool
   apiUrl: string
   appUrl: string
   secret: string
@@ -55,7 +55,7 @@ export function createLibrary(options: LibraryOptions) {
     baseURL: options.apiUrl,
     basePath: '/api/auth',
     secret: options.secret,
-    database: options.pool,
+    database: options.connections,
     trustedOrigins: [new URL(options.apiUrl).origin, new URL(options.appUrl).origin],
     telemetry: { enabled: false },
     logger: { disabled: true },

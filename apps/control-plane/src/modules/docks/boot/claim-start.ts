@@ -1,7 +1,7 @@
 /** Claims a new Dock, under a given or generated name and on a host, and boots it. */
 import { type Dock, type ErrorCode, ServiceError } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
-import { type PoolKind, throwNoPlacement, type WarmDock } from '../../hosts/index.ts'
+import { throwNoPlacement, type WarmDock, type WarmPoolKind } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { type ClaimRefusal, claimNewDock, DockIdTaken, type NewDock } from '../core/dock-claim.ts'
 import { generateName, hostnameOf } from '../core/dock-name.ts'
@@ -54,7 +54,7 @@ const beforeClaim = (error: unknown): unknown =>
 export async function claimAndStart(
   context: DockContext,
   plan: DockPlan,
-  warm: PoolKind | null,
+  warm: WarmPoolKind | null,
 ): Promise<Dock | null> {
   let operation: StartOperation | null
   try {
@@ -69,7 +69,7 @@ export async function claimAndStart(
 const claimAnywhere = async (
   context: DockContext,
   plan: DockPlan,
-  warm: PoolKind | null,
+  warm: WarmPoolKind | null,
 ): Promise<StartOperation | null> => {
   const claim =
     (warm && (await claimWarm(context, plan, warm))) ?? (await claimNamed(context, plan, newUuid(), null))
@@ -86,20 +86,20 @@ const claimAnywhere = async (
 }
 
 /** Tries to claim Docks of the warm pool. Returns null if a new sandbox must be booted instead. */
-const claimWarm = async (context: DockContext, plan: DockPlan, kind: PoolKind): Promise<Claim | null> => {
+const claimWarm = async (context: DockContext, plan: DockPlan, kind: WarmPoolKind): Promise<Claim | null> => {
   for (let attempt = 0; attempt < warmAttempts; attempt++) {
-    const waiting = context.pools.take(kind, context.gateway.linked())
+    const waiting = context.warmPools.take(kind, context.gateway.linked())
     if (!waiting) return null
     try {
       const claim = await claimNamed(context, plan, waiting.id, waiting)
       if (claim.kind === 'claimed') return claim
-      context.pools.giveBack(waiting)
+      context.warmPools.giveBack(waiting)
       // Other hosts may have room.
       return claim.kind === 'no_host' ? null : claim
     } catch (error) {
       // Another create has claimed it, so it does not go back into the pool.
       if (error instanceof DockIdTaken) continue
-      context.pools.giveBack(waiting)
+      context.warmPools.giveBack(waiting)
       throw error
     }
   }

@@ -4,7 +4,7 @@ import type { TestWorld } from '@dock/testkit/src/docks/dock-world.ts'
 import { useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { sql } from 'kysely'
 import { expect, it } from 'vitest'
-import type { PoolReport } from '../../hosts/index.ts'
+import type { WarmSandbox } from '../../hosts/index.ts'
 
 let world: TestWorld
 useTestWorld((fresh) => {
@@ -13,8 +13,8 @@ useTestWorld((fresh) => {
 
 /** Puts Docks of the tests' default size into the host's warm pool, and reports them. Returns their ids. */
 const hold = async (...names: string[]): Promise<string[]> => {
-  world.host.pool = names.map(
-    (hostname): PoolReport => ({
+  world.host.warmPool = names.map(
+    (hostname): WarmSandbox => ({
       dockId: newUuid(),
       image: 'debian-13',
       cpus: 1,
@@ -25,7 +25,7 @@ const hold = async (...names: string[]): Promise<string[]> => {
     }),
   )
   await world.report()
-  return world.host.pool.map((dock) => dock.dockId)
+  return world.host.warmPool.map((dock) => dock.dockId)
 }
 const starts = () => world.host.calls.filter((call) => call.method === 'start')
 
@@ -44,7 +44,7 @@ it('a create claims a Dock of the warm pool, with its id, its name and generatio
 })
 
 it('tells a newly linked host which kind of Dock to hold in its warm pool', async () => {
-  expect(world.host.poolKind).toEqual({ image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 })
+  expect(world.host.warmPoolKind).toEqual({ image: 'debian-13', cpus: 2, memoryMiB: 4096, diskGiB: 20 })
 })
 
 it('a claimed Dock gets the requested name, or a suffix if the name it was booted with is taken', async () => {
@@ -58,7 +58,7 @@ it('a claimed Dock gets the requested name, or a suffix if the name it was boote
   expect(starts()[1]).toMatchObject({ body: { hostname: renamed.name } })
 })
 
-it('a create of another size, or with an empty pool, boots a new sandbox', async () => {
+it('a create of another size, or with an empty warm pool, boots a new sandbox', async () => {
   const [id] = await hold('brave-otter')
   expect((await world.create({ cpus: 2 })).id).not.toBe(id)
   expect((await world.create()).id).toBe(id)
@@ -72,16 +72,16 @@ it('concurrent creates each get their own Dock', async () => {
   expect(docks.filter((dock) => ids.includes(dock.id))).toHaveLength(3)
 })
 
-it('a create takes the next Dock of the pool if another process has claimed the first', async () => {
+it('a create takes the next Dock of the warm pool if another process has claimed the first', async () => {
   const [first, second] = await hold('one-arch', 'two-arch')
   const other = world.another()
   await other.hostEvents.handle(world.hostId, {
     type: 'pool.ready',
-    dock: world.host.pool[0]!,
+    dock: world.host.warmPool[0]!,
   })
   await other.hostEvents.handle(world.hostId, {
     type: 'pool.ready',
-    dock: world.host.pool[1]!,
+    dock: world.host.warmPool[1]!,
   })
   expect((await world.create()).id).toBe(first)
   const { createDock } = await import('./create-dock.ts')
@@ -94,13 +94,13 @@ it('a claimed Dock is not offered again by a late report, nor after it is delete
   await world.report()
   await sql`delete from docks where id = ${id}`.execute(world.db)
   expect((await world.create()).id).not.toBe(id)
-  world.host.pool = []
+  world.host.warmPool = []
   await world.report()
   await world.modules.hostEvents.handle(world.hostId, { type: 'pool.gone', dockId: newUuid() })
   expect((await world.create()).id).not.toBe(id)
 })
 
-it('a Dock returns to the pool if its create is refused', async () => {
+it('a Dock returns to the warm pool if its create is refused', async () => {
   const [id] = await hold('brave-otter')
   await sql`update hosts set max_docks = 0 where id = ${world.hostId}`.execute(world.db)
   await expect(world.create()).rejects.toMatchObject({ code: 'capacity_exhausted' })
@@ -110,35 +110,35 @@ it('a Dock returns to the pool if its create is refused', async () => {
   expect((await world.create()).id).toBe(id)
 })
 
-it('a Dock of the pool is not fenced', async () => {
+it('a Dock of the warm pool is not fenced', async () => {
   const [id] = await hold('brave-otter')
   world.host.sandboxes.set(id!, { dockId: id!, generation: 0, state: 'running', ip: null })
   await world.report()
   expect(world.host.sandboxes.has(id!)).toBe(true)
 })
 
-it('a pool entry with the id of an existing or deleted Dock is ignored', async () => {
+it('a warm pool entry with the id of an existing or deleted Dock is ignored', async () => {
   const [there, gone, ready] = [await world.create(), await world.create(), await world.create()]
   await sql`delete from docks where id = ${gone.id}`.execute(world.db)
-  const offer = (dockId: string): PoolReport => ({
+  const offer = (dockId: string): WarmSandbox => ({
     ...{ dockId, image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 },
     ...{ hostname: 'brave-otter', ip: '10.0.0.9' },
   })
-  world.host.pool = [there, gone].map(({ id }) => offer(id))
+  world.host.warmPool = [there, gone].map(({ id }) => offer(id))
   await world.report()
   await world.modules.hostEvents.handle(world.hostId, { type: 'pool.ready', dock: offer(ready.id) })
   const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 1 }
-  expect(world.modules.context.pools.take(kind, [world.hostId])).toBeNull()
+  expect(world.modules.context.warmPools.take(kind, [world.hostId])).toBeNull()
 })
 
-it('a pool entry that another host has already reported is ignored', async () => {
+it('a warm pool entry that another host has already reported is ignored', async () => {
   const [id] = await hold('brave-otter')
-  await world.modules.hostEvents.handle(newUuid(), { type: 'pool.ready', dock: world.host.pool[0]! })
+  await world.modules.hostEvents.handle(newUuid(), { type: 'pool.ready', dock: world.host.warmPool[0]! })
   expect((await world.create()).id).toBe(id)
   expect(await world.create()).toMatchObject({ hostId: world.hostId })
 })
 
-it('a create tries at most three pool entries, even if a host offers many taken ids', async () => {
+it('a create tries at most three warm pool entries, even if a host offers many taken ids', async () => {
   const ids = await hold(...Array.from({ length: 20 }, (_, at) => `taken-${at}`))
   // Other Docks take these ids between the report and the create.
   for (const id of ids) {
@@ -146,9 +146,9 @@ it('a create tries at most three pool entries, even if a host offers many taken 
     await sql`update docks set id = ${id} where id = ${dock.id}`.execute(world.db)
   }
   const tried: string[] = []
-  const { pools } = world.modules.context
-  const { take } = pools
-  pools.take = (...given) => {
+  const { warmPools } = world.modules.context
+  const { take } = warmPools
+  warmPools.take = (...given) => {
     const waiting = take(...given)
     if (waiting) tried.push(waiting.id)
     return waiting

@@ -23,16 +23,16 @@ const begin = () => {
   host.agent.events.listen((event) => told.push(event))
   endWatch = host.agent.watch()
 }
-const pool = () => host.agent.warmPool.reports()
+const warmSandboxes = () => host.agent.warmPool.reports()
 const filled = async () => {
   host.agent.warmPool.keep(kind)
-  await expect.poll(() => pool().length).toBe(2)
-  return pool()[0]!
+  await expect.poll(() => warmSandboxes().length).toBe(2)
+  return warmSandboxes()[0]!
 }
 const claim = (dockId: string, hostname: string, change: Partial<StartDock> = {}) =>
   host.agent.docks.getForCommand(dockId).start(startCommand({ hostname, newIdentity: false, ...change }))
 
-describe('the pool', () => {
+describe('the warm pool', () => {
   test('is filled with frozen sandboxes that are announced at once and are not in the inventory of Docks', async () => {
     await filled()
     expect(host.agent.docks.reports()).toEqual([])
@@ -40,7 +40,7 @@ describe('the pool', () => {
     const warmedBy = host.driver.executed.map(({ uid, argv }) => `${argv[0]} as ${uid}`)
     const each = ['/bin/bash as 1000', '/bin/tar as 0']
     expect(warmedBy.toSorted()).toEqual([...each, ...each].toSorted())
-    expect(pool()[0]).toEqual({
+    expect(warmSandboxes()[0]).toEqual({
       ...{ ...kind, dockId: expect.any(String), ip: expect.any(String) },
       hostname: expect.stringMatching(/^[a-z]+-[a-z]+$/),
     })
@@ -59,7 +59,7 @@ describe('the pool', () => {
     await host.clock.pass(99)
     expect((await host.disks.list()).disks).toHaveLength(1)
     await host.clock.pass(1)
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
   test('still fills while Docks boot in quick succession', async () => {
@@ -74,7 +74,7 @@ describe('the pool', () => {
     }
     await bootMeanwhile(() => host.agent.warmPool.keep(kind))
     await bootMeanwhile(() => host.clock.pass(500))
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
   test('never delays the boot of a Dock', async () => {
@@ -91,11 +91,11 @@ describe('the pool', () => {
     host.driver.failNext('start', new Error('no boot'))
     host.driver.failNext('execEnd', new Error('no shell'))
     host.agent.warmPool.keep(kind)
-    await expect.poll(async () => (await host.residue()).disks.length + pool().length).toBe(0)
+    await expect.poll(async () => (await host.residue()).disks.length + warmSandboxes().length).toBe(0)
     await expect
       .poll(async () => {
         await host.clock.pass(1_000)
-        return pool().length
+        return warmSandboxes().length
       })
       .toBe(2)
     expect((await host.residue()).sandboxes).toHaveLength(2)
@@ -104,7 +104,7 @@ describe('the pool', () => {
   test('is replaced when another kind is ordered, and emptied when none is', async () => {
     await filled()
     host.agent.warmPool.keep({ ...kind, cpus: 2 })
-    await expect.poll(() => pool().map(({ cpus }) => cpus)).toEqual([2, 2])
+    await expect.poll(() => warmSandboxes().map(({ cpus }) => cpus)).toEqual([2, 2])
     host.agent.warmPool.keep(null)
     await expect.poll(() => host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
     expect(told.filter((event) => event.type === 'pool.gone')).toHaveLength(4)
@@ -114,19 +114,19 @@ describe('the pool', () => {
     await filled()
     host.disks.setFree(9 * 1024 ** 3)
     await host.clock.pass(1_100)
-    expect(pool()).toHaveLength(1)
+    expect(warmSandboxes()).toHaveLength(1)
     await host.clock.pass(1_000)
     await expect.poll(async () => (await host.residue()).sandboxes).toEqual([])
     host.disks.setFree(90 * 1024 ** 3)
     await host.clock.pass(1_000)
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
   test('reports a sandbox that dies, and fills again', async () => {
     const { dockId } = await filled()
     host.driver.kill(dockId)
     await expect.poll(() => told).toContainEqual({ type: 'pool.gone', dockId })
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
     expect((await host.residue()).disks).not.toContain(dockId)
     expect(told).not.toContainEqual(expect.objectContaining({ type: 'dock.died' }))
   })
@@ -143,33 +143,33 @@ describe('a claim', () => {
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
     expect(host.driver.frozen.has(dockId)).toBe(false)
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running', ip }])
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
     // A login shell ran in the sandbox that replaced it, but not in this one.
     expect(host.driver.executed).toHaveLength(ran + 2)
   })
 
-  test('pauses the pool for its first commands, while most of the pool is ready', async () => {
+  test('pauses the warm pool for its first commands, while most of it is ready', async () => {
     await host.remove()
     host = await createMemoryHost({ warmPoolSize: 4 })
     begin()
     host.agent.warmPool.keep(kind)
-    await expect.poll(() => pool().length).toBe(4)
+    await expect.poll(() => warmSandboxes().length).toBe(4)
     const booted = host.driver.started.length
-    const [first, second] = pool()
+    const [first, second] = warmSandboxes()
     await claim(first!.dockId, first!.hostname)
     await host.clock.pass(300)
     expect(host.driver.started).toHaveLength(booted)
-    // Half of the pool is not enough for the next creates.
+    // Half of the warm pool is not enough for the next creates.
     await claim(second!.dockId, second!.hostname)
     await expect.poll(() => host.driver.started.length).toBeGreaterThan(booted)
     await host.clock.pass(400)
-    await expect.poll(() => pool().length).toBe(4)
+    await expect.poll(() => warmSandboxes().length).toBe(4)
   })
 
   test('makes room for another sandbox, and is not announced as a loss', async () => {
     const { dockId, hostname } = await filled()
     await claim(dockId, hostname)
-    await expect.poll(() => pool().length).toBe(2)
+    await expect.poll(() => warmSandboxes().length).toBe(2)
     expect(told).not.toContainEqual({ type: 'pool.gone', dockId })
     expect((await host.residue()).sandboxes).toHaveLength(3)
   })
@@ -179,7 +179,7 @@ describe('a claim', () => {
     const waiting = host.driver.executed.filter(({ argv }) => argv[0] === '/bin/tar')
     const ran = host.driver.executed.length
     await claim(dockId, 'my-own', { env: { TOKEN: "it's secret" } })
-    // The next sandbox of the pool may already run its waiting tar and its first login shell.
+    // The next sandbox of the warm pool may already run its waiting tar and its first login shell.
     const isOfClaim = ({ uid, argv }: { uid: number; argv: readonly string[] }) =>
       uid === 0 && argv[0] !== '/bin/tar'
     const [renaming, ...more] = host.driver.executed.slice(ran).filter(isOfClaim)
@@ -213,15 +213,15 @@ describe('a claim', () => {
     expect(host.driver.frozen.has(dockId)).toBe(false)
   })
 
-  test('boots another sandbox if the pooled one does not accept its variables, which is never pooled again', async () => {
+  test('boots another sandbox if the warm one does not accept its variables, and never offers that one again', async () => {
     const { dockId, hostname } = await filled()
     host.driver.failNext('execEnd', new Error('no tar'))
     await claim(dockId, hostname, { env: { A: 'b' } })
     expect((await host.residue()).sandboxes).toContain(`${dockId}/1`)
-    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+    expect(warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)
   })
 
-  test('boots another sandbox if the pooled one has an earlier release of the runtime', async () => {
+  test('boots another sandbox if the warm one has an earlier release of the runtime', async () => {
     const { dockId, hostname } = await filled()
     host.driver.outdate(dockId)
     await claim(dockId, hostname)
@@ -229,7 +229,7 @@ describe('a claim', () => {
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(2)
   })
 
-  test('of an id that the pool has discarded is an ordinary boot', async () => {
+  test('of an id that the warm pool has discarded is an ordinary boot', async () => {
     const { dockId, hostname } = await filled()
     host.agent.warmPool.keep(null)
     const ip = await claim(dockId, hostname)
@@ -238,7 +238,7 @@ describe('a claim', () => {
     expect(await claim(dockId, hostname, { operationId: 'op_other' }).catch(({ code }) => code)).toBe('busy')
   })
 
-  test('that was undone leaves nothing, and the pool announces the loss', async () => {
+  test('that was undone leaves nothing, and the warm pool announces the loss', async () => {
     const { dockId } = await filled()
     await host.agent.docks.getForCommand(dockId).destroy({ operationId: 'op_1', generation: 1 })
     expect(told).toContainEqual({ type: 'pool.gone', dockId })
@@ -262,10 +262,10 @@ describe('the next agent', () => {
     begin()
   }
 
-  test('continues the pool: sandboxes stay frozen and can be claimed', async () => {
+  test('continues the warm pool: sandboxes stay frozen and can be claimed', async () => {
     const { dockId, hostname } = await filled()
     await follow()
-    expect(pool().map((report) => report.dockId)).toContain(dockId)
+    expect(warmSandboxes().map((report) => report.dockId)).toContain(dockId)
     expect(host.driver.frozen.size).toBe(2)
     await claim(dockId, hostname)
     expect(host.driver.started.filter((spec) => spec.dockId === dockId)).toHaveLength(1)
@@ -276,9 +276,9 @@ describe('the next agent', () => {
     const { dockId } = await filled()
     host.driver.outdate(dockId)
     await follow()
-    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+    expect(warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)
     expect((await host.residue()).sandboxes).not.toContain(`${dockId}/0`)
-    expect(pool()).toHaveLength(1)
+    expect(warmSandboxes()).toHaveLength(1)
   })
 
   test('keeps what was claimed as a Dock', async () => {
@@ -286,7 +286,7 @@ describe('the next agent', () => {
     await claim(dockId, hostname)
     await follow()
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, generation: 1, state: 'running' }])
-    expect(pool().map((report) => report.dockId)).not.toContain(dockId)
+    expect(warmSandboxes().map((report) => report.dockId)).not.toContain(dockId)
   })
 
   test('removes a sandbox whose claim was interrupted and that may have incomplete variables', async () => {
@@ -299,18 +299,18 @@ describe('the next agent', () => {
       .toContain('starting')
     await follow()
     expect((await host.residue()).sandboxes).toHaveLength(1)
-    expect(pool()).toHaveLength(1)
+    expect(warmSandboxes()).toHaveLength(1)
   })
 
-  test('finds no pooled sandbox after a reboot', async () => {
-    const reports = [await filled(), ...pool()]
+  test('finds no warm sandbox after a reboot', async () => {
+    const reports = [await filled(), ...warmSandboxes()]
     for (const { dockId } of reports) host.driver.killUnseen(dockId)
     await follow('boot-2')
     expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })
     expect(host.agent.docks.reports()).toEqual([])
   })
 
-  test('finds no pooled sandbox after a clean shutdown', async () => {
+  test('finds no warm sandbox after a clean shutdown', async () => {
     await filled()
     await host.agent.shutdown()
     expect(await host.residue()).toEqual({ sandboxes: [], networks: [], disks: [], attached: [] })

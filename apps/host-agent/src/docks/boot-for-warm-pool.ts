@@ -1,11 +1,11 @@
 /** Boots a sandbox for the warm pool, warms up its login shell, and freezes it. */
-import type { KeepPool } from '@dock/host-protocol'
+import type { KeepWarmPool } from '@dock/host-protocol'
 import { bootDock } from './boot-dock.ts'
 import type { DockState } from './dock-state.ts'
 import { dockUser, loginShell } from './login-shell.ts'
 import { beginUnpacking } from './unpack-in-dock.ts'
 
-export type PoolKind = NonNullable<KeepPool['kind']>
+export type WarmPoolKind = NonNullable<KeepWarmPool['kind']>
 
 const warmTimeoutMs = 20_000
 
@@ -23,20 +23,20 @@ const warm = async (dock: DockState): Promise<void> => {
   if (result.exitCode !== 0) throw new Error(`the first login shell failed: exit ${result.exitCode}`)
 }
 
-/** On return the sandbox is frozen and can be claimed. If this throws, the caller must call {@link discardPooled}. */
-export async function bootForPool(dock: DockState, kind: PoolKind, hostname: string): Promise<void> {
+/** On return the sandbox is frozen and can be claimed. If this throws, the caller must call {@link discardWarmSandbox}. */
+export async function bootForWarmPool(dock: DockState, kind: WarmPoolKind, hostname: string): Promise<void> {
   const { image, ...size } = kind
   await bootDock(dock, {
-    ...{ operationId: 'pool', generation: 0, hostname, ...size },
+    ...{ operationId: 'warm-pool', generation: 0, hostname, ...size },
     ...{ source: { kind: 'image', image }, newIdentity: false },
   })
   await warm(dock)
   if (!dock.live) throw new Error('the sandbox ended while it was prepared for the warm pool')
-  await dock.parts.freezer.freeze(dock.live, 'pool')
+  await dock.parts.freezer.freeze(dock.live, 'warm')
 }
 
 /** Removes a sandbox of the warm pool completely. Idempotent. */
-export async function discardPooled(dock: DockState): Promise<void> {
+export async function discardWarmSandbox(dock: DockState): Promise<void> {
   const { networks, disks } = dock.parts
   await dock.endSandbox()
   await Promise.all([networks.destroy(dock.dockId), disks.remove(dock.dockId)])

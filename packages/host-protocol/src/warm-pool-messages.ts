@@ -1,14 +1,17 @@
-/** The warm pool: sandboxes that a host keeps booted and frozen, so that a create can claim one instead of booting. */
+/**
+ * The warm pool: sandboxes that a host keeps booted and frozen, so that a create can claim one instead of booting. Paths
+ * and fields of messages call it `pool`. Everywhere else "pool" alone means the disk pool.
+ */
 import * as z from 'zod'
 
 /** Upper limit of a host's warm pool, regardless of its setting. */
-export const poolSizeMax = 200
+export const warmPoolSizeMax = 200
 
 /**
  * POST /pool, sent after each connect: the kind of sandbox that the host keeps ready from now on; null for none. The
  * host's own setting decides how many. Returns `{}`.
  */
-export const keepPool = z.strictObject({
+export const keepWarmPool = z.strictObject({
   kind: z
     .strictObject({
       image: z.string(),
@@ -18,14 +21,14 @@ export const keepPool = z.strictObject({
     })
     .nullable(),
 })
-export type KeepPool = z.infer<typeof keepPool>
+export type KeepWarmPool = z.infer<typeof keepWarmPool>
 
 /**
  * A waiting sandbox. `dockId` is the id of the Dock it will become. A start command claims it with that id, generation
  * 1, the same size, this image as `source`, and `newIdentity` false. A different host name costs one command inside the
  * sandbox. A start that comes too late or differs boots an ordinary Dock, which only takes longer.
  */
-export const poolReport = z.strictObject({
+export const warmSandbox = z.strictObject({
   dockId: z.uuid().lowercase(),
   image: z.string().max(64),
   cpus: z.number().int(),
@@ -34,4 +37,4 @@ export const poolReport = z.strictObject({
   hostname: z.string().max(255),
   ip: z.string().max(45),
 })
-export type PoolReport = z.infer<typeof poolReport>
+export type WarmSandbox = z.infer<typeof warmSandbox>

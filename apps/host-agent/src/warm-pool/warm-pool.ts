@@ -1,17 +1,17 @@
 /**
  * The warm pool: sandboxes booted and frozen in advance, under the ids that their Docks will have, so that creating a Dock
  * only needs a thaw. The pool uses spare resources: it fills while no Dock boots, and shrinks when memory or disk space is
- * scarce. The record of each sandbox says that it is pooled, so the next agent continues with it.
+ * scarce. The record of each sandbox says that it is unclaimed, so the next agent continues with it.
  */
 import { type Clock, type Logger, newUuid, readableName } from '@dock/foundation'
-import type { PoolReport } from '@dock/host-protocol'
+import type { WarmSandbox } from '@dock/host-protocol'
+import type { WarmPoolKind } from '../docks/boot-for-warm-pool.ts'
 import type { BootQueue } from '../docks/boot-queue.ts'
 import type { DockEvents } from '../docks/dock-events.ts'
-import type { PoolLoss } from '../docks/dock-state.ts'
+import type { WarmPoolLoss } from '../docks/dock-state.ts'
 import type { Docks } from '../docks/docks.ts'
 import type { Emitter } from '../docks/emitter.ts'
 import type { PoolRoom } from '../docks/host-resources.ts'
-import type { PoolKind } from '../docks/pool-boot.ts'
 import { Pause } from './pause.ts'
 
 const bootsAtOnceMax = 2
@@ -35,7 +35,7 @@ export type WarmPoolParts = {
   size: number
   bootQueue: Pick<BootQueue, 'isCalm' | 'onCalm'>
   events: DockEvents
-  losses: Emitter<PoolLoss>
+  losses: Emitter<WarmPoolLoss>
   room: () => PoolRoom
   /** Returns the share of the machine's memory that is available. */
   memoryAvailable: () => number
@@ -43,7 +43,7 @@ export type WarmPoolParts = {
   logger: Logger
 }
 
-const isOfKind = (report: PoolReport, kind: PoolKind): boolean =>
+const isOfKind = (report: WarmSandbox, kind: WarmPoolKind): boolean =>
   report.image === kind.image &&
   report.cpus === kind.cpus &&
   report.memoryMiB === kind.memoryMiB &&
@@ -51,14 +51,14 @@ const isOfKind = (report: PoolReport, kind: PoolKind): boolean =>
 
 export class WarmPool {
   readonly #parts: WarmPoolParts
-  readonly #ready = new Map<string, PoolReport>()
+  readonly #ready = new Map<string, WarmSandbox>()
   /** Undefined until the control plane says what to keep. The pool is left unchanged until then. */
-  #kind: PoolKind | null | undefined
+  #kind: WarmPoolKind | null | undefined
   readonly #pauseAfterBoot: Pause
   readonly #pauseAfterClaim: Pause
   readonly #pauseAfterFailure: Pause
   #failurePauseMs = 0
-  /** Since the last pool boot. Pausing only once lets the pool progress between Docks that boot in quick succession. */
+  /** Since the last boot for the pool. Pausing only once lets the pool progress between Docks that boot in quick succession. */
   #hasPaused = false
   #making = 0
   #isRunning = false
@@ -83,14 +83,14 @@ export class WarmPool {
   }
 
   /** Returns the sandboxes that can be claimed now. */
-  reports(): PoolReport[] {
+  reports(): WarmSandbox[] {
     return [...this.#ready.values()]
   }
 
   /** Takes over the pool of an earlier agent and starts to maintain it. Returns a function that stops this. */
   start(): () => void {
     const { docks, clock } = this.#parts
-    for (const report of docks.pooled()) this.#ready.set(report.dockId, report)
+    for (const report of docks.listWarmSandboxes()) this.#ready.set(report.dockId, report)
     this.#isRunning = true
     let cancel = () => {}
     const again = (): void => {
@@ -106,7 +106,7 @@ export class WarmPool {
   }
 
   /** Sets the kind of sandbox to keep. Sandboxes of another kind are discarded. */
-  keep(kind: PoolKind | null): void {
+  keep(kind: WarmPoolKind | null): void {
     this.#kind = kind
     for (const report of this.#ready.values()) {
       if (!kind || !isOfKind(report, kind)) this.#discard(report.dockId)
@@ -144,7 +144,7 @@ export class WarmPool {
     if (!kind) return
     const dockId = newUuid()
     try {
-      await docks.bootForPool(dockId, kind, readableName())
+      await docks.bootForWarmPool(dockId, kind, readableName())
     } catch (error) {
       this.#failurePauseMs = Math.min(pauseMaxMs, Math.max(pauseMinMs, this.#failurePauseMs * 2))
       this.#pauseAfterFailure.begin(this.#failurePauseMs)
@@ -152,7 +152,7 @@ export class WarmPool {
       return
     }
     this.#failurePauseMs = 0
-    const report = docks.pooled().find((each) => each.dockId === dockId)
+    const report = docks.listWarmSandboxes().find((each) => each.dockId === dockId)
     if (!report) return
     this.#ready.set(dockId, report)
     events.emit({ type: 'pool.ready', dock: report })
@@ -179,7 +179,7 @@ export class WarmPool {
     this.#ready.delete(dockId)
     events.emit({ type: 'pool.gone', dockId })
     docks
-      .discardPooled(dockId)
+      .discardWarmSandbox(dockId)
       .catch((error: unknown) =>
         logger.error({ err: error, dockId }, 'could not discard a sandbox of the warm pool'),
       )

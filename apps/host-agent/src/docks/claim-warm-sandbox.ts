@@ -1,6 +1,6 @@
 /**
  * Starts a Dock by claiming its sandbox from the warm pool. The sandbox is booted under the Dock's id, frozen and unused.
- * Before anything of the Dock enters the sandbox, the record is saved so that the sandbox can never return to the pool.
+ * Before anything of the Dock enters the sandbox, the record is saved so that the sandbox can never return to the warm pool.
  */
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { type BootSpec, bootSpecOf } from './dock-record.ts'
@@ -20,7 +20,7 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   !wanted.newIdentity
 
 /** Returns null if the sandbox does not match the command or cannot be changed to match. The caller then boots anew. */
-export async function claimPooled(dock: DockState, command: StartDock): Promise<StartedDock | null> {
+export async function claimWarmSandbox(dock: DockState, command: StartDock): Promise<StartedDock | null> {
   const { record, live } = dock
   const { driver, freezer, disks } = dock.parts
   const wanted = bootSpecOf(command)
@@ -41,7 +41,7 @@ export async function claimPooled(dock: DockState, command: StartDock): Promise<
     const saved = dock.save(
       isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null, booted: null },
     )
-    const begun = Promise.all([saved, freezer.thaw(live, 'pool'), disks.markNeeded(dock.dockId)])
+    const begun = Promise.all([saved, freezer.thaw(live, 'warm'), disks.markNeeded(dock.dockId)])
     // Build the archive while the record is being written.
     const archive = tarArchive(given)
     await begun
