@@ -5,7 +5,7 @@ import { systemClock } from '@dock/foundation'
 import { sql } from 'kysely'
 import { type Db, openDatabase } from '../../apps/control-plane/src/database/database.ts'
 import { chunksPrefix } from '../../apps/control-plane/src/modules/copies/copy-context.ts'
-import { copyKeys } from '../../apps/control-plane/src/modules/copies/copy-keys.ts'
+import { ensureCopyKeys } from '../../apps/control-plane/src/modules/copies/copy-keys.ts'
 import { openObjectStore } from '../../apps/control-plane/src/object-store/index.ts'
 import { sealedColumns } from '../../apps/control-plane/src/sealed-columns.ts'
 import { createSealer, ensureKeyRing } from '../../apps/control-plane/src/sealing/index.ts'
@@ -33,7 +33,7 @@ export async function* storedChunks(dataDir: string, organizationId: string): As
   const ring = await ensureKeyRing({ secretKeys: undefined, controlDir })
   const keys = await withDatabase(dataDir, (db) => {
     const sealer = createSealer({ db, clock: systemClock, ring, columns: sealedColumns })
-    return copyKeys({ db, clock: systemClock, sealer }, organizationId)
+    return ensureCopyKeys({ db, clock: systemClock, sealer }, organizationId)
   })
   const store = openObjectStore(undefined, join(controlDir, 'objects'))
   for await (const { key } of store.list(chunksPrefix(organizationId)))

@@ -89,7 +89,7 @@ export function createAgent(agentParts: AgentParts) {
     instance: createInstanceMemory(join(dirname(agentParts.handlesFolder), 'instance.json')),
     copyPace: {
       ...(agentParts.copyPace ?? defaultCopyPace),
-      yieldToCommands: () => precedence.untilFree(copyPauseMsMax),
+      yieldToCommands: () => precedence.waitUntilFree(copyPauseMsMax),
     },
     warmPool: watches.warmPool,
     events: parts.events,
@@ -110,7 +110,7 @@ export function createAgent(agentParts: AgentParts) {
     recover: async (): Promise<void> => {
       await Promise.all([disks.recover(), networks.setUp()])
       // Check the pool before any Dock is thawed: on a full pool a Dock would lose its writes.
-      await watches.poolRoom.look()
+      await watches.poolRoom.checkRoom()
       await docks.recover()
       await openDoors()
     },

@@ -39,7 +39,7 @@ describe('keepRunning', () => {
     expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([200, 400, 800])
     expect(kept.failures()).toBe(3)
     expect(kept.pid()).toBe(104)
-    await clock.pass(60_000)
+    await clock.advance(60_000)
     expect(await endAndRestart()).toBe(200)
   })
 

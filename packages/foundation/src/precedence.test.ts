@@ -69,13 +69,13 @@ test('during() holds precedence until the work succeeds or fails, and 250 ms lon
   expect(precedence.isTaken).toBe(false)
 })
 
-test('untilFree() resolves when precedence is free, or at its timeout', async () => {
+test('waitUntilFree() resolves when precedence is free, or at its timeout', async () => {
   let nowMs = 0
   const precedence = new Precedence(() => nowMs)
-  await precedence.untilFree(1_000)
+  await precedence.waitUntilFree(1_000)
   precedence.take()
   let isOver = false
-  const waited = precedence.untilFree(1_000).then(() => {
+  const waited = precedence.waitUntilFree(1_000).then(() => {
     isOver = true
   })
   await delay(60)
@@ -83,7 +83,7 @@ test('untilFree() resolves when precedence is free, or at its timeout', async ()
   nowMs = 250
   await waited
   void precedence.during(() => new Promise(() => undefined))
-  const givenUp = precedence.untilFree(1_000)
+  const givenUp = precedence.waitUntilFree(1_000)
   nowMs = 1_250
   await givenUp
   expect(precedence.isTaken).toBe(true)

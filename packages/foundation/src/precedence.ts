@@ -45,7 +45,7 @@ export class Precedence {
   }
 
   /** Resolves when precedence is free, at the latest after `atMostMs`, so that bulk work never starves. */
-  async untilFree(atMostMs: number): Promise<void> {
+  async waitUntilFree(atMostMs: number): Promise<void> {
     const giveUp = this.#nowMs() + atMostMs
     while (this.isTaken && this.#nowMs() < giveUp) await delay(pollMs)
   }

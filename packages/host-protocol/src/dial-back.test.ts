@@ -56,7 +56,8 @@ describe.each([
       ...{ credential: 'right', hostId: 'host-1', session: 'session-1', channel: 'bulk' },
       ...{ signal: stop.signal, logger },
       handler: () => new Response(),
-      connect: async (connection) => taken.resolve({ stream: await connection.acceptApart(), connection }),
+      connect: async (connection) =>
+        taken.resolve({ stream: await connection.acceptByDialBack(), connection }),
     })
     await linked.promise
   })

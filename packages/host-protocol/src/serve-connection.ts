@@ -18,7 +18,7 @@ export type IncomingConnection = {
   /**
    * Accepts by dialling back if the control plane sent a ticket. Otherwise, or if dialling fails, acts like `accept`.
    */
-  acceptApart(): Promise<Duplex>
+  acceptByDialBack(): Promise<Duplex>
   /** Refuses the connection with `{code, message}`. */
   refuse(status: number, refusal: { code: string; message: string }): void
 }
@@ -51,7 +51,7 @@ export async function serveConnection(
       target: new URL(head[':path'] ?? '/', 'http://agent'),
       gone: gone.signal,
       accept,
-      acceptApart: async () => {
+      acceptByDialBack: async () => {
         const ticket = head[ticketHeader]
         const apart = typeof ticket === 'string' ? await dialBack?.(ticket) : null
         if (!apart) return accept()

@@ -40,7 +40,7 @@ test('on a busy machine nothing is switched, and SCHED_BATCH is not extended', (
 
 test('a sandbox booted under SCHED_BATCH is switched back, and a closed one is not touched', () => {
   scheduling.resetSoon()
-  pass()
+  advance()
   expect(switches).toEqual([false])
   scheduling.begin()
   scheduling.close()
@@ -56,5 +56,5 @@ test('a command runs even if its threads cannot be switched', () => {
     clock,
   )
   expect(() => failing.begin()).not.toThrow()
-  expect(pass).not.toThrow()
+  expect(advance).not.toThrow()
 })

@@ -115,7 +115,7 @@ export class LiveSandbox {
 
   /** True if the sandbox died because it ran out of memory, without an order to end. */
   get ranOutOfMemory(): boolean {
-    this.#ranOut ??= this.isAlive ? undefined : this.#guard?.ranOut === true
+    this.#ranOut ??= this.isAlive ? undefined : this.#guard?.hasRunOut === true
     return this.#ranOut ?? false
   }
 

@@ -8,7 +8,7 @@ let spare: SpareCpu
 const readText = (path: string): string =>
   path === '/proc/loadavg' ? `0.00 0.00 0.00 ${running}/90 1234\n` : `cpu  7 0 7 ${idleTicks} 0 0 0 0 0 0\n`
 /** Advances the clock while this share of both processors is idle. */
-const pass = (milliseconds: number, idleShare: number): void => {
+const advance = (milliseconds: number, idleShare: number): void => {
   nowMs += milliseconds
   idleTicks += (milliseconds * 2 * idleShare) / 10
 }
@@ -18,7 +18,7 @@ beforeEach(() => {
 })
 
 test('a machine without waiting threads has a spare processor, however busy it was', () => {
-  pass(1000, 0)
+  advance(1000, 0)
   expect(spare.isAvailable).toBe(true)
   running = 2
   expect(spare.isAvailable).toBe(true)
@@ -26,21 +26,21 @@ test('a machine without waiting threads has a spare processor, however busy it w
 
 test('waiting threads are ignored if the machine was idle before, but not if it was busy', () => {
   running = 6
-  pass(1000, 0.5)
+  advance(1000, 0.5)
   expect(spare.isAvailable).toBe(true)
-  pass(1000, 0.2)
+  advance(1000, 0.2)
   expect(spare.isAvailable).toBe(false)
-  pass(1000, 0.3)
+  advance(1000, 0.3)
   expect(spare.isAvailable).toBe(true)
 })
 
 test('a check too soon after the last one repeats its result', () => {
   running = 6
   expect(spare.isAvailable).toBe(false)
-  pass(1000, 1)
+  advance(1000, 1)
   expect(spare.isAvailable).toBe(true)
-  pass(50, 0)
+  advance(50, 0)
   expect(spare.isAvailable).toBe(true)
-  pass(50, 0)
+  advance(50, 0)
   expect(spare.isAvailable).toBe(false)
 })

@@ -11,7 +11,7 @@ export type HostileHost = {
    */
   send(text: string | Uint8Array): Promise<void>
   /** Resolves when the control plane reads events. The bulk link may follow a moment later. */
-  linked(): Promise<void>
+  waitUntilLinked(): Promise<void>
   /** Returns how often the control plane has started to read events. */
   sessions(): number
   /** Sends `text` now and first in each later session, like an agent: text sent into a session that ends is lost. */
@@ -79,7 +79,7 @@ export async function joinHostileHost(options: {
       // If the session ends now, the next session starts with the text.
       await send(text).catch(() => undefined)
     },
-    linked: async () => {
+    waitUntilLinked: async () => {
       while (!writer) await new Promise<void>((resolve) => (wake = resolve))
     },
     sessions: () => begun,

@@ -63,7 +63,7 @@ export function hostileHost(report: Report): Promise<void> {
       },
     })
     try {
-      await host.linked()
+      await host.waitUntilLinked()
       const isOnline = async () =>
         (await server.client.call('listHosts', {})).some(
           (each) => each.id === host.hostId && each.state === 'online',
@@ -158,7 +158,7 @@ export function hostileHost(report: Report): Promise<void> {
         joinToken: await joinToken(server.dataDir),
         facts: { ...facts, images: [], imageVersions: {} },
       })
-      await third.linked()
+      await third.waitUntilLinked()
       await third.send(inventory({ facts: { ...facts, images: [], imageVersions: {} } }))
       await host.send(inventory())
       const controlAsked = await untilTrue(

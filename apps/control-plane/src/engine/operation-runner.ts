@@ -72,9 +72,9 @@ export function createOperationRunner(options: {
   const record = (operation: OperationRow, leaseUntil: Date | null): Promise<void> =>
     recordProgress(db, owner, operation, { now: clock.now(), leaseUntil })
   const records: SagaRecords = {
-    stepDone: (operation) => record(operation, later(leaseMs)),
-    undoing: (operation) => record(operation, later(leaseMs)),
-    blocked: (operation) => record(operation, null),
+    recordStep: (operation) => record(operation, later(leaseMs)),
+    recordUndoing: (operation) => record(operation, later(leaseMs)),
+    recordBlocked: (operation) => record(operation, null),
   }
 
   const execute = async (operation: OperationRow): Promise<OperationError | null> => {

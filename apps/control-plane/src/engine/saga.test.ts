@@ -43,9 +43,9 @@ const loggedSaga = (failing: Record<string, Error> = {}) => {
     explain: () => ({ code: 'explained', message: '' }),
   }
   const records: SagaRecords = {
-    stepDone: async ({ step: done }) => act(`record ${done}`),
-    undoing: async () => act('record undoing'),
-    blocked: async () => act('record blocked'),
+    recordStep: async ({ step: done }) => act(`record ${done}`),
+    recordUndoing: async () => act('record undoing'),
+    recordBlocked: async () => act('record blocked'),
   }
   return { log, saga, records }
 }

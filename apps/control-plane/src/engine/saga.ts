@@ -43,9 +43,9 @@ export class OperationBlocked extends Error {
 
 /** Saves a saga's progress durably. Each method throws LeaseLost if another process has taken the lease. */
 export type SagaRecords = {
-  stepDone(operation: OperationRow): Promise<void>
-  undoing(operation: OperationRow): Promise<void>
-  blocked(operation: OperationRow): Promise<void>
+  recordStep(operation: OperationRow): Promise<void>
+  recordUndoing(operation: OperationRow): Promise<void>
+  recordBlocked(operation: OperationRow): Promise<void>
 }
 
 /**
@@ -73,19 +73,19 @@ export async function runSaga<Data extends VersionedData, Result>(
         await step.do(operation)
         operation.step = step.name
         next = nextAfter(index)
-        if (next >= 0) await records.stepDone(operation)
+        if (next >= 0) await records.recordStep(operation)
         at(step.name, 'after')
       }
     } catch (error) {
       if (error instanceof OperationBlocked) {
         operation.status = 'blocked'
         operation.waitsFor = error.waitsFor
-        await records.blocked(operation)
+        await records.recordBlocked(operation)
         return null
       }
       operation.error = saga.explain(error)
       operation.undoing = true
-      await records.undoing(operation)
+      await records.recordUndoing(operation)
     }
   }
   if (!operation.undoing) {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   const listed = await server.call('GET', `/v1/docks/${dockId}/snapshots`)
   snapshotId = (listed.body.data as { snapshots: { id: string }[] }).snapshots[0]!.id
   // Like the streams of a real link, these stay open until they are read to the end or cancelled.
-  server.host.file = async () => {
+  server.host.readCaptureFile = async () => {
     opened += 1
     open += 1
     const cancel = (): void => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
     }
     return { size: 2 ** 20, body: new ReadableStream({ cancel }) }
   }
-  server.host.tree = async function* () {
+  server.host.listCaptureFiles = async function* () {
     opened += 1
     open += 1
     try {

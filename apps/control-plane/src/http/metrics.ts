@@ -48,9 +48,9 @@ export function createMetrics(): Metrics {
     registry,
     quarantined: (things) => quarantine.set(things),
     copies: {
-      drilled: (result) => drills.inc({ result }),
-      behind: (seconds) => behind.set(seconds),
-      storeFull: (isFull) => full.set(isFull ? 1 : 0),
+      recordDrill: (result) => drills.inc({ result }),
+      recordDelay: (seconds) => behind.set(seconds),
+      recordStoreFull: (isFull) => full.set(isFull ? 1 : 0),
     },
     observeRequest: ({ method, route, status, seconds }) =>
       duration.observe({ method, route, status: String(status) }, seconds),

@@ -155,7 +155,7 @@ export function createDiskPool(options: DiskPoolOptions): DiskPool {
         return { rootPath }
       }),
 
-    lay: (dockId, entries) => writeEntries(mountPath(dockId), entries),
+    writeEntries: (dockId, entries) => writeEntries(mountPath(dockId), entries),
 
     detach: async (dockId) => serial(checked(dockId), () => detach(dockId)),
 

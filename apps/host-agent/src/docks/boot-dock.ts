@@ -3,7 +3,7 @@ import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootPreparation } from './boot-preparation.ts'
-import { noteOf } from './capture-notes.ts'
+import { createNote } from './capture-notes.ts'
 import { bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { endUnreadable } from './end-unreadable.ts'
@@ -31,7 +31,7 @@ const captureFormerDisk = async (dock: DockState, command: StartDock): Promise<v
   const generation = dock.generation || command.generation
   // The note names the organization, so that the capture is erased together with it.
   const spec = former?.spec ?? dock.unreadable?.spec ?? bootSpecOf(command)
-  const note = noteOf({ dockId, generation, spec }, clock.now())
+  const note = createNote({ dockId, generation, spec }, clock.now())
   if (note) await captureNotes.write(captureId, note)
   await disks.capture(dockId, captureId)
   dock.logger.warn({ captureId, generation }, 'kept the former disk as a capture')
@@ -54,7 +54,7 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     await disks.create(dockId, { from, diskGiB: command.diskGiB })
   }
   const { rootPath } = await disks.attach(dockId)
-  if (command.files && isFresh(command)) await disks.lay(dockId, secretFileEntries(command.files))
+  if (command.files && isFresh(command)) await disks.writeEntries(dockId, secretFileEntries(command.files))
   return rootPath
 }
 
@@ -94,7 +94,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
       ...{ rootPath, netnsPath, nameserver },
       inBackground: dock.isInWarmPool,
       inMemory: { path: variablesFolder, gid: dockUser.gid },
-      prepare: bootPreparation({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
+      prepare: buildBootScript({ hostname, nameserver, newIdentity, variables: command.env ?? {} }),
     })
     undo.push('destroy sandbox', () => driver.destroy(sandbox))
     if (command.files && !isFresh(command)) await deliverFiles(driver, sandbox, command.files)

@@ -48,7 +48,7 @@ return 0
 `
 
 /** Returns the script and its input that give a sandbox the identity and variables of this Dock. */
-export function bootPreparation(wanted: {
+export function buildBootScript(wanted: {
   hostname: string
   nameserver: string
   newIdentity: boolean

@@ -1,14 +1,14 @@
 /** Captures a running Dock without stopping it. */
 import type { CaptureDock, Captured } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
-import { noteOf } from './capture-notes.ts'
+import { createNote } from './capture-notes.ts'
 import type { DockState } from './dock-state.ts'
 import { settleAll } from './settle-all.ts'
 
 /** Captures the disk, attached or not, and writes a note of its owner. On return both are on stable storage. */
 export async function captureWithNote(dock: DockState, captureId: string): Promise<Captured> {
   const { disks, captureNotes, clock } = dock.parts
-  const note = noteOf(dock.record ?? dock.unreadable, clock.now())
+  const note = createNote(dock.record ?? dock.unreadable, clock.now())
   const captured = disks.capture(dock.dockId, captureId)
   if (note) await settleAll([captured, captureNotes.write(captureId, note)])
   return captured

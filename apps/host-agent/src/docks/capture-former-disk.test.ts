@@ -144,7 +144,7 @@ describe.each([
   })
 
   test('keeps its disk as a capture when a start from a capture follows', async () => {
-    host.driver.killUnseen(dockId)
+    host.driver.killWithoutNotice(dockId)
     const captureId = newUuid()
     await host.disks.restoreCapture(captureId, 4096, async () => undefined)
     await dock().start(startCommand({ generation: 4, source: { kind: 'capture', captureId } }))

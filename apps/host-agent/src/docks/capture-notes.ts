@@ -19,7 +19,7 @@ export type CaptureNotes = {
 type Known = Pick<DockRecord | UnreadableRecord, 'dockId' | 'generation' | 'spec'>
 
 /** Returns a note with the machine that the record describes, or null if the record describes none. */
-export function noteOf(record: Known | null, now: Date): DockNote | null {
+export function createNote(record: Known | null, now: Date): DockNote | null {
   if (!record?.spec || record.generation === null) return null
   const { hostname, cpus, memoryMiB, diskGiB, organizationId = null } = record.spec
   const { dockId, generation } = record

@@ -7,7 +7,7 @@ import type { ClonedRepositories, CloneRepositories, Repository } from '@dock/ho
 import { type RuntimeDriver, SandboxGone, type SandboxHandle } from '@dock/runtime'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { DockState } from './dock-state.ts'
-import { giveGitConfig } from './git-config.ts'
+import { writeGitConfig } from './git-config.ts'
 import { dockUser, loginShell } from './login-shell.ts'
 
 const clonesAtOnce = 3
@@ -109,7 +109,7 @@ export async function cloneRepositories(
   gateway: string,
 ): Promise<ClonedRepositories> {
   const endsAt = performance.now() + timeoutMs
-  await giveGitConfig(driver, sandbox, repositories, gateway)
+  await writeGitConfig(driver, sandbox, repositories, gateway)
   const result: ClonedRepositories = { failed: [], cloned: [], toSetUp: [] }
   const left = [...repositories]
   const work = async (): Promise<void> => {

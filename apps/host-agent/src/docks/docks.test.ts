@@ -45,7 +45,7 @@ describe('start', () => {
       expect(String(prepare?.input)).toContain("export TOKEN='secret'\n")
       expect(JSON.stringify([prepare?.script, prepare?.env])).not.toContain('secret')
     }
-    host.disks.failNext('lay', new NoSpace('full'))
+    host.disks.failNext('writeEntries', new NoSpace('full'))
     dockId = newUuid()
     await expect(dock().start(startCommand(given))).rejects.toBeInstanceOf(NoSpace)
   })
@@ -240,7 +240,7 @@ describe('a Dock that is gone', () => {
     await host.agent.docks.forgetGone()
     expect(host.agent.docks.find(gone)).not.toBeNull()
     const end = host.agent.watch()
-    await host.clock.pass(25 * 3_600_000)
+    await host.clock.advance(25 * 3_600_000)
     await expect.poll(() => host.agent.docks.find(gone)).toBeNull()
     expect(host.agent.docks.find(dockId)).not.toBeNull()
     expect(await files()).toBe(1)
@@ -252,7 +252,7 @@ describe('a Dock that is gone', () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     const stopped = await dock().stop(stop)
-    await host.clock.pass(25 * 3_600_000)
+    await host.clock.advance(25 * 3_600_000)
     await host.agent.docks.forgetGone()
     expect(host.agent.docks.find(dockId)).toBeNull()
     expect(await dock().stop(stop)).toEqual(stopped)
@@ -261,7 +261,7 @@ describe('a Dock that is gone', () => {
 
   test('is forgotten sooner if there are very many', async () => {
     const first = await ended()
-    await host.clock.pass(1)
+    await host.clock.advance(1)
     for (let count = 0; count < 2_000; count += 50) {
       const more = Array.from({ length: 50 }, () => host.agent.docks.getForCommand(newUuid()))
       await Promise.all(more.map((each) => each.destroy(command())))
@@ -324,12 +324,12 @@ describe('the next agent', () => {
 
   test('reports a Dock that died in the meantime as dead, and one ended by a reboot as stopped', async () => {
     await dock().start(startCommand())
-    host.driver.killUnseen(dockId)
+    host.driver.killWithoutNotice(dockId)
     const rebooted = newUuid()
     host.agent = await host.startAgent()
     expect(host.agent.docks.reports()).toMatchObject([{ dockId, state: 'dead' }])
     await host.agent.docks.getForCommand(rebooted).start(startCommand())
-    host.driver.killUnseen(rebooted)
+    host.driver.killWithoutNotice(rebooted)
     const later = await host.startAgent('boot-2')
     expect(later.docks.reports()).toContainEqual(
       expect.objectContaining({ dockId: rebooted, state: 'stopped' }),
@@ -400,7 +400,7 @@ describe('the next agent', () => {
     const other = newUuid()
     await dock().start(startCommand())
     await host.agent.docks.getForCommand(other).start(startCommand())
-    host.driver.killUnseen(dockId)
+    host.driver.killWithoutNotice(dockId)
     host.disks.failNext('detach', new Error('the disk is held'))
     host.agent = await host.startAgent()
     expect(host.agent.docks.reports()).toEqual(

@@ -14,7 +14,7 @@ export async function endAbandoned(dock: DockState, sandbox: SandboxHandle): Pro
     try {
       await freezer.thaw(sandbox, 'idle')
       // While the pool guard freezes the sandbox, it runs nothing and cannot be asked. Try again later.
-      if (!freezer.holds(sandbox)) return await endAll(dock, sandbox)
+      if (!freezer.shouldBeFrozen(sandbox)) return await endAll(dock, sandbox)
     } catch (error) {
       if (error instanceof SandboxGone) return
       dock.logger.warn({ err: error }, 'could not end the commands of an earlier agent; retrying')

@@ -5,7 +5,7 @@ import { AgentRefusal } from './agent-refusal.ts'
 import { decodeOutput, withLastLine } from './decode-output.ts'
 import type { DockState, SandboxUse } from './dock-state.ts'
 import { loginShell } from './login-shell.ts'
-import { memoryLine } from './out-of-memory.ts'
+import { formatOutOfMemory } from './out-of-memory.ts'
 
 /** Maximum number of commands of one Dock that run at the same time. */
 export const execsInFlightMax = 4
@@ -26,7 +26,7 @@ export async function execInDock(dock: DockState, request: ExecInDock): Promise<
       const memoryMiB = dock.record?.spec?.memoryMiB ?? 0
       output.stderr = withLastLine(
         output.stderr,
-        memoryLine(killedForMemory, memoryMiB),
+        formatOutOfMemory(killedForMemory, memoryMiB),
         request.outputLimitBytes,
       )
     }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { gitConfig } from './git-config.ts'
+import { formatGitConfig } from './git-config.ts'
 
 let folder: string
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
     { url: 'https://github.com/acme/app-two.git', doorPath: 'github/acme/app-two.git' },
     { url: 'https://gitlab.com/acme/group/tool.git', doorPath: 'gitlab/acme/group/tool.git' },
   ]
-  await writeFile(join(folder, 'config'), gitConfig(selected, '10.1.2.1'))
+  await writeFile(join(folder, 'config'), formatGitConfig(selected, '10.1.2.1'))
 })
 afterAll(() => rm(folder, { recursive: true }))
 

@@ -28,7 +28,7 @@ const rule = (from: string, to: string): string => `[url "${to}"]\n\tinsteadOf =
  * applies. To keep `owner/name` from matching `owner/name2`, a rule for each possible next character leaves such an address
  * unchanged.
  */
-export function gitConfig(repositories: readonly Selected[], gateway: string): string {
+export function formatGitConfig(repositories: readonly Selected[], gateway: string): string {
   const door = `http://${gateway}:${gitDoorPort}`
   const rules = new Map<string, string>()
   for (const { url } of repositories.slice(0, exactMax))
@@ -60,13 +60,13 @@ printf '\\n# The repositories of this Dock, while it has any.\\n[include]\\n\\tp
 `
 
 /** Writes the configuration into the sandbox and replaces an earlier one. */
-export async function giveGitConfig(
+export async function writeGitConfig(
   driver: RuntimeDriver,
   sandbox: SandboxHandle,
   repositories: readonly Selected[],
   gateway: string,
 ): Promise<void> {
-  const input = gitConfig(repositories, gateway)
+  const input = formatGitConfig(repositories, gateway)
   const { exitCode } = await driver.exec(sandbox, {
     argv: ['/bin/bash', '-c', writer],
     env: { PATH: '/usr/bin:/bin', DOCK_BYTES: String(Buffer.byteLength(input)) },

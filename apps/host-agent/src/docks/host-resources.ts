@@ -38,7 +38,7 @@ export type DiskPool = {
   /** Mounts the Dock's disk and returns its path. If it is already mounted, returns the same path. */
   attach(dockId: string): Promise<{ rootPath: string }>
   /** Writes folders and files to the attached disk of a Dock on which no sandbox has run yet. */
-  lay(dockId: string, entries: readonly Entry[]): Promise<void>
+  writeEntries(dockId: string, entries: readonly Entry[]): Promise<void>
   /** Syncs and unmounts the disk. On return the kernel no longer uses it. */
   detach(dockId: string): Promise<void>
   /** Writes out the dirty data of an attached disk, so that a capture soon afterwards is quick. */

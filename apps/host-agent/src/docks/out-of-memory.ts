@@ -10,7 +10,7 @@ const gatherMs = 2_000
 const plainName = (name: string): string => name.replace(/[^\w.:@/+-]/g, '?').slice(0, 15) || '?'
 
 /** Returns the line that is added to a command's standard error. */
-export function memoryLine(names: readonly string[], memoryMiB: number): string {
+export function formatOutOfMemory(names: readonly string[], memoryMiB: number): string {
   const what = names.length === 1 ? '' : ` and ${names.length - 1} more processes`
   const verb = names.length === 1 ? 'was' : 'were'
   return `dock: ${plainName(names[0] ?? '')}${what} ${verb} ended because the Dock ran out of memory (${memoryMiB} MiB)`

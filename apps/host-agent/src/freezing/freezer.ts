@@ -77,13 +77,13 @@ export class Freezer {
   }
 
   /** True if the sandbox should be frozen. */
-  holds(handle: SandboxHandle): boolean {
+  shouldBeFrozen(handle: SandboxHandle): boolean {
     const sandbox = this.#sandboxes.get(keyOf(handle))
     return sandbox !== undefined && this.#shouldFreeze(sandbox)
   }
 
   /** Turns the pool guard on or off, for all present and future sandboxes. */
-  async guard(isGuarding: boolean): Promise<void> {
+  async setGuarding(isGuarding: boolean): Promise<void> {
     this.#isGuarding = isGuarding
     const all = [...this.#sandboxes.values()]
     await Promise.all(

@@ -53,7 +53,7 @@ export function watchIdle(parts: {
     const now = clock.now().getTime()
     for (const dock of docks.live()) {
       const { idle } = dock
-      if (!idle || checking.has(dock) || freezer.holds(idle.sandbox)) continue
+      if (!idle || checking.has(dock) || freezer.shouldBeFrozen(idle.sandbox)) continue
       const due = idle.since + idleMs(idle)
       if (now < Math.max(due, nextCheck.get(dock) ?? 0)) continue
       checking.add(dock)

@@ -12,7 +12,7 @@ const roomAgain = 1.25
 
 export type PoolRoomWatch = {
   /** Checks once. On return every Dock is frozen if it must be. */
-  look(): Promise<void>
+  checkRoom(): Promise<void>
   /** Starts checking periodically. Returns a function that stops it. */
   start(): () => void
 }
@@ -27,7 +27,7 @@ export function watchPoolRoom(parts: {
 
   let acting: Promise<void> | undefined
 
-  const look = async (): Promise<void> => {
+  const checkRoom = async (): Promise<void> => {
     const { freeBytes, reserveBytes } = disks.room()
     const { isGuarding } = freezer
     const isFull = freeBytes <= (isGuarding ? reserveBytes * roomAgain : reserveBytes)
@@ -41,18 +41,18 @@ export function watchPoolRoom(parts: {
       logger.warn({ freeBytes, reserveBytes }, 'the disk pool has room again: the Docks are thawed')
     }
     // Repeat this while the guard is on, to retry sandboxes that could not be frozen.
-    acting ??= freezer.guard(isFull).finally(() => {
+    acting ??= freezer.setGuarding(isFull).finally(() => {
       acting = undefined
     })
     await acting
   }
 
   return {
-    look,
+    checkRoom,
     start: () => {
       let cancel = () => {}
       const again = (): void => {
-        look().catch((error: unknown) =>
+        checkRoom().catch((error: unknown) =>
           logger.error({ err: error }, 'could not read the free space of the disk pool'),
         )
         cancel = clock.after(lookMs, again)

@@ -58,7 +58,7 @@ const take = async (dockId: string, connectionId: string): Promise<Duplex | numb
     target: new URL(`http://agent/docks/${dockId}/git/${connectionId}`),
     gone: new AbortController().signal,
     accept: () => agents,
-    acceptApart: async () => agents,
+    acceptByDialBack: async () => agents,
     refuse: (status) => {
       refused = status
     },
@@ -91,7 +91,7 @@ it('closes a connection that nobody takes', async () => {
   const { git, socket } = await connection()
   const closed = once(git.resume(), 'close')
   doorOf(dockId)!.take(socket)
-  await host.clock.pass(30_000)
+  await host.clock.advance(30_000)
   await closed
   expect(await take(dockId, events[0]!.connectionId)).toBe(404)
 })

@@ -49,7 +49,7 @@ export function createConnectHandler({
   ): Promise<void> => {
     const socket = await dock.connectPort(parse(portNumber, name), parse(protocol.connectPort, query))
     if (connection.gone.aborted) return void socket.destroy()
-    pipePort(socket, await connection.acceptApart(), precedence)
+    pipePort(socket, await connection.acceptByDialBack(), precedence)
   }
 
   const takeGit = (connection: protocol.IncomingConnection, dockId: string, name: string): void => {

@@ -74,7 +74,7 @@ const enrol = async () => {
 }
 const readHost = async (hostId: string) =>
   (await controlPlane.call('GET', `/v1/hosts/${hostId}`)).body.data as HostSummary
-const linkedNow = () => controlPlane.controlPlane.docks.context.gateway.linked()
+const linkedNow = () => controlPlane.controlPlane.docks.context.gateway.hostsWithControlLink()
 
 it('a machine becomes a host with a token, once', async () => {
   const { hostId } = await enrol()
@@ -93,12 +93,12 @@ it('a reset closes the session at once, and the host enrols again under its id w
   expect(reset).toMatchObject({ ok: true, data: { hostId } })
   expect(linkedNow()).toEqual([])
   const { gateway } = controlPlane.controlPlane.docks.context
-  expect(await gateway.whenLinked(hostId, 1)).toBe(false)
-  const back = gateway.whenLinked(hostId, 25_000)
+  expect(await gateway.waitForControlLink(hostId, 1)).toBe(false)
+  const back = gateway.waitForControlLink(hostId, 25_000)
   await giveToken()
   expect(await back).toBe(true)
   expect(linkedNow()).toEqual([hostId])
-  expect(await gateway.whenLinked(hostId, 1)).toBe(true)
+  expect(await gateway.waitForControlLink(hostId, 1)).toBe(true)
   const fresh = (await credentials().read())!
   expect(fresh.hostId).toBe(hostId)
   expect([credential, reset.data.credential]).not.toContain(fresh.credential)

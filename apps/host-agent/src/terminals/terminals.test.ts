@@ -29,7 +29,7 @@ const connect = async (target: string): Promise<Opened> => {
       opened = { end: near, leave: () => void far.destroy(), trailers }
       return far
     },
-    acceptApart: async () => connection.accept(),
+    acceptByDialBack: async () => connection.accept(),
     refuse: (status, { code }) => {
       opened = { status, code }
     },

@@ -72,17 +72,17 @@ test.each([
 test('ends the largest when it has to give way to others, though its own memory is not short', async () => {
   const { guard, told, over } = guardOf(300, async () => undefined)
   expect(guard.look()).toBe(false)
-  guard.giveWay(250 * mib)
+  guard.reduceMemoryTo(250 * mib)
   await over
-  await expect.poll(() => guard.isGivingWay).toBe(false)
+  await expect.poll(() => guard.isReducingMemory).toBe(false)
   guard.close()
   expect(told).toEqual(['hog'])
 })
 
 test('does not give way below what was asked', () => {
   const { guard, told } = guardOf(300, async () => undefined)
-  guard.giveWay(300 * mib)
-  expect(guard.isGivingWay).toBe(false)
+  guard.reduceMemoryTo(300 * mib)
+  expect(guard.isReducingMemory).toBe(false)
   guard.close()
   expect(told).toEqual([])
 })

@@ -40,7 +40,7 @@ const deathAfterMs = 15_000
 const shortForMs = 1_000
 
 /** A sandbox asked to give way stops killing processes after this time. */
-const givesWayMs = 2_000
+const reductionMs = 2_000
 
 export type MemoryGuardParts = {
   group: MemoryGroup
@@ -66,7 +66,7 @@ export class MemoryGuard implements Sharer {
   #raises = 0
   #stuckSinceMs: number | undefined
   /** A temporary target, set because all sandboxes together use too much. */
-  #wayGiven: { toBytes: number; untilMs: number } | undefined
+  #reduction: { toBytes: number; untilMs: number } | undefined
 
   /** Raises the group's limit by the headroom and disables the kernel's OOM killer. Throws if that fails. */
   constructor(parts: MemoryGuardParts) {
@@ -87,7 +87,7 @@ export class MemoryGuard implements Sharer {
   }
 
   /** True if a death of the sandbox now counts as out of memory. */
-  get ranOut(): boolean {
+  get hasRunOut(): boolean {
     if (performance.now() - this.#shortAtMs < deathAfterMs) return true
     try {
       return this.#parts.group.kernelKills() > 0
@@ -114,12 +114,12 @@ export class MemoryGuard implements Sharer {
     return this.#parts.group.usedBytes()
   }
 
-  get isGivingWay(): boolean {
-    return this.#wayGiven !== undefined && performance.now() < this.#wayGiven.untilMs
+  get isReducingMemory(): boolean {
+    return this.#reduction !== undefined && performance.now() < this.#reduction.untilMs
   }
 
-  giveWay(toBytes: number): void {
-    this.#wayGiven = { toBytes, untilMs: performance.now() + givesWayMs }
+  reduceMemoryTo(toBytes: number): void {
+    this.#reduction = { toBytes, untilMs: performance.now() + reductionMs }
     this.look()
   }
 
@@ -146,10 +146,10 @@ export class MemoryGuard implements Sharer {
       const { chargedBytes, isStuck } = this.#parts.group.read()
       if (this.#acting) {
         // The sentry that is being called may itself be waiting for memory.
-        this.#giveRoom(isStuck, chargedBytes)
+        this.#raiseLimit(isStuck, chargedBytes)
         return true
       }
-      const isCalm = !isStuck && !this.isGivingWay
+      const isCalm = !isStuck && !this.isReducingMemory
       if (isCalm && chargedBytes < this.#hotBytes) return false
       if (!isStuck && !this.#usesTooMuch()) return true
       this.#acting = this.#act(isStuck).finally(() => {
@@ -183,8 +183,8 @@ export class MemoryGuard implements Sharer {
         const { chargedBytes, isStuck: isStuckNow } = group.read()
         const isStuck = isStuckNow || isFirstRoundStuck
         isFirstRoundStuck = false
-        this.#giveRoom(isStuck, chargedBytes)
-        this.#leaveWhatStaysStuck(isStuck, now)
+        this.#raiseLimit(isStuck, chargedBytes)
+        this.#letKernelKillIfStuck(isStuck, now)
         const isShort = isStuck || this.#usesTooMuch()
         if (!isShort && !relief.isUnderWay) break
         this.#shortAtMs = now
@@ -194,16 +194,16 @@ export class MemoryGuard implements Sharer {
     } catch {
       // The sentry is silent or gone. The next look() tries again.
     } finally {
-      this.#lower()
+      this.#restoreLimit()
     }
   }
 
   #usesTooMuch(): boolean {
     const usedBytes = this.#parts.group.usedBytes()
     if (usedBytes > this.#triggerBytes) return true
-    if (this.#wayGiven && (!this.isGivingWay || usedBytes <= this.#wayGiven.toBytes))
-      this.#wayGiven = undefined
-    return this.#wayGiven !== undefined
+    if (this.#reduction && (!this.isReducingMemory || usedBytes <= this.#reduction.toBytes))
+      this.#reduction = undefined
+    return this.#reduction !== undefined
   }
 
   #relief(): Relief {
@@ -212,7 +212,7 @@ export class MemoryGuard implements Sharer {
       sizes: this.#sizes,
       usedBytes: () => group.usedBytes(),
       targetBytes: () =>
-        Math.min(memoryMiB * mebibyte * enoughShare, this.#wayGiven?.toBytes ?? Number.POSITIVE_INFINITY),
+        Math.min(memoryMiB * mebibyte * enoughShare, this.#reduction?.toBytes ?? Number.POSITIVE_INFINITY),
       onEnded,
       onEnding: (batch) => {
         const ending = batch.finally(() => {
@@ -223,13 +223,13 @@ export class MemoryGuard implements Sharer {
     })
   }
 
-  #leaveWhatStaysStuck(isStuck: boolean, now: number): void {
+  #letKernelKillIfStuck(isStuck: boolean, now: number): void {
     this.#stuckSinceMs = isStuck ? (this.#stuckSinceMs ?? now) : undefined
     if (this.#stuckSinceMs !== undefined && now - this.#stuckSinceMs > stuckMaxMs)
       this.#parts.group.setKernelKills(true)
   }
 
-  #giveRoom(isStuck: boolean, chargedBytes: number): void {
+  #raiseLimit(isStuck: boolean, chargedBytes: number): void {
     const limitBytes = this.#limitBytes + this.#raises * raiseBytes
     if (!isStuck && chargedBytes < limitBytes - tightBytes) return
     if (this.#raises >= raisesMax) return
@@ -237,7 +237,7 @@ export class MemoryGuard implements Sharer {
     ignoring(() => this.#parts.group.setLimit(this.#limitBytes + this.#raises * raiseBytes))
   }
 
-  #lower(): void {
+  #restoreLimit(): void {
     if (this.#raises === 0 || this.#isClosed) return
     try {
       this.#parts.group.setLimit(this.#limitBytes)

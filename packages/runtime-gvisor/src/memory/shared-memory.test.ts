@@ -7,11 +7,11 @@ const limitMiB = 4096
 type Pretended = Sharer & { toMiB: number | undefined; hasEnded: boolean }
 const sharer = (memoryMiB: number, usedMiB: number, isFrozen = false): Pretended => ({
   ...{ memoryMiB, isFrozen, toMiB: undefined, hasEnded: false },
-  get isGivingWay() {
+  get isReducingMemory() {
     return this.toMiB !== undefined
   },
   usedBytes: () => usedMiB * mib,
-  giveWay(toBytes) {
+  reduceMemoryTo(toBytes) {
     this.toMiB = Math.round(toBytes / mib)
   },
   end() {
@@ -75,7 +75,7 @@ test('one that frees nothing when it is to give way ends', () => {
 
 test('one that has given way, and grows again, gives way again', () => {
   let usedMiB = 2000
-  const hog = { ...sharer(1024, 0), usedBytes: () => usedMiB * mib, isGivingWay: false }
+  const hog = { ...sharer(1024, 0), usedBytes: () => usedMiB * mib, isReducingMemory: false }
   const all = shared(4000)
   all.look([hog, sharer(3072, 2000)])
   usedMiB = 1950

@@ -24,11 +24,11 @@ export type Sharer = {
   readonly memoryMiB: number
   /** The processes of a frozen sandbox cannot be killed. */
   readonly isFrozen: boolean
-  readonly isGivingWay: boolean
+  readonly isReducingMemory: boolean
   /** Throws if the sandbox is gone. */
   usedBytes(): number
   /** Kills processes until the sandbox uses at most `toBytes`. */
-  giveWay(toBytes: number): void
+  reduceMemoryTo(toBytes: number): void
   /** Ends the sandbox. */
   end(): void
 }
@@ -39,7 +39,7 @@ type Demand = { sharer: Sharer; fromBytes: number; toBytes: number; atMs: number
 export class SharedMemory {
   readonly #group: Pick<MemoryGroup, 'usedBytes'>
   readonly #triggerBytes: number
-  readonly #onGivesWay: (usedBytes: number, ends: boolean) => void
+  readonly #onReduction: (usedBytes: number, ends: boolean) => void
   #last: Demand | undefined
 
   /**
@@ -52,7 +52,7 @@ export class SharedMemory {
     onGivesWay: (usedBytes: number, ends: boolean) => void,
   ) {
     this.#group = group
-    this.#onGivesWay = onGivesWay
+    this.#onReduction = onGivesWay
     this.#triggerBytes =
       limitBytes - Math.min(marginBytesMax, Math.max(marginBytesMin, limitBytes * marginShare))
   }
@@ -69,7 +69,7 @@ export class SharedMemory {
   }
 
   #relieve(sharers: readonly Sharer[], usedBytes: number): void {
-    if (sharers.some(({ isGivingWay }) => isGivingWay)) return
+    if (sharers.some(({ isReducingMemory }) => isReducingMemory)) return
     // Frozen sandboxes keep their memory; the others share the rest.
     const running = sharers.filter(({ isFrozen }) => !isFrozen)
     const frozenBytes = sharers
@@ -87,8 +87,8 @@ export class SharedMemory {
       .sort((one, other) => other.own - other.share - (one.own - one.share))[0]
     if (!furthest) return
     const { sharer, own, share } = furthest
-    const ends = this.#hasNotGivenWay(sharer, own)
-    this.#onGivesWay(usedBytes, ends)
+    const ends = this.#hasFreedNothing(sharer, own)
+    this.#onReduction(usedBytes, ends)
     if (ends) {
       this.#last = undefined
       sharer.end()
@@ -98,10 +98,10 @@ export class SharedMemory {
     const excess = usedBytes - this.#triggerBytes * (1 - slackShare)
     const toBytes = Math.max(share, own - excess)
     this.#last = { sharer, fromBytes: own, toBytes, atMs: performance.now() }
-    sharer.giveWay(toBytes)
+    sharer.reduceMemoryTo(toBytes)
   }
 
-  #hasNotGivenWay(sharer: Sharer, own: number): boolean {
+  #hasFreedNothing(sharer: Sharer, own: number): boolean {
     const last = this.#last
     if (last?.sharer !== sharer || performance.now() - last.atMs > demandMs) return false
     return own > last.fromBytes - (last.fromBytes - last.toBytes) * freedShareMin

@@ -151,7 +151,7 @@ export function createFakeHost(hostId: string): FakeHost {
     gate,
     online: true,
     reconnects: false,
-    whenLinked: async () => host.reconnects,
+    waitForControlLink: async () => host.reconnects,
     warmPool: [],
     warmPoolKind: null,
     setupOutcome: { exitCode: 0, output: '', timedOut: false },
@@ -162,8 +162,8 @@ export function createFakeHost(hostId: string): FakeHost {
     disconnect: (id, reason) => {
       if (id === hostId) host.disconnects.push(reason)
     },
-    linked: () => (host.online ? [hostId] : []),
-    linkedInBulk: () => (host.online ? [hostId] : []),
+    hostsWithControlLink: () => (host.online ? [hostId] : []),
+    hostsWithBulkLink: () => (host.online ? [hostId] : []),
     start: (_host, dockId, body) =>
       command('start', dockId, body, () => {
         starts.push(body)
@@ -215,7 +215,7 @@ export function createFakeHost(hostId: string): FakeHost {
       command('destroyCapture', captureId, null, () => {
         captures.delete(captureId)
       }),
-    captureNote: async (_host, captureId) => {
+    readCaptureNote: async (_host, captureId) => {
       if (!host.online) throw new HostUnreachable('the link broke')
       if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
       return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
@@ -240,22 +240,22 @@ export function createFakeHost(hostId: string): FakeHost {
         if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
         return clonedRepositories.parse(host.cloneOutcome)
       }),
-    keepInstance: async (_host, { watermark, erasures }) => {
+    sendInstanceMemory: async (_host, { watermark, erasures }) => {
       host.instance = { watermark, erasures: [...host.instance.erasures, ...erasures] }
     },
-    keptInstance: async () => host.instance,
+    readInstanceMemory: async () => host.instance,
     keepWarmPool: async (_host, { kind }) => {
       host.warmPoolKind = kind
     },
     async *listCaptures() {
       yield [...captures]
     },
-    async *tree() {
+    async *listCaptureFiles() {
       yield [{ path: '/etc/hostname', size: 5, inode: 12 }]
     },
     ...fakeCaptures(captures),
     ...fakeImages(images),
-    file: async (_host, _capture, _path, range) => {
+    readCaptureFile: async (_host, _capture, _path, range) => {
       const place = range ? (placeByteRange(range, 5) ?? { start: 0, end: 0 }) : { start: 0, end: 5 }
       return { size: 5, body: new Blob(['dock\n'.slice(place.start, place.end)]).stream() }
     },

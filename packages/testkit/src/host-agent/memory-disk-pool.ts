@@ -63,8 +63,8 @@ export function createMemoryDiskPool(
       attached.add(dockId)
       return { rootPath: `/memory/${dockId}` }
     },
-    lay: async (dockId) => {
-      await step('lay')
+    writeEntries: async (dockId) => {
+      await step('writeEntries')
       requireIn(attached, dockId)
     },
     detach: async (dockId) => {

@@ -1,7 +1,7 @@
 /** Requests to a host's agent whose response is a stream. */
 import { type AgentLink, type AgentStream, refusalOf, type StreamOptions } from '@dock/host-protocol'
 import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
-import { translated } from './translate-failure.ts'
+import { translateFailure } from './translate-failure.ts'
 
 /** Sends a request and returns the open response. Throws HostRefused or HostUnreachable. */
 export type Ask = (
@@ -12,9 +12,9 @@ export type Ask = (
 ) => Promise<AgentStream>
 
 /** Returns a function that sends requests over the host's link. `link` throws HostUnreachable if there is none. */
-export function askOver(link: (hostId: string) => AgentLink): Ask {
+export function createHostRequests(link: (hostId: string) => AgentLink): Ask {
   return (hostId, method, path, options) =>
-    translated(
+    translateFailure(
       (async () => {
         const answer = await link(hostId).stream(method, path, options)
         if (answer.status === 200) return answer

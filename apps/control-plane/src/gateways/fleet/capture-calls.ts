@@ -14,15 +14,15 @@ import {
   writeByteRange,
 } from '@dock/host-protocol'
 import type { HostGateway } from '../../modules/hosts/index.ts'
-import { askOver } from './ask-host.ts'
-import { diskCalls } from './disk-calls.ts'
-import { translatedStream } from './translate-failure.ts'
+import { createHostRequests } from './ask-host.ts'
+import { createDiskCalls } from './disk-calls.ts'
+import { translateStreamFailure } from './translate-failure.ts'
 
 type CaptureCalls = Pick<
   HostGateway,
   | 'listCaptures'
-  | 'tree'
-  | 'file'
+  | 'listCaptureFiles'
+  | 'readCaptureFile'
   | 'nameChunks'
   | 'sealChunks'
   | 'restoreCapture'
@@ -32,21 +32,21 @@ type CaptureCalls = Pick<
 >
 
 /** `link` returns the host's link of a channel, or throws HostUnreachable. */
-export function captureCalls(link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls {
-  const askInBulk = askOver((hostId) => link(hostId, 'bulk'))
-  const ask = askOver((hostId) => link(hostId, 'control'))
-  const { nameChunks, sealChunks, send } = diskCalls(askInBulk)
+export function createCaptureCalls(link: (hostId: string, channel: LinkChannel) => AgentLink): CaptureCalls {
+  const askInBulk = createHostRequests((hostId) => link(hostId, 'bulk'))
+  const ask = createHostRequests((hostId) => link(hostId, 'control'))
+  const { nameChunks, sealChunks, send } = createDiskCalls(askInBulk)
   return {
     async *listCaptures(hostId, signal) {
       const { stream } = await ask(hostId, 'GET', '/captures', { signal })
-      for await (const pages of translatedStream(readLines(stream, capturePage)))
+      for await (const pages of translateStreamFailure(readLines(stream, capturePage)))
         for (const { captures } of pages) yield captures
     },
-    async *tree(hostId, captureId) {
+    async *listCaptureFiles(hostId, captureId) {
       const { stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/tree`)
-      yield* translatedStream(readLines(stream, captureFile))
+      yield* translateStreamFailure(readLines(stream, captureFile))
     },
-    file: async (hostId, captureId, path, range) => {
+    readCaptureFile: async (hostId, captureId, path, range) => {
       const query = new URLSearchParams({ path, ...(range ? { range: writeByteRange(range) } : {}) })
       const { headers, stream } = await askInBulk(hostId, 'GET', `/captures/${captureId}/files?${query}`)
       const body = Readable.toWeb(stream) as ReadableStream<Uint8Array>

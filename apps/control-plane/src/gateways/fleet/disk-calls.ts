@@ -7,7 +7,7 @@ import * as z from 'zod'
 import { diskBytesOf, HostRefused } from '../../modules/hosts/index.ts'
 import type { Ask } from './ask-host.ts'
 import { readAtMost, shortBodyBytesMax } from './read-at-most.ts'
-import { translatedStream } from './translate-failure.ts'
+import { translateStreamFailure } from './translate-failure.ts'
 
 const headEnd = '\n'
 const diskBytesMax = diskBytesOf(limits.diskGiB.max)
@@ -47,18 +47,18 @@ export type DiskCalls = {
 }
 
 /** Makes the calls over the link that `ask` uses. */
-export function diskCalls(ask: Ask): DiskCalls {
+export function createDiskCalls(ask: Ask): DiskCalls {
   return {
     nameChunks: async (hostId, path, keys) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunk-names`, { body: { keys } })
       const list = createChunkList()
-      const lines = translatedStream(readLines(stream, z.union([namedChunk, namedDisk])))
+      const lines = translateStreamFailure(readLines(stream, z.union([namedChunk, namedDisk])))
       for await (const some of lines) for (const line of some) list.add(line)
       return list.named
     },
     sealChunks: async (hostId, path, keys, wanted) => {
       const { stream } = await ask(hostId, 'POST', `${path}/chunks`, { body: { keys, wanted } })
-      return translatedStream(stream as AsyncIterable<Uint8Array>)
+      return translateStreamFailure(stream as AsyncIterable<Uint8Array>)
     },
     send: async (hostId, path, head, frames) => {
       let failure: unknown

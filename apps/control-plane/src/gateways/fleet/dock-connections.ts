@@ -14,13 +14,13 @@ import {
 } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { HostConnections } from '../../modules/hosts/index.ts'
-import { translated } from './translate-failure.ts'
+import { translateFailure } from './translate-failure.ts'
 
 const openTimeoutMs = 30_000
 const resizeTimeoutMs = 10_000
 
 /** `link` returns the host's link of a channel, or throws HostNotLinked. */
-export function dockConnections(
+export function createDockConnections(
   link: (hostId: string, channel: LinkChannel) => AgentLink,
   dialBacks: DialBackDoor,
 ): HostConnections {
@@ -30,7 +30,7 @@ export function dockConnections(
     const timer = setTimeout(() => waiting.abort(new LinkTimeout(openTimeoutMs)), openTimeoutMs)
     const options = { signal: waiting.signal, ...(ticket === undefined ? {} : { ticket }) }
     const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, options)
-    return translated(connected).finally(() => clearTimeout(timer))
+    return translateFailure(connected).finally(() => clearTimeout(timer))
   }
 
   return {
@@ -47,7 +47,9 @@ export function dockConnections(
     resizeTerminal: async (hostId, dockId, terminalId, size) => {
       const path = `/docks/${dockId}/terminals/${terminalId}/resize`
       const options = { timeoutMs: resizeTimeoutMs }
-      await translated(callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options))
+      await translateFailure(
+        callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options),
+      )
     },
     connectGit: (hostId, dockId, connectionId) => connect(hostId, `/docks/${dockId}/git/${connectionId}`, {}),
     connectPort: async (hostId, dockId, port, generation) => {

@@ -31,9 +31,9 @@ import {
 } from '@dock/host-protocol'
 import * as z from 'zod'
 import { type HostGateway, HostNotLinked, HostUnreachable } from '../../modules/hosts/index.ts'
-import { captureCalls } from './capture-calls.ts'
-import { dockConnections } from './dock-connections.ts'
-import { translated } from './translate-failure.ts'
+import { createCaptureCalls } from './capture-calls.ts'
+import { createDockConnections } from './dock-connections.ts'
+import { translateFailure } from './translate-failure.ts'
 
 const startTimeoutMs = 120_000
 const captureTimeoutMs = 300_000
@@ -69,7 +69,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     answer: A,
     body: z.input<Q> | undefined,
     options: { method?: string; timeoutMs: number },
-  ): Promise<z.output<A>> => translated(callAgent(link(hostId), path, request, answer, body, options))
+  ): Promise<z.output<A>> => translateFailure(callAgent(link(hostId), path, request, answer, body, options))
   /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
   const untilReported = async (hostId: string, report: PromiseWithResolvers<void>): Promise<void> => {
@@ -86,7 +86,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     return call(hostId, ...rest)
   }
   const command = { timeoutMs: commandTimeoutMs }
-  const linkedBy = (channel: LinkChannel): string[] =>
+  const hostsWithLink = (channel: LinkChannel): string[] =>
     [...links[channel]].filter(([, each]) => !each.isClosed).map(([id]) => id)
 
   return {
@@ -118,7 +118,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
       for (const channel of [links.control, links.bulk])
         for (const each of channel.values()) each.close(1001, 'going away')
     },
-    whenLinked: (hostId, withinMs) => {
+    waitForControlLink: (hostId, withinMs) => {
       if (links.control.get(hostId)?.isClosed === false) return Promise.resolve(true)
       return new Promise((resolve) => {
         const waiting = awaited.get(hostId) ?? new Set()
@@ -133,8 +133,8 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
         waiting.add(wake)
       })
     },
-    linked: () => linkedBy('control'),
-    linkedInBulk: () => linkedBy('bulk'),
+    hostsWithControlLink: () => hostsWithLink('control'),
+    hostsWithBulkLink: () => hostsWithLink('bulk'),
     start: (host, dock, body) =>
       order(host, `/docks/${dock}/start`, startDock, startedDock, body, { timeoutMs: startTimeoutMs }),
     stop: (host, dock, body) =>
@@ -148,7 +148,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
       const body = { operationId, epoch: epoch() }
       await order(host, `/captures/${capture}/destroy`, destroyCapture, empty, body, command)
     },
-    captureNote: (host, capture) =>
+    readCaptureNote: (host, capture) =>
       call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),
     exec: (host, dock, body) =>
       call(host, `/docks/${dock}/exec`, execInDock, execOutcome, body, {
@@ -165,15 +165,15 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
       call(host, `/docks/${dock}/repositories`, cloneRepositories, clonedRepositories, body, {
         timeoutMs: body.timeoutMs + execGraceMs,
       }),
-    keepInstance: async (host, body) => {
+    sendInstanceMemory: async (host, body) => {
       await call(host, '/instance', keepInstance, empty, body, command)
     },
-    keptInstance: (host) =>
+    readInstanceMemory: (host) =>
       call(host, '/instance', null, keptInstance, undefined, { ...command, method: 'GET' }),
     keepWarmPool: async (host, body) => {
       await call(host, '/pool', keepWarmPool, empty, body, command)
     },
-    ...captureCalls(link),
-    ...dockConnections(link, dialBacks),
+    ...createCaptureCalls(link),
+    ...createDockConnections(link, dialBacks),
   }
 }

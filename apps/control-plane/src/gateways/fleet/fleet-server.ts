@@ -54,7 +54,7 @@ export function createFleetServer(options: {
   events: HostEvents
   gateway: FleetGateway
   /** Called when a host's bulk link is up. */
-  linkedInBulk(): void
+  onBulkLink(): void
 }): FleetServer {
   const { logger, enrolment, events, gateway } = options
   const sockets = new WebSocketServer({
@@ -122,7 +122,7 @@ export function createFleetServer(options: {
             logger.warn({ hostId, err: error }, 'lost a host’s event stream; closing its link')
           link.close(4002, 'events ended')
         })
-      else options.linkedInBulk()
+      else options.onBulkLink()
     })
   }
 

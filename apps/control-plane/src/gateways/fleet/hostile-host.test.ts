@@ -66,9 +66,9 @@ beforeEach(async () => {
     facts: hostFacts(),
     answer: (path, request) => answer(path, request),
   })
-  await host.linked()
+  await host.waitUntilLinked()
   const { gateway } = controlPlane.controlPlane.docks.context
-  await vi.waitFor(() => expect(gateway.linkedInBulk()).toEqual([host.hostId]), 60_000)
+  await vi.waitFor(() => expect(gateway.hostsWithBulkLink()).toEqual([host.hostId]), 60_000)
 })
 afterEach(async () => {
   await host.close()

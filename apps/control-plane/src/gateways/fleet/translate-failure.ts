@@ -8,7 +8,7 @@ export function toHostFailure(error: unknown): unknown {
   return error
 }
 
-export async function translated<T>(work: Promise<T>): Promise<T> {
+export async function translateFailure<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -16,8 +16,8 @@ export async function translated<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Like {@link translated}, for a stream. */
-export async function* translatedStream<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
+/** Like {@link translateFailure}, for a stream. */
+export async function* translateStreamFailure<T>(stream: AsyncIterable<T>): AsyncGenerator<T> {
   try {
     yield* stream
   } catch (error) {

@@ -25,7 +25,7 @@ export class DoorRefusal extends Error {
 }
 
 /** Sends the refusal. If a response has begun, cuts the connection, so that git does not take the response for complete. */
-export function answerRefusal(
+export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   { status, message, location }: DoorRefusal,

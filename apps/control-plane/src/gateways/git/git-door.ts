@@ -23,10 +23,10 @@ import {
   HostUnreachable,
 } from '../../modules/hosts/index.ts'
 import { createDoorPlaces } from './door-places.ts'
-import { answerRefusal, DoorRefusal } from './door-refusal.ts'
+import { DoorRefusal, sendRefusal } from './door-refusal.ts'
 import { type GitRequest, readGitRequest } from './git-request.ts'
-import { passOn } from './pass-on.ts'
-import { readPushHead, rejectionReport } from './receive-pack.ts'
+import { forwardToProvider } from './forward-to-provider.ts'
+import { formatRejectionReport, readPushHead } from './receive-pack.ts'
 
 const headerBytesMax = 16 * 1024
 /** A push that is refused is read to its end, so that git sees why. */
@@ -122,7 +122,7 @@ export function createGitDoor(parts: {
       ...{ 'content-type': 'application/x-git-receive-pack-result', 'cache-control': 'no-cache' },
       connection: 'close',
     })
-    response.end(rejectionReport(head, (each) => findPushRefusal(rule, each)))
+    response.end(formatRejectionReport(head, (each) => findPushRefusal(rule, each)))
     return true
   }
 
@@ -150,7 +150,7 @@ export function createGitDoor(parts: {
     const credential = await credentialFor(grant, rule)
     const target = new URL(`${cloneUrl(servers, rule)}${tail}`)
     try {
-      await passOn(request, response, { target, name: rule.fullName, credential })
+      await forwardToProvider(request, response, { target, name: rule.fullName, credential })
     } catch (error) {
       if (!(error instanceof DoorRefusal) || !error.isOfCredential) throw error
       if (credential) grant.forget(credential)
@@ -176,7 +176,7 @@ export function createGitDoor(parts: {
       // A stream that broke is git's, or the provider's, to know of.
       else if (!isRefusal && !response.headersSent)
         logger.error({ dockId: dock.dockId, err: error }, 'a git door failed')
-      answerRefusal(
+      sendRefusal(
         request,
         response,
         isRefusal ? error : new DoorRefusal(500, 'The request failed. Try again.'),

@@ -73,7 +73,7 @@ const packet = (text: string): string =>
  * git's report that nothing of a push was done, with a reason for each ref: git prints `! [remote rejected] main -> main`
  * and the reason. Empty where the client asked for no report.
  */
-export function rejectionReport(
+export function formatRejectionReport(
   { updates, capabilities }: PushHead,
   reasonFor: (ref: RefUpdate) => string | null,
 ): Buffer {

@@ -36,7 +36,7 @@ beforeAll(async () => {
     },
     logTo: (line) => lines.push(line),
   })
-  hostId = server.host.linked()[0]!
+  hostId = server.host.hostsWithControlLink()[0]!
   const { db } = server.database
   const { sealer } = server.controlPlane
   const logger = createLogger('connectors', { write: (line: string) => void lines.push(line) })

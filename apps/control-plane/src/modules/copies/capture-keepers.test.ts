@@ -52,7 +52,7 @@ beforeEach(async () => {
     damaged.has(on)
       ? { diskBytes: 36, chunks: [{ index: 0, name: 'a'.repeat(64) }] }
       : host.nameChunks(on, ...rest)
-  const gateway = { ...host, nameChunks, linked: () => linked, linkedInBulk: () => linked }
+  const gateway = { ...host, nameChunks, hostsWithControlLink: () => linked, hostsWithBulkLink: () => linked }
   const store = openObjectStore(undefined, folder)
   context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings }
   await sql`update instance_epoch set epoch = 0, begun_at = null, copies_checked = 0`.execute(db)

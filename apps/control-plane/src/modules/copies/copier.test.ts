@@ -50,9 +50,9 @@ useTestWorld(
       gateway: { ...host, nameChunks },
       store: openObjectStore(undefined, join(disk, 'objects'), 2 * mib),
       metrics: {
-        drilled: () => undefined,
-        behind: () => undefined,
-        storeFull: (isFull) => full.push(isFull),
+        recordDrill: () => undefined,
+        recordDelay: () => undefined,
+        recordStoreFull: (isFull) => full.push(isFull),
       },
     }
   },

@@ -53,7 +53,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
   const pauseAfter = (error: unknown): void => {
     inARow += 1
     const isFull = error instanceof StoreFull
-    metrics?.storeFull(isFull)
+    metrics?.recordStoreFull(isFull)
     if (!isFull && inARow < failuresBeforePause) return
     const waitMs = Math.min(settings.retryMs * 2 ** Math.min(inARow - 1, 20), pauseMaxMs)
     pausedUntil = clock.now().getTime() + waitMs
@@ -63,7 +63,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
   const succeeded = (snapshot: DueSnapshot): void => {
     failures.delete(snapshot.id)
     inARow = 0
-    metrics?.storeFull(false)
+    metrics?.recordStoreFull(false)
   }
 
   /** Drops old failures whose Snapshots were not retried: they were deleted, or another process copied them. */
@@ -102,7 +102,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
       const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
       // Query one at a time: Snapshots later in a list could be deleted while earlier ones are copied.
       const snapshot = await nextDueSnapshot(db, {
-        hosts: gateway.linkedInBulk(),
+        hosts: gateway.hostsWithBulkLink(),
         now,
         bornBefore: new Date(now.getTime() - settings.ageMs),
         except,
@@ -114,7 +114,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
 
   const reportBehind = async (): Promise<void> => {
     const since = await oldestUncopiedAt(db)
-    metrics?.behind(since ? (clock.now().getTime() - since.getTime()) / 1000 : 0)
+    metrics?.recordDelay(since ? (clock.now().getTime() - since.getTime()) / 1000 : 0)
   }
 
   const run = (): Promise<void> => {

@@ -128,12 +128,12 @@ describe('a copy', () => {
     expect(sent).toBeLessThan(10)
     let listed = 0
     const path = `/${'p'.repeat(4000)}`
-    const endless: typeof world.host.tree = async function* () {
+    const endless: typeof world.host.listCaptureFiles = async function* () {
       for (; listed < 1_000_000; listed += 500)
         yield Array.from({ length: 500 }, (_, inode) => ({ path, size: 1, inode }))
     }
     const listing = takeCopy(
-      { ...rest, indexLengthMin: 2 ** 24, gateway: { ...world.host, tree: endless } },
+      { ...rest, indexLengthMin: 2 ** 24, gateway: { ...world.host, listCaptureFiles: endless } },
       snapshot,
     )
     await expect(listing).rejects.toThrow(/longer than the disk/)
@@ -187,7 +187,7 @@ describe('a copy', () => {
     }
     const copier = createCopier({
       ...context,
-      gateway: { ...world.host, linkedInBulk: () => linked, nameChunks },
+      gateway: { ...world.host, hostsWithBulkLink: () => linked, nameChunks },
     })
     await copier.run()
     linked = [world.hostId]

@@ -8,11 +8,11 @@ import type { CopySettings } from './copy-settings.ts'
 
 /** Metrics of copies for operators. */
 export type CopyMetrics = {
-  drilled(result: 'whole' | 'damaged copy' | 'damaged capture'): void
+  recordDrill(result: 'whole' | 'damaged copy' | 'damaged capture'): void
   /** Age of the oldest completed Snapshot that has no verified copy; 0 if all have one. */
-  behind(seconds: number): void
+  recordDelay(seconds: number): void
   /** True if the last attempt failed because the store is full. */
-  storeFull(isFull: boolean): void
+  recordStoreFull(isFull: boolean): void
 }
 
 export type CopyContext = {

@@ -32,7 +32,7 @@ const makeSecret = async (context: KeyContext, organizationId: string): Promise<
 }
 
 /** Returns the organization's copy keys, and creates them if it has none. */
-export async function copyKeys(context: KeyContext, organizationId: string): Promise<CopyKeys> {
+export async function ensureCopyKeys(context: KeyContext, organizationId: string): Promise<CopyKeys> {
   const secret = (await readSecret(context, organizationId)) ?? (await makeSecret(context, organizationId))
   return parseCopyKeys(await context.sealer.open(ownerOf(organizationId), placeOf(organizationId), secret))
 }

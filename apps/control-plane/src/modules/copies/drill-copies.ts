@@ -16,7 +16,7 @@ import {
 import { ObjectMissing } from '../../object-store/index.ts'
 import { HostRefused, HostUnreachable } from '../hosts/index.ts'
 import { type CopyContext, indexKey, manifestKey } from './copy-context.ts'
-import { copyKeys } from './copy-keys.ts'
+import { ensureCopyKeys } from './copy-keys.ts'
 import { chunkObjects } from './copy-store.ts'
 import { type DrilledCopy, giveUpCapture, nextDrill, recordDamage, recordWhole } from './drill-store.ts'
 
@@ -87,7 +87,7 @@ const captureMatchesCopy = async (
   keys: CopyKeys,
   manifest: Manifest,
 ): Promise<boolean | null> => {
-  if (!gateway.linked().includes(hostId)) return null
+  if (!gateway.hostsWithControlLink().includes(hostId)) return null
   try {
     const { diskBytes, chunks } = await gateway.nameChunks(hostId, snapshotId, serialiseCopyKeys(keys))
     const captured = JSON.stringify(chunks.map(({ index, name }) => [index, name]))
@@ -101,7 +101,7 @@ const captureMatchesCopy = async (
 const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResult | null> => {
   const { db, clock, logger } = context
   const { snapshotId } = copy
-  const keys = await copyKeys(context, copy.organizationId)
+  const keys = await ensureCopyKeys(context, copy.organizationId)
   const manifest = await readManifest(context, copy, keys)
   const bad = manifest ? await badChunks(context, copy, keys, manifest) : new Map<string, string>()
   if (!manifest || bad.size > 0) {
@@ -138,6 +138,6 @@ export async function drillNext(context: CopyContext): Promise<DrillResult | nul
   const copy = await nextDrill(context.db, before)
   if (!copy) return null
   const result = await drill(context, copy)
-  if (result) context.metrics?.drilled(result)
+  if (result) context.metrics?.recordDrill(result)
   return result
 }

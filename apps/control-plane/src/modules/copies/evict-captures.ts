@@ -31,7 +31,7 @@ const crowdedHosts = async ({ db, gateway }: Context): Promise<CrowdedHost[]> =>
           (select count(*) from snapshots s
             where s.host_id = h.id and s.status = 'completed' and s.copied_at is not null)
           + (select count(*) from snapshot_restores r where r.host_id = h.id and r.state = 'kept') as copied
-        from hosts h where h.id = any(${gateway.linked()}::uuid[])) h
+        from hosts h where h.id = any(${gateway.hostsWithControlLink()}::uuid[])) h
       where is_full or copied > ${copiedCapturesMax}`.execute(db)
   ).rows
 

@@ -83,7 +83,7 @@ beforeAll(async () => {
   logger.level = 'silent'
   const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
   const store = openObjectStore(undefined, objects)
-  const gateway = { ...host, tree: manyFiles }
+  const gateway = { ...host, listCaptureFiles: manyFiles }
   context = { db, clock, logger, gateway, sealer, store, owner: 'test', settings: defaultCopySettings }
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
@@ -106,7 +106,10 @@ it.each(['from the host, before there is a copy', 'from the copy alone'])(
         throw new Error('no host is asked')
       }
       const reader = isCopy
-        ? { ...context, gateway: { ...context.gateway, tree, linked: () => [] } }
+        ? {
+            ...context,
+            gateway: { ...context.gateway, listCaptureFiles: tree, hostsWithControlLink: () => [] },
+          }
         : context
       const { bytes, end } = await readAll(
         await listFiles(reader, { ...snapshot, hostId: isCopy ? null : snapshot.hostId }),
@@ -139,7 +142,7 @@ it('a disk with the longest file names, of characters that JSON escapes, is copi
   const dock = await world.create()
   await stopDock(world.modules.context, world.caller, dock.id, { force: false })
   world.clock.advance(defaultCopySettings.ageMs)
-  await createCopier({ ...context, gateway: { ...context.gateway, tree } }).run()
+  await createCopier({ ...context, gateway: { ...context.gateway, listCaptureFiles: tree } }).run()
   const { rows } = await sql<
     typeof snapshot
   >`select id, null as "hostId" from snapshots where dock_id = ${dock.id}`.execute(database.db)
@@ -153,6 +156,6 @@ it('lists the files from the host if the index of the copy is damaged', async ()
   async function* tree(): AsyncGenerator<CaptureFile[]> {
     yield [fileOf(1)]
   }
-  const reader = { ...context, gateway: { ...context.gateway, tree } }
+  const reader = { ...context, gateway: { ...context.gateway, listCaptureFiles: tree } }
   expect((await Array.fromAsync(await listFiles(reader, snapshot))).flat()).toHaveLength(1)
 })

@@ -6,12 +6,12 @@ import { ChunkDamaged, openPart } from '@dock/copy-format'
 import { ObjectMissing } from '../../object-store/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { type CopyContext, indexKey } from './copy-context.ts'
-import { copyKeys } from './copy-keys.ts'
+import { ensureCopyKeys } from './copy-keys.ts'
 import { type IndexedCopy, indexedCopy } from './copy-store.ts'
 import { captureHost } from './restore-copy.ts'
 
 async function* readIndex(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
-  const keys = await copyKeys(context, copy.organizationId)
+  const keys = await ensureCopyKeys(context, copy.organizationId)
   for (let part = 0; part < copy.indexParts; part++) {
     const key = indexKey(copy.organizationId, copy.id, part)
     const text = await openPart(keys, key, await context.store.get(key))
@@ -58,5 +58,5 @@ export async function listFiles(
     )
   }
   const hostId = await captureHost(context, snapshot)
-  return withFirstBatchRead(context.gateway.tree(hostId, snapshot.id))
+  return withFirstBatchRead(context.gateway.listCaptureFiles(hostId, snapshot.id))
 }

@@ -49,7 +49,7 @@ export async function readCopy(
   copy: Copy,
 ): Promise<{ keys: string; manifest: Manifest; frames: AsyncIterable<Uint8Array> }> {
   const { store, db } = context
-  const keys = await copyKeys(context, copy.organizationId)
+  const keys = await ensureCopyKeys(context, copy.organizationId)
   const key = manifestKey(copy.organizationId, copy.id)
   const manifest = await openManifest(keys, key, await store.get(key))
   const objects = await chunkObjects(db, copy)
@@ -118,7 +118,7 @@ export async function captureHost(
   context: CopyContext,
   snapshot: { id: string; hostId: string | null },
 ): Promise<string> {
-  const linked = context.gateway.linked()
+  const linked = context.gateway.hostsWithControlLink()
   if (snapshot.hostId !== null && linked.includes(snapshot.hostId)) return snapshot.hostId
   const keeper = await findLinkedKeeper(context.db, snapshot.id, linked)
   if (keeper !== null) return keeper

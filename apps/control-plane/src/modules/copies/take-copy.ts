@@ -19,7 +19,7 @@ import {
 import { createTimers } from '../../engine/index.ts'
 import type { CaptureFile, NamedChunk } from '../hosts/index.ts'
 import { type CopyContext, chunksPrefix, indexKey, manifestKey } from './copy-context.ts'
-import { copyKeys } from './copy-keys.ts'
+import { ensureCopyKeys } from './copy-keys.ts'
 import {
   abandonCopy,
   beginCopy,
@@ -97,7 +97,7 @@ export type DiskSource = {
 const captureSource = ({ gateway }: CopyContext, { id, hostId }: DueSnapshot): DiskSource => ({
   name: (keys) => gateway.nameChunks(hostId, id, keys),
   seal: (keys, wanted) => gateway.sealChunks(hostId, id, keys, wanted),
-  files: () => gateway.tree(hostId, id),
+  files: () => gateway.listCaptureFiles(hostId, id),
 })
 
 /** Stores the list of files in parts, so that a long list is never in memory at once. Returns the number of parts. */
@@ -157,7 +157,7 @@ const copyDisk = async (
   requireLease: () => void,
 ): Promise<CopyReport> => {
   const { db, clock } = context
-  const keys = await copyKeys(context, copy.organizationId)
+  const keys = await ensureCopyKeys(context, copy.organizationId)
   const secret = serialiseCopyKeys(keys)
   const { diskBytes, chunks } = await source.name(secret)
   requireLease()

@@ -9,22 +9,22 @@ export type MemoryShortage = { dockId: string; generation: number; process: stri
 
 export type DockReactions = {
   /** Marks the Docks of offline hosts `unreachable`, except those that an operation holds. */
-  hostsSilent(): Promise<void>
+  markUnreachable(): Promise<void>
   /** Marks an `unreachable` Dock ready again. */
-  hostBack(dockId: string): Promise<void>
+  markReachable(dockId: string): Promise<void>
   /** Updates Docks whose host runs a later generation than the database records, as happens after a restore. */
-  hostAhead(
+  catchUpGenerations(
     hostId: string,
     docks: readonly { dockId: string; generation: number; ip: string | null }[],
   ): Promise<void>
   /** Handles captures from before `before` that are not among `there`: a Snapshot without other data fails. */
-  capturesGone(hostId: string, there: readonly string[], before: Date): Promise<void>
+  failMissingCaptures(hostId: string, there: readonly string[], before: Date): Promise<void>
   /** Boots the Dock again from its own disk. `died`: it ended unexpectedly, so it is counted and raises an alert. */
   recover(lost: LostRuntime, died: boolean): Promise<void>
   /** Recovers Docks that an operation held when their runtime was lost. */
   recoverHeld(): Promise<void>
   /** Completes Snapshots again that were lost with the host and whose captures it lists. */
-  capturesFound(hostId: string, captures: readonly string[]): Promise<void>
-  ranOutOfMemory(hostId: string, shortage: MemoryShortage): Promise<void>
-  sampled(hostId: string, samples: readonly UsageSample[]): Promise<void>
+  completeReturnedSnapshots(hostId: string, captures: readonly string[]): Promise<void>
+  recordMemoryShortage(hostId: string, shortage: MemoryShortage): Promise<void>
+  recordUsage(hostId: string, samples: readonly UsageSample[]): Promise<void>
 }

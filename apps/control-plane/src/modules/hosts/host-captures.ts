@@ -16,7 +16,11 @@ const judgedAtOnce = 5_000
 /** Captures of each kind that one inventory leads to; the next goes on. */
 const outcomesMax = 1_000
 
-type Reading = { clock: Clock; gateway: Pick<HostGateway, 'listCaptures' | 'linked'>; logger: Logger }
+type Reading = {
+  clock: Clock
+  gateway: Pick<HostGateway, 'listCaptures' | 'hostsWithControlLink'>
+  logger: Logger
+}
 
 /** Throws when the list breaks off or `signal` aborts. */
 const readList = async (
@@ -57,7 +61,7 @@ export async function readCaptures(
   try {
     return await readList(reading, hostId, deadline.signal)
   } catch (error) {
-    if (!gateway.linked().includes(hostId)) throw error
+    if (!gateway.hostsWithControlLink().includes(hostId)) throw error
     const err = deadline.signal.aborted ? deadline.signal.reason : error
     logger.error({ hostId, err }, 'the host did not list its captures; they are left as they are')
     return null
@@ -71,14 +75,14 @@ export type JudgedCaptures = { over: string[]; unknown: string[] }
 
 /** Also finds Snapshots again that were lost with the host. */
 export async function judgeCaptures(
-  { db, reactions }: { db: Db; reactions: Pick<DockReactions, 'capturesFound'> },
+  { db, reactions }: { db: Db; reactions: Pick<DockReactions, 'completeReturnedSnapshots'> },
   hostId: string,
   captures: readonly string[],
 ): Promise<JudgedCaptures> {
   const judged: JudgedCaptures = { over: [], unknown: [] }
   for (let at = 0; at < captures.length; at += judgedAtOnce) {
     const some = captures.slice(at, at + judgedAtOnce)
-    await reactions.capturesFound(hostId, some)
+    await reactions.completeReturnedSnapshots(hostId, some)
     for (const { id, isOver } of await unkeptCaptures(db, hostId, some)) {
       const kind = isOver ? judged.over : judged.unknown
       if (kind.length < outcomesMax) kind.push(id)

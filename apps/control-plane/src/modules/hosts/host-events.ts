@@ -52,7 +52,7 @@ export function createHostEvents(
         case 'dock.died':
           return reactions.recover({ hostId, dockId: event.dockId, generation: event.generation }, true)
         case 'dock.out_of_memory':
-          return reactions.ranOutOfMemory(hostId, event)
+          return reactions.recordMemoryShortage(hostId, event)
         case 'pool.ready':
           for (const dock of await listUnused(db, [event.dock])) warmPools.add(hostId, dock)
           return
@@ -61,7 +61,7 @@ export function createHostEvents(
         case 'git.connected':
           return parts.gitConnected(hostId, event)
         case 'samples':
-          return reactions.sampled(hostId, event.samples)
+          return reactions.recordUsage(hostId, event.samples)
       }
     },
     settled: () => inventories.settled(),
@@ -76,7 +76,7 @@ export function createHostEvents(
         gateway.disconnect(hostId, 'silent for too long')
       }
       // Right after a start, hosts may still be marked offline from before and be about to reconnect.
-      if (listeningSince < before) await reactions.hostsSilent()
+      if (listeningSince < before) await reactions.markUnreachable()
       const lostBefore = new Date(now.getTime() - Math.max(lostAfterMs, offlineAfterMs))
       for (const hostId of await markLostHosts(db, { before: lostBefore, listeningSince, now })) {
         logger.error({ hostId }, 'host was silent for too long and counts as lost')

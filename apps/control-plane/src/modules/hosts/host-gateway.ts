@@ -29,11 +29,11 @@ import type { HostConnections } from './host-connections.ts'
 
 export type HostGateway = HostConnections & {
   /** Returns the ids of hosts that are connected to this process. */
-  linked(): string[]
+  hostsWithControlLink(): string[]
   /** Returns the ids of hosts whose bulk link is connected. */
-  linkedInBulk(): string[]
+  hostsWithBulkLink(): string[]
   /** Resolves to true as soon as the host is connected, or to false after `withinMs`. */
-  whenLinked(hostId: string, withinMs: number): Promise<boolean>
+  waitForControlLink(hostId: string, withinMs: number): Promise<boolean>
   /** Closes the host's session. A host whose credential is still valid reconnects at once. */
   disconnect(hostId: string, reason: string): void
   start(hostId: string, dockId: string, body: StartDock): Promise<StartedDock>
@@ -42,7 +42,7 @@ export type HostGateway = HostConnections & {
   destroy(hostId: string, dockId: string, body: DestroyDock): Promise<void>
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
   /** Returns the host's note on a capture. Throws {@link HostRefused} `not_found` if it does not keep the capture. */
-  captureNote(hostId: string, captureId: string): Promise<CaptureNote>
+  readCaptureNote(hostId: string, captureId: string): Promise<CaptureNote>
   exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Replaces the variables and secret files of a running Dock. */
@@ -50,17 +50,17 @@ export type HostGateway = HostConnections & {
   /** Clones the repositories that the Dock does not have yet. */
   cloneRepositories(hostId: string, dockId: string, body: CloneRepositories): Promise<ClonedRepositories>
   /** Sends a host the watermark and the erasures that it remembers for the instance. */
-  keepInstance(hostId: string, body: KeepInstance): Promise<void>
+  sendInstanceMemory(hostId: string, body: KeepInstance): Promise<void>
   /** Returns what the host remembers for the instance. */
-  keptInstance(hostId: string): Promise<KeptInstance>
+  readInstanceMemory(hostId: string): Promise<KeptInstance>
   /** Sets which kind of Dock the host keeps ready in its warm pool. */
   keepWarmPool(hostId: string, body: KeepWarmPool): Promise<void>
   /** Lists all captures that the host keeps, in batches. The order is not defined. Throws once the signal aborts. */
   listCaptures(hostId: string, signal: AbortSignal): AsyncIterable<string[]>
   /** Lists the regular files of a capture, in batches. The order is not defined. */
-  tree(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
+  listCaptureFiles(hostId: string, captureId: string): AsyncIterable<CaptureFile[]>
   /** Reads a file of a capture, or a range of it, over the bulk link. `size` is the size of the whole file in bytes. */
-  file(
+  readCaptureFile(
     hostId: string,
     captureId: string,
     path: string,

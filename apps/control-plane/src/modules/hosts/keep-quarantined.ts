@@ -42,7 +42,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
   const { id, kind, thingId, generation } = found
   try {
     if (kind === 'dock') await fence(context, hostId, found)
-    const { sizeBytes, diskBytes, dock } = await gateway.captureNote(hostId, captureIdOf(found))
+    const { sizeBytes, diskBytes, dock } = await gateway.readCaptureNote(hostId, captureIdOf(found))
     if (await markHeld(db, id, { note: dock, sizeBytes, diskBytes }))
       logger.warn(
         { quarantineId: id, hostId, kind, thingId, generation, organizationId: dock?.organizationId },

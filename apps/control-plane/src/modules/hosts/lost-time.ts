@@ -26,12 +26,12 @@ export type LostTime = {
    * Compares the host with the database; its captures where they are known. Throws when that cannot be done now: then
    * nothing is judged either.
    */
-  look(
+  compareHost(
     hostId: string,
     inventory: Pick<Inventory, 'remembered'> & { captures: readonly string[] | null },
   ): Promise<void>
   /** Tells the hosts that were compared what to remember from now on. */
-  tell(): Promise<void>
+  updateHosts(): Promise<void>
 }
 
 export function createLostTime(parts: {
@@ -40,7 +40,7 @@ export function createLostTime(parts: {
   logger: Logger
   gateway: HostGateway
   lineage: Lineage
-  reactions: Pick<DockReactions, 'capturesGone'>
+  reactions: Pick<DockReactions, 'failMissingCaptures'>
   erasureMacs: ErasureMacs
   /** Erases again what a restore brought back. */
   reapplyErasures(erased: readonly Erased[]): Promise<void>
@@ -57,7 +57,7 @@ export function createLostTime(parts: {
       .rows.length > 0
 
   const takeErasuresOf = async (hostId: string): Promise<void> => {
-    const kept = await gateway.keptInstance(hostId)
+    const kept = await gateway.readInstanceMemory(hostId)
     const erasures = kept.erasures.filter(erasureMacs.isOurs)
     const foreign = kept.erasures.length - erasures.length
     if (foreign > 0)
@@ -79,7 +79,7 @@ export function createLostTime(parts: {
       logger.warn({ hostId, epoch }, 'the captures of the host are unknown; its next inventory compares them')
       return
     }
-    if (begunAt) await reactions.capturesGone(hostId, captures, begunAt)
+    if (begunAt) await reactions.failMissingCaptures(hostId, captures, begunAt)
     await sql`update hosts set checked_epoch = ${epoch} where id = ${hostId}`.execute(db)
   }
 
@@ -89,20 +89,20 @@ export function createLostTime(parts: {
     watermark: Awaited<ReturnType<Lineage['current']>>,
   ) => {
     const erasures = await listErasures(db, { offset: sent, limit: erasuresAtOnce })
-    await gateway.keepInstance(hostId, { watermark, erasures: erasures.map(erasureMacs.signed) })
+    await gateway.sendInstanceMemory(hostId, { watermark, erasures: erasures.map(erasureMacs.signed) })
     compared.set(hostId, sent + erasures.length)
   }
 
   return {
-    look: async (hostId, { remembered = null, captures }) => {
+    compareHost: async (hostId, { remembered = null, captures }) => {
       await lineage.begin()
       await lineage.look(remembered, `host ${hostId}`)
       if (lineage.epoch() > 0 && !(await isChecked(hostId))) await check(hostId, captures)
       if (!compared.has(hostId)) compared.set(hostId, 0)
     },
-    tell: async () => {
+    updateHosts: async () => {
       const watermark = await lineage.advance()
-      const linked = new Set(gateway.linked())
+      const linked = new Set(gateway.hostsWithControlLink())
       const hosts = [...compared].filter(([hostId]) => linked.has(hostId))
       await Promise.all(
         hosts.map(([hostId, sent]) =>

@@ -8,19 +8,19 @@ import type { Clock } from '@dock/foundation'
 const avoidForMs = 5 * 60_000
 
 export type StartFailures = {
-  failed(hostId: string): void
+  recordFailure(hostId: string): void
   /** A start succeeded: the host is no longer avoided. */
-  succeeded(hostId: string): void
+  forgetFailure(hostId: string): void
   /** Returns the hosts to avoid now. */
-  recent(): string[]
+  hostsToAvoid(): string[]
 }
 
 export function createStartFailures(clock: Clock): StartFailures {
   const failedAt = new Map<string, number>()
   return {
-    failed: (hostId) => void failedAt.set(hostId, clock.now().getTime()),
-    succeeded: (hostId) => void failedAt.delete(hostId),
-    recent: () => {
+    recordFailure: (hostId) => void failedAt.set(hostId, clock.now().getTime()),
+    forgetFailure: (hostId) => void failedAt.delete(hostId),
+    hostsToAvoid: () => {
       if (failedAt.size === 0) return []
       const since = clock.now().getTime() - avoidForMs
       for (const [hostId, at] of failedAt) if (at <= since) failedAt.delete(hostId)

@@ -134,7 +134,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const now = clock.now()
     const captures = await readCaptures(parts, hostId, event.captures)
     // Before anything is judged or ordered: it may be that the database knows less than the host.
-    await lostTime.look(hostId, { remembered: event.remembered, captures })
+    await lostTime.compareHost(hostId, { remembered: event.remembered, captures })
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
     // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
@@ -147,7 +147,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     let findings = judge(expected)
     const ahead = findings.filter((finding) => finding.kind === 'ahead')
     if (ahead.length > 0) {
-      await reactions.hostAhead(
+      await reactions.catchUpGenerations(
         hostId,
         ahead.map(({ dock, generation, ip }) => ({ dockId: dock.id, generation, ip })),
       )
@@ -160,7 +160,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
       orphans.map(({ dockId, state }) => ({ dockId, state })),
     )
     for (const finding of findings) {
-      if (finding.kind === 'back') await reactions.hostBack(finding.dock.id)
+      if (finding.kind === 'back') await reactions.markReachable(finding.dock.id)
       if (finding.kind === 'lost') {
         const { id: dockId, generation } = finding.dock
         await reactions.recover({ hostId, dockId, generation }, finding.died)

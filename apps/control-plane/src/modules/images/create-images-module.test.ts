@@ -37,7 +37,7 @@ beforeEach(async () => {
   const sealer = createSealer({ db, clock, ring: parseKeyRing(newRingEntry()), columns: [copyKeysColumn] })
   builder = world.hostId
   second = newUuid()
-  const gateway = { ...host, linked: () => [builder, second] }
+  const gateway = { ...host, hostsWithControlLink: () => [builder, second] }
   context = {
     db,
     clock,
@@ -186,7 +186,7 @@ it('is published only by builders', async () => {
   await sql`insert into hosts select (jsonb_populate_record(h, jsonb_build_object('id', ${third}::text,
     'credential_hash', '\\x02', 'images', '{}'::text[], 'image_versions', '{}'::jsonb))).*
     from hosts h where h.id = ${second}`.execute(world.db)
-  context.gateway.linked = () => [builder, second, third]
+  context.gateway.hostsWithControlLink = () => [builder, second, third]
   await images.run()
   expect(await versions()).toHaveLength(1)
   expect(world.host.images.get(third)?.get('debian-13')).toBe('disk one')
@@ -228,7 +228,7 @@ it('runs one pass for the reports of many hosts, and one more for later reports'
       ...context,
       gateway: {
         ...context.gateway,
-        linked: () => {
+        hostsWithControlLink: () => {
           looks += 1
           return []
         },

@@ -121,8 +121,8 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     )
   }
 
-  const pass = async (): Promise<void> => {
-    const hosts = await hostImages(db, gateway.linked())
+  const publishAndDeliver = async (): Promise<void> => {
+    const hosts = await hostImages(db, gateway.hostsWithControlLink())
     for (const { hostId, name, builtAs } of unpublished(hosts, await listVersions(db)))
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
     const versions = await listVersions(db)
@@ -144,7 +144,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     const passes = async (): Promise<void> => {
       while (again && !isStopped) {
         again = false
-        await pass()
+        await publishAndDeliver()
       }
     }
     running ??= passes().finally(() => {

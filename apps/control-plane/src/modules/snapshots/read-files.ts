@@ -116,7 +116,10 @@ export async function readSnapshotFile(
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)
     count(readings.ofHost(hostId, row.organizationId))
-    return mapHostErrors(context.gateway.file(hostId, wanted.id, wanted.path, range), 'not_a_regular_file')
+    return mapHostErrors(
+      context.gateway.readCaptureFile(hostId, wanted.id, wanted.path, range),
+      'not_a_regular_file',
+    )
   })
   const { size } = begun
   const body = limitSlowReader(begun.body, end, { bytesOf: (chunk) => chunk.length })

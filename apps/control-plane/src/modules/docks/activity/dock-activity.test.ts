@@ -27,7 +27,7 @@ const exec = () =>
     undefined,
   )
 /** Advances the clock, with a sweep every half minute like the timer. */
-const pass = async (minutes: number): Promise<void> => {
+const advance = async (minutes: number): Promise<void> => {
   for (let half = 0; half < minutes * 2; half++) {
     world.clock.advance(30_000)
     await settled()
@@ -68,7 +68,7 @@ it('is running until a long command ends', async () => {
   world.clock.advance(10_000)
   await settled()
   expect(await stateOf()).toBe('running')
-  await pass(20)
+  await advance(20)
   expect(await stateOf()).toBe('running')
   resolve()
   await answer
@@ -77,24 +77,24 @@ it('is running until a long command ends', async () => {
 })
 
 it('is idle after 15 minutes without sessions, and ready again with the next one', async () => {
-  await pass(14.5)
+  await advance(14.5)
   expect(await stateOf()).toBe('ready')
-  await pass(0.5)
+  await advance(0.5)
   expect(await stateOf()).toBe('idle')
   await exec()
   expect(await stateOf()).toBe('idle')
-  await pass(0.5)
+  await advance(0.5)
   expect(await stateOf()).toBe('ready')
-  await pass(14.5)
+  await advance(14.5)
   await exec()
-  await pass(14.5)
+  await advance(14.5)
   expect(await stateOf()).toBe('ready')
-  await pass(1)
+  await advance(1)
   expect(await stateOf()).toBe('idle')
 })
 
 it('goes from idle to running with a long session', async () => {
-  await pass(15)
+  await advance(15)
   const end = activity().begin({ id: dockId })
   world.clock.advance(10_000)
   await settled()
@@ -107,7 +107,7 @@ it('goes from idle to running with a long session', async () => {
 it('writes only the time of short commands', async () => {
   const before = await writes()
   for (let call = 0; call < 5; call++) await exec()
-  await pass(1)
+  await advance(1)
   expect(await writes()).toBe(before)
 })
 
@@ -117,9 +117,9 @@ it('ends sessions of a process that has died', async () => {
   world.clock.advance(10_000)
   await other.context.activity.settled()
   expect(await stateOf()).toBe('running')
-  await pass(1)
+  await advance(1)
   expect(await stateOf()).toBe('running')
-  await pass(1)
+  await advance(1)
   expect(await stateOf()).toBe('ready')
 })
 
@@ -130,7 +130,7 @@ it('does not change a Dock that was stopped in the meantime', async () => {
   await settled()
   end()
   await settled()
-  await pass(16)
+  await advance(16)
   expect(await stateOf()).toBe('archived')
 })
 

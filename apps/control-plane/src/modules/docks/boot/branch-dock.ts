@@ -9,7 +9,7 @@ import {
   type CreateContext,
   findDockOfKey,
   findVisibleDock,
-  passingOfDock,
+  findPassing,
   readCreateContext,
 } from '../core/dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../core/environment-gate.ts'

@@ -25,7 +25,7 @@ const slots = async (hostId: string) =>
 
 beforeEach(async () => {
   second = await secondHostOnline(world)
-  world.host.linked = () => [world.hostId, second]
+  world.host.hostsWithControlLink = () => [world.hostId, second]
   asked = []
   broken = new Map()
   const { start } = world.host

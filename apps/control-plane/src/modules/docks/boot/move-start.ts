@@ -24,7 +24,7 @@ import type { StartData } from './start-data.ts'
 
 export type MoveParts = {
   db: Db
-  gateway: Pick<HostGateway, 'linked' | 'destroy'>
+  gateway: Pick<HostGateway, 'hostsWithControlLink' | 'destroy'>
   owner: string
   policy: PlacementPolicy
   startFailures: StartFailures
@@ -60,8 +60,8 @@ const placementOf = async (
     ...{ cpus, memoryMiB, diskGiB, only: null },
     image: source.kind === 'image' ? source.image : null,
     runtime: source.kind === 'image' ? null : row.runtime,
-    linked: gateway.linked().filter((id) => id !== operation.hostId),
-    avoid: startFailures.recent(),
+    linked: gateway.hostsWithControlLink().filter((id) => id !== operation.hostId),
+    avoid: startFailures.hostsToAvoid(),
   }
 }
 

@@ -100,8 +100,8 @@ const claimResume = async (
   const request = {
     ...size,
     ...placementForSnapshot(snapshot),
-    linked: context.gateway.linked(),
-    avoid: context.startFailures.recent(),
+    linked: context.gateway.hostsWithControlLink(),
+    avoid: context.startFailures.hostsToAvoid(),
   }
   const claimed = await claimDock(db, {
     dock,

@@ -216,7 +216,7 @@ export type DockPassing = {
 }
 
 /** Returns the Dock's {@link DockPassing}, or an empty one if the Dock does not exist. */
-export async function passingOfDock(db: Db, dockId: string): Promise<DockPassing> {
+export async function findPassing(db: Db, dockId: string): Promise<DockPassing> {
   return (
     (
       await sql<DockPassing>`select env_passes as "envPasses", marks from docks where id = ${dockId}`.execute(

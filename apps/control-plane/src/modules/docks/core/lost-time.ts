@@ -10,7 +10,7 @@ import type { Lineage } from '../../lineage/index.ts'
 
 export type LostTimeParts = {
   db: Db
-  gateway: Pick<HostGateway, 'captureNote'>
+  gateway: Pick<HostGateway, 'readCaptureNote'>
   /** Tells which operations an earlier process began, and which may have completed in the lost time. */
   origins: Pick<Lineage, 'isInherited' | 'isOfLostTime'>
 }
@@ -47,7 +47,7 @@ export async function findLostTimeCapture(
 ): Promise<{ sizeBytes: number }> {
   if (!(refusal instanceof HostRefused) || !(await origins.isOfLostTime(operation.id))) throw refusal
   try {
-    const { sizeBytes } = await gateway.captureNote(capture.hostId, capture.id)
+    const { sizeBytes } = await gateway.readCaptureNote(capture.hostId, capture.id)
     return { sizeBytes: sizeBytes ?? 0 }
   } catch (error) {
     throw error instanceof HostRefused ? refusal : error

@@ -11,7 +11,7 @@ const attemptsMax = 3
 
 /** Runs the command, up to three times. Throws {@link HostUnreachable} if the host does not reconnect within 15 s. */
 export async function retryWhenHostReconnects<Answer>(
-  gateway: Pick<HostGateway, 'whenLinked'>,
+  gateway: Pick<HostGateway, 'waitForControlLink'>,
   hostId: string,
   command: () => Promise<Answer>,
 ): Promise<Answer> {
@@ -20,7 +20,7 @@ export async function retryWhenHostReconnects<Answer>(
       return await command()
     } catch (error) {
       const mayRetry = error instanceof HostUnreachable && attempt < attemptsMax
-      if (!mayRetry || !(await gateway.whenLinked(hostId, reconnectTimeoutMs))) throw error
+      if (!mayRetry || !(await gateway.waitForControlLink(hostId, reconnectTimeoutMs))) throw error
     }
   }
 }

@@ -52,7 +52,7 @@ export function createDeliverVersion({ db, clock, gateway, owner, furnish }: Opt
 
   return async (operation, target, dock) => {
     const { hostId } = dock
-    if (hostId === null || !gateway.linked().includes(hostId))
+    if (hostId === null || !gateway.hostsWithControlLink().includes(hostId))
       throw new HostNotLinked('the host of the Dock is not connected')
     if (!(await restrictBeforeDelivery(db, target, dock, clock.now()))) return false
     const hadPart = mayHavePartialVersion(operation, dock)

@@ -6,7 +6,7 @@ import { ServiceError } from '@dock/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Visitor } from '../../accounts/index.ts'
 import type { VisibleDock } from '../core/dock.ts'
-import { type DockPassing, passingOfDock, readCreateContext } from '../core/dock-store.ts'
+import { type DockPassing, findPassing, readCreateContext } from '../core/dock-store.ts'
 import { marksOf, requireLaunch } from '../core/environment-gate.ts'
 import type { DockContext } from '../dock-context.ts'
 
@@ -44,7 +44,7 @@ export async function rebindDock(
       key: null,
       keysSince: clock.now(),
     }),
-    passingOfDock(db, dock.id),
+    findPassing(db, dock.id),
   ])
   const binding = found?.binding
   if (!binding) throw new ServiceError('environment_not_found')

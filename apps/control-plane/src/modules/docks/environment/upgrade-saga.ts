@@ -149,12 +149,14 @@ export function createUpgradeSaga(options: Options): Saga<UpgradeData> {
       }
       await Promise.all(Array.from({ length: atOnce }, work))
     }
-    const linked = gateway.linked()
+    const linked = gateway.hostsWithControlLink()
     const isAbsent = ({ hostId }: OlderDock) => hostId !== null && !linked.includes(hostId)
     const absent = older.filter(isAbsent)
     const hosts = new Set(absent.flatMap(({ hostId }) => hostId ?? []))
     // After a restart of this process, hosts reconnect a moment later. Docks on absent hosts are therefore moved last.
-    const back = Promise.all([...hosts].map((hostId) => gateway.whenLinked(hostId, reconnectTimeoutMs)))
+    const back = Promise.all(
+      [...hosts].map((hostId) => gateway.waitForControlLink(hostId, reconnectTimeoutMs)),
+    )
     await moveEach(older.filter((dock) => !isAbsent(dock)))
     await back
     const late = absent.map(({ id }) => id)

@@ -312,7 +312,7 @@ it('does not delay Docks while it waits for another Dock’s host', async () => 
   await sql`update docks set host_id = ${other} where id = ${away.id}`.execute(world.db)
   await secret('A', 'x')
   let giveUp: (isBack: boolean) => void = () => undefined
-  world.host.whenLinked = () => new Promise((resolve) => (giveUp = resolve))
+  world.host.waitForControlLink = () => new Promise((resolve) => (giveUp = resolve))
   const under = upgrade()
   await expect.poll(async () => (await rowOf(there.id)).version, { timeout: 20_000 }).toBe(2)
   giveUp(false)

@@ -251,7 +251,7 @@ describe('Snapshots of a host that is declared lost', () => {
 
   it('block resume until the declaration; then an older one is used, and the response says so', async () => {
     const second = await secondHostOnline(world)
-    world.host.linked = () => [second]
+    world.host.hostsWithControlLink = () => [second]
     await vanish()
     await sql`update hosts set state = 'online', last_heartbeat_at = ${world.clock.now()}
       where id = ${second}`.execute(world.db)

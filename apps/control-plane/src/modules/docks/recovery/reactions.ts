@@ -21,10 +21,10 @@ export function createDockReactions(context: DockContext): DockReactions {
     else if (held.get(dockId)?.lost.hostId === hostId) held.delete(dockId)
   }
   return {
-    hostsSilent: () => markDocksUnreachable(context),
-    hostAhead: (hostId, docks) => catchUpGenerations(context, hostId, docks),
-    capturesGone: (hostId, there, before) => failMissingCaptures(context, hostId, there, before),
-    hostBack: (dockId) => markDockReachable(context, dockId),
+    markUnreachable: () => markDocksUnreachable(context),
+    catchUpGenerations: (hostId, docks) => catchUpGenerations(context, hostId, docks),
+    failMissingCaptures: (hostId, there, before) => failMissingCaptures(context, hostId, there, before),
+    markReachable: (dockId) => markDockReachable(context, dockId),
     recover,
     recoverHeld: async () => {
       if (held.size === 0) return
@@ -33,9 +33,9 @@ export function createDockReactions(context: DockContext): DockReactions {
         if (known) await recover(known.lost, known.died)
       }
     },
-    capturesFound: (hostId, captures) => completeReturnedSnapshots(context.db, hostId, captures),
-    ranOutOfMemory: (hostId, shortage) => saveMemoryShortage(context, hostId, shortage),
-    sampled: async (hostId, samples) => {
+    completeReturnedSnapshots: (hostId, captures) => completeReturnedSnapshots(context.db, hostId, captures),
+    recordMemoryShortage: (hostId, shortage) => saveMemoryShortage(context, hostId, shortage),
+    recordUsage: async (hostId, samples) => {
       const own = await ownSamples(hostId, samples)
       await context.usage.record(hostId, own)
       await diskMarks.watch(hostId, own)

@@ -29,57 +29,57 @@ describe('the ttl clock', () => {
       nextDue: async () => (due.length === 0 ? null : at(Math.min(...due))),
     })
     /** Advances second by second, and lets the clock's work finish in between. */
-    const pass = async (seconds: number): Promise<void> => {
+    const advance = async (seconds: number): Promise<void> => {
       for (let second = 0; second < seconds; second++) {
         clock.advance(1000)
         await new Promise((resolve) => setImmediate(resolve))
       }
     }
-    return { ttl, due, stops, at, pass, fail: (now: boolean) => (failing = now) }
+    return { ttl, due, stops, at, advance, fail: (now: boolean) => (failing = now) }
   }
 
   it('stops each Dock on time, in any order of notification', async () => {
-    const { ttl, due, stops, at, pass } = made()
+    const { ttl, due, stops, at, advance } = made()
     ttl.start()
-    await pass(1)
+    await advance(1)
     for (const moment of [20, 5, 10]) {
       due.push(moment)
       ttl.note(at(moment))
     }
-    await pass(4)
+    await advance(4)
     expect(stops).toEqual([5])
-    await pass(6)
+    await advance(6)
     expect(stops).toEqual([5, 10])
-    await pass(9)
+    await advance(9)
     expect(stops).toEqual([5, 10, 20])
   })
 
   it('finds stop times without notification within 30 s, including those from before its start', async () => {
-    const { ttl, due, stops, pass } = made()
+    const { ttl, due, stops, advance } = made()
     due.push(0)
     ttl.start()
-    await pass(1)
+    await advance(1)
     expect(stops).toEqual([0])
     due.push(2)
-    await pass(31)
+    await advance(31)
     expect(stops).toEqual([0, 2])
   })
 
   it('continues after a failure, and does nothing after stop', async () => {
-    const { ttl, due, stops, at, pass, fail } = made()
+    const { ttl, due, stops, at, advance, fail } = made()
     ttl.start()
-    await pass(1)
+    await advance(1)
     fail(true)
     due.push(3)
     ttl.note(at(3))
-    await pass(5)
+    await advance(5)
     fail(false)
-    await pass(2)
+    await advance(2)
     expect(stops).toEqual([3])
     ttl.stop()
     due.push(9)
     ttl.note(at(9))
-    await pass(60)
+    await advance(60)
     expect(stops).toEqual([3])
   })
 })
@@ -101,7 +101,7 @@ describe('a Dock with a ttl', () => {
   const update = (id: string, ttlSeconds: number | null) =>
     updateDock(world.modules.context, world.caller, id, { ttlSeconds })
   /** Advances the clock, with regular reports of the host. */
-  const pass = async (seconds: number): Promise<void> => {
+  const advance = async (seconds: number): Promise<void> => {
     for (let left = seconds; left > 0; left -= 20) {
       world.clock.advance(Math.min(left, 20) * 1000)
       await world.report()
@@ -122,17 +122,17 @@ describe('a Dock with a ttl', () => {
 
   it('is stopped when its ttl has passed since ready, not earlier', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
-    await pass(59)
+    await advance(59)
     expect(await stateOf(dock.id)).toBe('ready')
-    await pass(1)
+    await advance(1)
     await archived(dock.id)
   })
 
   it('is stopped at once if its ttl is set to less than the time that has passed', async () => {
     const dock = await world.create({ ttlSeconds: 3600 })
-    await pass(100)
+    await advance(100)
     await update(dock.id, 110)
-    await pass(1)
+    await advance(1)
     expect(await stateOf(dock.id)).toBe('ready')
     await update(dock.id, 99)
     await archived(dock.id)
@@ -143,8 +143,8 @@ describe('a Dock with a ttl', () => {
     await world.beSilent(95_000)
     expect(await stateOf(dock.id)).toBe('unreachable')
     await world.report()
-    await pass(1)
-    await pass(3)
+    await advance(1)
+    await advance(3)
     expect(await stateOf(dock.id)).toBe('ready')
     world.clock.advance(1_000)
     await expect.poll(() => stateOf(dock.id), { timeout: 20_000 }).not.toBe('ready')
@@ -154,10 +154,10 @@ describe('a Dock with a ttl', () => {
   it('is stopped even if the process that booted it has died', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await world.modules.stop()
-    await pass(59)
+    await advance(59)
     const other = world.another()
     await other.start()
-    await pass(1)
+    await advance(1)
     await archived(dock.id)
     await other.stop()
   })
@@ -165,13 +165,13 @@ describe('a Dock with a ttl', () => {
   it('runs on when its ttl is cleared, and counts again from a resume', async () => {
     const dock = await world.create({ ttlSeconds: 60 })
     await update(dock.id, null)
-    await pass(100)
+    await advance(100)
     expect(await stateOf(dock.id)).toBe('ready')
     await stopDock(world.modules.context, world.caller, dock.id, { force: false })
     await resumeDock(world.modules.context, world.caller, dock.id, { ttlSeconds: 60 })
-    await pass(59)
+    await advance(59)
     expect(await stateOf(dock.id)).toBe('ready')
-    await pass(1)
+    await advance(1)
     await archived(dock.id)
   })
 
@@ -195,7 +195,7 @@ describe('a Dock with a ttl', () => {
     const dock = await world.create({ ttlSeconds: 60 })
     const paused = async () => (await readDock(world.modules.context, world.caller, dock.id)).billingPausedAt
     world.host.failures.set('stop', ['failed'])
-    await pass(60)
+    await advance(60)
     await expect
       .poll(
         () => {
@@ -205,9 +205,9 @@ describe('a Dock with a ttl', () => {
         { timeout: 60_000 },
       )
       .not.toBeNull()
-    await pass(300)
+    await advance(300)
     expect(await stateOf(dock.id)).toBe('ready')
-    await pass(300)
+    await advance(300)
     await archived(dock.id)
     expect(await paused()).toBeNull()
   })

@@ -80,7 +80,7 @@ const explain = async (
  * Passes the provider's response on to git. Throws {@link DoorRefusal} if the provider gave none that git can use; its
  * `cause` tells the log why.
  */
-export async function passOn(
+export async function forwardToProvider(
   request: IncomingMessage,
   response: ServerResponse,
   { target, name, credential }: { target: URL; name: string; credential: GitCredential | null },
