@@ -96,12 +96,12 @@ const benchCopy = async (): Promise<void> => {
   await pool.capture('copied', 'second')
   const before = new Set((await namesOf('first')).values())
   const second = await namesOf('second')
-  const anew = [...second].flatMap(([index, name]) => (before.has(name) ? [] : [index]))
+  const added = [...second].flatMap(([index, name]) => (before.has(name) ? [] : [index]))
   const seal = async (wanted: number[]): Promise<Buffer[]> =>
     Array.fromAsync(sealChunks(await pool.captureFile('second'), keys, wanted, pace))
-  const sent = (await seal(anew)).reduce((sum, { length }) => sum + length, 0)
+  const sent = (await seal(added)).reduce((sum, { length }) => sum + length, 0)
   print(
-    `copy of 50 MB changed: ${(sent / 1e6).toFixed(1)} MB in ${anew.length} chunks, ${(sent / 50e6).toFixed(2)} of it`,
+    `copy of 50 MB changed: ${(sent / 1e6).toFixed(1)} MB in ${added.length} chunks, ${(sent / 50e6).toFixed(2)} of it`,
   )
 
   const bytes = second.size * chunkBytes

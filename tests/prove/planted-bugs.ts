@@ -71,7 +71,7 @@ const copySource = (): string => {
   return copy
 }
 
-/** Creates the file anew, because writing through a hard link would change the original. */
+/** Replaces the file with a new one, because writing through a hard link would change the original. */
 const replaceFile = (path: string, content: string): void => {
   unlinkSync(path)
   writeFileSync(path, content)

@@ -28,7 +28,7 @@ for pid; do
 done
 `
 
-/** Returns the commands of a sandbox with these processes, except those whose mark is in `known`. */
+/** Returns the commands of a sandbox with these processes, except commands with a mark in `known`. */
 export async function abandonedExecs(
   transport: ExecTransport,
   sandboxId: string,

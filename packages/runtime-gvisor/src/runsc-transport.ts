@@ -1,4 +1,4 @@
-/** Commands by `runsc exec`: one host process each, 20 to 30 ms on top of the command. */
+/** Runs commands with `runsc exec`: one host process for each, which takes 20 to 30 ms more than the command. */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
@@ -9,29 +9,29 @@ import type { ExecTransport } from './exec-transport.ts'
 import { hostProcess } from './host-process.ts'
 import type { Runsc } from './runsc.ts'
 
-/** What `runsc exec` answers when it could not start the command; commands may answer it too. */
+/** Exit code of `runsc exec` if it could not start the command. A command may exit with it too. */
 const couldNotStart = 128
 const killedExitCode = 137
-/** runsc tells nobody that it has written the number of the process, so the file is read again and again. */
+/** runsc does not signal that it has written the pid file, so the file is polled. */
 const pidPollMs = 10
 
-/** The number that a finished start wrote; 0 when the command has not started. */
+/** Returns the pid in the file, or 0 if the command has not started yet. */
 const pidIn = async (path: string): Promise<number> => {
   const text = await readFile(path, 'utf8').catch(() => '')
   return Number.parseInt(text, 10) || 0
 }
 
 const folderPrefix = 'exec-'
-/** A `runsc exec` outlives the process that started it, and reads its request in its first moments. */
+/** Minimum age of a request that is removed. `runsc exec` outlives our process, but reads its request soon. */
 const unreadMs = 60_000
 
-/** Whether the folder of requests is that of a process which was killed a while ago. */
+/** True if the request folder belongs to a process that died some time ago. */
 const isLeftOver = async (path: string, name: string): Promise<boolean> => {
   if (!name.startsWith(folderPrefix) || hostProcess(Number(name.slice(folderPrefix.length)))) return false
   return Date.now() - (await stat(path)).mtimeMs > unreadMs
 }
 
-/** Makes this process's folder for requests, and removes what killed ones left: requests hold secrets. */
+/** Creates this process's request folder. Removes those of dead processes, because requests contain secrets. */
 const makeRequestFolder = async (stateDir: string): Promise<string> => {
   await mkdir(stateDir, { recursive: true, mode: 0o700 })
   for (const name of await readdir(stateDir)) {
@@ -46,8 +46,8 @@ const makeRequestFolder = async (stateDir: string): Promise<string> => {
 }
 
 /**
- * `stateDir` is the driver's own folder, best on tmpfs, which nobody but root may enter: whoever could write a request
- * would choose what is run, and as whom. `runscFor` names the program for a sandbox.
+ * `stateDir` is a folder of the driver, preferably on tmpfs. Only root may have access: a user who can write requests can
+ * run any command as any user. `runscFor` returns the runsc release of a sandbox.
  */
 export function createRunscTransport(
   runscFor: (sandboxId: string) => Runsc,
@@ -77,7 +77,7 @@ export function createRunscTransport(
       const child = spawn(runsc.path, args, { stdio: [...streams] })
       const exited = new Promise<number>((resolve, reject) => {
         child.once('error', reject)
-        // Not `close`: a background process may keep the streams.
+        // Not `close`: a background process may keep the streams open.
         child.once('exit', (code) => resolve(code ?? killedExitCode))
       })
       let hasExited = false

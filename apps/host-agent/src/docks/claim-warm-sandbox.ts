@@ -19,7 +19,7 @@ const isSameMachine = (made: BootSpec, wanted: BootSpec): boolean =>
   made.source.image === wanted.source.image &&
   !wanted.newIdentity
 
-/** Returns null if the sandbox does not match the command or cannot be changed to match. The caller then boots anew. */
+/** Returns null if the sandbox does not match the command or cannot be changed to match. The caller then boots a new one. */
 export async function claimWarmSandbox(dock: DockState, command: StartDock): Promise<StartedDock | null> {
   const { record, live } = dock
   const { driver, freezer, disks } = dock.parts

@@ -1,12 +1,12 @@
 /**
- * Which addresses a host's Docks have. One /16 an instance: its first address serves names, and slot n (from 1) is
- * the n-th /30 with gateway and Dock in it.
+ * The addresses of a host's Docks. Each instance has a /16. Its first address is the nameserver, and slot n (from 1) is
+ * the n-th /30, with the gateway and the Dock.
  */
 import { type Cidr, formatAddress, overlaps } from './ipv4.ts'
 
 export type SlotAddresses = { gateway: string; ip: string }
 
-/** Slots are 1 to this. */
+/** The highest slot. The lowest is 1. */
 export const slotMax = 2 ** 14 - 1
 
 export function addressesOf(subnet: Cidr, slot: number): SlotAddresses {
@@ -21,8 +21,8 @@ export function nameserverOf(subnet: Cidr): string {
 }
 
 /**
- * A /16 of 10.0.0.0/8 (then 172.16.0.0/12) that touches nothing in `taken`. The search starts at a place that
- * depends on `seed`, so that instances started together do not all want the same. Throws when nothing is free.
+ * Returns a /16 of 10.0.0.0/8, or else of 172.16.0.0/12, that does not overlap any range in `taken`. The search starts at
+ * an offset that depends on `seed`, so that instances that start together choose different ones. Throws if none is free.
  */
 export function chooseSubnet(seed: number, taken: readonly Cidr[]): Cidr {
   const candidates = [

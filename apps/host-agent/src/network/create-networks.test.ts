@@ -1,4 +1,4 @@
-/** Real namespaces, real packets. Plain processes in a Dock's namespace stand for its sandbox. Needs root. */
+/** Tests with real namespaces and packets. Plain processes in a Dock's namespace act as its sandbox. Requires root. */
 import { createSocket } from 'node:dgram'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -16,15 +16,15 @@ import { parseCidr, parseCidrList } from './ipv4.ts'
 
 const logger = createLogger('test')
 logger.level = 'silent'
-/** A few commands on a busy machine, and less than the 30 s after which the guard looks without being told. */
+/** Time for a few commands on a busy machine. Less than the 30 s after which the guard checks without an event. */
 const soon = { timeout: 20_000, interval: 20 }
 const outsideOf = (pid: number | string): string => `dkt-outside-${pid}`
 const outsideLinkOf = (pid: number | string): string => `dkto${pid}`
 const outside = outsideOf(process.pid)
 const outsideLink = outsideLinkOf(process.pid)
-/** A public address (of a range for documentation) behind a router, which is what the outside is to a Dock. */
+/** A public address (of a documentation range) behind a router. It acts as the outside. */
 const server4 = '198.51.100.77'
-/** Private addresses behind the same router: closed, and opened by the operator. */
+/** Private addresses behind the same router: one is closed, one is opened by the operator. */
 const private4 = '10.201.7.7'
 const allowed4 = '10.202.7.7'
 const metadata = '169.254.169.254'
@@ -51,14 +51,14 @@ const options = () => ({
 const inside = (network: DockNetwork, args: string[]) =>
   tryCommand('nsenter', [`--net=${network.netnsPath}`, ...args], { timeoutMs: 20_000 })
 
-/** Whether a TCP connection from the Dock brings the greeting of a listener there within this time. */
+/** True if a TCP connection from the Dock receives the greeting of a listener at the address within this time. */
 const isGreeted = async (
   network: DockNetwork,
   address: string,
   port: number,
   withinMs: number,
 ): Promise<boolean> => {
-  // What has arrived by then counts, even if this process was late to read it.
+  // Data that has arrived in time counts, even if this process was late to read it.
   const script = `
     const s = require('net').connect(${port}, '${address}')
     s.setTimeout(${withinMs}, () => setImmediate(() => process.exit(1)))
@@ -66,11 +66,11 @@ const isGreeted = async (
   return (await inside(network, [process.execPath, '-e', script])).code === 0
 }
 
-/** Waits long: on a busy machine a listener may be late. */
+/** Has a long timeout, because a listener may be late on a busy machine. */
 const reaches = (network: DockNetwork, address: string, port: number): Promise<boolean> =>
   isGreeted(network, address, port, 15_000)
 
-/** Whether a TCP connection from the Dock stays without a greeting. */
+/** True if a TCP connection from the Dock receives no greeting. */
 const isClosed = async (network: DockNetwork, address: string, port: number): Promise<boolean> =>
   !(await isGreeted(network, address, port, 700))
 
@@ -96,7 +96,7 @@ except OSError: sys.exit(1)
   return (await inside(network, args)).code === 0
 }
 
-/** Runs a listener in a namespace, and answers when it says that it listens. */
+/** Runs a listener in a namespace. Resolves when it listens. */
 const listenIn = async (netnsPath: string, script: string): Promise<void> => {
   const { spawn } = await import('node:child_process')
   const stop = new AbortController()
@@ -130,7 +130,7 @@ const removeOutside = async (pid: number | string): Promise<void> => {
   await tryCommand('ip', ['netns', 'delete', outsideOf(pid)])
 }
 
-/** What a run left that was killed: its routes would be in the way of this one's. */
+/** Removes what killed test runs left, because their routes would conflict with those of this run. */
 const removeLeftovers = async (): Promise<void> => {
   for (const name of await readdir('/sys/class/net')) {
     const pid = /^dkto(\d+)$/.exec(name)?.[1]
@@ -181,22 +181,22 @@ afterAll(async () => {
   hostServer.close()
   await rm(folder, { recursive: true })
 })
-// A hook of its own, which comes first: also what did not come up is removed.
+// A separate hook, which runs first, so that an incomplete outside is removed too.
 afterAll(() => removeOutside(process.pid))
 
-test('the outside is reached, by TCP and ICMP, with the address of the host', async () => {
+test('a Dock reaches the outside by TCP and ICMP, with the address of the host', async () => {
   expect(await reaches(a, server4, 7001)).toBe(true)
   expect(await pings(a, server4)).toBe(true)
   expect(await reaches(b, server4, 7001)).toBe(true)
 })
 
-test('a private range is reached only where the operator allows it', async () => {
+test('a Dock reaches a private range only if the operator allows it', async () => {
   expect(await reaches(a, allowed4, 7001)).toBe(true)
   expect(await isClosed(a, private4, 7001)).toBe(true)
   expect(await pings(a, private4)).toBe(false)
 })
 
-test('the host itself reaches a Dock, and the Dock answers', async () => {
+test('the host reaches a Dock and gets a response', async () => {
   const { connect } = await import('node:net')
   const text = await new Promise<string>((resolve, reject) => {
     connect(7003, b.ip)
@@ -207,7 +207,7 @@ test('the host itself reaches a Dock, and the Dock answers', async () => {
 })
 
 test('metadata addresses, the host, its neighbours and other Docks are closed', async () => {
-  // Each of these would answer: what stops it is the rules.
+  // All of these would respond if the rules did not block them.
   const own = await hostAddress()
   expect(await isClosed(a, metadata, 7001)).toBe(true)
   expect(await isClosed(a, own, hostPort)).toBe(true)
@@ -226,7 +226,7 @@ test('metadata addresses, the host, its neighbours and other Docks are closed', 
   await networks.restore(dockA)
 })
 
-test('the outside does not reach into a Dock', async () => {
+test('the outside cannot reach a Dock', async () => {
   await runCommand('ip', ['-netns', outside, 'route', 'replace', `${b.ip}/32`, 'via', '198.51.100.1'])
   const fromOutside = { ...a, netnsPath: `/run/netns/${outside}` }
   expect(await reaches(fromOutside, '198.51.100.1', hostPort)).toBe(true)
@@ -234,8 +234,8 @@ test('the outside does not reach into a Dock', async () => {
   expect(await isClosed(fromOutside, b.nameserver, 53)).toBe(true)
 })
 
-test('a packet with the address of another leaves no Dock', async () => {
-  // Listens in the outside for anything that arrives, whatever its source.
+test('a packet with a forged source address does not leave a Dock', async () => {
+  // Listens on the outside for packets from any source.
   const heard = createListener()
   await heard.started
   for (const from of ['203.0.113.9', b.ip, b.gateway, '198.51.100.9']) {
@@ -248,7 +248,7 @@ test('a packet with the address of another leaves no Dock', async () => {
   expect(await heard.stop()).toEqual(['198.51.100.1'])
 })
 
-/** The sources of all echo requests that reach the outside. */
+/** Collects the sources of all echo requests that reach the outside. */
 const createListener = () => {
   const script = `
 import socket, sys, select
@@ -285,15 +285,15 @@ print('\\n'.join(sorted(seen)), flush=True)
   }
 }
 
-test('IPv6 goes nowhere', async () => {
-  // The host answers there: the outside, which is no Dock, gets its greeting.
+test('IPv6 is closed', async () => {
+  // Control: the outside, which is not a Dock, gets the host's greeting at this address.
   expect(await reaches({ ...a, netnsPath: `/run/netns/${outside}` }, 'fd77::1', hostPort)).toBe(true)
   const links = await runCommand('ip', ['-json', '-6', 'address', 'show'])
   const docksWithV6 = (JSON.parse(links) as { ifname?: string }[]).filter((link) =>
     link.ifname?.startsWith('gvh'),
   )
   expect(docksWithV6).toEqual([])
-  // Ways there and back by hand, so that only the rules stand between.
+  // Add IPv6 routes in both directions, so that only the rules block the packets.
   const readJson = async (text: Promise<string>) =>
     JSON.parse(await text) as { dev?: string; address?: string }[]
   const [way] = await readJson(runCommand('ip', ['-json', 'route', 'get', a.ip]))
@@ -317,8 +317,8 @@ neighbor add fd99::1 lladdr ${hostEnd?.address} dev eth0
   expect(await isClosed(a, 'fd77::2', 7001)).toBe(true)
 })
 
-test('the name forwarder is there by UDP and TCP', async () => {
-  // Whoever resolves for this host may be silent: that a connection is taken is what the rules decide.
+test('the name forwarder listens on UDP and TCP', async () => {
+  // The host's resolvers may be unreachable, so only check that the connection is accepted.
   const script = `require('net').connect(53, '${a.nameserver}').on('connect', () => process.exit(0)).on('error', () => process.exit(1))`
   expect((await inside(a, [process.execPath, '-e', script])).code).toBe(0)
   const taken = createSocket('udp4')
@@ -329,7 +329,7 @@ test('the name forwarder is there by UDP and TCP', async () => {
   expect(outcome).toBe('EADDRINUSE')
 })
 
-test('create is idempotent, restore puts back what a sandbox took', async () => {
+test('create is idempotent, and restore sets the addresses again that a sandbox removed', async () => {
   expect(await networks.create(dockA)).toEqual(a)
   await inside(a, ['ip', 'address', 'flush', 'dev', 'eth0'])
   expect(await isClosed(a, server4, 7001)).toBe(true)
@@ -337,7 +337,7 @@ test('create is idempotent, restore puts back what a sandbox took', async () => 
   expect(await reaches(a, server4, 7001)).toBe(true)
 })
 
-test('another agent on the machine gets another subnet, and its Docks are as far as any', async () => {
+test('another agent on the machine gets another subnet, and its Docks are closed to ours', async () => {
   const other = createNetworks({
     ...options(),
     instance: `${folder}/2`,
@@ -359,7 +359,7 @@ test('another agent on the machine gets another subnet, and its Docks are as far
   }
 })
 
-test('the next agent takes over the Docks, and what is destroyed and torn down leaves nothing', async () => {
+test('the next agent takes over the Docks, and destroy and tearDown leave nothing', async () => {
   const own = { ...options(), instance: `${folder}/3`, subnetFile: join(folder, '3.json') }
   const first = createNetworks({ ...own, spares: 2 })
   await first.setUp()
@@ -367,7 +367,7 @@ test('the next agent takes over the Docks, and what is destroyed and torn down l
   const made = await Promise.all(docks.map((dock) => first.create(dock)))
   expect(new Set(made.map(({ ip }) => ip)).size).toBe(3)
   expect((await traces(own.instance, own.subnetFile)).length).toBeGreaterThan(6)
-  // The first ends as by a crash, but for its port, which the kernel would free.
+  // tearDown keeps the Docks' networks, like a crash. A crash would also free the forwarder's port.
   await first.tearDown()
 
   const second = createNetworks({ ...own, spares: 2 })
@@ -384,7 +384,7 @@ test('the next agent takes over the Docks, and what is destroyed and torn down l
   expect(await traces(own.instance, own.subnetFile)).toEqual([])
 })
 
-describe('an instance of its own', () => {
+describe('a separate instance', () => {
   let other: Networks
   let flooder: DockNetwork
   let neighbour: DockNetwork
@@ -409,7 +409,7 @@ describe('an instance of its own', () => {
     await other.tearDown()
   })
 
-  /** How many of so many connections to a listener that keeps them are open after a second. */
+  /** Opens `count` connections to a listener that keeps them. Returns how many are open after a second. */
   const opens = async (network: DockNetwork, count: number): Promise<number> => {
     const script = `let open = 0
       for (let n = 0; n < ${count}; n++)
@@ -417,7 +417,7 @@ describe('an instance of its own', () => {
       setTimeout(() => setImmediate(() => { console.log(open); process.exit(0) }), 1000)`
     return Number((await inside(network, [process.execPath, '-e', script])).stdout)
   }
-  /** Opens so many connections to that listener and keeps what it gets. */
+  /** Opens `count` connections to that listener and keeps them open. */
   const holdFrom = async (
     network: DockNetwork,
     count: number,
@@ -442,18 +442,18 @@ describe('an instance of its own', () => {
       },
     }
   }
-  /** Sends so many datagrams, each from a port of its own. Returns how many of them have reached the outside. */
+  /** Sends `count` datagrams, each from another port. Returns how many reached the outside. */
   const datagrams = async (
     network: DockNetwork,
     count: number,
     port: number,
   ): Promise<() => Promise<number>> => {
-    // The kernel counts them: a listener that is late loses what its buffer has no room for, here beyond 256.
+    // Count in the kernel: a socket drops datagrams that exceed its buffer (256 here) if its process is late.
     const counters = await countPackets(
       { arrived: { hook: 'input', match: `udp dport ${port}` } },
       `/run/netns/${outside}`,
     )
-    // A port that is free again may be taken again, and would be no other connection.
+    // Keep the sockets open, so that no port is used twice, which would not be a new connection.
     const script = `
 import socket
 held = []
@@ -466,16 +466,16 @@ for n in range(${count}):
     return async () => (await counters.read()).arrived
   }
 
-  test('one Dock opens so many connections and no more; its neighbour is as free as before', async () => {
+  test('a Dock cannot open more connections than its limit, and its neighbour is unaffected', async () => {
     const [open, reached] = await Promise.all([opens(flooder, 200), reaches(neighbour, server4, 7001)])
     expect(open).toBeGreaterThan(40)
     expect(open).toBeLessThanOrEqual(60)
     expect(reached).toBe(true)
-    // Without these limits as many would be open as were wanted.
+    // Control: with the default limits all connections open.
     expect(await opens(a, 200)).toBe(200)
   })
 
-  test('one Dock begins so many connections a second, by UDP too; its neighbour is as free as before', async () => {
+  test('a Dock cannot open more connections per second than its limit, and its neighbour is unaffected', async () => {
     const [passed, reached] = await Promise.all([
       datagrams(flooder, 400, 7006),
       reaches(neighbour, server4, 7001),
@@ -486,7 +486,7 @@ for n in range(${count}):
     await expect.poll(await datagrams(a, 400, 7007)).toBe(400)
   })
 
-  test('a Dock that sends one way from one port has begun one connection', async () => {
+  test('many packets from one port without a response count as one connection', async () => {
     const counters = await countPackets({
       passed: { hook: 'forward', match: `ip saddr ${neighbour.ip} udp dport 7008` },
     })
@@ -499,7 +499,7 @@ for n in range(1000): s.sendto(b'x', ('${server4}', 7008))
     expect(await counters.stop()).toEqual({ passed: 1000 })
   })
 
-  test('a Dock that holds all its connections looks up names, as many a second as it may', async () => {
+  test('a Dock with its maximum of connections can still look up names, up to its rate limit', async () => {
     const { ip, nameserver } = flooder
     const question = `ip saddr ${ip} ip daddr ${nameserver} udp dport 53`
     const answer = `ip saddr ${nameserver} ip daddr ${ip} udp sport 53`
@@ -520,20 +520,20 @@ for n in range(${times}):
   s.sendto(b'', ('${nameserver}', 53))
 `,
       ])
-    // As the forwarder does, whose port is its own.
+    // Sends a response like the forwarder. A raw socket is needed, because the forwarder uses the port.
     const answers = `
 import socket, struct
 s = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)
 s.bind(('${nameserver}', 0))
 s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
 `
-    // Nobody answers these: from now on it holds all that it may hold beside TCP.
+    // These get no response, so the Dock has its maximum of non-TCP connections from here on.
     expect(await (await datagrams(flooder, 100, 7009))()).toBeLessThanOrEqual(30)
 
     const few = await count()
     await ask(36)
     await runCommand('python3', ['-c', answers])
-    // Neither takes a place in the table of connections, which all share.
+    // Neither the query nor the response uses an entry of the shared connection table.
     expect(await few.stop()).toEqual({ questions: 36, answers: 1, trackedQuestions: 0, trackedAnswers: 0 })
 
     const many = await count()
@@ -541,7 +541,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
     expect((await many.stop()).questions).toBeLessThan(200)
   })
 
-  test('rules that are taken away are in force again at once', async () => {
+  test('removed rules are restored immediately', async () => {
     const table = `dock_${instanceTag(instance())}`
     expect(await isClosed(flooder, neighbour.ip, 7003)).toBe(true)
     const monitors = (await runCommand('pgrep', ['-P', String(process.pid), '-f', 'nft monitor']))
@@ -549,7 +549,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
       .split('\n')
     for (const pid of monitors) process.kill(Number(pid), 'SIGSTOP')
     await runCommand('nft', ['delete', 'table', 'inet', table])
-    // While nobody watches, the neighbour is open: the rules alone keep it closed.
+    // Control: while the guard is paused, the neighbour can be reached.
     expect(await reaches(flooder, neighbour.ip, 7003)).toBe(true)
     for (const pid of monitors) process.kill(Number(pid), 'SIGCONT')
     const isBack = async () => (await tryCommand('nft', ['list', 'table', 'inet', table])).code === 0
@@ -563,7 +563,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
     expect(await isClosed(flooder, neighbour.ip, 7003)).toBe(true)
   })
 
-  describe('a Dock that holds all its connections', () => {
+  describe('a Dock with its maximum of connections', () => {
     let held: Awaited<ReturnType<typeof holdFrom>>
     beforeAll(async () => {
       held = await holdFrom(flooder, 200)
@@ -571,7 +571,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
     afterAll(() => held.stop())
     const table = () => `dock_${instanceTag(instance())}`
 
-    test('gets no others when its rules are written again', async () => {
+    test('gets no more when the rules are rewritten', async () => {
       expect(await opens(flooder, 20)).toBe(0)
       const chain = () => runCommand('nft', ['-s', 'list', 'chain', 'inet', table(), 'forward'])
       const before = await chain()
@@ -580,7 +580,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
       expect(await opens(flooder, 20)).toBe(0)
     })
 
-    test('gets no others from the next agent', async () => {
+    test('gets no more from the next agent', async () => {
       const interfacePrefix = `gvh${instanceTag(instance())}-`
       const { subnet } = JSON.parse(await readFile(join(folder, '4.json'), 'utf8')) as { subnet: string }
       const { neighbours } = await readHostRoutes(interfacePrefix, subnet)
@@ -592,13 +592,13 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
       expect(await opens(flooder, 20)).toBe(0)
     })
 
-    test('opens others once it has let go of those', async () => {
+    test('can open new ones after it has closed those', async () => {
       await held.stop()
       await expect.poll(() => opens(flooder, 20)).toBe(20)
     })
   })
 
-  test('the next agent keeps what is counted beside other neighbours, not with other limits', async () => {
+  test('the next agent keeps the counts if only the host’s networks have changed, but not if the limits have', async () => {
     const scratch = `dkt_limits_${process.pid}`
     const start = async (connections: number, neighbours: string): Promise<string> => {
       const rules = filterRules({
@@ -617,7 +617,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
       expect(beside).toContain(element)
       expect(beside).toContain('203.0.113.128/25')
       expect(beside).not.toContain('203.0.113.0/25')
-      // An element keeps the limit with which it was made.
+      // An element keeps the limit with which it was created.
       const limited = await start(61, '203.0.113.128/25')
       expect(limited).not.toContain(element)
       expect(limited).toContain('ct count over 61')
@@ -626,7 +626,7 @@ s.sendto(struct.pack('!HHHH', 53, 7999, 8, 0), ('${ip}', 0))
     }
   })
 
-  test('the watch is begun again when its process ends', async () => {
+  test('nft monitor is restarted when it ends', async () => {
     const table = `dock_${instanceTag(instance())}`
     const monitors = (await runCommand('pgrep', ['-P', String(process.pid), '-f', 'nft monitor']))
       .trim()
@@ -680,7 +680,7 @@ const countPackets = async <Name extends string>(
   }
 }
 
-/** What an instance has left on the machine. */
+/** Lists the namespaces, interfaces, tables and routes of an instance. */
 const traces = async (instance: string, subnetFile: string): Promise<string[]> => {
   const outputs = await Promise.all([
     readdir('/run/netns').then((names) => names.join('\n')),

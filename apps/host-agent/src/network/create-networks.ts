@@ -1,6 +1,6 @@
 /**
- * The host's networks of Docks: a network namespace each, NAT outward, everything else closed. A few spare namespaces
- * are kept ready, so that a Dock's network is there by giving one its name.
+ * The Docks' networks on this host: a network namespace for each Dock, NAT to the outside, everything else closed. A few
+ * spare namespaces are kept ready, so that giving a Dock a network only means setting an alias.
  */
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -18,28 +18,28 @@ import { type NameForwarder, startNameForwarder } from './name-forwarder.ts'
 import { createNetworkNamespaces, isSpare } from './network-namespaces.ts'
 
 export type NetworksOptions = {
-  /** Told apart from other agents of this machine by it, for instance the path of the host folder. */
+  /** Distinguishes this agent from others on the machine, for example the path of its host folder. */
   instance: string
-  /** Keeps the chosen subnet from start to start. */
+  /** File that stores the chosen subnet for the next start. */
   subnetFile: string
   logger: Logger
-  /** A /16 for the Docks, `10.9.0.0/16`; chosen when left out. */
+  /** A /16 for the Docks, for example `10.9.0.0/16`. By default a free one is chosen. */
   subnet?: string
-  /** Ranges that Docks may reach although they are private. */
+  /** Private ranges that Docks may reach. */
   allowedEgress?: readonly Cidr[]
   limits?: NetworkLimits
-  /** Namespaces kept ready. */
+  /** How many spare namespaces are kept ready. */
   spares?: number
 }
 
 const subnetRecord = z.object({ instance: z.string(), subnet: z.string() })
 
-/** Five hex digits in the names of all that an instance makes on the machine. */
+/** Returns the five hex digits that are part of the names of everything the instance creates on the machine. */
 export function instanceTag(instance: string): string {
   return createHash('sha256').update(instance).digest('hex').slice(0, 5)
 }
 
-/** Needs root. `setUp` comes before every other call, and takes over what an earlier agent left. */
+/** Requires root. `setUp` must be called first. It takes over the networks of an earlier agent. */
 export function createNetworks(options: NetworksOptions): Networks {
   const {
     instance,
@@ -57,7 +57,7 @@ export function createNetworks(options: NetworksOptions): Networks {
 
   const slots = new Map<string, number>()
   const ready: number[] = []
-  /** Every slot that is in use, being made or being removed. */
+  /** Slots that are in use, being created or being removed. */
   const held = new Set<number>()
   let lastSlot = 0
   let mtu = 1500
@@ -75,7 +75,7 @@ export function createNetworks(options: NetworksOptions): Networks {
     return { netnsPath: namespaces.pathOf(slot), ip, gateway, nameserver: nameserverOf(subnet) }
   }
 
-  /** Goes round, so that an address is not another Dock's right after it was one's. */
+  /** Takes slots in a cycle, so that an address is not reused soon after its Dock is gone. */
   const takeSlot = (): number => {
     for (let step = 0; step < slotMax; step += 1) {
       lastSlot = (lastSlot % slotMax) + 1
@@ -101,7 +101,7 @@ export function createNetworks(options: NetworksOptions): Networks {
     try {
       while (state && ready.length < spares) ready.push(await makeSpare())
     } catch (error) {
-      logger.warn({ err: error }, 'no spare network could be made')
+      logger.warn({ err: error }, 'could not create a spare network')
     } finally {
       refill = undefined
     }
@@ -112,7 +112,7 @@ export function createNetworks(options: NetworksOptions): Networks {
     held.delete(slot)
   }
 
-  /** The subnet of the last start, while it is still free, or while Docks have addresses of it. */
+  /** Returns the configured subnet, or the previous one if it is still free or in use by Docks, or a new one. */
   const settleSubnet = async (hasDocks: boolean): Promise<Cidr> => {
     const text = await readFile(subnetFile, 'utf8').catch(() => '{}')
     const record = subnetRecord.safeParse(JSON.parse(text))
@@ -152,7 +152,7 @@ export function createNetworks(options: NetworksOptions): Networks {
       await adopt()
       const subnet = await settleSubnet(slots.size > 0)
       if (slots.size === 0) {
-        // They may have addresses of another subnet.
+        // Spare namespaces may have addresses of another subnet.
         await namespaces.remove(ready)
         for (const slot of ready.splice(0)) held.delete(slot)
       }
@@ -168,7 +168,7 @@ export function createNetworks(options: NetworksOptions): Networks {
         allowed: allowedEgress,
       }
       const rules = await guardRules({ table, rules: filterRules({ ...wanted, limits }), logger })
-      // Says to other agents that the range is taken, and keeps packets to Docks that are gone from leaving the host.
+      // This route shows other agents that the range is taken, and drops packets to Docks that are gone.
       await runCommand('ip', ['route', 'replace', 'blackhole', formatCidr(subnet)])
       await runCommand('ip', ['address', 'replace', `${nameserver}/32`, 'dev', 'lo'])
       state = { subnet, rules, names: await startNameForwarder({ address: nameserver, logger }) }

@@ -1,18 +1,18 @@
 /**
- * The host's packet rules for Docks: one static table, on the wildcard of the instance's interfaces, so that no rule
- * comes or goes with a Dock. A Dock reaches the outside and the name forwarder, nothing else.
+ * The host's packet rules for Docks: one static table that matches all interfaces of the instance by a wildcard, so rules
+ * never change with Docks. A Dock can reach public addresses, the name forwarder and its git door, nothing else.
  */
 import { type Cidr, formatCidr } from './ipv4.ts'
 
-/** Where git in a Dock finds its door: on the gateway address of its own interface, and on no other. */
+/** Port of the git door. A Dock can reach it only on the gateway address of its own interface. */
 export const gitDoorPort = 9419
 
-/** All interfaces of Docks, of every instance on the machine, start with this. */
+/** Prefix of all Docks' interfaces, of every instance on the machine. */
 export const interfaceFamily = 'gvh'
 
 /**
- * Never reachable from a Dock: this host, private networks, link-local (metadata services), multicast, reserved; and
- * the one metadata service that has a public address, Azure's.
+ * Ranges that no Dock can reach: this host, private networks, link-local addresses (metadata services), multicast,
+ * reserved ranges, and Azure's metadata service, which has a public address.
  */
 const closedRanges = [
   '0.0.0.0/8',
@@ -31,24 +31,24 @@ const closedRanges = [
 
 export type FilterOptions = {
   table: string
-  /** Interfaces of this instance start with it. */
+  /** Prefix of this instance's interfaces. */
   interfacePrefix: string
   subnet: Cidr
   nameserver: string
-  /** The networks this host is attached to: closed too, whatever their addresses. */
+  /** Networks that this host is attached to. They are closed even if their addresses are public. */
   neighbours: readonly Cidr[]
-  /** Open in spite of all that, by the operator's word. */
+  /** Ranges that the operator opens, although they are in a closed range. */
   allowed: readonly Cidr[]
   limits: NetworkLimits
 }
 
-/** What one Dock may use of what all share: the host's table of connections and its name forwarder. */
+/** Limits for one Dock on resources that all Docks share: the host's connection table and its name forwarder. */
 export type NetworkLimits = {
-  /** TCP connections at once; of all other traffic, half as many. */
+  /** Maximum of concurrent TCP connections. For all other protocols together, half of it. */
   connections: number
-  /** Connections begun in a second, of whatever protocol; twice as many in a burst. */
+  /** Maximum of new connections per second, of all protocols together. Bursts may have twice as many. */
   newConnectionsPerSecond: number
-  /** Packets to the name forwarder in a second; twice as many in a burst. */
+  /** Maximum of packets to the name forwarder per second. Bursts may have twice as many. */
   namesPerSecond: number
 }
 
@@ -56,18 +56,18 @@ export const defaultNetworkLimits: NetworkLimits = {
   ...{ connections: 4096, newConnectionsPerSecond: 500, namesPerSecond: 200 },
 }
 
-/** Sets in which the rules count what each Dock does. */
+/** Sets in which the rules count connections and packets of each Dock. */
 export const countingSets = ['tcp_open', 'other_open', 'begun', 'names']
-/** Sets of ranges, which follow the host's networks and the operator's settings. */
+/** Sets of address ranges. They depend on the host's networks and the operator's settings. */
 export const rangeSets = ['closed', 'allowed']
 
 /** Scripts for `nft -f`, each one transaction. */
 export type TableRules = {
-  /** Replaces the table and forgets what its sets have counted. */
+  /** Replaces the table and resets its counts. */
   replace: string
   /**
-   * Writes chains and ranges anew and keeps what the counting sets hold. Chains and sets that these rules do not name stay,
-   * without rules.
+   * Rewrites chains and ranges but keeps the counts. Chains and sets that these rules do not contain remain, without
+   * rules.
    */
   refresh: string
 }
@@ -83,8 +83,8 @@ const rateOver = (perSecond: number): string =>
   `{ ip saddr limit rate over ${perSecond}/second burst ${2 * perSecond} packets }`
 
 /**
- * The table's rules. Lookups by UDP are not tracked, and of a flow only the packets before it is confirmed are counted: to
- * the kernel one that nobody answers is new for ever (decision 077).
+ * Returns the table's rules. DNS over UDP is not tracked. Only packets of unconfirmed flows are counted: a flow without a
+ * reply stays `new` for the kernel, so all its packets would count as new connections (decision 077).
  */
 export function filterRules(options: FilterOptions): TableRules {
   const rules = writeTable(options)
@@ -94,7 +94,7 @@ export function filterRules(options: FilterOptions): TableRules {
 add table inet ${table}
 delete table inet ${table}
 ${rules}`,
-    // A set that does not exist cannot be flushed, so it is added first. `flush table` removes rules and no sets.
+    // Flushing a missing set fails, so add the sets first. `flush table` removes rules but not sets.
     refresh: `
 table inet ${table} {
   ${rangeSets.map((name) => setOf(name)).join('\n  ')}

@@ -1,7 +1,7 @@
 /**
- * Keeps the host's packet rules for Docks as they were written. Whoever flushes the ruleset (`systemctl restart
- * nftables` does) would open this host and every neighbour to all Docks: the kernel tells of each change, and a table
- * that is gone or changed is written again at once.
+ * Restores the packet rules for Docks when another program changes them. A flush of the whole ruleset (`systemctl restart
+ * nftables` does that) would give all Docks access to this host and its networks. `nft monitor` reports every change, and
+ * a missing or changed table is rewritten immediately.
  */
 import { spawn } from 'node:child_process'
 import { type Logger, runCommand, tryCommand } from '@dock/foundation'
@@ -9,26 +9,26 @@ import { createSerial } from '../disks/serial.ts'
 import { countingSets, rangeSets, type TableRules } from './filter-rules.ts'
 
 const restartMs = 1_000
-/** What no event told of is found by then. */
-const lookAgainMs = 30_000
+/** Interval of checks that need no event, in case an event was missed. */
+const checkIntervalMs = 30_000
 
 export type RuleGuard = { close(): Promise<void> }
 
-/** The text of a table without the contents of the sets named. */
+/** Removes the contents of the given sets from the text of a table. */
 const withoutElements = (text: string, sets: readonly string[]): string =>
   text.replace(new RegExp(`^\\tset (${sets.join('|')}) \\{[\\s\\S]*?^\\t\\}\\n`, 'gm'), (set) =>
     set.slice(0, set.indexOf('{')),
   )
 
-/** The table as the kernel has it, without what its rules count; empty when it is gone. */
+/** Reads the table from the kernel, without its counts. Returns '' if it does not exist. */
 const readTable = async (table: string): Promise<string> => {
   const { code, stdout } = await tryCommand('nft', ['-s', 'list', 'table', 'inet', table])
   return code === 0 ? withoutElements(stdout, countingSets) : ''
 }
 
 /**
- * Writes the rules but keeps the sets in which they count flows. Returns false if the kernel refuses. A confirmed flow is
- * never counted again: a Dock whose set is emptied could open a second allotment (decision 077).
+ * Rewrites the rules but keeps the counts. Returns false if the kernel refuses. Confirmed flows are not counted again, so
+ * a Dock whose counts are reset could open as many connections once more (decision 077).
  */
 const refresh = async (rules: TableRules): Promise<boolean> =>
   (await tryCommand('nft', ['-f', '-'], { input: rules.refresh })).code === 0
@@ -37,12 +37,12 @@ const replace = async (rules: TableRules): Promise<void> => {
   await runCommand('nft', ['-f', '-'], { input: rules.replace })
 }
 
-/** Writes the rules. Returns the table as the kernel then has it. */
+/** Writes the rules. Returns the resulting table as read from the kernel. */
 const writeFirst = async (table: string, rules: TableRules): Promise<string> => {
   const before = await readTable(table)
   if (before && (await refresh(rules))) {
     const after = await readTable(table)
-    // An element keeps the limit of the rule that made it, so the sets are kept only if the rules are the same.
+    // Elements keep the limit of the rule that created them, so keep the counts only if the rules are the same.
     const [former, present] = [before, after].map((text) => withoutElements(text, rangeSets))
     if (former === present) return after
   }
@@ -50,13 +50,13 @@ const writeFirst = async (table: string, rules: TableRules): Promise<string> => 
     await replace(rules)
     return await readTable(table)
   }
-  // Somebody may flush the ruleset in this very moment: an absent table is never what is wanted.
+  // Another program may flush the ruleset at this moment. Retry once, because an empty table must not become the reference.
   const written = (await replaceAndRead()) || (await replaceAndRead())
   if (!written) throw new Error(`nft does not show the table ${table} that was just written`)
   return written
 }
 
-/** Writes the rules, and keeps them from then on. */
+/** Writes the rules and restores them until `close` is called. */
 export async function guardRules(options: {
   table: string
   rules: TableRules
@@ -68,7 +68,7 @@ export async function guardRules(options: {
   const closing = new AbortController()
   const { signal } = closing
 
-  const look = async (): Promise<void> => {
+  const checkRules = async (): Promise<void> => {
     if (signal.aborted) return
     const found = await readTable(table)
     if (found === wanted || signal.aborted) return
@@ -76,46 +76,46 @@ export async function guardRules(options: {
     if (!isRefreshed) await replace(rules)
     logger.error(
       { table },
-      'somebody removed or changed the packet rules of the Docks: they are in force again',
+      'another program removed or changed the packet rules for Docks; they were restored',
     )
   }
   let isWaiting = false
-  /** Many events are one look, which begins after the last of them. */
-  const lookSoon = (): void => {
+  /** Checks the rules soon. Events that arrive before the check starts cause only one check. */
+  const checkSoon = (): void => {
     if (isWaiting) return
     isWaiting = true
-    inTurn('look', () => {
+    inTurn('check', () => {
       isWaiting = false
-      return look()
+      return checkRules()
     }).catch((error: unknown) => {
-      logger.error({ err: error, table }, 'the packet rules of the Docks could not be restored')
-      setTimeout(lookSoon, restartMs).unref()
+      logger.error({ err: error, table }, 'could not restore the packet rules for Docks')
+      setTimeout(checkSoon, restartMs).unref()
     })
   }
 
   const listen = (): void => {
     if (signal.aborted) return
-    // It ends with the agent, however that ends.
+    // pdeathsig ends it with the agent, even if the agent crashes.
     const monitor = spawn('setpriv', ['--pdeathsig', 'KILL', 'nft', 'monitor'], {
       stdio: ['ignore', 'pipe', 'ignore'],
       signal,
     })
-    monitor.once('spawn', lookSoon)
-    monitor.stdout.on('data', lookSoon)
+    monitor.once('spawn', checkSoon)
+    monitor.stdout.on('data', checkSoon)
     monitor.on('error', () => undefined)
     monitor.once('close', () => {
       if (signal.aborted) return
-      logger.warn({ table }, 'nft monitor ended and is started again')
+      logger.warn({ table }, 'nft monitor ended; restarting it')
       setTimeout(listen, restartMs).unref()
     })
   }
   listen()
-  const timer = setInterval(lookSoon, lookAgainMs).unref()
+  const timer = setInterval(checkSoon, checkIntervalMs).unref()
   return {
     close: async () => {
       clearInterval(timer)
       closing.abort()
-      await inTurn('look', async () => undefined)
+      await inTurn('check', async () => undefined)
     },
   }
 }

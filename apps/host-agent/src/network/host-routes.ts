@@ -1,4 +1,4 @@
-/** What the host's own network looks like: read before the Docks' addresses are chosen and closed off. */
+/** Reads the host's own networks, to choose the Docks' subnet and to close these networks to Docks. */
 import { readFile } from 'node:fs/promises'
 import { runCommand } from '@dock/foundation'
 import { interfaceFamily } from './filter-rules.ts'
@@ -7,11 +7,11 @@ import { type Cidr, parseCidr } from './ipv4.ts'
 type Route = { type?: string; dst: string; dev?: string; gateway?: string; via?: unknown; scope?: string }
 
 export type HostRoutes = {
-  /** Every range that a route, an address or a resolver of the host lies in, but for Docks' own interfaces. */
+  /** Ranges of all routes, addresses and resolvers of the host, except those of this instance's interfaces. */
   taken: Cidr[]
-  /** Ranges the host is attached to without a router between. */
+  /** Ranges of the networks that the host is directly attached to. */
   neighbours: Cidr[]
-  /** Of the way outward, bytes. */
+  /** MTU of the default route, in bytes. */
   mtu: number
 }
 
@@ -23,7 +23,7 @@ const readJson = async <T>(args: readonly string[]): Promise<T[]> => {
 const toCidrs = (texts: readonly string[]): Cidr[] =>
   texts.map(parseCidr).filter((cidr) => cidr !== undefined)
 
-/** `ownInterfaces`: the prefix of the instance's own interfaces; `ownSubnet`: its range as text, when it has one. */
+/** `ownInterfaces`: prefix of the instance's own interfaces. `ownSubnet`: its subnet, if it has one. */
 export async function readHostRoutes(ownInterfaces: string, ownSubnet?: string): Promise<HostRoutes> {
   const routes = await readJson<Route>(['-4', 'route', 'show', 'table', 'all'])
   const links = await readJson<{ ifname: string; mtu: number }>(['link', 'show'])

@@ -12,10 +12,10 @@ logger.level = 'silent'
 const resolverPort = 20_053
 const port = 20_054
 
-test('questions and answers pass as they are, by UDP and TCP, and a silent resolver is passed over', async () => {
+test('queries and responses are relayed unchanged by UDP and TCP, and a silent resolver is skipped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
   const resolvConf = join(folder, 'resolv.conf')
-  // Nobody listens at the first one.
+  // Nothing listens at the first address.
   await writeFile(resolvConf, '# x\nnameserver 127.0.0.7\nnameserver 127.0.0.8\n')
   const udp = createSocket('udp4')
   udp.on('message', (query, from) =>
@@ -71,7 +71,7 @@ test('questions and answers pass as they are, by UDP and TCP, and a silent resol
   }
 })
 
-test("askers whose questions nobody answers do not take a neighbour's", async () => {
+test("unanswered queries of some Docks do not use up a neighbour's places", async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
   const resolvConf = join(folder, 'resolv.conf')
   await writeFile(resolvConf, 'nameserver 127.0.0.18\n')
@@ -94,7 +94,7 @@ test("askers whose questions nobody answers do not take a neighbour's", async ()
   )
   try {
     const [neighbour, ...flooders] = askers
-    // 8 questions of each are its own; the others are of the 512 that all share, of which none is left at the end.
+    // Each Dock has 8 places of its own. The others use up all 512 shared ones.
     for (const [index, flooder] of flooders.entries()) {
       for (let number = 0; number < 80; number++) flooder.send(`bad ${number}`, port, address)
       const [own, shared] = [8 * (index + 1), Math.min(512, 56 * (index + 1))]
@@ -114,10 +114,10 @@ test("askers whose questions nobody answers do not take a neighbour's", async ()
   }
 })
 
-test('a resolver that cannot be reached is passed over', async () => {
+test('an unreachable resolver is skipped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'dock-names-'))
   const resolvConf = join(folder, 'resolv.conf')
-  // The kernel refuses a socket to the broadcast address, as it refuses one without a route.
+  // The kernel refuses to connect to the broadcast address, as it does without a route.
   await writeFile(resolvConf, 'nameserver 255.255.255.255\nnameserver 127.0.0.8\n')
   const udp = createSocket('udp4')
   udp.on('message', (query, from) => udp.send(query, from.port, from.address))

@@ -1,6 +1,6 @@
 /**
- * Relays DNS between Docks and the host's resolvers, packet for packet, reading none of it. Bounded for each Dock and
- * in all: what is over the bound is dropped, and the asker asks again.
+ * Relays DNS packets unchanged between Docks and the host's resolvers. Queries are limited per Dock and in all; those
+ * above a limit are dropped, and clients retry.
  */
 import { createSocket, type RemoteInfo } from 'node:dgram'
 import { readFile } from 'node:fs/promises'
@@ -13,29 +13,29 @@ export type NameForwarder = { close(): Promise<void> }
 export type NameForwarderOptions = {
   address: string
   logger: Logger
-  /** 53 unless said. */
+  /** Default 53. */
   port?: number
-  /** Where the resolvers stand, as in resolv.conf(5); read again as it changes. */
+  /** Path of the file that lists the resolvers, see resolv.conf(5). Changes take effect within two seconds. */
   resolvConf?: string
-  /** The resolvers' port, 53 unless said. */
+  /** The resolvers' port. Default 53. */
   resolverPort?: number
 }
 
 const queryTimeoutMs = 5_000
 const secondResolverAfterMs = 1_500
 const connectionIdleMs = 10_000
-/** Each asker has so many for itself, and up to so many in all as long as the shared ones last. */
+/** Each Dock has `reserved` places of its own and may use shared ones, `byOne` in all. */
 const askedBound = { shared: 512, reserved: 8, byOne: 64 }
 const connectionsBound = { shared: 256, reserved: 2, byOne: 16 }
 const receiveBufferBytes = 1024 * 1024
 const resolversStaleMs = 2_000
 
-/** Counts what is under way for each asker. What is reserved for one is not another's to use up. */
+/** Counts the queries in progress of each Dock. No Dock can use the reserved places of another. */
 const createBound = ({ shared, reserved, byOne }: typeof askedBound) => {
   const counts = new Map<string, number>()
   let sharedInUse = 0
   return {
-    /** Answers the release, or undefined when it would be too much. */
+    /** Takes a place and returns its release. Returns undefined if the limit is reached. */
     enter: (asker: string): (() => void) | undefined => {
       const count = counts.get(asker) ?? 0
       if (count >= byOne) return undefined
@@ -48,7 +48,7 @@ const createBound = ({ shared, reserved, byOne }: typeof askedBound) => {
         if (isReleased) return
         isReleased = true
         const left = (counts.get(asker) ?? 1) - 1
-        // Whichever ends, what is left above the reservation is what is shared.
+        // All of the Dock's places above its reservation are shared ones, regardless of which one is released.
         if (left >= reserved) sharedInUse -= 1
         if (left === 0) counts.delete(asker)
         else counts.set(asker, left)
@@ -69,7 +69,7 @@ const createResolvers = (path: string) => {
   }
 }
 
-/** Asks one resolver, and after a while the next; the first answer wins. Always calls `done`, once. */
+/** Sends the query to the first resolver, and later to the others. The first response wins. Calls `done` exactly once. */
 const ask = (
   query: Buffer,
   resolvers: readonly string[],
@@ -89,7 +89,7 @@ const ask = (
   }
   resolvers.forEach((resolver, index) => {
     const start = (): void => {
-      // A socket for each question: its port is as hard to guess as the question's id.
+      // A new socket for each query: an attacker must guess its port too, not only the query's id.
       const socket = createSocket(isIPv6(resolver) ? 'udp6' : 'udp4')
       sockets.push(socket)
       socket.on('error', () => undefined)
@@ -98,7 +98,7 @@ const ask = (
         answer(bytes)
         end()
       })
-      // A resolver without a route is a failed connect, and a send on such a socket would throw.
+      // The connect fails if there is no route to the resolver, and a send on that socket would throw.
       socket.connect(port, resolver, (error?: Error) => {
         if (!error && !isOver) socket.send(query, () => undefined)
       })
@@ -109,7 +109,7 @@ const ask = (
   timers.push(setTimeout(end, queryTimeoutMs))
 }
 
-/** Listens on UDP and TCP. Rejects when the address cannot be bound. */
+/** Listens on UDP and TCP. Throws if it cannot bind the address. */
 export async function startNameForwarder(options: NameForwarderOptions): Promise<NameForwarder> {
   const { address, logger, port = 53, resolverPort = 53 } = options
   const resolvers = createResolvers(options.resolvConf ?? '/etc/resolv.conf')

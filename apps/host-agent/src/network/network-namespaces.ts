@@ -1,6 +1,6 @@
 /**
- * Network namespaces with their veth pairs, through `ip`. The kernel itself holds what is known of them: the host's
- * interface carries the Dock's id as its alias, so nothing has to be written down and nothing can disagree.
+ * Manages network namespaces and their veth pairs with `ip`. The owner is stored in the kernel: the alias of the host's
+ * interface is the Dock's id. No file is needed that could contradict the kernel.
  */
 import { lstat, readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { runCommand, tryCommand } from '@dock/foundation'
 import type { SlotAddresses } from './addressing.ts'
 
 const namespacesFolder = '/run/netns'
-/** The alias of a namespace that is ready and no Dock's yet. It comes last: without alias, one is half made. */
+/** Alias of a complete namespace without an owner. It is set last, so a namespace without an alias is incomplete. */
 const spareAlias = 'spare'
 
-/** `owner`: a Dock's id, `spare`, or null for one that is half made or whose namespace is gone. */
+/** `owner`: a Dock's id, `spare`, or null if the namespace is incomplete or gone. */
 export type FoundNamespace = { slot: number; owner: string | null }
 
 export function isSpare({ owner }: FoundNamespace): boolean {
@@ -22,7 +22,7 @@ const batch = async (commands: readonly string[], before: readonly string[] = []
   await runCommand('ip', [...before, '-batch', '-'], { input: `${commands.join('\n')}\n`, timeoutMs: 20_000 })
 }
 
-/** The namespaces whose names, and host interfaces, start with `prefix` (at most 11 characters). */
+/** Manages the namespaces whose names and host interfaces start with `prefix` (at most 11 characters). */
 export function createNetworkNamespaces(prefix: string) {
   const nameOf = (slot: number): string => `${prefix}${slot.toString(16)}`
   const slotOf = (name: string): number | undefined => {
@@ -31,7 +31,7 @@ export function createNetworkNamespaces(prefix: string) {
   }
   const pathOf = (slot: number): string => join(namespacesFolder, nameOf(slot))
 
-  /** Whether a namespace, not an empty file of an earlier mount, stands under the name. */
+  /** True if a namespace is mounted at the path, rather than an empty file left by an earlier mount. */
   const isMounted = async (slot: number): Promise<boolean> => {
     const [file, folder] = await Promise.all([
       lstat(pathOf(slot)).catch(() => undefined),
@@ -55,7 +55,7 @@ export function createNetworkNamespaces(prefix: string) {
   const remove = async (slots: readonly number[]): Promise<void> => {
     if (slots.length === 0) return
     const names = slots.map(nameOf)
-    // Absent parts are fine; what must be gone is looked at afterwards.
+    // Missing parts cause errors that do not matter. The check below finds what is left.
     await tryCommand('ip', ['-force', '-batch', '-'], {
       input: names.map((name) => `link delete dev ${name}\nnetns delete ${name}\n`).join(''),
       timeoutMs: 60_000,
@@ -65,7 +65,7 @@ export function createNetworkNamespaces(prefix: string) {
     }
     const left = (await find()).filter(({ slot }) => slots.includes(slot))
     if (left.length > 0)
-      throw new Error(`network of slot ${left.map(({ slot }) => slot).join(', ')} does not go`)
+      throw new Error(`could not remove the network of slot ${left.map(({ slot }) => slot).join(', ')}`)
   }
 
   const find = async (): Promise<FoundNamespace[]> => {
@@ -87,9 +87,9 @@ export function createNetworkNamespaces(prefix: string) {
     pathOf,
     find,
     remove,
-    /** Puts the addresses and routes inside (back). */
+    /** Sets the addresses and routes inside the namespace, or restores them. */
     address,
-    /** Makes a spare one, whole or not at all. */
+    /** Creates a spare namespace. If that fails, nothing is left. */
     make: async (slot: number, addresses: SlotAddresses, mtu: number): Promise<void> => {
       const name = nameOf(slot)
       try {
@@ -107,14 +107,14 @@ export function createNetworkNamespaces(prefix: string) {
         throw error
       }
     },
-    /** What the Dock has received and sent: the host's end of the pair counts it the other way round. */
+    /** Returns the Dock's received and sent bytes. The host's end of the pair counts them the other way round. */
     traffic: async (slot: number): Promise<{ rxBytes: number; txBytes: number }> => {
       const counted = (name: string) =>
         readFile(`/sys/class/net/${nameOf(slot)}/statistics/${name}`, 'utf8').then(Number)
       const [rxBytes, txBytes] = await Promise.all([counted('tx_bytes'), counted('rx_bytes')])
       return { rxBytes, txBytes }
     },
-    /** Gives a spare one to a Dock. */
+    /** Assigns a spare namespace to a Dock. */
     claim: async (slot: number, dockId: string): Promise<void> => {
       await runCommand('ip', ['link', 'set', 'dev', nameOf(slot), 'alias', dockId])
     },

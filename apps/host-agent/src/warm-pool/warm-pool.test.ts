@@ -87,7 +87,7 @@ describe('the warm pool', () => {
     await start
   })
 
-  test('retries later when a sandbox does not boot, and leaves nothing of it', async () => {
+  test('retries later when a sandbox does not boot, and removes it completely', async () => {
     host.driver.failNext('start', new Error('no boot'))
     host.driver.failNext('execEnd', new Error('no shell'))
     host.agent.warmPool.keep(kind)

@@ -12,19 +12,19 @@ const calm = { isStuck: false }
 const see = (crowd: Crowd, processes: ListedProcess[], atMs: number, { isStuck } = calm) =>
   crowd.see(processes, atMs, isStuck)
 
-test('a few processes are no bomb, however fast they grow', () => {
+test('a few processes are not a bomb, no matter how fast they grow', () => {
   const crowd = new Crowd()
   expect(see(crowd, dock(20), 0)).toBe('sizes')
   expect(see(crowd, dock(140), 5)).toBe('sizes')
 })
 
-test('many processes that stand still are no bomb: their sizes tell who is ended', () => {
+test('many processes that do not grow are not a bomb: the largest are ended', () => {
   const crowd = new Crowd()
   expect(see(crowd, dock(400), 0)).toBe('watch')
   expect(see(crowd, dock(400), 5)).toBe('sizes')
 })
 
-test('many that come and go, but grow no more, are watched for a moment', () => {
+test('many short-lived processes whose number does not grow are watched for a moment', () => {
   const crowd = new Crowd()
   const at = (ms: number) => see(crowd, [...dock(400), ...named('sh', 5, 1000 + ms)], ms)
   expect(at(0)).toBe('watch')
@@ -32,7 +32,7 @@ test('many that come and go, but grow no more, are watched for a moment', () => 
   expect(at(200)).toBe('sizes')
 })
 
-test('one that grows slowly is watched for longer, though it stands still between two looks', () => {
+test('a slowly growing crowd is watched for longer, even if it does not grow between two checks', () => {
   const crowd = new Crowd()
   see(crowd, dock(200), 0)
   expect(see(crowd, dock(203), 100)).toBe('watch')
@@ -43,7 +43,7 @@ test('one that grows slowly is watched for longer, though it stands still betwee
   expect(see(slower, dock(210), 1_000)).toHaveLength(210)
 })
 
-test('most of a crowd that come and go are a bomb that has no room to grow', () => {
+test('a crowd of mostly short-lived processes is a bomb without room to grow', () => {
   const crowd = new Crowd()
   see(crowd, dock(400), 0)
   const replaced = [...dock(390), ...named('bash', 10, 5000)]
@@ -51,7 +51,7 @@ test('most of a crowd that come and go are a bomb that has no room to grow', () 
   expect(see(crowd, [...dock(390), ...named('bash', 10, 6000)], 200)).toHaveLength(400)
 })
 
-test('with no room left, two looks decide', () => {
+test('without room left, two checks decide', () => {
   const [still, grown] = [new Crowd(), new Crowd()]
   const stuck = { isStuck: true }
   expect(see(still, dock(400), 0, stuck)).toBe('watch')
@@ -60,7 +60,7 @@ test('with no room left, two looks decide', () => {
   expect(see(grown, dock(403), 5, stuck)).toHaveLength(403)
 })
 
-test('those of a name that grows while memory is short are a bomb, but for commands from outside', () => {
+test('processes of one name that multiply while memory is short are a bomb, except commands started from outside', () => {
   const crowd = new Crowd()
   see(crowd, dock(200), 0)
   expect(see(crowd, dock(219), 5)).toBe('watch')
@@ -69,7 +69,7 @@ test('those of a name that grows while memory is short are a bomb, but for comma
   expect(bomb).not.toContain(outside)
 })
 
-test('a bomb is ended to the last, and then no other name', () => {
+test('all processes of a bomb are ended, and those of no other name', () => {
   const crowd = new Crowd()
   const workers = named('node', 160, 5000)
   see(crowd, [...workers, ...dock(100)], 0)
@@ -81,14 +81,14 @@ test('a bomb is ended to the last, and then no other name', () => {
   expect(see(crowd, workers, 20)).toBe('sizes')
 })
 
-test('those that take the place of ended ones count as growth', () => {
+test('processes that replace ended ones count as growth', () => {
   const crowd = new Crowd()
   see(crowd, dock(300), 0)
   for (const each of named('bash', 20)) crowd.ended(each)
   expect(see(crowd, dock(300), 5)).toHaveLength(300)
 })
 
-test('where sizes do not explain what is used, their number must', () => {
+test('if the sizes do not explain the used memory, the number of processes decides', () => {
   const crowd = new Crowd()
   expect(crowd.unexplained(dock(200), 500 * mib)).toEqual([])
   expect(crowd.unexplained(dock(500), 500 * mib)).toHaveLength(500)

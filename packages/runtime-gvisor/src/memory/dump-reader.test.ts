@@ -17,7 +17,7 @@ const processOf = (pid: number, rssKiB: number, env: string[] = []) => ({
   maps: [{ status: 1 }],
 })
 
-test.each([1, 7, 64, 65_536])('keeps what each process uses, and nothing else, in pieces of %i', (piece) => {
+test.each([1, 7, 64, 65_536])('keeps only the memory use of each process, in pieces of %i', (piece) => {
   const { progress, reader } = read(answerOf([processOf(1, 10), processOf(2, 20)]), piece)
   expect(progress).toBe('closed')
   expect(reader.answer()).toMatchObject({
@@ -32,13 +32,13 @@ test.each([1, 7, 64, 65_536])('keeps what each process uses, and nothing else, i
   })
 })
 
-test('keeps the words of a refusal', () => {
+test('keeps the text of a refusal', () => {
   const { progress, reader } = read(Buffer.from('{"success":false,"err":"no {task}","result":null}'), 5)
   expect(progress).toBe('closed')
   expect(reader.answer()).toMatchObject({ success: false, err: 'no {task}' })
 })
 
-test('reads 4 MiB of a longer dump, and tells of the processes seen so far', () => {
+test('reads 4 MiB of a longer dump, and returns the processes seen so far', () => {
   const fat = Array.from({ length: 40 }, (_, index) => processOf(index + 1, 10, ['x'.repeat(2 ** 20)]))
   const { progress, reader } = read(answerOf(fat), 65_536)
   expect(progress).toBe('enough')
@@ -46,7 +46,7 @@ test('reads 4 MiB of a longer dump, and tells of the processes seen so far', () 
   expect((reader.answer().result as { processes: unknown[] }).processes).toHaveLength(3)
 })
 
-test('refuses a status that is longer than any can be', () => {
+test('refuses a status that is longer than the maximum', () => {
   const answer = answerOf([{ status: { pid: 1, ppid: 0, comm: 'x'.repeat(5000), vm_rss: 1 } }])
   expect(() => read(answer, 512)).toThrow('of another kind')
 })

@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 const write = (name: string, text: string): void => writeFileSync(join(folder, name), text)
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')
 
-test('version 1: page cache is not used memory, and the kernel tells that the group is stuck', () => {
+test('version 1: page cache does not count as used memory, and the kernel reports a stuck group', () => {
   write('memory.usage_in_bytes', '1000\n')
   write('memory.stat', 'inactive_file 1\ntotal_inactive_file 300\ntotal_active_file 200\n')
   write('memory.oom_control', 'oom_kill_disable 1\nunder_oom 1\noom_kill 3\n')
@@ -26,7 +26,7 @@ test('version 1: page cache is not used memory, and the kernel tells that the gr
   expect(read('memory.limit_in_bytes')).toBe('4096')
 })
 
-test('version 2: it is stuck when it hit its limit since the last look, and rings when its events change', async () => {
+test('version 2: the group is stuck if it reached its limit since the last check, and changed events call the listener', async () => {
   write('memory.current', '1000\n')
   write('memory.stat', 'inactive_file 300\nactive_file 200\n')
   write('memory.events', 'low 0\nhigh 2\nmax 5\noom 0\noom_kill 1\n')

@@ -44,14 +44,14 @@ const guardOf = (usedMiB: number, signal: () => Promise<void>) => {
   return { guard, limits, told, over }
 }
 
-test('gives the sandbox room before the limit is hit: what the kernel takes for itself fails there at once', async () => {
+test('raises the limit before it is reached, because kernel allocations fail at the limit', async () => {
   const { guard, limits, over } = guardOf(memoryMiB + headroomMiB - 10, async () => undefined)
   await over
   guard.close()
   expect(limits.slice(0, 2)).toEqual([memoryMiB + headroomMiB, memoryMiB + headroomMiB + 64])
 })
 
-test('gives none while enough is left', async () => {
+test('does not raise the limit while enough memory is left', async () => {
   const { guard, limits, over } = guardOf(memoryMiB + 10, async () => undefined)
   await over
   guard.close()
@@ -61,7 +61,7 @@ test('gives none while enough is left', async () => {
 test.each([
   { answer: 'silence', error: new SentrySilent('no answer'), told: ['hog'] },
   { answer: 'that it is not there', error: new SentryRefused('no such process'), told: [] },
-])('a signal whose answer is $answer is told as $told', async ({ error, told }) => {
+])('a signal whose response is $answer is reported as $told', async ({ error, told }) => {
   const made = guardOf(memoryMiB + 10, () => Promise.reject(error))
   await made.over
   made.guard.close()
@@ -69,7 +69,7 @@ test.each([
   expect(made.told).toEqual(told)
 })
 
-test('ends the largest when it has to give way to others, though its own memory is not short', async () => {
+test('ends the largest process if the sandbox must free memory for others, even if its own is not short', async () => {
   const { guard, told, over } = guardOf(300, async () => undefined)
   expect(guard.look()).toBe(false)
   guard.reduceMemoryTo(250 * mib)
@@ -79,7 +79,7 @@ test('ends the largest when it has to give way to others, though its own memory 
   expect(told).toEqual(['hog'])
 })
 
-test('does not give way below what was asked', () => {
+test('does not free more than requested', () => {
   const { guard, told } = guardOf(300, async () => undefined)
   guard.reduceMemoryTo(300 * mib)
   expect(guard.isReducingMemory).toBe(false)

@@ -64,7 +64,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  test.each(Object.entries(hogs))('lives on after %s, whose command reads 137', async (_name, script) => {
+  test.each(Object.entries(hogs))('survives %s, whose command exits with 137', async (_name, script) => {
     await driver.exec(handle, request('setsid sleep 7777 >/dev/null 2>&1 &'))
     const before = events.length
     const { exitCode, killedForMemory } = await driver.exec(handle, request(script))
@@ -77,7 +77,7 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     expect(events[before]).toMatchObject({ dockId: spec.dockId, generation: 1, process: expect.any(String) })
   })
 
-  test('ends the hog beside many processes that stand still, and none of those', async () => {
+  test('ends the hog, but none of many processes that do not grow', async () => {
     const many = 'for i in {1..160}; do setsid sleep 7777 >/dev/null 2>&1 & done'
     await driver.exec(
       handle,
@@ -91,21 +91,21 @@ describe.skipIf(!runsc || !rootfs)('a sandbox that runs out of memory', () => {
     expect(left.stdout.toString().trim()).toBe('160')
   })
 
-  test('takes the guard up again with the next driver', async () => {
+  test('is guarded again by the next driver', async () => {
     driver = makeDriver()
     expect(await driver.recover(handle)).toBe('running')
     const { exitCode } = await driver.exec(handle, request(hogs['a process that grows']))
     expect(exitCode).toBe(137)
   })
 
-  test('a command that a shortage did not touch tells nothing of it', async () => {
+  test('a command without an ended process reports no shortage', async () => {
     expect(await driver.exec(handle, request('exit 137'))).toMatchObject({
       exitCode: 137,
       killedForMemory: [],
     })
   })
 
-  test('tells a command the same when it goes by runsc exec', async () => {
+  test('reports the same for a command that runs with runsc exec', async () => {
     await driver.destroy(handle)
     driver = makeDriver(false)
     handle = await driver.start({ ...spec, generation: 2 })

@@ -39,7 +39,7 @@ const deathAfterMs = 15_000
 /** A call that fails within this time after a shortage failed because of it. */
 const shortForMs = 1_000
 
-/** A sandbox asked to give way stops killing processes after this time. */
+/** A sandbox that was asked to free memory stops killing processes after this time. */
 const reductionMs = 2_000
 
 export type MemoryGuardParts = {

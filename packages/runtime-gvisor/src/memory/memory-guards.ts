@@ -39,7 +39,7 @@ export class MemoryGuards {
     const now = performance.now()
     const isColdLook = now >= this.#coldLookAtMs
     if (isColdLook) this.#coldLookAtMs = now + coldLookMs
-    // Check the total first, so that a sandbox that must give way starts at once.
+    // Check the total first, so that a sandbox that must free memory starts at once.
     if (this.#isSharedHot || isColdLook) this.#isSharedHot = this.#shared?.look(this.#guards) ?? false
     for (const guard of isColdLook ? this.#guards : this.#hot) {
       if (guard.look()) this.#hot.add(guard)

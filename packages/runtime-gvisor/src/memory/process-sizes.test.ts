@@ -3,7 +3,7 @@ import { ProcessSizes } from './process-sizes.ts'
 
 const listed = [1, 2, 3, 4].map((pid) => ({ pid, parentPid: pid - 1, name: `p${pid}` }))
 
-test('are not asked for again until four times as long has gone by as reading the last dump took', async () => {
+test('are not requested again before four times the duration of the last dump has passed', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000)
   const sizes = new ProcessSizes()
   expect(sizes.areTooSoon).toBe(false)

@@ -34,16 +34,16 @@ const round = async (memory: () => Promise<MemoryDump>, usedAfterMiB: number): P
 }
 const sized = listed.map((each) => ({ ...each, rssBytes: (each === hog ? 250 : 4) * mib }))
 
-test('nobody is ended for what the hog took while its size was asked for', async () => {
+test('no process is ended for memory that the hog took while its size was requested', async () => {
   const dump = { processes: sized, isWhole: true, readMs: 0 }
   expect(await round(async () => dump, 1_000)).toEqual([hog.pid])
 })
 
-test('nobody is ended for what came back meanwhile', async () => {
+test('no process is ended if enough memory was freed meanwhile', async () => {
   const dump = { processes: sized, isWhole: true, readMs: 0 }
   expect(await round(async () => dump, 390)).toEqual([])
 })
 
-test('one is ended where sizes are not told, the newest', async () => {
+test('the newest process is ended if the sizes are unknown', async () => {
   expect(await round(() => Promise.reject(new Error('silent')), 600)).toEqual([workers.at(-1)!.pid])
 })

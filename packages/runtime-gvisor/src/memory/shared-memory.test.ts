@@ -21,14 +21,14 @@ const sharer = (memoryMiB: number, usedMiB: number, isFrozen = false): Pretended
 const shared = (usedMiB: number) =>
   new SharedMemory({ usedBytes: () => usedMiB * mib }, limitMiB * mib, () => undefined)
 
-test('nobody gives way while enough is left, and it is looked at often once most is used', () => {
+test('no sandbox is reduced while enough is left, and checks are frequent once most is used', () => {
   const one = sharer(4096, 3900)
   expect(shared(3000).look([one])).toBe(false)
   expect(shared(3900).look([one])).toBe(true)
   expect(one.toMiB).toBeUndefined()
 })
 
-test('the one furthest beyond its share gives way, though others use more', () => {
+test('the sandbox furthest above its share is reduced, even if others use more', () => {
   const [large, hog, small] = [sharer(8192, 2200), sharer(1024, 1000), sharer(1024, 800)]
   expect(shared(4000).look([large, hog, small])).toBe(true)
   expect([large.toMiB, small.toMiB]).toEqual([undefined, undefined])
@@ -36,13 +36,13 @@ test('the one furthest beyond its share gives way, though others use more', () =
   expect(hog.toMiB).toBe(1000 - (4000 - (3968 - 62)))
 })
 
-test('nobody gives more than what it has beyond its share', () => {
+test('no sandbox is reduced below its share', () => {
   const [one, other] = [sharer(1024, 2040), sharer(1024, 2000)]
   shared(9000).look([one, other])
   expect([one.toMiB, other.toMiB]).toEqual([1984, undefined])
 })
 
-test('those that stand still or are gone are passed over, and the others share what is left', () => {
+test('frozen and dead sandboxes are skipped, and the others share the rest', () => {
   const gone: Sharer = {
     ...sharer(512, 0),
     usedBytes: () => {
@@ -54,7 +54,7 @@ test('those that stand still or are gone are passed over, and the others share w
   expect([frozen.toMiB, running.toMiB]).toEqual([undefined, 2816])
 })
 
-test('one at a time gives way', () => {
+test('only one sandbox is reduced at a time', () => {
   const [one, other] = [sharer(1024, 3000), sharer(1024, 2900)]
   const all = shared(4090)
   all.look([one, other])
@@ -63,7 +63,7 @@ test('one at a time gives way', () => {
   expect(other.toMiB).toBeUndefined()
 })
 
-test('one that frees nothing when it is to give way ends', () => {
+test('a sandbox that frees nothing is ended', () => {
   const [hog, neighbour] = [sharer(1024, 2000), sharer(3072, 2000)]
   const all = shared(4000)
   all.look([hog, neighbour])
@@ -73,7 +73,7 @@ test('one that frees nothing when it is to give way ends', () => {
   expect([hog.hasEnded, neighbour.hasEnded, neighbour.toMiB]).toEqual([true, false, undefined])
 })
 
-test('one that has given way, and grows again, gives way again', () => {
+test('a sandbox that grows again is reduced again', () => {
   let usedMiB = 2000
   const hog = { ...sharer(1024, 0), usedBytes: () => usedMiB * mib, isReducingMemory: false }
   const all = shared(4000)

@@ -7,14 +7,14 @@
 import type { MemoryGroup } from './memory-group.ts'
 
 const mebibyte = 2 ** 20
-/** Distance below the limit at which a sandbox must give way. At the limit itself, the kernel kills. */
+/** Distance below the limit at which a sandbox must free memory. At the limit itself, the kernel kills. */
 const marginShare = 1 / 32
 const [marginBytesMin, marginBytesMax] = [128 * mebibyte, 512 * mebibyte]
 /** Above this share of the trigger, the total is checked as often as possible. */
 const hotShare = 0.8
 /** A sandbox must free this much more than necessary, otherwise the next check would trigger again. */
 const slackShare = 1 / 64
-/** A sandbox that freed less than this share of the demand has not given way. */
+/** A sandbox that freed less than this share of the demand counts as having freed nothing. */
 const freedShareMin = 0.1
 /** An older demand does not belong to the current shortage. */
 const demandMs = 10_000
@@ -33,7 +33,7 @@ export type Sharer = {
   end(): void
 }
 
-/** The last demand to give way. */
+/** The last demand to free memory. */
 type Demand = { sharer: Sharer; fromBytes: number; toBytes: number; atMs: number }
 
 export class SharedMemory {
@@ -43,8 +43,8 @@ export class SharedMemory {
   #last: Demand | undefined
 
   /**
-   * `group` is the parent of all sandboxes, `limitBytes` its limit. `onGivesWay` is called when a sandbox must give
-   * way, with the total usage and whether the sandbox is ended.
+   * `group` is the parent of all sandboxes, `limitBytes` its limit. `onReduction` is called when a sandbox must free
+   * memory, with the total usage and whether the sandbox is ended.
    */
   constructor(
     group: Pick<MemoryGroup, 'usedBytes'>,
@@ -57,7 +57,7 @@ export class SharedMemory {
       limitBytes - Math.min(marginBytesMax, Math.max(marginBytesMin, limitBytes * marginShare))
   }
 
-  /** Checks the total, and makes a sandbox give way if necessary. Returns true if the next check should follow soon. */
+  /** Checks the total, and makes a sandbox free memory if necessary. Returns true if the next check should follow soon. */
   look(sharers: Iterable<Sharer>): boolean {
     try {
       const usedBytes = this.#group.usedBytes()

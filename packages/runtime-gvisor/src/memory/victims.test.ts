@@ -18,7 +18,7 @@ describe('victims', () => {
     expect(pids(new Victims().choose(processes, need(1000, 600)).victims)).toEqual([3, 4])
   })
 
-  test('leave their numbers to others once they are gone', () => {
+  test('do not protect or mark later processes that reuse their pid', () => {
     const victims = new Victims()
     victims.ended(process(3, 2, 400), 0)
     expect(pids(victims.left([process(3, 2, 400), process(4, 2, 1)]))).toEqual([4])
@@ -26,7 +26,7 @@ describe('victims', () => {
     expect(pids(victims.left([process(3, 2, 1), process(4, 2, 1)]))).toEqual([3, 4])
   })
 
-  test('are pending until their memory is back', () => {
+  test('are pending until their memory is freed', () => {
     const victims = new Victims()
     victims.ended(process(3, 2, 400), 0)
     victims.see([process(3, 2, 400)], 5)
@@ -38,14 +38,14 @@ describe('victims', () => {
     expect(victims.arePending).toBe(false)
   })
 
-  test('that do not end are not waited for without end', () => {
+  test('that do not end are not waited for forever', () => {
     const victims = new Victims()
     victims.ended(process(3, 2, 400), 0)
     victims.see([process(3, 2, 400)], 1_001)
     expect(victims.arePending).toBe(false)
   })
 
-  test('are one at a time where the processes do not explain what is used', () => {
+  test('are chosen one at a time if the processes do not explain the used memory', () => {
     const victims = new Victims()
     const processes = [process(2, 0, 5), process(3, 2, 6), process(4, 2, 4)]
     const first = victims.choose(processes, need(500, 400))
@@ -56,7 +56,7 @@ describe('victims', () => {
     expect(victims.choose(processes, need(500, 400)).victims).toHaveLength(1)
   })
 
-  test('take their parent with them when they are its fourth', () => {
+  test('include their parent from its fourth ended child on', () => {
     const victims = new Victims()
     for (const pid of [11, 12, 13]) {
       expect(pids(victims.choose([process(5, 0, 1), process(pid, 5, 400)], need(500, 400)).victims)).toEqual([

@@ -18,7 +18,7 @@ export function createHostRequests(link: (hostId: string) => AgentLink): Ask {
       (async () => {
         const answer = await link(hostId).stream(method, path, options)
         if (answer.status === 200) return answer
-        // A refusal that is too long to be one counts as one that cannot be read.
+        // A refusal that is too long is treated like an unreadable one.
         throw refusalOf(answer.status, (await readAtMost(answer.stream, shortBodyBytesMax)) ?? '')
       })(),
     )

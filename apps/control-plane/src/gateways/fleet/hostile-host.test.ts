@@ -75,7 +75,7 @@ afterEach(async () => {
   await controlPlane.stop()
 })
 
-it('is disconnected for a line of a gigabyte, of which the control plane buffers little', async () => {
+it('is disconnected for a line of a gigabyte, and the control plane buffers little of it', async () => {
   await host.send(inventory())
   await untilOnline()
   const before = process.memoryUsage().rss

@@ -1,10 +1,10 @@
 /** Reads a short body that a host sends. A hostile host could make it endless. */
 import type { Readable } from 'node:stream'
 
-/** What a refusal or a short answer may take: far more than any agent sends. */
+/** Maximum size of a refusal or a short response. Agents send far less. */
 export const shortBodyBytesMax = 64 * 1024
 
-/** The body, or null once it is longer than `bytesMax`: its stream is destroyed then, which cancels the call at the host. */
+/** Returns the body. If it is longer than `bytesMax`, returns null and destroys the stream, which cancels the call. */
 export async function readAtMost(stream: Readable, bytesMax: number): Promise<string | null> {
   const chunks: Buffer[] = []
   let size = 0

@@ -1,4 +1,4 @@
-/** What a connection meets at the door while its organization holds all that it may, over streams like those of a link. */
+/** Tests the git door when an organization has its maximum of connections, over streams like those of a link. */
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { type Duplex, duplexPair } from 'node:stream'
@@ -13,7 +13,7 @@ const head = 'GET /github/acme/app/info/refs?service=git-upload-pack HTTP/1.1\r\
 let door: GitDoor
 afterEach(() => door.close())
 
-/** A door, and a way to connect to it from a Dock. */
+/** Opens a door. Returns a function that connects to it from a Dock. */
 const open = (times?: Partial<GitDoorTimes>) => {
   const waiting = new Map<string, Duplex>()
   door = createGitDoor({
@@ -26,7 +26,7 @@ const open = (times?: Partial<GitDoorTimes>) => {
   return (dockId: string): Duplex => {
     const connectionId = randomUUID()
     const [git, stream] = duplexPair()
-    // As over a link: an end of one direction is that alone, a break is one of both.
+    // As over a link, the end of one direction leaves the other open, and an error closes both.
     git.on('error', () => undefined).once('close', () => stream.destroy())
     stream.once('close', () => git.destroy())
     waiting.set(connectionId, stream)
@@ -40,7 +40,7 @@ const ask = async (git: Duplex): Promise<string> => {
   return text(git)
 }
 
-it('a connection beyond its organization’s share is answered 503, and served once another has ended', async () => {
+it('a connection beyond its organization’s share gets 503, and is served once another has ended', async () => {
   const connect = open()
   const held: Duplex[] = []
   // Silent connections: 4 of each Dock's own and 128 that are shared.
@@ -49,14 +49,14 @@ it('a connection beyond its organization’s share is answered 503, and served o
   const crowded = connect('acme/10')
   const answer = await ask(crowded)
   expect(answer).toMatch(/^HTTP\/1\.1 503 /)
-  expect(answer).toContain('The Docks of this organization do very much with git at present. Try again')
+  expect(answer).toContain('The Docks of this organization have too many git connections. Try again')
   expect(await ask(connect('other/1'))).toMatch(/^HTTP\/1\.1 302 /)
   const last = held.at(-1)!
   last.destroy()
   await expect.poll(() => ask(connect('acme/10'))).toMatch(/^HTTP\/1\.1 302 /)
 })
 
-it('a refused connection ends soon, also where its client sends nothing or reads nothing', async () => {
+it('a refused connection ends soon, even if its client sends nothing or reads nothing', async () => {
   const connect = open({ refusedMs: 100 })
   for (let count = 0; count < 16; count++) connect('acme/1')
   const [silent, deaf] = [connect('acme/1'), connect('acme/1')]
@@ -64,7 +64,7 @@ it('a refused connection ends soon, also where its client sends nothing or reads
   await Promise.all([once(silent.resume(), 'close'), once(deaf, 'close')])
 })
 
-it('a connection that its client leaves open after the answer is cut', async () => {
+it('a connection that its client leaves open after the response is closed', async () => {
   const git = open({ lingerMs: 100 })('acme/1')
   git.write(head)
   await once(git.resume(), 'end')

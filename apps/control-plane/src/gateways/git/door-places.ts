@@ -1,32 +1,32 @@
 /**
- * How many connections of git are served at once. A connection may be slow for as long as git is, so what one Dock or one
- * organization holds must leave room for all others: each Dock has a few places of its own, and shares the rest.
+ * Limits how many git connections are served at once. A slow client can keep a connection open for long, so no Dock and no
+ * organization may use all places. Each Dock has a few places of its own, and shares the rest with all others.
  */
 import type { BootedDock, OrganizationOf } from '../../modules/docks/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
 
-/** Of one Dock: those that are told of, those that are served, and those that are served however much others do. */
+/** Connections of one Dock: pending and served; served; and places of its own that no other Dock can use. */
 const toldOfDockMax = 32
 const servedOfDockMax = 16
 const ownOfDock = 4
-/** Served beyond the Docks' own places: on one host and in all, and what of both one organization may hold. */
+/** Shared places: per host, in all, and how many of each one organization may use. */
 const sharedOfHostMax = 256
 const sharedMax = 1024
 const organizationOnHostMax = sharedOfHostMax / 2
 const organizationMax = sharedMax / 4
-/** Those of one organization that are being refused. More are not taken, and closed by their host in a while. */
+/** Refusals of one organization in progress. Further connections are ignored, and their host closes them. */
 const refusedOfOrganizationMax = 64
-/** Docks of one host whose organization is being looked up. */
+/** Maximum of concurrent organization lookups for the Docks of one host. */
 const lookupsOfHostMax = 256
 
 export type Place = {
-  /** Why the connection is not served; null when it is. */
+  /** Why the connection is refused; null if it is served. */
   refusal: DoorRefusal | null
   leave(): void
 }
 
 export type DoorPlaces = {
-  /** Returns a place for one more connection, or null when the connection is not to be asked for. */
+  /** Returns a place for a connection, or null if the connection must be ignored. */
   take(dock: BootedDock): Promise<Place | null>
 }
 
@@ -34,17 +34,17 @@ type Served = {
   organizationId: Promise<string | null>
   told: number
   served: number
-  /** Of its own places. */
+  /** Used places of its own. */
   own: number
 }
 
-/** How often each key counts at present. */
+/** Counts keys. */
 const createTally = () => {
   const counts = new Map<string, number>()
   const of = (key: string): number => counts.get(key) ?? 0
   return {
     of,
-    /** Counts each key once more, until the returned function is called. */
+    /** Increments the count of each key until the returned function is called. */
     add: (...keys: string[]): (() => void) => {
       for (const key of keys) counts.set(key, of(key) + 1)
       return () => {
@@ -75,21 +75,25 @@ export function createDoorPlaces(organizationOf: OrganizationOf): DoorPlaces {
     return { refusal: new DoorRefusal(status, message), leave: tally.add(refused) }
   }
 
-  /** Counts a connection in what is shared; returns null where that is full, and why. */
+  /** Takes a shared place and returns its release. Returns the reason if no place is free. */
   const share = ({ hostId }: BootedDock, organizationId: string): (() => void) | { full: string } => {
     const host = `host ${hostId}`
     const organization = `organization ${organizationId}`
     const organizationOnHost = `${organization} on ${host}`
     if (tally.of(organization) >= organizationMax || tally.of(organizationOnHost) >= organizationOnHostMax)
-      return { full: 'The Docks of this organization do very much with git at present.' }
+      return { full: 'The Docks of this organization have too many git connections.' }
     if (tally.of('all') >= sharedMax || tally.of(host) >= sharedOfHostMax)
-      return { full: 'Many Docks use git at present.' }
+      return { full: 'There are too many git connections.' }
     return tally.add('all', host, organization, organizationOnHost)
   }
 
   const place = (dock: BootedDock, ofDock: Served, organizationId: string): Place | null => {
     if (ofDock.served >= servedOfDockMax)
-      return refuse(organizationId, 429, `A Dock does ${servedOfDockMax} requests of git at once. Try again.`)
+      return refuse(
+        organizationId,
+        429,
+        `A Dock may have ${servedOfDockMax} git connections at once. Try again.`,
+      )
     if (ofDock.own < ownOfDock) {
       ofDock.own += 1
       ofDock.served += 1

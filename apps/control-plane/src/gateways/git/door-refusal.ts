@@ -1,12 +1,12 @@
-/** A refusal of the door, as git shows it: plain text, which it prints behind `remote:`. */
+/** A refusal by the git door. git prints its text after `remote:`. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
 export class DoorRefusal extends Error {
   override readonly name = 'DoorRefusal'
   readonly status: number
-  /** True if the provider answered 401: it refuses the credential or wants one. git sends one of its own only after a 401. */
+  /** True if the provider responded with 401: it requires a credential or rejects this one. git retries with its own. */
   readonly isOfCredential: boolean
-  /** Where git goes instead, without the door. */
+  /** URL to which git is redirected, past the door; null if it is not redirected. */
   readonly location: string | null
   constructor(
     status: number,
@@ -31,7 +31,7 @@ export function sendRefusal(
   { status, message, location }: DoorRefusal,
 ): void {
   if (response.headersSent || response.destroyed) return void response.destroy()
-  // The clients of LFS read no plain text.
+  // LFS clients expect JSON.
   const isLfs = request.url?.includes('/info/lfs')
   response.writeHead(status, {
     'content-type': isLfs ? 'application/vnd.git-lfs+json' : 'text/plain; charset=utf-8',

@@ -1,6 +1,6 @@
 /**
- * Passes a request of git on to the provider with a credential, and its answer back, as streams. Nothing but the headers
- * of git's protocol goes either way, and a redirect is never followed: the credential is for this server alone.
+ * Forwards a git request to the provider with a credential, and streams the response back. Only headers of git's protocol
+ * are forwarded. Redirects are never followed, so that the credential reaches no other server.
  */
 import { type IncomingMessage, request as requestPlainly, type ServerResponse } from 'node:http'
 import { request as requestSecurely } from 'node:https'
@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises'
 import type { GitCredential } from '../../modules/connectors/index.ts'
 import { DoorRefusal } from './door-refusal.ts'
 
-/** Nothing moves for so long, on either side: the request is cut. */
+/** The request is aborted if neither side sends anything for this long. */
 const silenceMs = 120_000
 const headerLengthMax = 1024
 const reasonBytesMax = 1024
@@ -38,7 +38,7 @@ const outgoingHeaders = (
   return passed
 }
 
-/** What the provider says in plain text of why not, without anything that a terminal would obey. */
+/** Returns the reason that the provider gives as plain text, without control characters. Returns '' if there is none. */
 const reasonOf = async (answer: IncomingMessage): Promise<string> => {
   if (!answer.headers['content-type']?.startsWith('text/plain')) return ''
   let text = ''
@@ -52,8 +52,8 @@ const reasonOf = async (answer: IncomingMessage): Promise<string> => {
     .trim()
 }
 
-const howToLend =
-  'An admin links the provider in the account’s settings and adds the repository to the Environment again.'
+const howToLink =
+  'An admin must link the provider in their account settings and add the repository to the Environment again.'
 
 const explain = async (
   answer: IncomingMessage,
@@ -62,23 +62,23 @@ const explain = async (
 ): Promise<DoorRefusal> => {
   const status = answer.statusCode ?? 0
   if (status >= 300 && status < 400)
-    return new DoorRefusal(404, `${name} has moved at its provider. Select it again by its new name.`)
+    return new DoorRefusal(404, `${name} was renamed at its provider. Select it again with its new name.`)
   const reason = await reasonOf(answer)
-  const because = reason ? ` It says: ${reason}` : ''
+  const because = reason ? ` Its reason: ${reason}` : ''
   if (status === 401 || status === 403 || status === 404) {
-    const refused = `The provider does not let this Dock into ${name}`
-    const unlent = status === 401 ? `${name} needs a sign-in` : `${refused} without a sign-in`
-    const told = hasCredential
+    const refused = `The provider denies this Dock access to ${name}`
+    const cause = status === 401 ? `${name} requires a sign-in` : `${refused} without a sign-in`
+    const message = hasCredential
       ? `${refused}.${because}`
-      : `${unlent}, and nobody who may lends this Dock theirs.${because} ${howToLend}`
-    return new DoorRefusal(403, told, { isOfCredential: status === 401 })
+      : `${cause}, and no linked account gives this Dock access.${because} ${howToLink}`
+    return new DoorRefusal(403, message, { isOfCredential: status === 401 })
   }
-  return new DoorRefusal(502, `The provider answered ${status} for ${name}.${because}`)
+  return new DoorRefusal(502, `The provider responded with ${status} for ${name}.${because}`)
 }
 
 /**
- * Passes the provider's response on to git. Throws {@link DoorRefusal} if the provider gave none that git can use; its
- * `cause` tells the log why.
+ * Forwards the request, and the provider's response. Throws {@link DoorRefusal} if the provider is unreachable or does
+ * not respond with 200. Its `cause` is for the log.
  */
 export async function forwardToProvider(
   request: IncomingMessage,
@@ -95,9 +95,9 @@ export async function forwardToProvider(
   })
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   outgoing.once('response', resolve).on('error', reject)
-  outgoing.once('timeout', () => outgoing.destroy(new Error('nothing moved for too long')))
-  // Whatever ends the answer to git ends the request to the provider.
-  response.once('close', () => outgoing.destroy(new Error('git went away')))
+  outgoing.once('timeout', () => outgoing.destroy(new Error('no data for too long')))
+  // Abort the request to the provider when the response to git ends for any reason.
+  response.once('close', () => outgoing.destroy(new Error('git disconnected')))
   request.pipe(outgoing)
   const answer = await promise.catch((error: unknown) => {
     throw new DoorRefusal(502, 'The provider could not be reached. Try again.', { cause: error })

@@ -1,4 +1,4 @@
-/** The door with real git on one side and git's own http-backend over TLS on the other: what passes, and what is told. */
+/** Tests the git door with real git as the client, and git's http-backend over TLS as the provider. */
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -128,7 +128,7 @@ afterEach(() => {
   listener.close()
 })
 
-/** What git wrote, and how it ended. */
+/** Runs git. Returns its output and exit code. */
 const git = async (...args: string[]): Promise<{ code: number; text: string }> => {
   const env = {
     ...{ PATH: process.env.PATH, HOME: tree, GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' },
@@ -159,11 +159,11 @@ const commit = async (file: string, content: string | Buffer): Promise<void> => 
   await git('-C', 'app', 'commit', '-qm', file)
 }
 
-describe('what passes', () => {
-  it('is a clone, a fetch and a push of a selected repository, with and without .git, whatever its case', async () => {
+describe('a request is forwarded', () => {
+  it('for a clone, a fetch and a push of a selected repository, with and without .git, in any case', async () => {
     expect((await git('clone', '-q', at('acme/app.git'), 'app')).code).toBe(0)
     expect((await git('clone', '-q', at('Acme/App'), 'other')).code).toBe(0)
-    // More than git sends in one piece.
+    // Larger than what git sends in one chunk.
     await commit('large', randomBytes(8 * 1024 * 1024))
     expect((await git('-C', 'app', 'push', '-q', 'origin', 'HEAD:large')).code).toBe(0)
     expect((await git('-C', 'other', 'fetch', '-q')).code).toBe(0)
@@ -173,20 +173,20 @@ describe('what passes', () => {
     expect(grantedTo).toContainEqual({ dockId, hostId: 'host-1', generation: 3 })
   })
 
-  it('is a repository of GitLab, with its way of naming the bearer', async () => {
+  it('to GitLab, with the user name that GitLab expects for a token', async () => {
     policy = [rule('lab/tool', { provider: 'gitlab' })]
     credentials.set('lab/tool', { username: 'oauth2', password: 'canary-person' })
     expect((await git('clone', '-q', at('lab/tool.git', 'gitlab'), 'tool')).code).toBe(0)
     expect(asked.every(({ hasCredential }) => hasCredential)).toBe(true)
   })
 
-  it('is a public repository that nobody lends a credential for', async () => {
+  it('for a public repository without any credential', async () => {
     policy = [rule('open/tool')]
     expect((await git('clone', '-q', at('open/tool'), 'tool')).code).toBe(0)
     expect(asked.some(({ hasCredential }) => hasCredential)).toBe(false)
   })
 
-  it('is nothing of a repository that is not selected: git is sent to the provider itself, without a credential', async () => {
+  it('never for a repository that is not selected: git is redirected to the provider, without a credential', async () => {
     credentials.set('acme/app-other', tokenOf('acme/app-other'))
     expect((await git('clone', '-q', at('open/tool.git'), 'tool')).code).toBe(0)
     for (const name of ['acme/app-other', 'acme/ap', 'acme/hidden', 'other/app'])
@@ -197,7 +197,7 @@ describe('what passes', () => {
   })
 })
 
-describe('a selected repository that nobody lends a credential for', () => {
+describe('a selected repository without a credential', () => {
   const helper = () => `credential.${url}.helper=store --file=${join(folder, 'own')}`
   beforeEach(async () => {
     credentials.clear()
@@ -205,7 +205,7 @@ describe('a selected repository that nobody lends a credential for', () => {
     await writeFile(join(folder, 'own'), `${url.replace('//', `//${username}:${password}@`)}\n`)
   })
 
-  it('is reached at the provider itself by who has one of their own, which the door never sees', async () => {
+  it('can be reached at the provider with the user’s own credential, which the door never sees', async () => {
     expect((await git('-c', helper(), 'clone', '-q', at('acme/app'), 'app')).code).toBe(0)
     await commit('own', 'change')
     expect((await git('-C', 'app', '-c', helper(), 'push', '-q', 'origin', 'HEAD:own')).code).toBe(0)
@@ -214,12 +214,12 @@ describe('a selected repository that nobody lends a credential for', () => {
     expect([code, text]).toEqual([128, expect.stringContaining('terminal prompts disabled')])
   })
 
-  it('is not pushed to past the branches that are named', async () => {
+  it('cannot be pushed to around a branch rule', async () => {
     policy = [rule('acme/app', { branches: ['main'] })]
     expect((await git('-c', helper(), 'clone', '-q', at('acme/app'), 'app')).code).toBe(0)
     const { code, text } = await git('-C', 'app', '-c', helper(), 'push', 'origin', 'HEAD:past')
     expect(code).not.toBe(0)
-    expect(text).toContain('remote: acme/app needs a sign-in')
+    expect(text).toContain('remote: acme/app requires a sign-in')
   })
 })
 
@@ -228,7 +228,7 @@ describe('a policy', () => {
     await git('clone', '-q', at('acme/app'), 'app')
   })
 
-  it('that lets a Dock read refuses a push, and says so', async () => {
+  it('that allows reading refuses a push and gives the reason', async () => {
     policy = [rule('acme/app', { access: 'read' })]
     expect((await git('-C', 'app', 'fetch', '-q')).code).toBe(0)
     const { code, text } = await git('-C', 'app', 'push', 'origin', 'HEAD:read-only')
@@ -237,7 +237,7 @@ describe('a policy', () => {
     expect(asked.some((each) => each.url.includes('receive-pack'))).toBe(false)
   })
 
-  it('that names branches lets those be pushed, and no other branch, tag or deletion', async () => {
+  it('with branches allows pushes to these, but not to other branches or tags, and no deletion', async () => {
     policy = [rule('acme/app', { branches: ['release', 'agent/*'] })]
     await commit('change', randomBytes(2 * 1024 * 1024))
     expect((await git('-C', 'app', 'push', '-q', 'origin', 'HEAD:release', 'HEAD:agent/one')).code).toBe(0)
@@ -255,19 +255,19 @@ describe('a policy', () => {
       expect(text).toMatch(/! \[remote rejected\]/)
       expect(text).toContain(`(${reason})`)
     }
-    // A part that may not pass keeps back the rest.
+    // One refused ref rejects the whole push.
     const both = await git('-C', 'app', 'push', 'origin', 'HEAD:release', 'HEAD:main')
     expect(both.text.match(/! \[remote rejected\]/g)).toHaveLength(2)
     expect(await bare('acme/app', 'for-each-ref')).toBe(before)
   })
 })
 
-describe('what git is told', () => {
+describe('git gets an error', () => {
   it.each([
     [
-      'a token that the provider does not take',
+      'if the provider rejects the token',
       () => credentials.set('acme/app', tokenOf('acme/x')),
-      'does not let this Dock into acme/app',
+      'denies this Dock access to acme/app',
     ],
   ])('%s', async (_, prepare, expected) => {
     prepare()
@@ -278,44 +278,41 @@ describe('what git is told', () => {
     expect(forgotten).toEqual([...credentials.values()])
   })
 
-  it('no token, where git follows no redirect', async () => {
+  it('if there is no token and git does not follow redirects', async () => {
     credentials.clear()
     const { code, text } = await git('-c', 'http.followRedirects=false', 'clone', at('acme/app'), 'app')
     expect(code).not.toBe(0)
-    expect(text).toContain('remote: acme/app needs a sign-in')
+    expect(text).toContain('remote: acme/app requires a sign-in')
   })
 
   it.each([
     ['closed/tool', 'clone'],
     ['absent/tool', 'clone'],
     ['closed/tool', 'push'],
-  ])(
-    'a refusal of %s that asks for no sign-in, by the door and not by the provider: %s',
-    async (name, way) => {
-      policy.push(rule(name))
-      if (way === 'push') await git('clone', '-q', at('acme/app'), 'app')
-      asked = []
-      const { code, text } = await (way === 'push'
-        ? git('-C', 'app', 'push', at(name), 'HEAD:main')
-        : git('clone', at(name), 'copy'))
-      expect(code).not.toBe(0)
-      expect(text).toContain(
-        `remote: The provider does not let this Dock into ${name} without a sign-in, and nobody`,
-      )
-      expect(text).toContain('It says: Words of the provider.')
-      expect(asked).toHaveLength(1)
-    },
-  )
-
-  it('a repository that has moved, whose redirect is not followed with the credential', async () => {
-    policy = [rule('moved/tool')]
-    credentials.set('moved/tool', tokenOf('moved/tool'))
-    const { text } = await git('clone', at('moved/tool'), 'app')
-    expect(text).toContain('remote: moved/tool has moved at its provider.')
+  ])('if nobody gives access to %s, from the door and without a sign-in prompt: %s', async (name, way) => {
+    policy.push(rule(name))
+    if (way === 'push') await git('clone', '-q', at('acme/app'), 'app')
+    asked = []
+    const { code, text } = await (way === 'push'
+      ? git('-C', 'app', 'push', at(name), 'HEAD:main')
+      : git('clone', at(name), 'copy'))
+    expect(code).not.toBe(0)
+    expect(text).toContain(
+      `remote: The provider denies this Dock access to ${name} without a sign-in, and no linked`,
+    )
+    expect(text).toContain('Its reason: Words of the provider.')
     expect(asked).toHaveLength(1)
   })
 
-  it('a provider that cannot be reached', async () => {
+  it('if the repository was renamed; the credential is not sent to the redirect’s target', async () => {
+    policy = [rule('moved/tool')]
+    credentials.set('moved/tool', tokenOf('moved/tool'))
+    const { text } = await git('clone', at('moved/tool'), 'app')
+    expect(text).toContain('remote: moved/tool was renamed at its provider.')
+    expect(asked).toHaveLength(1)
+  })
+
+  it('if the provider cannot be reached', async () => {
     door.close()
     listener.close()
     await openDoor(undefined, `https://127.0.0.1:${await freePort()}`)
@@ -326,15 +323,15 @@ describe('what git is told', () => {
 
 describe('what never reaches the provider', () => {
   it.each([
-    ['LFS', 'POST', '/github/acme/app.git/info/lfs/objects/batch', 501, 'Git LFS does not work'],
+    ['LFS', 'POST', '/github/acme/app.git/info/lfs/objects/batch', 501, 'Git LFS is not supported'],
     ['the dumb protocol', 'GET', '/github/acme/app.git/info/refs', 403, 'too old'],
     ['another service', 'GET', '/github/acme/app/info/refs?service=git-upload-archive', 403, 'too old'],
-    ['a second question', 'GET', '/github/acme/app/info/refs?service=git-upload-pack?x', 404, 'nothing'],
-    ['the API', 'GET', '/github/acme/app/settings', 404, 'nothing'],
-    ['a path upwards', 'GET', '/github/acme/../app/info/refs?service=git-upload-pack', 404, 'nothing'],
-    ['an escaped path', 'GET', '/github/acme%2fapp/x/info/refs?service=git-upload-pack', 404, 'nothing'],
-    ['another server', 'GET', '/elsewhere/acme/app/info/refs?service=git-upload-pack', 404, 'nothing'],
-    ['a push without its type', 'POST', '/github/acme/app/git-receive-pack', 400, 'no request of git'],
+    ['a second query', 'GET', '/github/acme/app/info/refs?service=git-upload-pack?x', 404, 'Not found'],
+    ['the API', 'GET', '/github/acme/app/settings', 404, 'Not found'],
+    ['a path upwards', 'GET', '/github/acme/../app/info/refs?service=git-upload-pack', 404, 'Not found'],
+    ['an escaped path', 'GET', '/github/acme%2fapp/x/info/refs?service=git-upload-pack', 404, 'Not found'],
+    ['another server', 'GET', '/elsewhere/acme/app/info/refs?service=git-upload-pack', 404, 'Not found'],
+    ['a push without its type', 'POST', '/github/acme/app/git-receive-pack', 400, 'not a valid git request'],
     ['a push elsewhere', 'GET', '/github/acme/other/info/refs?service=git-receive-pack', 403, 'not among'],
   ])('%s', async (_, method, path, status, text) => {
     const answer = await fetch(address + path, { method, redirect: 'manual' })
@@ -345,19 +342,19 @@ describe('what never reaches the provider', () => {
   it.each([
     ['no length', 'what is this'],
     ['a length too short', '0003'],
-    ['a line that is no update', '000bnothing'],
+    ['a line that is not an update', '000bnothing'],
     ['no end', '0094'],
-  ])('a push of %s, where branches are named', async (_, body) => {
+  ])('a push with %s, if the policy has branches', async (_, body) => {
     policy = [rule('acme/app', { branches: ['main'] })]
     const answer = await fetch(`${address}/github/acme/app/git-receive-pack`, {
       ...{ method: 'POST', body },
       headers: { 'content-type': 'application/x-git-receive-pack-request' },
     })
-    expect([answer.status, await answer.text()]).toEqual([400, 'This push cannot be read.\n'])
+    expect([answer.status, await answer.text()]).toEqual([400, 'This push is malformed.\n'])
     expect(asked).toEqual([])
   })
 
-  it('a header of the client’s own: no credential, no cookie', async () => {
+  it('the client’s own credential or cookie', async () => {
     credentials.clear()
     policy = [rule('open/tool')]
     await fetch(`${address}/github/open/tool/info/refs?service=git-upload-pack`, {
@@ -367,7 +364,7 @@ describe('what never reaches the provider', () => {
   })
 })
 
-describe('bounds', () => {
+describe('limits', () => {
   const raw = async (): Promise<Socket> => {
     const socket = connect((listener.address() as AddressInfo).port, '127.0.0.1')
     socket.on('error', () => undefined)
@@ -375,7 +372,7 @@ describe('bounds', () => {
     return socket
   }
 
-  it('a connection that says nothing, or a head that never ends, is cut', async () => {
+  it('close a connection that sends nothing or whose head never ends', async () => {
     door.close()
     listener.close()
     await openDoor({ headMs: 200, requestMs: 60_000 })
@@ -389,7 +386,7 @@ describe('bounds', () => {
     expect(asked).toEqual([])
   })
 
-  it('one Dock does so much at once: more is told so, and much more is not taken', async () => {
+  it('refuse a Dock’s connections above its maximum, and ignore those far above', async () => {
     const many = await Promise.all(Array.from({ length: 16 }, raw))
     const answer = await fetch(`${address}/github/acme/app/info/refs?service=git-upload-pack`)
     expect([answer.status, await answer.text()]).toEqual([429, expect.stringContaining('at once')])
@@ -400,6 +397,6 @@ describe('bounds', () => {
   })
 })
 
-it('tells no token to the log', () => {
+it('no token is logged', () => {
   expect(lines.join('\n')).not.toContain('canary')
 })

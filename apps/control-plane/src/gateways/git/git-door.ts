@@ -1,7 +1,7 @@
 /**
- * The control plane's end of the git doors of Docks. git in a Dock speaks HTTP to its gateway address; the host passes the
- * bytes here; which Dock it is follows from the host and the connection, never from what is said. What the Dock's policy
- * lets pass goes on to the provider with a credential that the Dock never sees.
+ * The control plane's end of the git doors of Docks. git in a Dock speaks HTTP to the Dock's gateway address, and the host
+ * forwards the bytes to this process. The Dock is identified by its host and connection, never by what the client sends.
+ * Requests that the Dock's policy allows are forwarded to the provider with a credential that the Dock never sees.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
@@ -24,22 +24,22 @@ import {
 } from '../../modules/hosts/index.ts'
 import { createDoorPlaces } from './door-places.ts'
 import { DoorRefusal, sendRefusal } from './door-refusal.ts'
-import { type GitRequest, readGitRequest } from './git-request.ts'
 import { forwardToProvider } from './forward-to-provider.ts'
+import { type GitRequest, readGitRequest } from './git-request.ts'
 import { formatRejectionReport, readPushHead } from './receive-pack.ts'
 
 const headerBytesMax = 16 * 1024
-/** A push that is refused is read to its end, so that git sees why. */
+/** A refused push is read to its end up to this size. git shows the reason only after it has sent everything. */
 const refusedBytesMax = 1024 * 1024 * 1024
 
 export type GitDoorTimes = {
-  /** From the connection to the end of the request's headers, and again for the head of a push. */
+  /** Timeout for the request's headers, from the start of the connection. Also the timeout for the head of a push. */
   headMs: number
-  /** A whole request. */
+  /** Timeout for a whole request. */
   requestMs: number
-  /** A connection that is refused, from its beginning to its end. */
+  /** Maximum duration of a refused connection. */
   refusedMs: number
-  /** From the last byte of an answer until git has ended the connection. */
+  /** How long git may keep the connection open after the end of the response. */
   lingerMs: number
 }
 const usualTimes: GitDoorTimes = {
@@ -50,26 +50,27 @@ const usualTimes: GitDoorTimes = {
 }
 
 export type GitDoor = {
-  /** Begins to serve a connection that a host reported. */
+  /** Starts to serve a connection that a host reported. */
   take(hostId: string, connection: GitConnected): void
-  /** Cuts every connection. */
+  /** Closes all connections immediately. */
   close(): void
 }
 
 type Served = {
   dock: BootedDock
-  /** Why no request is served on it. */
+  /** The refusal to send to every request on this connection; null if requests are served. */
   refusal: DoorRefusal | null
-  /** A request has come. */
+  /** Must be called when a request arrives. Stops the header timeout. */
   begin(): void
 }
 
-/** Reads the rest of a request and keeps nothing. Throws {@link DoorRefusal} when it is too long. */
+/** Reads and discards the rest of a request. Throws {@link DoorRefusal} if it is too long. */
 const discard = async (request: IncomingMessage): Promise<void> => {
   let bytes = 0
   for await (const chunk of request) {
     bytes += (chunk as Buffer).length
-    if (bytes > refusedBytesMax) throw new DoorRefusal(413, 'The push is refused, and too large to tell why.')
+    if (bytes > refusedBytesMax)
+      throw new DoorRefusal(413, 'The push was refused. It is too large to report the reason.')
   }
 }
 
@@ -87,7 +88,7 @@ export function createGitDoor(parts: {
   const served = new WeakMap<object, Served>()
   const open = new Set<Duplex>()
 
-  /** Waits for `work`, and cuts the connection when it takes too long. */
+  /** Waits for `work`. Closes the connection if it takes too long. */
   const within = async <T>(
     milliseconds: number,
     { socket }: IncomingMessage,
@@ -102,7 +103,7 @@ export function createGitDoor(parts: {
       return await grant.credentialFor(rule)
     } catch (error) {
       if (!(error instanceof ProviderUnavailable)) throw error
-      throw new DoorRefusal(502, 'The provider gives no token at present. Try again.', { cause: error })
+      throw new DoorRefusal(502, 'The provider issues no token at the moment. Try again.', { cause: error })
     }
   }
 
@@ -114,7 +115,10 @@ export function createGitDoor(parts: {
   ): Promise<boolean> => {
     if (rule.branches === null) return false
     if (request.headers['content-encoding'] !== undefined)
-      throw new DoorRefusal(415, 'A compressed push does not pass: this Dock is bound to branches.')
+      throw new DoorRefusal(
+        415,
+        'Compressed pushes are not supported, because this Dock may push only to certain branches.',
+      )
     const head = await within(times.headMs, request, readPushHead(request))
     if (head.updates.every((each) => findPushRefusal(rule, each) === null)) return false
     await discard(request)
@@ -138,7 +142,7 @@ export function createGitDoor(parts: {
     const tail = isDiscovery ? `/info/refs?service=${service}` : `/${service}`
     if (!grant || !rule) {
       const refusal = `${repository.fullName} is not among the repositories of this Dock.`
-      // Not selected, or no longer: git goes there itself, as it would without a door.
+      // The repository is not selected, or no longer. Redirect git to it, as if there were no door.
       if (isDiscovery && service === 'git-upload-pack')
         throw new DoorRefusal(302, refusal, { location: `${cloneUrl(servers, repository)}${tail}` })
       throw new DoorRefusal(403, refusal)
@@ -154,7 +158,7 @@ export function createGitDoor(parts: {
     } catch (error) {
       if (!(error instanceof DoorRefusal) || !error.isOfCredential) throw error
       if (credential) grant.forget(credential)
-      // git goes there itself, with whatever credential is in the Dock, unless it would pass by a rule of the door.
+      // Redirect git to the provider, where it may use a credential of its own, unless that would bypass a branch rule.
       else if (isDiscovery && (service === 'git-upload-pack' || rule.branches === null))
         throw new DoorRefusal(302, error.message, { location: target.href })
       throw error
@@ -172,10 +176,13 @@ export function createGitDoor(parts: {
     } catch (error) {
       const isRefusal = error instanceof DoorRefusal
       if (isRefusal && error.cause)
-        logger.warn({ dockId: dock.dockId, err: error.cause }, 'a git door could not pass a request on')
-      // A stream that broke is git's, or the provider's, to know of.
+        logger.warn(
+          { dockId: dock.dockId, err: error.cause },
+          'could not forward a git request to the provider',
+        )
+      // Once the response has begun, an error only means that git or the provider disconnected. Do not log it.
       else if (!isRefusal && !response.headersSent)
-        logger.error({ dockId: dock.dockId, err: error }, 'a git door failed')
+        logger.error({ dockId: dock.dockId, err: error }, 'a git request failed')
       sendRefusal(
         request,
         response,
@@ -198,13 +205,13 @@ export function createGitDoor(parts: {
     const stream = await hosts.connectGit(dock.hostId, dock.dockId, connectionId)
     const cut = (): void => void stream.destroy()
     const late = setTimeout(cut, refusal ? times.refusedMs : times.headMs).unref()
-    // Who is refused has no more time for having asked.
+    // A request does not extend the time of a refused connection.
     served.set(stream, { dock, refusal, begin: () => refusal ?? clearTimeout(late) })
     open.add(stream)
     const closed = new Promise<void>((resolve) => stream.once('close', resolve))
     stream.on('error', cut)
     let lingering: NodeJS.Timeout | undefined
-    // The answer is written. git ends the connection now; another program may not.
+    // The response is complete. git closes the connection now, but another client might not.
     stream.once('finish', () => {
       lingering = setTimeout(cut, times.lingerMs).unref()
     })
@@ -217,7 +224,7 @@ export function createGitDoor(parts: {
 
   const take = async (dock: BootedDock, connectionId: string): Promise<void> => {
     const place = await places.take(dock)
-    // Not asked for, it is closed by its host in a while.
+    // The host closes a connection that is not requested within its timeout.
     if (!place) return
     try {
       await serveConnection(dock, connectionId, place.refusal)
@@ -230,7 +237,7 @@ export function createGitDoor(parts: {
     take: (hostId, { dockId, generation, connectionId }) => {
       take({ dockId, hostId, generation }, connectionId).catch((error: unknown) => {
         if (error instanceof HostUnreachable || error instanceof HostRefused) return
-        logger.error({ hostId, dockId, err: error }, 'a connection to a git door failed')
+        logger.error({ hostId, dockId, err: error }, 'could not serve a git connection')
       })
     },
     close: () => {

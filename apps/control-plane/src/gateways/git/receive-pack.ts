@@ -1,6 +1,6 @@
 /**
- * The head of a push (gitprotocol-pack(5)): pkt-lines that say which refs are to change, before the pack. Read within
- * bounds and put back, so that what is passed on is what was read.
+ * Reads the head of a push (gitprotocol-pack(5)): the pkt-lines before the pack, which list the refs to change. The bytes
+ * are put back, so that exactly what was checked is forwarded.
  */
 import type { IncomingMessage } from 'node:http'
 import type { RefUpdate } from '../../modules/connectors/index.ts'
@@ -11,9 +11,9 @@ const update = /^([0-9a-f]{40}|[0-9a-f]{64}) ([0-9a-f]{40}|[0-9a-f]{64}) ([^\0\n
 
 export type PushHead = { updates: RefUpdate[]; capabilities: ReadonlySet<string> }
 
-const unreadable = (): DoorRefusal => new DoorRefusal(400, 'This push cannot be read.')
+const unreadable = (): DoorRefusal => new DoorRefusal(400, 'This push is malformed.')
 
-/** Undefined while the flush that ends the head has not come. */
+/** Returns undefined if `bytes` does not yet contain the flush packet that ends the head. */
 const parseHead = (bytes: Buffer): PushHead | undefined => {
   const updates: RefUpdate[] = []
   let capabilities = new Set<string>()
@@ -30,7 +30,10 @@ const parseHead = (bytes: Buffer): PushHead | undefined => {
     const text = line.replace(/\n$/, '')
     if (/^shallow [0-9a-f]+$/.test(text)) continue
     if (text === 'push-cert')
-      throw new DoorRefusal(403, 'Signed pushes do not pass: this Dock is bound to branches.')
+      throw new DoorRefusal(
+        403,
+        'Signed pushes are not supported, because this Dock may push only to certain branches.',
+      )
     const [, , after, ref] = update.exec(text) ?? []
     if (after === undefined || ref === undefined) throw unreadable()
     updates.push({ ref, isDelete: /^0+$/.test(after) })
@@ -38,7 +41,7 @@ const parseHead = (bytes: Buffer): PushHead | undefined => {
   return undefined
 }
 
-/** Reads the head of a push and leaves the request as if nothing of it had been read. */
+/** Reads the head of a push and puts its bytes back into the request. */
 export function readPushHead(request: IncomingMessage): Promise<PushHead> {
   return new Promise((resolve, reject) => {
     let held = Buffer.alloc(0)
@@ -70,8 +73,8 @@ const packet = (text: string): string =>
   `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 
 /**
- * git's report that nothing of a push was done, with a reason for each ref: git prints `! [remote rejected] main -> main`
- * and the reason. Empty where the client asked for no report.
+ * Returns git's report that the whole push is rejected, with a reason for each ref. git prints
+ * `! [remote rejected] main -> main` and the reason. Empty if the client did not request a report.
  */
 export function formatRejectionReport(
   { updates, capabilities }: PushHead,
@@ -79,7 +82,7 @@ export function formatRejectionReport(
 ): Buffer {
   if (!capabilities.has('report-status') && !capabilities.has('report-status-v2')) return Buffer.alloc(0)
   const lines = updates.map((each) =>
-    packet(`ng ${each.ref} ${reasonFor(each) ?? 'refused because another part of this push is refused'}\n`),
+    packet(`ng ${each.ref} ${reasonFor(each) ?? 'refused because another ref of this push is refused'}\n`),
   )
   const report = `${packet('unpack ok\n')}${lines.join('')}0000`
   if (!capabilities.has('side-band-64k')) return Buffer.from(report)

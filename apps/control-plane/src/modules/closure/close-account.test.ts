@@ -160,18 +160,21 @@ describe('running Docks', () => {
   it('that another member booted again, or whose owner reopened the account, keep running', async () => {
     const { organizationId, workspaceId } = await world.createOrganization(ada)
     await world.join(world.admin, organizationId, 'owner')
-    const [anew, back] = [await world.createDock(ada, workspaceId), await world.createDock(ada, workspaceId)]
-    for (const dockId of [anew, back]) await hold(dockId)
+    const [rebooted, back] = [
+      await world.createDock(ada, workspaceId),
+      await world.createDock(ada, workspaceId),
+    ]
+    for (const dockId of [rebooted, back]) await hold(dockId)
     await close()
     const taken = new Date(world.clock.now().getTime() + 5_000)
     await turning(0, async () =>
       expect((await orders()).map((row) => row.next_attempt_at)).toEqual([taken, taken]),
     )
     const { db } = world.server.database
-    await db.updateTable('docks').set({ generation: 2 }).where('id', '=', anew).execute()
-    await release(anew)
+    await db.updateTable('docks').set({ generation: 2 }).where('id', '=', rebooted).execute()
+    await release(rebooted)
     await turning(5_000, async () => expect((await orders()).map((row) => row.dock_id)).toEqual([back]))
-    expect(await world.stateOf(anew)).toBe('ready')
+    expect(await world.stateOf(rebooted)).toBe('ready')
 
     const session = await world.server.signIn(ada.email, password)
     await world.call(session, 'POST', '/v1/account/reopen')

@@ -12,7 +12,7 @@ useTestWorld((fresh) => {
   world = fresh
 })
 
-/** A report that names no captures: the host is asked for them. */
+/** A report without captures. The control plane then requests the list from the host. */
 const reportUnnamed = async () => {
   const runtimes = [...world.host.sandboxes.values()]
   await world.modules.hostEvents.handle(world.hostId, inventoryOf({ runtimes, captures: null }))
@@ -37,10 +37,10 @@ const stopped = async (): Promise<string> => {
   return row.rows[0]!.id
 }
 
-/** Fell silent, so that only an inventory that is taken whole brings it back. */
+/** Marks the host silent. Only a complete inventory makes it online again. */
 beforeEach(() => world.beSilent())
 
-it('are judged like those that an inventory names, however many there are', async () => {
+it('from a list of any length are handled like those in an inventory', async () => {
   await world.report()
   const [kept, failed, unknown] = [await stopped(), await stopped(), newUuid()]
   await sql`update snapshots set status = 'failed' where id = ${failed}`.execute(world.db)
@@ -61,7 +61,7 @@ it('are judged like those that an inventory names, however many there are', asyn
   expect(await quarantined()).toContain(unknown)
 })
 
-it('are noted a thousand at a time where the database knows none of them', async () => {
+it('are quarantined a thousand at a time if the database knows none of them', async () => {
   for (let each = 0; each < 1_500; each++) world.host.captures.add(newUuid())
   await reportUnnamed()
   expect(await quarantined()).toHaveLength(1_000)
@@ -70,7 +70,7 @@ it('are noted a thousand at a time where the database knows none of them', async
   expect(world.host.captures.size).toBe(1_500)
 })
 
-it('are left as they are where the host lists them without end, and the host works on', async () => {
+it('stay unchanged if the host’s list is endless, and the host stays usable', async () => {
   const page = Array.from({ length: 1_000 }, newUuid)
   for (const listed of [page, []]) {
     let taken = 0
@@ -85,7 +85,7 @@ it('are left as they are where the host lists them without end, and the host wor
   expect(await quarantined()).toEqual([])
 })
 
-/** The host begins its list, and neither goes on nor ends it until the reader gives up. */
+/** Makes the host’s list stall after its beginning until the reader gives up. */
 const listWithoutAnEnd = () => {
   const begun = Promise.withResolvers<void>()
   const state = { begun: begun.promise, isCancelled: false }
@@ -103,7 +103,7 @@ const listThatBreaksOff = async function* () {
   throw new Error('the list was cut')
 }
 
-it('that cannot be listed now are not judged, and all else in the inventory counts', async () => {
+it('that cannot be listed now stay unchanged, while the rest of the inventory takes effect', async () => {
   await world.report()
   const failed = await stopped()
   await sql`update snapshots set status = 'failed' where id = ${failed}`.execute(world.db)
@@ -122,7 +122,7 @@ it('that cannot be listed now are not judged, and all else in the inventory coun
   expect(world.host.captures).toEqual(new Set())
 })
 
-it('whose list does not end in time are not judged, and the list is cancelled', async () => {
+it('whose list does not end in time stay unchanged, and the list is cancelled', async () => {
   const list = listWithoutAnEnd()
   const reported = reportUnnamed()
   await list.begun
@@ -132,13 +132,13 @@ it('whose list does not end in time are not judged, and the list is cancelled', 
   expect(list.isCancelled).toBe(true)
   expect(await hostState()).toBe('online')
   expect(await quarantined()).toEqual([])
-  // A heartbeat counts again; for a host that is offline it would end the session.
+  // The host is online, so a heartbeat is accepted. It would end the session of an offline host.
   const { pressure } = inventoryOf()
   await world.modules.hostEvents.handle(world.hostId, { type: 'heartbeat', pressure, running: 0 })
   expect(world.host.disconnects.filter((reason) => reason !== 'silent for too long')).toEqual([])
 })
 
-it('whose list breaks off with the link leave the whole inventory to the next session', async () => {
+it('whose list breaks off with the link postpone the whole inventory to the next session', async () => {
   world.host.listCaptures = async function* () {
     yield [newUuid()]
     world.host.online = false
@@ -148,7 +148,7 @@ it('whose list breaks off with the link leave the whole inventory to the next se
   expect(await hostState()).toBe('offline')
 })
 
-it('go where their Snapshot has a whole copy and names another host, and stay where the copy is damaged', async () => {
+it('are removed if their Snapshot has an intact copy and is recorded on another host, and kept if the copy is damaged', async () => {
   await world.report()
   const [whole, damaged] = [await stopped(), await stopped()]
   const now = world.clock.now()

@@ -1,6 +1,6 @@
 /**
- * The captures that a host keeps: what its inventory names, or what the host lists where an inventory would be too long.
- * They are judged some thousand at a time, so that no query grows with the host.
+ * Finds the captures that a host keeps. The inventory contains them, unless it would be too long: then the host lists them
+ * on request. They are compared with the database in batches of limited size.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
@@ -8,12 +8,12 @@ import type { DockReactions } from './dock-reactions.ts'
 import { type HostGateway, HostUnreachable } from './host-gateway.ts'
 import { unkeptCaptures } from './host-store.ts'
 
-/** More than any host keeps, and what one host may make this process hold. */
+/** Maximum length of a host's list. No honest host keeps more, and this limits the memory that a hostile one can use. */
 export const capturesMax = 500_000
-/** Well below the silence after which a host counts as offline: no heartbeat is read meanwhile. */
+/** No heartbeat is read during the listing, so this is well below the time after which a silent host is offline. */
 export const listTimeoutMs = 10_000
 const judgedAtOnce = 5_000
-/** Captures of each kind that one inventory leads to; the next goes on. */
+/** Maximum of results of each kind for one inventory. The next inventory finds the rest. */
 const outcomesMax = 1_000
 
 type Reading = {
@@ -22,7 +22,7 @@ type Reading = {
   logger: Logger
 }
 
-/** Throws when the list breaks off or `signal` aborts. */
+/** Returns null if the list is too long. Throws if it breaks off or `signal` aborts. */
 const readList = async (
   { gateway, logger }: Reading,
   hostId: string,
@@ -31,10 +31,10 @@ const readList = async (
   const captures: string[] = []
   let taken = 0
   for await (const page of gateway.listCaptures(hostId, signal)) {
-    // A page without a capture counts too: a hostile host may send them without end.
+    // Count empty pages too, because a hostile host could send them endlessly.
     taken += Math.max(page.length, 1)
     if (taken > capturesMax) {
-      logger.error({ hostId, capturesMax }, 'the host lists too many captures; they are left as they are')
+      logger.error({ hostId, capturesMax }, 'the host lists too many captures; ignoring all of them')
       return null
     }
     captures.push(...page)
@@ -43,9 +43,9 @@ const readList = async (
 }
 
 /**
- * Returns null where the captures cannot be known now: the host lists more than {@link capturesMax}, or its list breaks
- * off or is late. They are left as they are then. Throws when the host has no link any more: its next session begins
- * with an inventory.
+ * Returns null if the captures are unknown for now: the host lists more than {@link capturesMax}, or its list breaks off
+ * or takes too long. The caller then changes no capture. Throws if the host has disconnected: it sends a new inventory
+ * when it reconnects.
  */
 export async function readCaptures(
   reading: Reading,
@@ -63,17 +63,17 @@ export async function readCaptures(
   } catch (error) {
     if (!gateway.hostsWithControlLink().includes(hostId)) throw error
     const err = deadline.signal.aborted ? deadline.signal.reason : error
-    logger.error({ hostId, err }, 'the host did not list its captures; they are left as they are')
+    logger.error({ hostId, err }, 'the host did not list its captures; they stay unchanged')
     return null
   } finally {
     cancel()
   }
 }
 
-/** Captures that nothing keeps on the host: `over` can go, of the others the database knows nothing. */
+/** Captures that nothing needs on the host: `over` can be removed, `unknown` are not in the database. */
 export type JudgedCaptures = { over: string[]; unknown: string[] }
 
-/** Also finds Snapshots again that were lost with the host. */
+/** Also completes Snapshots that were declared lost and whose captures the host lists. */
 export async function judgeCaptures(
   { db, reactions }: { db: Db; reactions: Pick<DockReactions, 'completeReturnedSnapshots'> },
   hostId: string,

@@ -1,7 +1,7 @@
 /**
- * What hosts remember of the instance, and what follows when that is more than the database knows. A host is compared
- * before it is told anything, and once in each epoch its captures are compared with all Snapshots from before. Where its
- * captures cannot be known, each later inventory tries that again.
+ * Compares what hosts remember about the instance with the database, which may have been restored from an older backup. A
+ * host is compared before anything is sent to it. Once per epoch its captures are compared with all earlier Snapshots. If
+ * its captures are unknown, the next inventory repeats the comparison.
  */
 import type { Clock, Logger } from '@dock/foundation'
 import type { HostEvent } from '@dock/host-protocol'
@@ -23,14 +23,14 @@ const erasuresAtOnce = 1_000
 
 export type LostTime = {
   /**
-   * Compares the host with the database; its captures where they are known. Throws when that cannot be done now: then
-   * nothing is judged either.
+   * Compares the host with the database, including its captures unless they are null. If this throws, the caller must
+   * not act on the inventory.
    */
   compareHost(
     hostId: string,
     inventory: Pick<Inventory, 'remembered'> & { captures: readonly string[] | null },
   ): Promise<void>
-  /** Tells the hosts that were compared what to remember from now on. */
+  /** Sends all compared hosts the current watermark and new erasures. */
   updateHosts(): Promise<void>
 }
 
@@ -42,14 +42,14 @@ export function createLostTime(parts: {
   lineage: Lineage
   reactions: Pick<DockReactions, 'failMissingCaptures'>
   erasureMacs: ErasureMacs
-  /** Erases again what a restore brought back. */
+  /** Repeats the erasures whose data a restore has brought back. */
   reapplyErasures(erased: readonly Erased[]): Promise<void>
 }): LostTime {
   const { db, clock, logger, gateway, lineage, reactions, erasureMacs } = parts
-  /** By host that was compared: how many erasures it was told of. */
+  /** By compared host: the number of erasures sent to it. */
   const compared = new Map<string, number>()
 
-  /** By host: the last epoch in which this process took its erasures. */
+  /** By host: the last epoch in which this process read the erasures from it. */
   const erasuresTaken = new Map<string, number>()
 
   const isChecked = async (hostId: string): Promise<boolean> =>
@@ -63,10 +63,10 @@ export function createLostTime(parts: {
     if (foreign > 0)
       logger.error(
         { hostId, erasures: foreign },
-        'the host names erasures without a MAC of the key ring; they are left alone',
+        'ignoring erasures of the host that have no MAC of the key ring',
       )
     await recordErasures(db, erasures, clock.now())
-    // All of them: what an earlier attempt recorded it may not have come to.
+    // Apply all of them, because an earlier attempt may have recorded some without applying them.
     await parts.reapplyErasures(erasures)
   }
 
@@ -76,7 +76,10 @@ export function createLostTime(parts: {
     erasuresTaken.set(hostId, epoch)
     const begunAt = lineage.begunAt()
     if (captures === null) {
-      logger.warn({ hostId, epoch }, 'the captures of the host are unknown; its next inventory compares them')
+      logger.warn(
+        { hostId, epoch },
+        'the captures of the host are unknown; the next inventory repeats the comparison',
+      )
       return
     }
     if (begunAt) await reactions.failMissingCaptures(hostId, captures, begunAt)
@@ -107,7 +110,7 @@ export function createLostTime(parts: {
       await Promise.all(
         hosts.map(([hostId, sent]) =>
           tellOne(hostId, sent, watermark).catch((error: unknown) =>
-            logger.warn({ hostId, err: error }, 'the host was not told of the instance'),
+            logger.warn({ hostId, err: error }, 'could not send the host the watermark and erasures'),
           ),
         ),
       )

@@ -1,6 +1,6 @@
 /**
- * What follows from a host's full report: Docks come back or boot again, orders that waited for the host are carried out,
- * what nobody owns is fenced, and kept in quarantine where the database does not know it.
+ * Handles a host's full report. Marks Docks reachable or boots them again, carries out orders that waited for the host,
+ * ends sandboxes that no Dock owns, and quarantines those that the database does not know.
  */
 import { type Clock, type Logger, newUuid } from '@dock/foundation'
 import type { HostEvent, WarmSandbox } from '@dock/host-protocol'
@@ -20,13 +20,13 @@ import type { WarmPoolKind, WarmPools } from './warm-pools.ts'
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
 type Orphan = Extract<InventoryFinding, { kind: 'orphan' }>
 
-/** Orders carried out after one inventory; the next inventory goes on. */
+/** Maximum of orders carried out after one inventory. The next inventory continues. */
 const ordersAtOnceMax = 200
 
 export type InventoryTaker = {
-  /** Settles what the report says; what the host is told because of it goes out beside, so that no heartbeat waits. */
+  /** Updates the database from the report. Commands to the host are sent in the background, to not delay heartbeats. */
   take(hostId: string, event: Inventory): Promise<void>
-  /** Resolves when no host is being told anything. */
+  /** Resolves when all background commands have been sent. */
   settled(): Promise<void>
 }
 
@@ -79,7 +79,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         await gateway.destroy(hostId, thingId, { operationId: 'order', generation, ...keepOlder })
       }
     } catch (error) {
-      // What is not there, or is newer than what was to go, needs nothing more.
+      // The order is settled if the object is gone or was replaced by a newer generation.
       const settled =
         error instanceof HostRefused && (error.code === 'not_found' || error.code === 'stale_generation')
       if (!settled) {
@@ -100,7 +100,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     }
   }
 
-  /** Hosts that are being told, each what an earlier inventory led to. */
+  /** By host: the background commands of an earlier inventory. */
   const telling = new Map<string, Promise<void>>()
 
   const tell = async (
@@ -133,10 +133,10 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const { facts, pressure, runtimes, unidentified = [] } = event
     const now = clock.now()
     const captures = await readCaptures(parts, hostId, event.captures)
-    // Before anything is judged or ordered: it may be that the database knows less than the host.
+    // Do this first, because the database may know less than the host.
     await lostTime.compareHost(hostId, { remembered: event.remembered, captures })
     const running = runtimes.filter((runtime) => runtime.state === 'running').length
-    // Online first: a Dock that turns unreachable meanwhile is then seen as such below, and comes back.
+    // Mark the host online first, so that a Dock that becomes unreachable meanwhile is found and marked reachable below.
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
     warmPools.report(hostId, await listUnused(db, event.pool))
     const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
@@ -175,7 +175,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
       ...unkept.unknown.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })),
     ]
     await noteFound(db, hostId, unknown, { newId: newUuid, now })
-    // A host that is still being told is told the rest after its next inventory.
+    // If earlier commands to this host are still being sent, the next inventory sends the rest.
     if (!telling.has(hostId)) {
       const kind = facts.images.includes(warmPoolKind.image) ? warmPoolKind : null
       const told = tell(hostId, kind, orphans, unkept.over).finally(() => telling.delete(hostId))

@@ -152,7 +152,7 @@ describe('the domain of hosted ports', () => {
     },
   )
 
-  it('covers all its subdomains, of which only well-formed ones identify a port', () => {
+  it('covers all its subdomains, but only well-formed ones identify a port', () => {
     const domain = { scheme: 'http', domain: 'docks.localhost', port: 8080 } as const
     const label = 'abcdefghij234567abcd'
     expect(readHost(domain, `3000-${label}.docks.localhost:8080`)).toEqual({ port: 3000, label })

@@ -102,7 +102,7 @@ it('is refused to a person at the limit of concurrent reads, until a read ends',
   expect(await codeOf(file())).toBe('done')
 })
 
-it('is refused while the host is at its limit, whoever reads', async () => {
+it('is refused while the host is at its limit, for every reader', async () => {
   const context = counting()
   const ends = Array.from({ length: openPerHostMax }, (_, turn) =>
     context.readings.ofHost(world.hostId, `another ${turn % 3}`),

@@ -7,7 +7,7 @@ export type Ticket = { dockId: string; organizationId: string; userId: string; c
 
 const hashOf = (raw: string): Buffer => createHash('sha256').update(raw).digest()
 
-/** Stores a ticket and returns its raw value, of which only the hash is stored. Also deletes expired tickets. */
+/** Stores a ticket and returns its raw value. Only its hash is stored. Also deletes expired tickets. */
 export async function insertTicket(db: Db, ticket: Ticket, now: Date, expiresAt: Date): Promise<string> {
   const raw = randomBytes(32).toString('base64url')
   await sql`with expired as (delete from terminal_tickets where expires_at <= ${now})

@@ -44,7 +44,7 @@ it('distinguishes commands that the host refused from commands that failed', asy
   ])
 })
 
-it('allows 120 commands per minute and Dock, whoever calls', async () => {
+it('allows 120 commands per minute and Dock, for all callers together', async () => {
   for (let call = 0; call < 120; call++) await exec('x')
   expect(await outcomeOf(exec('x'))).toBe('rate_limited')
   expect(ran()).toHaveLength(120)

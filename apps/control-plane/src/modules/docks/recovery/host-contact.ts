@@ -62,7 +62,7 @@ export async function markDockReachable(
 }
 
 /**
- * Updates the rows of Docks of which their own host has a later generation, which happens after a database restore: the
+ * Updates the rows of Docks whose own host has a later generation, which happens after a database restore: the
  * host has the newest state. Docks that an operation holds are skipped until it completes.
  */
 export async function catchUpGenerations(

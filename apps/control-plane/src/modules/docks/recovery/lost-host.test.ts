@@ -38,7 +38,7 @@ const orders = async () =>
 /** Marks the Snapshot as copied, as if the copier had made a verified copy. */
 const copied = (snapshotId: string | null) =>
   sql`update snapshots set copied_at = now() where id = ${snapshotId}`.execute(world.db)
-/** Disconnects the host and lets it be silent. */
+/** Disconnects the host and advances the clock until it counts as silent. */
 const vanish = async (ms?: number) => {
   world.host.online = false
   await world.beSilent(ms)

@@ -120,7 +120,7 @@ it('a runtime whose disk cannot be captured now is ended anyway, and captured la
   expect(await open()).toMatchObject([{ thingId: dockId, state: 'held' }])
 })
 
-it('a Dock of which its host has a later generation takes over that generation', async () => {
+it('a Dock whose host has a later generation takes over that generation', async () => {
   const dock = await world.create()
   world.host.sandboxes.set(dock.id, { dockId: dock.id, generation: 7, state: 'running', ip: '10.0.0.7' })
   world.clock.advance(10_000)
@@ -156,7 +156,7 @@ it('a deleted entry is removed by an order, and not quarantined again', async ()
 })
 
 const erase = () => eraseQuarantined(world, { organizationId: world.organizationId })
-/** Simulates a deleted organization, of which only the erasure record is left. */
+/** Simulates a deleted organization, so that only the erasure record is left. */
 const deleteOrganization = (id: string) =>
   sql`insert into erasures (kind, id) values ('organization', ${id})`.execute(world.db)
 const captureOf = (organizationId: string) => {
