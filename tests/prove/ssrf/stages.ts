@@ -32,8 +32,9 @@ const create = async (url: string): Promise<Outcome> => {
   return { isLetThrough: error === null, seen: error ?? 'accepted' }
 }
 
-export const post = (url: string): Promise<PostOutcome> =>
-  postToPublicUrl({ url, headers: { 'content-type': 'application/json' }, body: '{}', deadlineMs })
+export function post(url: string): Promise<PostOutcome> {
+  return postToPublicUrl({ url, headers: { 'content-type': 'application/json' }, body: '{}', deadlineMs })
+}
 
 const deliver = async (url: string): Promise<Outcome> => {
   const { status, error } = await post(url)

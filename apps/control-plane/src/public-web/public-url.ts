@@ -13,7 +13,7 @@ export type PublicUrl = {
   reach: 'public' | 'loopback'
 }
 
-/** A sentence for whoever entered the URL. */
+/** A sentence for the user who entered the URL. */
 export type UrlProblem = { problem: string }
 
 export type UrlRules = {

@@ -1,9 +1,9 @@
 /**
- * Resolves the host of a URL once and checks every address. Whoever connects must use these addresses and not resolve
+ * Resolves the host of a URL once and checks every address. The caller must connect to these addresses and not resolve
  * again, because a name may have other addresses a moment later.
  *
  * Asks the name servers of /etc/resolv.conf through c-ares. `dns.lookup` would run on libuv's four threads, where a few
- * names that do not answer hold up every file that the process reads. The price: /etc/hosts is not read, and search
+ * names without a response hold up every file that the process reads. The price: /etc/hosts is not read, and search
  * domains are not tried. Neither belongs to a public name.
  */
 import { Resolver } from 'node:dns/promises'
