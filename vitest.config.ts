@@ -12,7 +12,7 @@ const database = {
   globalSetup: ['packages/testkit/src/global-setup.ts'],
   testTimeout: 90_000,
   hookTimeout: 120_000,
-  // Vitest itself leaves a processor to nobody: on two it would run one file at a time.
+  // By default Vitest keeps one processor free. On two processors it would run one file at a time.
   maxWorkers: Math.max(2, availableParallelism()),
 }
 
@@ -32,7 +32,7 @@ export default defineConfig({
         },
       },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
-      // Not of script/test: script/prove model-gvisor.
+      // Run by script/prove model-gvisor, not by script/test.
       {
         test: {
           name: 'model-gvisor',
@@ -57,7 +57,7 @@ export default defineConfig({
           name: 'e2e-alone',
           include: ['tests/e2e/alone/*.test.ts'],
           ...realDocks,
-          // Each on servers of its own, which wait more than they work.
+          // Each file starts its own servers, which mostly wait, so two can run at once.
           maxWorkers: 2,
           sequence: { groupOrder: 2 },
         },

@@ -1,4 +1,4 @@
-/** A name server for script/prove ssrf: answers A and AAAA over UDP with what the proof sets, valid for no time. */
+/** A name server for script/prove ssrf: serves the A and AAAA records that the proof sets, with a TTL of 0. */
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIP } from 'node:net'

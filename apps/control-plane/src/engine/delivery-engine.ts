@@ -1,7 +1,7 @@
 /**
  * Sends what a table holds to receivers that may be slow or dead: mails and webhooks. The table's module leases due
- * items and records outcomes. The engine decides when to look, how many items are in flight, and waits for them at the
- * end. An item belongs to a lane, its receiver. A busy lane never delays another.
+ * items and records outcomes. The engine decides when to claim and how many items are in flight, and waits for them
+ * when it stops. An item belongs to a lane, its receiver. A busy lane never delays another.
  */
 import type { Clock, Logger } from '@dock/foundation'
 
@@ -31,7 +31,7 @@ export type DeliveryOptions<Item> = {
   /** How many items are sent at the same time, over all lanes. */
   inFlightMax: number
   laneOf(item: Item): string
-  /** Leases due items, so that nobody else takes them while they are sent. */
+  /** Leases due items, so that no other process takes them while they are sent. */
   claim(request: ClaimRequest): Promise<Claim<Item>>
   /** Sends a claimed item and records the outcome. If it throws, the item is sent again once its lease has expired. */
   deliver(item: Item): Promise<void>

@@ -1,5 +1,5 @@
 /**
- * Sends one POST over a socket that is already connected, and reads the answer as far as Dock needs it. No agent is
+ * Sends one POST over a socket that is already connected, and reads the response as far as Dock needs it. No agent is
  * involved, so there is no pool, no proxy and no redirect.
  */
 import { type ClientRequest, type IncomingMessage, request } from 'node:http'
@@ -17,7 +17,7 @@ export type Outgoing = {
 
 const headerBytesMax = 8 * 1024
 const bodyBytesRead = 1024
-/** For everything before the body, because the parser counts neither informational answers nor the space in headers. */
+/** Limit for everything before the body. The parser counts neither informational responses nor whitespace in headers. */
 const headBytesMax = 16 * 1024
 
 const closedEarly = 'The receiver closed the connection before its answer was complete.'
@@ -55,8 +55,8 @@ const startRequest = (socket: Socket, { url, headers, body }: Outgoing): ClientR
   })
 
 /**
- * Resolves with the final answer once its body has ended or its first KiB has arrived. Rejects with MalformedAnswer if
- * none comes. Leaves the socket for the caller to destroy.
+ * Resolves with the final response once its body has ended or its first KiB has arrived. Rejects with MalformedAnswer if
+ * there is none. Leaves the socket for the caller to destroy.
  */
 export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer> {
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
     let isAnswered = false
     sent.once('socket', () => {
       let bytes = 0
-      // The parser listens first, so after the piece that completes the headers the request is answered.
+      // The parser listens first, so the response is known right after the chunk that completes the headers.
       socket.on('data', (piece: Buffer) => {
         bytes += piece.length
         if (!isAnswered && bytes > headBytesMax) sent.destroy(new MalformedAnswer(notHttp))

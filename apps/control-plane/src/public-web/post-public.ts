@@ -9,7 +9,7 @@ import { checkPublicUrl, type PublicUrl } from './public-url.ts'
 import { type AddressResolver, resolvePublic } from './resolve-public.ts'
 import { readRetryAfter } from './retry-after.ts'
 
-/** Why no answer came. These codes are stored with attempts, so they stay. */
+/** Why there is no response. These codes are stored with attempts, so they must not change. */
 export type PostError =
   | 'address_not_public'
   | 'connect_failed'
@@ -29,7 +29,7 @@ export type PublicPost = {
   /** Host, content-length and connection are set here. */
   headers: Readonly<Record<string, string>>
   body: string | Uint8Array
-  /** For everything from resolving the name to the end of the answer. */
+  /** Timeout for everything from resolving the name to the end of the response. */
   deadlineMs: number
   /** If it aborts, the call rejects with its reason. */
   signal?: AbortSignal | undefined
@@ -66,7 +66,7 @@ const explain = (error: unknown): Failure | undefined => {
 }
 
 /**
- * Posts once and follows no redirect. Resolves with the status of the final answer, or with the reason why there is
+ * Posts once and follows no redirect. Resolves with the status of the final response, or with the reason why there is
  * none, at the latest after `deadlineMs`.
  */
 export async function postToPublicUrl(post: PublicPost): Promise<PostOutcome> {

@@ -1,6 +1,6 @@
 /**
- * Which URLs Dock may send to. The check reads what the WHATWG parser made of the text, and the same parsed URL is
- * sent to, so no other parser can see another host. What a name resolves to is checked by resolve-public.ts.
+ * Decides which URLs Dock may send to. The check and the request use the same parsed URL, so no second parser can see
+ * another host. resolve-public.ts checks the addresses of its name.
  */
 import { isIP } from 'node:net'
 import { isLoopbackAddress, isPublicAddress } from './public-address.ts'
@@ -9,7 +9,7 @@ export type PublicUrl = {
   url: URL
   /** Host of the URL without the brackets of IPv6. */
   host: string
-  /** Where all its addresses must lie. */
+  /** Which addresses the host may have. */
   reach: 'public' | 'loopback'
 }
 
@@ -33,7 +33,7 @@ const hostOf = (url: URL): string => url.hostname.replace(/^\[|\]$/g, '')
 
 const isLoopbackHost = (host: string): boolean => isUnder(host, 'localhost') || isLoopbackAddress(host)
 
-/** The parser drops or converts these, so a reader of the text would see another URL. */
+/** The parser drops or converts these characters, so a user who reads the text would expect another URL. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for
 const misleadingCharacters = /[\s\u0000-\u001f\u007f\\]/
 

@@ -1,4 +1,4 @@
-/** What happens to the addresses that name servers tell. */
+/** Tests how the addresses from name servers are handled. */
 import { forbiddenRanges } from '@dock/testkit/src/public-web/forbidden-addresses.ts'
 import { describe, expect, it, vi } from 'vitest'
 import { postToPublicUrl } from './post-public.ts'

@@ -1,4 +1,4 @@
-/** A receiver of webhooks that a test scripts down to the byte: it sees each request whole and writes what it likes. */
+/** A receiver of webhooks that a test scripts down to the byte: it reads whole requests and writes any bytes. */
 import { readFile } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import { createServer as createTlsServer, type TLSSocket } from 'node:tls'
@@ -30,7 +30,7 @@ const isWhole = (text: string): boolean => {
   return Buffer.byteLength(text) >= end + 4 + Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0)
 }
 
-/** An answer without a body. */
+/** Returns a response without a body. */
 export function answerWith(statusLine: string, ...headers: string[]): (socket: Socket) => void {
   return (socket) =>
     socket.end(`HTTP/1.1 ${statusLine}\r\n${[...headers, 'content-length: 0'].join('\r\n')}\r\n\r\n`)
@@ -43,7 +43,7 @@ export function drip(socket: Socket, text: string): void {
   socket.once('close', () => clearInterval(timer))
 }
 
-/** Starts a receiver on a free port, with TLS if it has a certificate. It answers 204 until told otherwise. */
+/** Starts a receiver on a free port, with TLS if it has a certificate. It responds with 204 until a test sets another response. */
 export async function startReceiver(
   certificate?: Certificate,
   address = '127.0.0.1',

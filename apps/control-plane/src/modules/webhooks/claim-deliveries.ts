@@ -13,7 +13,7 @@ import type { EndpointRow } from './endpoint-store.ts'
 export type ClaimedDelivery = { delivery: DeliveryRow; endpoint: EndpointRow; attemptId: string }
 
 /**
- * How long nobody else takes a claimed delivery, in milliseconds. Longer than a request lasts. If the sender dies, the
+ * How long no other process takes a claimed delivery, in milliseconds. Longer than a request lasts. If the sender dies, the
  * delivery is sent again after this time.
  */
 export const leaseMs = 20_000

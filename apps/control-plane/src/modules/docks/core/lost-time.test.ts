@@ -136,7 +136,7 @@ it('a resume that fails for an unknown reason waits in error, and a forced stop 
   world.host.failures.set('start', ['failed'])
   await restoreAndResume(world)
   expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
-  // No report settles it: what a host does not name may be there all the same.
+  // No report can settle it, because a host may have more than it lists.
   await world.report()
   expect(await dockOf(id)).toMatchObject({ state: 'error', hostId: world.hostId, hasDisk: true })
   await expectNothingDestroyed()
