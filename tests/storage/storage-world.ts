@@ -17,7 +17,7 @@ import { createClient, DockApiError } from '@dock/sdk'
 import { type DatabaseConnection, openDatabase } from '../../apps/control-plane/src/database/database.ts'
 import type { CopyContext } from '../../apps/control-plane/src/modules/copies/copy-context.ts'
 import { defaultCopySettings } from '../../apps/control-plane/src/modules/copies/copy-settings.ts'
-import { verifiedCopy } from '../../apps/control-plane/src/modules/copies/copy-store.ts'
+import { findVerifiedCopy } from '../../apps/control-plane/src/modules/copies/copy-store.ts'
 import { restoreCopy } from '../../apps/control-plane/src/modules/copies/restore-copy.ts'
 import { createEnrolment } from '../../apps/control-plane/src/modules/hosts/index.ts'
 import { openObjectStore } from '../../apps/control-plane/src/object-store/index.ts'
@@ -187,7 +187,7 @@ export async function createStorageWorld(databaseUrl: string, copyTimes: CopyTim
     ...{ admin, client, faults, host, controlPlane, logFile, database },
     objects: join(controlDir, 'objects'),
     restoreToScratch: async (snapshotId) => {
-      const copy = await verifiedCopy(database.db, snapshotId)
+      const copy = await findVerifiedCopy(database.db, snapshotId)
       if (!copy) throw new Error(`Snapshot ${snapshotId} has no verified copy`)
       await restoreCopy(context, copy, 'scratch')
       return pool.captureFile(snapshotId)

@@ -3,7 +3,12 @@ import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
-import { type CopySettings, type CopyTimeName, copySettings, copyTimeNames } from './modules/copies/index.ts'
+import {
+  type CopySettings,
+  type CopyTimeName,
+  copyTimeNames,
+  readCopySettings,
+} from './modules/copies/index.ts'
 import type { GitServers } from './modules/environments/index.ts'
 import { imageCatalog } from './modules/instance/index.ts'
 import type { DeviceFlowSettings } from './modules/keys/index.ts'
@@ -253,7 +258,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     secretKeys: values.DOCK_SECRET_KEYS,
     objectStoreUrl: values.OBJECT_STORE_URL,
     objectReserveBytes: values.DOCK_OBJECTS_RESERVE_MIB * 2 ** 20,
-    copies: copySettings(values),
+    copies: readCopySettings(values),
     redisUrl: values.REDIS_URL,
     trustedProxies: values.DOCK_TRUSTED_PROXIES,
     smtpUrl: values.SMTP_URL,

@@ -7,7 +7,7 @@
  */
 import { StoreFull } from '../../object-store/index.ts'
 import type { CopyContext } from './copy-context.ts'
-import { CopyLost, type DueSnapshot, nextDueSnapshot, oldestUncopiedAt } from './copy-store.ts'
+import { CopyLost, type DueSnapshot, findNextDueSnapshot, findOldestUncopiedAt } from './copy-store.ts'
 import { takeCopy } from './take-copy.ts'
 
 const retryMaxMs = 3_600_000
@@ -101,7 +101,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
       if (now.getTime() < pausedUntil) return
       const except = [...failures].filter(([, { until }]) => until > now.getTime()).map(([id]) => id)
       // Query one at a time: Snapshots later in a list could be deleted while earlier ones are copied.
-      const snapshot = await nextDueSnapshot(db, {
+      const snapshot = await findNextDueSnapshot(db, {
         hosts: gateway.hostsWithBulkLink(),
         now,
         bornBefore: new Date(now.getTime() - settings.ageMs),
@@ -113,7 +113,7 @@ export function createCopier(context: CopyContext, onLost: () => void = () => un
   }
 
   const reportBehind = async (): Promise<void> => {
-    const since = await oldestUncopiedAt(db)
+    const since = await findOldestUncopiedAt(db)
     metrics?.recordDelay(since ? (clock.now().getTime() - since.getTime()) / 1000 : 0)
   }
 

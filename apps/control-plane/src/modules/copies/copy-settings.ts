@@ -32,7 +32,7 @@ export type CopyTimeName = keyof typeof copyTimes
 export const copyTimeNames = Object.keys(copyTimes) as readonly CopyTimeName[]
 
 /** Returns the settings for values in seconds. A missing value means the default. */
-export function copySettings(seconds: Partial<Record<CopyTimeName, number | undefined>>): CopySettings {
+export function readCopySettings(seconds: Partial<Record<CopyTimeName, number | undefined>>): CopySettings {
   return Object.fromEntries(
     copyTimeNames.map((name) => {
       const [key, usual] = copyTimes[name]
@@ -41,4 +41,4 @@ export function copySettings(seconds: Partial<Record<CopyTimeName, number | unde
   ) as CopySettings
 }
 
-export const defaultCopySettings: CopySettings = copySettings({})
+export const defaultCopySettings: CopySettings = readCopySettings({})

@@ -14,7 +14,7 @@ export class CopyLost extends Error {
 }
 
 /** Returns the oldest completed Snapshot on `hosts` that has no verified copy and that no process is copying. */
-export async function nextDueSnapshot(
+export async function findNextDueSnapshot(
   db: Db,
   input: { hosts: readonly string[]; now: Date; bornBefore: Date; except: readonly string[] },
 ): Promise<DueSnapshot | undefined> {
@@ -31,7 +31,7 @@ export async function nextDueSnapshot(
 }
 
 /** Returns the creation time of the oldest completed Snapshot without a copy, or null. */
-export async function oldestUncopiedAt(db: Db): Promise<Date | null> {
+export async function findOldestUncopiedAt(db: Db): Promise<Date | null> {
   return (
     (
       await sql<{ since: Date | null }>`select min(created_at) as since from snapshots
@@ -128,7 +128,7 @@ export async function publishCopy(
 }
 
 /** Returns the verified copy of a Snapshot, or null. */
-export async function verifiedCopy(db: Db, snapshotId: string): Promise<Copy | null> {
+export async function findVerifiedCopy(db: Db, snapshotId: string): Promise<Copy | null> {
   return (
     (
       await sql<Copy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId" from copies
@@ -140,7 +140,7 @@ export async function verifiedCopy(db: Db, snapshotId: string): Promise<Copy | n
 export type IndexedCopy = Copy & { indexParts: number }
 
 /** Returns the verified copy of a Snapshot with the number of parts of its file index, or null. */
-export async function indexedCopy(db: Db, snapshotId: string): Promise<IndexedCopy | null> {
+export async function findIndexedCopy(db: Db, snapshotId: string): Promise<IndexedCopy | null> {
   return (
     (
       await sql<IndexedCopy>`select id, organization_id as "organizationId", snapshot_id as "snapshotId",
@@ -151,7 +151,7 @@ export async function indexedCopy(db: Db, snapshotId: string): Promise<IndexedCo
 }
 
 /** Returns the object keys of a copy's chunks, by chunk name. */
-export async function chunkObjects(db: Db, copy: Copy): Promise<Map<string, string>> {
+export async function listChunkObjects(db: Db, copy: Copy): Promise<Map<string, string>> {
   return new Map(
     (
       await sql<{ name: string; objectKey: string }>`

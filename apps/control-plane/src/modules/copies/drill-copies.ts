@@ -17,8 +17,8 @@ import { ObjectMissing } from '../../object-store/index.ts'
 import { HostRefused, HostUnreachable } from '../hosts/index.ts'
 import { type CopyContext, indexKey, manifestKey } from './copy-context.ts'
 import { ensureCopyKeys } from './copy-keys.ts'
-import { chunkObjects } from './copy-store.ts'
-import { type DrilledCopy, giveUpCapture, nextDrill, recordDamage, recordWhole } from './drill-store.ts'
+import { listChunkObjects } from './copy-store.ts'
+import { type DrilledCopy, findNextDrill, giveUpCapture, recordDamage, recordWhole } from './drill-store.ts'
 
 /** Read rate of a drill. It is low, since no user waits for a drill. */
 const bytesPerSecond = 16 * 2 ** 20
@@ -57,7 +57,7 @@ const badChunks = async (
   keys: CopyKeys,
   manifest: Manifest,
 ): Promise<Map<string, string | undefined>> => {
-  const objects = await chunkObjects(context.db, copy)
+  const objects = await listChunkObjects(context.db, copy)
   const bad = new Map<string, string | undefined>()
   for (const name of new Set(manifest.chunks.map(([, each]) => each))) {
     const key = objects.get(name)
@@ -135,7 +135,7 @@ const drill = async (context: CopyContext, copy: DrilledCopy): Promise<DrillResu
 /** Drills the copy whose last drill is longest ago. Returns null if none is due. */
 export async function drillNext(context: CopyContext): Promise<DrillResult | null> {
   const before = new Date(context.clock.now().getTime() - context.settings.drillAgainMs)
-  const copy = await nextDrill(context.db, before)
+  const copy = await findNextDrill(context.db, before)
   if (!copy) return null
   const result = await drill(context, copy)
   if (result) context.metrics?.recordDrill(result)

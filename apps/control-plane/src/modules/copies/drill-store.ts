@@ -11,7 +11,7 @@ export type DrilledCopy = Copy & {
 }
 
 /** Returns the verified copy whose last drill is longest ago and before `before`, or null. */
-export async function nextDrill(db: Db, before: Date): Promise<DrilledCopy | null> {
+export async function findNextDrill(db: Db, before: Date): Promise<DrilledCopy | null> {
   return (
     (
       await sql<DrilledCopy>`

@@ -3,9 +3,9 @@ export { type CopyContext, type CopyMetrics, copyKeysColumn } from './copy-conte
 export {
   type CopySettings,
   type CopyTimeName,
-  copySettings,
   copyTimeNames,
   defaultCopySettings,
+  readCopySettings,
 } from './copy-settings.ts'
 export { verifiedCopy } from './copy-store.ts'
 export { type CopiesModule, createCopiesModule } from './create-copies-module.ts'

@@ -18,7 +18,7 @@ import type { CaptureFile } from '../hosts/index.ts'
 import { createCopier } from './copier.ts'
 import { type CopyContext, copyKeysColumn, indexKey } from './copy-context.ts'
 import { defaultCopySettings } from './copy-settings.ts'
-import { indexedCopy } from './copy-store.ts'
+import { findIndexedCopy } from './copy-store.ts'
 import { listFiles } from './list-files.ts'
 
 const count = 300_000
@@ -151,7 +151,7 @@ it('a disk with the longest file names, of characters that JSON escapes, is copi
 })
 
 it('lists the files from the host if the index of the copy is damaged', async () => {
-  const copy = (await indexedCopy(context.db, snapshot.id))!
+  const copy = (await findIndexedCopy(context.db, snapshot.id))!
   await context.store.delete(indexKey(copy.organizationId, copy.id, 0))
   async function* tree(): AsyncGenerator<CaptureFile[]> {
     yield [fileOf(1)]

@@ -7,7 +7,7 @@ import { ObjectMissing } from '../../object-store/index.ts'
 import type { CaptureFile } from '../hosts/index.ts'
 import { type CopyContext, indexKey } from './copy-context.ts'
 import { ensureCopyKeys } from './copy-keys.ts'
-import { type IndexedCopy, indexedCopy } from './copy-store.ts'
+import { findIndexedCopy, type IndexedCopy } from './copy-store.ts'
 import { captureHost } from './restore-copy.ts'
 
 async function* readIndex(context: CopyContext, copy: IndexedCopy): AsyncGenerator<CaptureFile[]> {
@@ -47,7 +47,7 @@ export async function listFiles(
   context: CopyContext,
   snapshot: { id: string; hostId: string | null },
 ): Promise<AsyncIterable<CaptureFile[]>> {
-  const copy = await indexedCopy(context.db, snapshot.id)
+  const copy = await findIndexedCopy(context.db, snapshot.id)
   try {
     if (copy) return await withFirstBatchRead(readIndex(context, copy))
   } catch (error) {

@@ -52,7 +52,7 @@ export async function readCopy(
   const keys = await ensureCopyKeys(context, copy.organizationId)
   const key = manifestKey(copy.organizationId, copy.id)
   const manifest = await openManifest(keys, key, await store.get(key))
-  const objects = await chunkObjects(db, copy)
+  const objects = await listChunkObjects(db, copy)
   return { keys: serialiseCopyKeys(keys), manifest, frames: frames(context, manifest.chunks, objects) }
 }
 
@@ -81,7 +81,7 @@ const restoreOnce = (context: CopyContext, place: CapturePlace): Promise<void> =
 const restore = async (context: CopyContext, place: CapturePlace): Promise<void> => {
   const { db, clock } = context
   const { snapshotId, hostId } = place
-  const copy = await verifiedCopy(db, snapshotId)
+  const copy = await findVerifiedCopy(db, snapshotId)
   if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
   await beginRestore(db, place, clock.now())
   try {

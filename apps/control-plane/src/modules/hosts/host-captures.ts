@@ -6,7 +6,7 @@ import type { Clock, Logger } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { type HostGateway, HostUnreachable } from './host-gateway.ts'
-import { unkeptCaptures } from './host-store.ts'
+import { listUnkeptCaptures } from './host-store.ts'
 
 /** Maximum length of a host's list. No honest host keeps more, and this limits the memory that a hostile one can use. */
 export const capturesMax = 500_000
@@ -83,7 +83,7 @@ export async function judgeCaptures(
   for (let at = 0; at < captures.length; at += judgedAtOnce) {
     const some = captures.slice(at, at + judgedAtOnce)
     await reactions.completeReturnedSnapshots(hostId, some)
-    for (const { id, isOver } of await unkeptCaptures(db, hostId, some)) {
+    for (const { id, isOver } of await listUnkeptCaptures(db, hostId, some)) {
       const kind = isOver ? judged.over : judged.unknown
       if (kind.length < outcomesMax) kind.push(id)
     }

@@ -47,7 +47,7 @@ export function saveCaptureOrders(captures: RawBuilder<unknown>, now: Date): Raw
 }
 
 /** Returns up to `limit` orders for the host, oldest first. */
-export async function ordersForHost(db: Db, hostId: string, limit: number): Promise<HostOrder[]> {
+export async function listOrdersForHost(db: Db, hostId: string, limit: number): Promise<HostOrder[]> {
   return (
     await sql<HostOrder>`
       select kind, thing_id as "thingId", generation from host_orders
@@ -59,7 +59,7 @@ export async function ordersForHost(db: Db, hostId: string, limit: number): Prom
 export type OrderedGenerations = { upTo: number; start: number }
 
 /** Returns those of `dockIds` of which the host is ordered to destroy a generation. */
-export async function orderedDocks(
+export async function listOrderedDocks(
   db: Db,
   hostId: string,
   dockIds: readonly string[],
@@ -77,7 +77,7 @@ export async function orderedDocks(
 }
 
 /** Returns true if the order still exists. A restore of the capture to the same host cancels its order. */
-export async function stillOrdered(db: Db, { hostId, kind, thingId }: OrderForHost): Promise<boolean> {
+export async function isStillOrdered(db: Db, { hostId, kind, thingId }: OrderForHost): Promise<boolean> {
   return (
     (
       await sql`select 1 from host_orders

@@ -2,7 +2,7 @@
 import type { HostFacts, Pressure } from '@dock/host-protocol'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { inQuarantine } from './quarantine-store.ts'
+import { isInQuarantine } from './quarantine-store.ts'
 
 export type HostRow = {
   id: string
@@ -208,7 +208,7 @@ export type ExpectedDock = {
 }
 
 /** Returns the Docks of a host, and those in its report that are placed on other hosts. */
-export async function expectedDocks(
+export async function listExpectedDocks(
   db: Db,
   hostId: string,
   reported: readonly string[],
@@ -223,7 +223,7 @@ export async function expectedDocks(
 }
 
 /** Returns the ids that a Dock has or had. A host must not offer these for new Docks. */
-export async function usedDockIds(db: Db, ids: readonly string[]): Promise<Set<string>> {
+export async function findUsedDockIds(db: Db, ids: readonly string[]): Promise<Set<string>> {
   return new Set(
     (
       await sql<{ id: string }>`select n.id::text from unnest(${ids}::uuid[]) as n(id)
@@ -239,7 +239,7 @@ export async function usedDockIds(db: Db, ids: readonly string[]): Promise<Set<s
  * Snapshot failed because its host was lost is not over. If that machine comes back under another id, it holds the only
  * data there is.
  */
-export async function unkeptCaptures(
+export async function listUnkeptCaptures(
   db: Db,
   hostId: string,
   captures: readonly string[],
@@ -255,7 +255,7 @@ export async function unkeptCaptures(
             where r.snapshot_id = s.id and r.host_id = ${hostId})))
         and not exists (select 1 from host_orders o
           where o.host_id = ${hostId} and o.kind = 'capture' and o.thing_id = c.id)
-        and not ${inQuarantine(hostId)}`.execute(db)
+        and not ${isInQuarantine(hostId)}`.execute(db)
   ).rows
 }
 

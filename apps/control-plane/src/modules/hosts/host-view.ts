@@ -3,7 +3,7 @@ import { type DockState, type HostDetail, type HostSummary, ServiceError } from 
 import { isUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
 import { type HostRow, listHostDocks, listHostRows, readHostRow } from './host-store.ts'
-import { quarantinedDocks } from './quarantine-store.ts'
+import { listQuarantinedDocks } from './quarantine-store.ts'
 
 const summary = (host: HostRow): HostSummary => ({
   id: host.id,
@@ -32,7 +32,10 @@ export async function listHosts(db: Db): Promise<HostSummary[]> {
 export async function readHost(db: Db, id: string): Promise<HostDetail> {
   const host = isUuid(id) ? await readHostRow(db, id) : null
   if (!host) throw new ServiceError('host_not_found')
-  const [docks, quarantined] = await Promise.all([listHostDocks(db, host.id), quarantinedDocks(db, host.id)])
+  const [docks, quarantined] = await Promise.all([
+    listHostDocks(db, host.id),
+    listQuarantinedDocks(db, host.id),
+  ])
   const reported = host.orphans.map(({ dockId, state }) => ({ dockId, state }))
   const isReported = new Set(reported.map(({ dockId }) => dockId))
   const fenced = quarantined.map(({ dockId }) => ({ dockId, state: 'quarantined' }))

@@ -11,7 +11,7 @@ import {
   captureIdOf,
   commandGenerationOf,
   forgetFound,
-  foundOnHost,
+  listFound,
   markHeld,
   type Quarantined,
 } from './quarantine-store.ts'
@@ -60,7 +60,7 @@ const keep = async (context: Context, hostId: string, found: Quarantined): Promi
 
 /** Handles every item that the host has reported and not confirmed yet. Idempotent. */
 export async function keepQuarantined(context: Context, hostId: string): Promise<void> {
-  for (const found of await foundOnHost(context.db, hostId, atOnceMax)) await keep(context, hostId, found)
+  for (const found of await listFound(context.db, hostId, atOnceMax)) await keep(context, hostId, found)
   const erased = await eraseQuarantined(context, { onHost: hostId })
   if (erased > 0)
     context.logger.warn({ hostId, erased }, 'removed quarantined items of deleted organizations')

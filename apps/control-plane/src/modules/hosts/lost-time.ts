@@ -99,7 +99,7 @@ export function createLostTime(parts: {
   return {
     compareHost: async (hostId, { remembered = null, captures }) => {
       await lineage.begin()
-      await lineage.look(remembered, `host ${hostId}`)
+      await lineage.compareMark(remembered, `host ${hostId}`)
       if (lineage.epoch() > 0 && !(await isChecked(hostId))) await check(hostId, captures)
       if (!compared.has(hostId)) compared.set(hostId, 0)
     },

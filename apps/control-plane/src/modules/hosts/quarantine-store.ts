@@ -27,7 +27,7 @@ const columns = sql`q.id, q.host_id as "hostId", q.kind, q.thing_id as "thingId"
   q.first_seen_at as "firstSeenAt"`
 
 /** SQL predicate: true if the capture `c.id` is already in quarantine on the host. */
-export function inQuarantine(hostId: string): RawBuilder<boolean> {
+export function isInQuarantine(hostId: string): RawBuilder<boolean> {
   return sql`(exists (select 1 from quarantine q
     where q.host_id = ${hostId} and q.state in ('found', 'held') and q.kind = 'capture' and q.thing_id = c.id)
   or exists (select 1 from quarantine q
@@ -37,7 +37,7 @@ export function inQuarantine(hostId: string): RawBuilder<boolean> {
 export type FoundThing = { kind: 'dock' | 'capture'; thingId: string; generation: number }
 
 /** Adds reported items to the quarantine as `found`. Items that are already there do not change. */
-export async function noteFound(
+export async function insertFound(
   db: Db,
   hostId: string,
   things: readonly FoundThing[],
@@ -75,7 +75,7 @@ export async function quarantineObjects(
 }
 
 /** Returns up to `limit` items that the host has not confirmed yet, oldest first. */
-export async function foundOnHost(db: Db, hostId: string, limit: number): Promise<Quarantined[]> {
+export async function listFound(db: Db, hostId: string, limit: number): Promise<Quarantined[]> {
   return (
     await sql<Quarantined>`select ${columns} from quarantine q where q.host_id = ${hostId} and q.state = 'found'
       order by q.first_seen_at, q.id limit ${limit}`.execute(db)
@@ -114,7 +114,7 @@ export async function forgetFound(db: Db, id: string): Promise<void> {
 }
 
 /** Returns the Docks of a host that are in quarantine. */
-export async function quarantinedDocks(db: Db, hostId: string): Promise<{ dockId: string }[]> {
+export async function listQuarantinedDocks(db: Db, hostId: string): Promise<{ dockId: string }[]> {
   return (
     await sql<{ dockId: string }>`select thing_id as "dockId" from quarantine
       where host_id = ${hostId} and kind = 'dock' and state in ('found', 'held') order by first_seen_at`.execute(

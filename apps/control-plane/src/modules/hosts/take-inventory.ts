@@ -9,12 +9,18 @@ import { unblockOperationsOfHost } from '../../engine/index.ts'
 import type { DockReactions } from './dock-reactions.ts'
 import { judgeCaptures, readCaptures } from './host-captures.ts'
 import { type HostGateway, HostRefused } from './host-gateway.ts'
-import { endHostOrder, type OrderForHost, orderedDocks, ordersForHost, stillOrdered } from './host-orders.ts'
-import { expectedDocks, saveInventory, saveOrphans, usedDockIds } from './host-store.ts'
+import {
+  endHostOrder,
+  isStillOrdered,
+  listOrderedDocks,
+  listOrdersForHost,
+  type OrderForHost,
+} from './host-orders.ts'
+import { findUsedDockIds, listExpectedDocks, saveInventory, saveOrphans } from './host-store.ts'
 import { type InventoryFinding, judgeInventory } from './inventory.ts'
 import { keepQuarantined } from './keep-quarantined.ts'
 import type { LostTime } from './lost-time.ts'
-import { type FoundThing, noteFound } from './quarantine-store.ts'
+import { type FoundThing, insertFound } from './quarantine-store.ts'
 import type { WarmPoolKind, WarmPools } from './warm-pools.ts'
 
 type Inventory = Extract<HostEvent, { type: 'inventory' }>
@@ -45,7 +51,7 @@ export type InventoryParts = {
 /** Returns the reported warm sandboxes whose id no Dock has or had. Only these may become new Docks. */
 export async function listUnused(db: Db, reported: readonly WarmSandbox[]): Promise<WarmSandbox[]> {
   if (reported.length === 0) return []
-  const used = await usedDockIds(
+  const used = await findUsedDockIds(
     db,
     reported.map(({ dockId }) => dockId),
   )
@@ -71,7 +77,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
 
   const carryOut = async (order: OrderForHost): Promise<void> => {
     const { hostId, kind, thingId, generation } = order
-    if (!(await stillOrdered(db, order))) return
+    if (!(await isStillOrdered(db, order))) return
     try {
       if (kind === 'capture') await gateway.destroyCapture(hostId, thingId, 'order')
       else {
@@ -93,7 +99,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
 
   const carryOutOrders = async (hostId: string): Promise<void> => {
     try {
-      for (const order of await ordersForHost(db, hostId, ordersAtOnceMax))
+      for (const order of await listOrdersForHost(db, hostId, ordersAtOnceMax))
         await carryOut({ hostId, ...order })
     } catch (error) {
       logger.warn({ hostId, err: error }, 'orders not carried out; the next inventory repeats them')
@@ -140,8 +146,8 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
     const { rebooted } = await saveInventory(db, { id: hostId, facts, pressure, running, now })
     warmPools.report(hostId, await listUnused(db, event.pool))
     const reported = [...runtimes.map((runtime) => runtime.dockId), ...unidentified]
-    const expected = await expectedDocks(db, hostId, reported)
-    const ordered = await orderedDocks(db, hostId, reported)
+    const expected = await listExpectedDocks(db, hostId, reported)
+    const ordered = await listOrderedDocks(db, hostId, reported)
     const judge = (docks: typeof expected) =>
       judgeInventory({ hostId, runtimes, expected: docks, ordered, unidentified, rebooted, now })
     let findings = judge(expected)
@@ -151,7 +157,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         hostId,
         ahead.map(({ dock, generation, ip }) => ({ dockId: dock.id, generation, ip })),
       )
-      findings = judge(await expectedDocks(db, hostId, reported))
+      findings = judge(await listExpectedDocks(db, hostId, reported))
     }
     const orphans = findings.filter((finding) => finding.kind === 'orphan')
     await saveOrphans(
@@ -174,7 +180,7 @@ export function createInventoryTaker(parts: InventoryParts): InventoryTaker {
         .map(({ dockId, generation }) => ({ kind: 'dock' as const, thingId: dockId, generation })),
       ...unkept.unknown.map((thingId) => ({ kind: 'capture' as const, thingId, generation: 0 })),
     ]
-    await noteFound(db, hostId, unknown, { newId: newUuid, now })
+    await insertFound(db, hostId, unknown, { newId: newUuid, now })
     // If earlier commands to this host are still being sent, the next inventory sends the rest.
     if (!telling.has(hostId)) {
       const kind = facts.images.includes(warmPoolKind.image) ? warmPoolKind : null

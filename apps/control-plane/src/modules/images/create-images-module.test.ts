@@ -236,17 +236,17 @@ it('runs one pass for the reports of many hosts, and one more for later reports'
     },
     [],
   )
-  for (let report = 0; report < 50; report++) counted.look()
+  for (let report = 0; report < 50; report++) counted.checkSoon()
   await counted.run()
   const first = looks
   expect(first).toBeLessThanOrEqual(2)
-  world.clock.advance(looksApartMs)
+  world.clock.advance(checkIntervalMs)
   await counted.run()
   expect(looks - first).toBeGreaterThanOrEqual(1)
   expect(looks - first).toBeLessThanOrEqual(2)
-  for (let report = 0; report < 50; report++) counted.look()
+  for (let report = 0; report < 50; report++) counted.checkSoon()
   await counted.stop()
   const last = looks
-  world.clock.advance(10 * looksApartMs)
+  world.clock.advance(10 * checkIntervalMs)
   expect(looks).toBe(last)
 })

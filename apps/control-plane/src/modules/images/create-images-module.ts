@@ -16,15 +16,15 @@ import {
   beginVersion,
   dropUnneededVersions,
   type HostImages,
-  hostImages,
   type ImageVersion,
+  listHostImages,
   listVersions,
   saveDigest,
 } from './image-store.ts'
 
 const pollEveryMs = 60_000
 /** Minimum time between passes that reports start. Many hosts report every second, and one pass covers all of them. */
-export const looksApartMs = 2_000
+export const checkIntervalMs = 2_000
 const sweepEveryMs = 600_000
 /** How long a version is kept at least, even if nothing needs it. */
 export const versionGraceMs = 3_600_000
@@ -33,7 +33,7 @@ const instanceId = '00000000-0000-0000-0000-000000000000'
 
 export type ImagesModule = {
   /** Call when a host has reported. Starts a pass in the background, at most one per `looksApartMs`. */
-  look(): void
+  checkSoon(): void
   /** Publishes and delivers every missing image. A concurrent call joins the run and causes one more pass. */
   run(): Promise<void>
   /** Delivers an image to a host that lacks it. Throws `base_image_unavailable` if that is not possible. */
@@ -64,7 +64,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
       name: (keys) => gateway.nameImageChunks(hostId, name, keys),
       seal: (keys, wanted) => gateway.sealImageChunks(hostId, name, keys, wanted),
     })
-    const copy = await verifiedCopy(db, id)
+    const copy = await findVerifiedCopy(db, id)
     // Another process is publishing this version.
     if (!copy) return
     const { manifest } = await readCopy(context, copy)
@@ -75,7 +75,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
   }
 
   const deliver = async (hostId: string, { id, name, digest }: ImageVersion): Promise<void> => {
-    const copy = await verifiedCopy(db, id)
+    const copy = await findVerifiedCopy(db, id)
     if (!copy || digest === null) throw new Error(`version ${digest} of image ${name} has no copy`)
     const startedAt = performance.now()
     const { keys, manifest, frames } = await readCopy(context, copy)
@@ -122,7 +122,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
   }
 
   const publishAndDeliver = async (): Promise<void> => {
-    const hosts = await hostImages(db, gateway.hostsWithControlLink())
+    const hosts = await listHostImages(db, gateway.hostsWithControlLink())
     for (const { hostId, name, builtAs } of unpublished(hosts, await listVersions(db)))
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
     const versions = await listVersions(db)
@@ -159,13 +159,13 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
   }
 
   /** Starts a pass now if the last one was long enough ago, and schedules one otherwise. */
-  const look = (): void => {
+  const checkSoon = (): void => {
     if (endPlan || isStopped) return
-    const waitMs = checkedAt + looksApartMs - clock.now().getTime()
+    const waitMs = checkedAt + checkIntervalMs - clock.now().getTime()
     if (waitMs > 0) {
       endPlan = clock.after(waitMs, () => {
         endPlan = undefined
-        look()
+        checkSoon()
       })
       return
     }
@@ -185,7 +185,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
   return {
     run,
     sweep,
-    look,
+    checkSoon,
     ensureImage: async (name, hostId) => {
       const current = currentOf(await listVersions(db), name)
       if (!current) throw new ServiceError('base_image_unavailable')

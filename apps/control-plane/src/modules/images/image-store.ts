@@ -7,7 +7,7 @@ export type ImageVersion = { id: string; name: string; builtAs: string; digest: 
 export type HostImages = { id: string; isBuilder: boolean; versions: Readonly<Record<string, string>> }
 
 /** Returns the online hosts among `hosts`, each with the versions of its images by name. */
-export async function hostImages(db: Db, hosts: readonly string[]): Promise<HostImages[]> {
+export async function listHostImages(db: Db, hosts: readonly string[]): Promise<HostImages[]> {
   return (
     await sql<HostImages>`select id, is_builder as "isBuilder", image_versions as versions
       from hosts

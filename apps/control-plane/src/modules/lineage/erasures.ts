@@ -28,7 +28,7 @@ export async function countErasures(db: Db): Promise<number> {
 }
 
 /** Returns the remembered erasures that this database does not know. */
-export async function unknownErasures(db: Db, erased: readonly Erased[]): Promise<Erased[]> {
+export async function findUnknownErasures(db: Db, erased: readonly Erased[]): Promise<Erased[]> {
   return (
     await sql<Erased>`select e.kind, e.id
       from jsonb_to_recordset(${JSON.stringify(erased)}::jsonb) as e(kind text, id text)

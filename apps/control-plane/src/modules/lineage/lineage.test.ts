@@ -35,8 +35,8 @@ it('begins no new epoch if the database knows the remembered start', async () =>
   await first.advance()
   const remembered = await first.advance()
   const second = await started()
-  expect(await second.look(remembered, 'a host')).toBe(false)
-  expect(await second.look(null, 'a new host')).toBe(false)
+  expect(await second.compareMark(remembered, 'a host')).toBe(false)
+  expect(await second.compareMark(null, 'a new host')).toBe(false)
   expect(second.epoch()).toBe(0)
 })
 
@@ -45,10 +45,9 @@ it('begins one new epoch if the database does not know the remembered start', as
   const remembered = await (await started()).advance()
   await restore(before)
   const second = await started()
-  expect(await Promise.all([second.look(remembered, 'one host'), second.look(remembered, 'two')])).toEqual([
-    true,
-    false,
-  ])
+  expect(
+    await Promise.all([second.compareMark(remembered, 'one host'), second.compareMark(remembered, 'two')]),
+  ).toEqual([true, false])
   expect(second.epoch()).toBe(1)
   expect(second.begunAt()).not.toBeNull()
   expect((await started()).epoch()).toBe(1)
@@ -61,14 +60,14 @@ it('detects by the mark that a backup was taken while the instance ran', async (
   const late = await first.advance()
   await restore(before)
   const second = await started()
-  expect(await second.look(early, 'a host that fell silent before the backup')).toBe(false)
-  expect(await second.look(late, 'a host')).toBe(true)
+  expect(await second.compareMark(early, 'a host that fell silent before the backup')).toBe(false)
+  expect(await second.compareMark(late, 'a host')).toBe(true)
 })
 
 it('begins an epoch above every remembered one', async () => {
   const lineage = await started()
-  expect(await lineage.look({ epoch: 4, startId: newUuid(), mark: 1 }, 'a host')).toBe(true)
+  expect(await lineage.compareMark({ epoch: 4, startId: newUuid(), mark: 1 }, 'a host')).toBe(true)
   expect(lineage.epoch()).toBe(5)
   // A watermark of an earlier epoch begins no new one.
-  expect(await lineage.look({ epoch: 4, startId: newUuid(), mark: 9 }, 'another')).toBe(false)
+  expect(await lineage.compareMark({ epoch: 4, startId: newUuid(), mark: 9 }, 'another')).toBe(false)
 })

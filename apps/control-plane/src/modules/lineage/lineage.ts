@@ -24,7 +24,7 @@ export type Lineage = {
   /** Returns the watermark that {@link Lineage.advance} returned last. */
   current(): Promise<Remembered>
   /** Compares a watermark that `by` remembers. If the database is older, begins a new epoch and returns true. */
-  look(remembered: Remembered | null, by: string): Promise<boolean>
+  compareMark(remembered: Remembered | null, by: string): Promise<boolean>
   /** Returns when the current epoch began. Null for the first epoch, which did not begin with a restore. */
   begunAt(): Date | null
   /** Returns true if an earlier process began the operation. Its host may then know more of it than the database. */
@@ -81,7 +81,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
 
   /** Comparisons run one at a time, so that two hosts with newer watermarks begin one epoch and not two. */
   let looking: Promise<unknown> = Promise.resolve()
-  const lookNow = async (remembered: Remembered, by: string): Promise<boolean> => {
+  const compareNow = async (remembered: Remembered, by: string): Promise<boolean> => {
     await begin()
     if (!(await isUnknown(remembered))) return false
     await beginEpoch(remembered)
@@ -119,9 +119,9 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
       mark = Number(saved.rows[0]?.mark ?? mark)
       return { epoch: state.epoch, startId, mark }
     },
-    look: (remembered, by) => {
+    compareMark: (remembered, by) => {
       if (remembered === null) return Promise.resolve(false)
-      const looked = looking.then(() => lookNow(remembered, by))
+      const looked = looking.then(() => compareNow(remembered, by))
       looking = looked.catch(() => undefined)
       return looked
     },

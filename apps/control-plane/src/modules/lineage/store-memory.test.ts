@@ -68,7 +68,7 @@ const watched = (): { store: ObjectStore; written: string[] } => {
 it('begins no new epoch if the database knows the start that the store remembers', async () => {
   await works(await started())
   const next = await started()
-  await next.memory.look()
+  await next.memory.compareStore()
   await works(next)
   expect(next.lineage.epoch()).toBe(0)
 })
@@ -81,7 +81,7 @@ it('detects a restored database by the store alone, and applies forgotten erasur
   await restore()
 
   const second = await started()
-  await second.memory.look()
+  await second.memory.compareStore()
   expect(second.lineage.epoch()).toBe(1)
   expect(second.erasedAgain).toHaveLength(2)
   expect(second.erasedAgain).toEqual(expect.arrayContaining(gone))
@@ -89,7 +89,7 @@ it('detects a restored database by the store alone, and applies forgotten erasur
 
   await works(second)
   const third = await started()
-  await third.memory.look()
+  await third.memory.compareStore()
   expect([third.lineage.epoch(), third.erasedAgain]).toEqual([1, []])
 })
 
@@ -112,7 +112,7 @@ it('does not wait for an unavailable store, does not write to it, and compares o
   const { store: seen, written } = watched()
   const get: ObjectStore['get'] = (key) => (isAway ? Promise.reject(new Error('away')) : store.get(key))
   const second = await started({ ...seen, get })
-  await second.memory.look()
+  await second.memory.compareStore()
   await expect(works(second)).rejects.toThrow('away')
   expect([second.lineage.epoch(), written]).toEqual([0, []])
   isAway = false
@@ -133,9 +133,9 @@ it('retries a failed erasure at the next start', async () => {
   await works(await started())
   await restore()
   const failing = await started(store, true)
-  await failing.memory.look()
+  await failing.memory.compareStore()
   expect(await known()).toEqual([])
   const next = await started()
-  await next.memory.look()
+  await next.memory.compareStore()
   expect(next.erasedAgain).toHaveLength(2)
 })

@@ -6,7 +6,7 @@ import { type Clock, type Logger, waitAtMost } from '@dock/foundation'
 import * as z from 'zod'
 import type { Db } from '../../database/database.ts'
 import { ObjectMissing, type ObjectStore } from '../../object-store/index.ts'
-import { countErasures, type Erased, listErasures, recordErasures, unknownErasures } from './erasures.ts'
+import { countErasures, type Erased, findUnknownErasures, listErasures, recordErasures } from './erasures.ts'
 import type { Lineage, Remembered } from './lineage.ts'
 
 const markKey = 'instance/mark'
@@ -30,7 +30,7 @@ export type StoreMemory = {
    * Compares the database with the object store. Call it at the start, before hosts receive orders. If the store cannot be
    * read in time, {@link StoreMemory.keep} compares later.
    */
-  look(): Promise<void>
+  compareStore(): Promise<void>
   /** Writes changes to the store. Compares first if no comparison has succeeded yet, so that no record is overwritten. */
   keep(): Promise<void>
   /** Resolves when nothing is being written. */
@@ -61,8 +61,8 @@ export function createStoreMemory(parts: {
   const compare = async (): Promise<void> => {
     const mark = await read(markKey, markObject)
     const erased = await read(erasuresKey, erasuresObject)
-    await lineage.look(mark, 'the object store')
-    const forgotten = await unknownErasures(db, erased ?? [])
+    await lineage.compareMark(mark, 'the object store')
+    const forgotten = await findUnknownErasures(db, erased ?? [])
     // Record the erasures last, so that a failed attempt is repeated.
     await parts.reapplyErasures(forgotten)
     await recordErasures(db, forgotten, clock.now())

@@ -30,7 +30,7 @@ import type { SnapshotContext } from './snapshot-context.ts'
 import {
   findActiveOperation,
   findSnapshotRow,
-  keepersOfSnapshot,
+  listKeepers,
   lockUnusedSnapshot,
   type SnapshotRow,
 } from './snapshot-store.ts'
@@ -123,7 +123,7 @@ export function createSnapshotDeleteSaga(options: {
         do: async (operation) => {
           const { id: operationId, organizationId, targetId } = operation
           const orders: OrderForHost[] = []
-          for (const hostId of await keepersOfSnapshot(db, organizationId, targetId))
+          for (const hostId of await listKeepers(db, organizationId, targetId))
             orders.push(...(await removeCapture(gateway, { id: targetId, hostId }, operationId)))
           operation.data.orders = orders
         },

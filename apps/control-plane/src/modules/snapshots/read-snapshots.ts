@@ -62,6 +62,6 @@ export async function readLatestSnapshot(
   dockId: string,
 ): Promise<Snapshot | null> {
   await requireDock(context, caller, dockId)
-  const row = await latestSnapshotRow(context.db, caller.userId, dockId)
+  const row = await findLatestSnapshotRow(context.db, caller.userId, dockId)
   return row && view(row)
 }

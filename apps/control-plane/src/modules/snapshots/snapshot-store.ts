@@ -64,7 +64,11 @@ export async function findSnapshotRow(db: Db, userId: string, id: string): Promi
 }
 
 /** Returns the latest completed Snapshot of a Dock in one of the person's organizations, or null. */
-export async function latestSnapshotRow(db: Db, userId: string, dockId: string): Promise<SnapshotRow | null> {
+export async function findLatestSnapshotRow(
+  db: Db,
+  userId: string,
+  dockId: string,
+): Promise<SnapshotRow | null> {
   return (
     (
       await sql<SnapshotRow>`select ${columns} from snapshots s
@@ -91,7 +95,7 @@ export async function lockUnusedSnapshot(tx: Db, organizationId: string, id: str
 }
 
 /** Returns the hosts that keep the Snapshot's capture or to which it is being restored. */
-export async function keepersOfSnapshot(db: Db, organizationId: string, id: string): Promise<string[]> {
+export async function listKeepers(db: Db, organizationId: string, id: string): Promise<string[]> {
   return (
     await sql<{ hostId: string }>`
       select k.host_id as "hostId" from snapshots s

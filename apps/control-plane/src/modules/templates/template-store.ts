@@ -70,7 +70,7 @@ export async function wipeTemplates(db: Db): Promise<void> {
 }
 
 /** Returns true if the Environment that a Dock started with gives it connectors. */
-export async function dockHasConnectors(db: Db, dockId: string): Promise<boolean> {
+export async function hasDockConnectors(db: Db, dockId: string): Promise<boolean> {
   return (
     (
       await sql<{ has: boolean }>`select exists (
@@ -99,7 +99,7 @@ export type TemplateSource = {
 }
 
 /** Returns the ready Template of that name in the organization, with its Snapshot, or null. */
-export async function templateForCreate(
+export async function findTemplateForCreate(
   db: Db,
   organizationId: string,
   name: string,

@@ -4,7 +4,7 @@ import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHost } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { unkeptCaptures } from '../../hosts/host-store.ts'
+import { listUnkeptCaptures } from '../../hosts/host-store.ts'
 import { HostRefused } from '../../hosts/index.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
 import { deleteDock, resumeDock, stopDock } from '../index.ts'
@@ -79,8 +79,8 @@ describe('a restore', () => {
     expect(await hostId()).toBe(world.hostId)
     expect(await rows()).toEqual([{ hostId: second, state: 'kept' }])
     for (const host of [world.hostId, second])
-      expect(await unkeptCaptures(world.db, host, [snapshotId])).toEqual([])
-    expect(await unkeptCaptures(world.db, newUuid(), [snapshotId])).toEqual([
+      expect(await listUnkeptCaptures(world.db, host, [snapshotId])).toEqual([])
+    expect(await listUnkeptCaptures(world.db, newUuid(), [snapshotId])).toEqual([
       { id: snapshotId, isOver: true },
     ])
   })

@@ -4,7 +4,7 @@ import { outcomeOf, useTestWorld } from '@dock/testkit/src/docks/each-world.ts'
 import { secondHostOnline } from '@dock/testkit/src/docks/second-host.ts'
 import { sql } from 'kysely'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { unkeptCaptures } from '../../hosts/host-store.ts'
+import { listUnkeptCaptures } from '../../hosts/host-store.ts'
 import { latestSnapshot } from '../core/kept-snapshot.ts'
 import { removeDocks } from '../delete/remove-docks.ts'
 import { declareLost, deleteDock, readDock, resumeDock, stopDock } from '../index.ts'
@@ -53,7 +53,9 @@ describe('a host that is declared lost', () => {
     await declare()
     expect(await statusOf(snapshotId)).toBe('failed')
     const again = await secondHostOnline(world)
-    expect(await unkeptCaptures(world.db, again, [snapshotId])).toEqual([{ id: snapshotId, isOver: false }])
+    expect(await listUnkeptCaptures(world.db, again, [snapshotId])).toEqual([
+      { id: snapshotId, isOver: false },
+    ])
   })
 
   it('must be known and offline', async () => {
