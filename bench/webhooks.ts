@@ -2,7 +2,6 @@
  * script/bench webhooks [PART …]: latency from an event to its receipt, how many deliveries a second the engine sends
  * while no limit is reached, and what 1,000 pending deliveries cost a create from the warm pool.
  */
-
 import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +14,7 @@ import { createDock, deleteDock, run } from '../tests/e2e/support/dock.ts'
 import { signIn } from '../tests/e2e/support/session.ts'
 import { writeEvent } from '../tests/prove/webhooks/write-events.ts'
 import { compare, sample } from './figures.ts'
-import { type BenchServer, print, untilPooled, usualSize, withServer } from './parts/bench-server.ts'
+import { type BenchServer, print, usualSize, waitForWarmSandboxes, withServer } from './parts/bench-server.ts'
 import { untilIdle } from './parts/until-idle.ts'
 
 const setting = { DOCK_ALLOW_INSECURE_WEBHOOKS: 'loopback', DOCK_LIMIT_ORGANIZATIONS: '1000' }
@@ -138,7 +137,7 @@ const benchCreates = (): Promise<void> =>
       const figure = await sample(name, 25, async () => undefined)
       figure.samplesMs.length = 0
       for (let index = 0; index < 25; index++) {
-        await untilPooled(server, 16)
+        await waitForWarmSandboxes(server, 16)
         await untilIdle()
         const begin = performance.now()
         const { id } = await createDock(server, usualSize)

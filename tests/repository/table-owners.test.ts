@@ -15,7 +15,7 @@ const read = (path: string): string => readFileSync(path, 'utf8')
 /** Writes that stay, each with its reason. */
 const exceptions: Readonly<Record<string, string>> = {
   'sealing/rotate-keys.ts':
-    'Seals values anew in the columns that their owners declare as `SealedColumn`, in one way for all of them: it writes the same plaintext again, and only sealing can.',
+    'Seals values again in the columns that their owners declare as `SealedColumn`, in one way for all of them: it writes the same plaintext again, and only sealing can.',
 }
 
 type Owner = { table: string; owner: string }

@@ -58,9 +58,9 @@ export type CompositionOptions = {
   logger: Logger
   authSecret: string
   keyRing: KeyRing
-  /** Takes the place of the gateway to real hosts. */
+  /** Replaces the gateway to real hosts. */
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
-  /** Takes the place of the requests to receivers of webhooks. */
+  /** Replaces the requests to receivers of webhooks. */
   publicWeb?: PublicWeb
 }
 
@@ -124,7 +124,16 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     ...{ db, clock, logger, sealer, ring: options.keyRing, columns: sealedColumns },
   })
   const accounts = createAccountsModule({
-    ...{ db, pool, clock, logger, sealer, rateLimits, secret: authSecret, refusesSecrets },
+    ...{
+      db,
+      connections: options.database.connections,
+      clock,
+      logger,
+      sealer,
+      rateLimits,
+      secret: authSecret,
+      refusesSecrets,
+    },
     ...{ apiUrl: config.apiUrl, appUrl: config.appUrl, signUp: config.signUp, social: config.social },
     isInvited: organizations.isInvited,
     dropKeys: keys.dropKeys,

@@ -97,7 +97,7 @@ export function createDockModules(options: {
   quarantined?(things: number): void
   /** Repeats erasures that a restored database has undone. */
   reapplyErasures?(erased: readonly Erased[]): Promise<void>
-  /** Takes the place of the gateway to real hosts. */
+  /** Replaces the gateway to real hosts. */
   hostGateway?: HostGateway
 }): DockModules {
   const { db, clock, logger, sealer, store, rateLimits, defaultImage, catalog, gitServers } = options
@@ -123,7 +123,7 @@ export function createDockModules(options: {
   const templates = createTemplatesModule({ ...toOperate, limits: options.limits })
   const hosts = createHostsModule({
     ...{ db, clock, logger, gateway, lineage, policy: options.policy },
-    poolKind: {
+    warmPoolKind: {
       image: defaultImage,
       cpus: limits.cpus.default,
       memoryMiB: limits.memoryMiB.default,
@@ -158,11 +158,11 @@ export function createDockModules(options: {
   const reception = hosts.receive({
     reactions: docks.reactions,
     gitConnected: gitDoor.take,
-    reported: images.look,
+    reported: images.checkSoon,
   })
   const fleet = createFleetServer({
     ...{ logger, enrolment: hosts.enrolment, events: reception.events, gateway: fleetGateway },
-    linkedInBulk: copies.noticeHost,
+    onBulkLink: copies.noticeHost,
   })
   return {
     ...{ gateway, fleet, hosts, runner, docks, copies, environments, images, snapshots, templates },

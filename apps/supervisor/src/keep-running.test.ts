@@ -33,13 +33,13 @@ describe('keepRunning', () => {
       runs.at(-1)!.end(1)
       await settle()
       const [delayMs = 0] = clock.pending()
-      await clock.pass(delayMs)
+      await clock.advanceInSteps(delayMs)
       return delayMs
     }
     expect([await endAndRestart(), await endAndRestart(), await endAndRestart()]).toEqual([200, 400, 800])
     expect(kept.failures()).toBe(3)
     expect(kept.pid()).toBe(104)
-    await clock.advance(60_000)
+    await clock.advanceInSteps(60_000)
     expect(await endAndRestart()).toBe(200)
   })
 
@@ -61,7 +61,7 @@ describe('keepRunning', () => {
     runs[0]!.end(1)
     await settle()
     await kept.stop()
-    await clock.pass(60_000)
+    await clock.advanceInSteps(60_000)
     expect(runs).toHaveLength(1)
   })
 })

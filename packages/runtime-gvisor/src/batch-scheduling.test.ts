@@ -7,7 +7,7 @@ let clock: VirtualClock
 let hasSpare: boolean
 let scheduling: BatchScheduling
 /** Lets every timer run out. */
-const pass = (): void => clock.advance(Math.max(0, ...clock.pending()))
+const advance = (): void => clock.advance(Math.max(0, ...clock.pending()))
 beforeEach(() => {
   ;[switches, clock, hasSpare] = [[], createVirtualClock(), true]
   const setBatch = (isBatch: boolean): void => {
@@ -20,7 +20,7 @@ test('a command switches the threads to SCHED_BATCH for a moment, and another co
   scheduling.begin()
   scheduling.begin()
   expect([switches, clock.pending().length]).toEqual([[true], 1])
-  pass()
+  advance()
   expect([switches, clock.pending().length]).toEqual([[true, false], 0])
   scheduling.begin()
   expect(switches).toEqual([true, false, true])

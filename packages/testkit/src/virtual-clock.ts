@@ -5,7 +5,7 @@ export type VirtualClock = Clock & {
   /** Jumps ahead, then runs each timer that became due once: a task of every second runs once in an hour. */
   advance(ms: number): void
   /** Passes through the time: runs timers in order, each with its immediate effects before the next. */
-  pass(ms: number): Promise<void>
+  advanceInSteps(ms: number): Promise<void>
   /** Milliseconds until each timer is due, in the order in which they were set. */
   pending(): readonly number[]
 }
@@ -30,7 +30,7 @@ export function createVirtualClock(startsAt = new Date('2026-01-01T00:00:00.000Z
         timer.callback()
       }
     },
-    pass: async (ms) => {
+    advanceInSteps: async (ms) => {
       const end = now + ms
       for (;;) {
         const due = dueBy(end).sort((a, b) => a.at - b.at)[0]

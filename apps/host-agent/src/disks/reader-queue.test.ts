@@ -13,7 +13,7 @@ test('lets callers above the limit wait, and refuses them if too many wait or th
   first?.()
   const endThird = await third
   const refused = expect(fourth).rejects.toThrow(QueueFull)
-  await clock.advance(1_001)
+  await clock.advanceInSteps(1_001)
   await refused
   endThird()
   expect(await queue.take()).toBeTypeOf('function')

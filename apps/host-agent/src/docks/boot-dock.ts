@@ -2,7 +2,7 @@
 import { newUuid } from '@dock/foundation'
 import type { StartDock, StartedDock } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
-import { bootPreparation } from './boot-preparation.ts'
+import { buildBootScript } from './boot-preparation.ts'
 import { createNote } from './capture-notes.ts'
 import { bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
@@ -110,7 +110,7 @@ export async function bootDock(dock: DockState, command: StartDock): Promise<Sta
       booted,
     } as const
     // The warm pool's disks stay unneeded until a Dock claims them.
-    await Promise.all([dock.save(running), dock.isPooled || disks.markNeeded(dockId)])
+    await Promise.all([dock.save(running), dock.isInWarmPool || disks.markNeeded(dockId)])
     dock.adopt(sandbox, { isNew: true })
     return result
   } catch (error) {

@@ -240,7 +240,7 @@ describe('a Dock that is gone', () => {
     await host.agent.docks.forgetGone()
     expect(host.agent.docks.find(gone)).not.toBeNull()
     const end = host.agent.watch()
-    await host.clock.advance(25 * 3_600_000)
+    await host.clock.advanceInSteps(25 * 3_600_000)
     await expect.poll(() => host.agent.docks.find(gone)).toBeNull()
     expect(host.agent.docks.find(dockId)).not.toBeNull()
     expect(await files()).toBe(1)
@@ -252,7 +252,7 @@ describe('a Dock that is gone', () => {
     await dock().start(startCommand())
     const stop = { ...command(), captureId: newUuid() }
     const stopped = await dock().stop(stop)
-    await host.clock.advance(25 * 3_600_000)
+    await host.clock.advanceInSteps(25 * 3_600_000)
     await host.agent.docks.forgetGone()
     expect(host.agent.docks.find(dockId)).toBeNull()
     expect(await dock().stop(stop)).toEqual(stopped)
@@ -261,7 +261,7 @@ describe('a Dock that is gone', () => {
 
   test('is forgotten sooner if there are very many', async () => {
     const first = await ended()
-    await host.clock.advance(1)
+    await host.clock.advanceInSteps(1)
     for (let count = 0; count < 2_000; count += 50) {
       const more = Array.from({ length: 50 }, () => host.agent.docks.getForCommand(newUuid()))
       await Promise.all(more.map((each) => each.destroy(command())))

@@ -3,7 +3,7 @@
  * never removed for want of a record: the folder of records may be lost, or an older copy.
  */
 import { isUuid } from '@dock/foundation'
-import type { WarmSandbox, RuntimeReport } from '@dock/host-protocol'
+import type { RuntimeReport, WarmSandbox } from '@dock/host-protocol'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { WarmPoolKind } from './boot-for-warm-pool.ts'
 import { Dock } from './dock.ts'

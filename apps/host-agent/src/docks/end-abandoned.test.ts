@@ -36,7 +36,7 @@ test('a new command begins when the abandoned one has ended', async () => {
   const look = host.driver.hold('abandonedExecs')
   await abandon()
   const answer = exec('true')
-  await host.clock.advance(1_000)
+  await host.clock.advanceInSteps(1_000)
   expect(host.driver.executed).toHaveLength(1)
   look()
   await answer
@@ -47,24 +47,24 @@ test('a new command waits only a limited time for the abandoned one to end', asy
   host.driver.hold('abandonedExecs')
   await abandon()
   const answer = exec('true')
-  await host.clock.advance(30_000)
+  await host.clock.advanceInSteps(30_000)
   expect(await answer).toMatchObject({ exitCode: 0 })
 })
 
 test('retries if ending the abandoned command fails', async () => {
   host.driver.failNext('abandonedExecs', new Error('no answer'))
   await abandon()
-  await expect.poll(() => host.clock.advance(1_000).then(() => host.driver.ended)).toHaveLength(1)
+  await expect.poll(() => host.clock.advanceInSteps(1_000).then(() => host.driver.ended)).toHaveLength(1)
 })
 
 test('leaves a sandbox alone while the pool guard freezes it', async () => {
   host.disks.setFree(0)
   await abandon()
   const endWatch = host.agent.watch()
-  await host.clock.advance(60_000)
+  await host.clock.advanceInSteps(60_000)
   expect(host.driver.ended).toEqual([])
   host.disks.setFree(Number.MAX_SAFE_INTEGER)
-  await expect.poll(() => host.clock.advance(1_000).then(() => host.driver.ended)).toHaveLength(1)
+  await expect.poll(() => host.clock.advanceInSteps(1_000).then(() => host.driver.ended)).toHaveLength(1)
   endWatch()
 })
 

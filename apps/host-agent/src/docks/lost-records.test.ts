@@ -33,7 +33,7 @@ const expectKept = async () => {
   expect((await host.residue()).disks).toEqual([dockId])
   expect(host.agent.docks.unidentified()).toEqual([dockId])
   expect(host.agent.docks.reports()).toEqual([])
-  expect(host.agent.docks.pooled()).toEqual([])
+  expect(host.agent.docks.listWarmSandboxes()).toEqual([])
 }
 
 test('without records, Docks are left as they are', async () => {
@@ -107,7 +107,7 @@ test('an older copy takes a Dock for a start that is incomplete', async () => {
 
 test('an older copy takes a Dock for a sandbox of the warm pool', async () => {
   const kind = { image: 'debian-13', cpus: 1, memoryMiB: 512, diskGiB: 2 }
-  await host.agent.docks.bootForPool(dockId, kind, 'dock-one')
+  await host.agent.docks.bootForWarmPool(dockId, kind, 'dock-one')
   await copyRecords()
   await dock().start(startCommand({ newIdentity: false }))
   expect(host.driver.started).toHaveLength(1)

@@ -1,5 +1,6 @@
 /** Recovers one Dock at the agent's start: adopts a sandbox that still runs, and undoes an incomplete start. */
 import { waitAtMost } from '@dock/foundation'
+import { discardWarmSandbox } from './boot-for-warm-pool.ts'
 import type { DockState } from './dock-state.ts'
 import { endAbandoned } from './end-abandoned.ts'
 import { UndoStack } from './undo-stack.ts'
@@ -27,12 +28,12 @@ export async function recoverDock(dock: DockState): Promise<Recovered> {
  */
 const isRecordOutdated = async ({
   dockId,
-  isPooled,
+  isInWarmPool,
   record,
   parts: { disks },
 }: DockState): Promise<boolean> => {
   const isStart = record?.phase === 'starting' && record.spec?.source.kind !== 'own'
-  return (isPooled || isStart) && (await disks.has(dockId)) && !(await disks.isUnneeded(dockId))
+  return (isInWarmPool || isStart) && (await disks.has(dockId)) && !(await disks.isUnneeded(dockId))
 }
 
 /** Ends what the record names and erases the record. The disk stays, as one of which nothing is known. */
@@ -62,7 +63,8 @@ const adoptOrCleanUp = async (dock: DockState): Promise<boolean> => {
       dock.adopt(record.sandbox, { isNew: false })
       // An earlier agent may have ended between the record and the mark.
       if (!dock.isInWarmPool) await disks.markNeeded(dockId)
-      if (!dock.isInWarmPool) dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
+      if (!dock.isInWarmPool)
+        dock.delayUseUntil(waitAtMost(clock, endingMs, endAbandoned(dock, record.sandbox)))
       return true
     }
   }

@@ -27,7 +27,7 @@ describe('a sandbox', () => {
   test('is frozen as long as one cause is left', async () => {
     await freezer.freeze(one, 'warm')
     await freezer.freeze(one, 'idle')
-    await freezer.thaw(one, 'pool')
+    await freezer.thaw(one, 'warm')
     expect(driver.frozen.has(one.dockId)).toBe(true)
     await freezer.thaw(one, 'idle')
     expect(driver.frozen.has(one.dockId)).toBe(false)
@@ -56,7 +56,7 @@ describe('a sandbox', () => {
     await driver.freeze(two)
     const next = new Freezer(driver, logger)
     next.adopt(one, { isNew: false })
-    next.adopt(two, { isNew: false, cause: 'pool' })
+    next.adopt(two, { isNew: false, cause: 'warm' })
     await expect.poll(() => driver.frozen.has(one.dockId)).toBe(false)
     expect(driver.frozen.has(two.dockId)).toBe(true)
   })
@@ -65,7 +65,7 @@ describe('a sandbox', () => {
     driver.kill('one')
     await freezer.freeze(one, 'idle')
     await freezer.thaw(one, 'idle')
-    await freezer.guard(true)
+    await freezer.setGuarding(true)
     expect(driver.frozen.has(two.dockId)).toBe(true)
   })
 
@@ -87,32 +87,32 @@ describe('a sandbox', () => {
     await stop
     expect(driver.frozen.has(one.dockId)).toBe(true)
     await freezer.thaw(one, 'stop')
-    expect([freezer.holds(one), driver.frozen.has(one.dockId)]).toEqual([false, false])
+    expect([freezer.shouldBeFrozen(one), driver.frozen.has(one.dockId)]).toEqual([false, false])
   })
 })
 
 describe('the guard', () => {
   test('freezes every present and later sandbox, in addition to their own causes', async () => {
     await freezer.freeze(one, 'warm')
-    await freezer.guard(true)
+    await freezer.setGuarding(true)
     expect([driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([true, true])
     const late = await driver.start({ ...spec, dockId: 'late', nameserver: '10.0.0.1' })
     freezer.adopt(late, { isNew: true })
     await expect.poll(() => driver.frozen.has(late.dockId)).toBe(true)
     await freezer.thaw(two, 'idle')
     expect(driver.frozen.has(two.dockId)).toBe(true)
-    await freezer.guard(false)
+    await freezer.setGuarding(false)
     expect([one, two, late].map((each) => driver.frozen.has(each.dockId))).toEqual([true, false, false])
   })
   test('retries a sandbox that could not be frozen at its next call', async () => {
     failNextFreeze()
-    await freezer.guard(true)
-    expect([freezer.holds(one), driver.frozen.has(one.dockId), driver.frozen.has(two.dockId)]).toEqual([
-      true,
-      false,
-      true,
-    ])
-    await freezer.guard(true)
+    await freezer.setGuarding(true)
+    expect([
+      freezer.shouldBeFrozen(one),
+      driver.frozen.has(one.dockId),
+      driver.frozen.has(two.dockId),
+    ]).toEqual([true, false, true])
+    await freezer.setGuarding(true)
     expect(driver.frozen.has(one.dockId)).toBe(true)
   })
 })

@@ -1,5 +1,4 @@
 /** The rate limit for connections of a Dock, on a clock that the test controls. */
-
 import { createVirtualClock, type VirtualClock } from '@dock/testkit/src/virtual-clock.ts'
 import { beforeEach, expect, it } from 'vitest'
 import { burst, type ConnectionLimiter, createConnectionLimiter, refillMs } from './connection-limiter.ts'
@@ -22,9 +21,9 @@ it('starts a burst at once, and later connections one by one', async () => {
   takeBurst()
   for (const name of [1, 2, 3]) take(name)
   expect(begun).toEqual([])
-  await clock.advance(refillMs)
+  await clock.advanceInSteps(refillMs)
   expect(begun).toEqual([1])
-  await clock.advance(2 * refillMs)
+  await clock.advanceInSteps(2 * refillMs)
   expect(begun).toEqual([1, 2, 3])
   take(4)
   expect(begun).toEqual([1, 2, 3])
@@ -32,10 +31,10 @@ it('starts a burst at once, and later connections one by one', async () => {
 
 it('refills while nothing waits, up to a burst', async () => {
   takeBurst()
-  await clock.advance(10 * refillMs)
+  await clock.advanceInSteps(10 * refillMs)
   for (let count = 0; count < 12; count++) take(1)
   expect(begun).toHaveLength(10)
-  await clock.advance(10 * burst * refillMs)
+  await clock.advanceInSteps(10 * burst * refillMs)
   begun = []
   for (let count = 0; count < burst + 5; count++) take(1)
   expect(begun).toHaveLength(burst)
@@ -45,10 +44,10 @@ it('skips connections that are gone, and starts none once it is closed', async (
   takeBurst()
   take(1)()
   take(2)
-  await clock.advance(refillMs)
+  await clock.advanceInSteps(refillMs)
   expect(begun).toEqual([2])
   take(3)
   limiter.close()
-  await clock.advance(10 * refillMs)
+  await clock.advanceInSteps(10 * refillMs)
   expect(begun).toEqual([2])
 })

@@ -58,7 +58,7 @@ it('accepts the clones of fifty repositories at once, and makes further connecti
   const ends = [open(), open()].map((socket) => once(socket.resume(), 'close'))
   await expect
     .poll(async () => {
-      await clock.advance(refillMs)
+      await clock.advanceInSteps(refillMs)
       return taken.length
     })
     .toBe(burst + 2)

@@ -91,7 +91,7 @@ it('closes a connection that nobody takes', async () => {
   const { git, socket } = await connection()
   const closed = once(git.resume(), 'close')
   doorOf(dockId)!.take(socket)
-  await host.clock.advance(30_000)
+  await host.clock.advanceInSteps(30_000)
   await closed
   expect(await take(dockId, events[0]!.connectionId)).toBe(404)
 })

@@ -52,13 +52,13 @@ describe('the warm pool', () => {
     const start = host.agent.docks.getForCommand(newUuid()).start(startCommand())
     await expect.poll(async () => (await host.residue()).attached.length).toBe(1)
     host.agent.warmPool.keep(kind)
-    await host.clock.advance(5_000)
+    await host.clock.advanceInSteps(5_000)
     expect((await host.disks.list()).disks).toHaveLength(1)
     release()
     await start
-    await host.clock.advance(99)
+    await host.clock.advanceInSteps(99)
     expect((await host.disks.list()).disks).toHaveLength(1)
-    await host.clock.advance(1)
+    await host.clock.advanceInSteps(1)
     await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
@@ -73,7 +73,7 @@ describe('the warm pool', () => {
       await start
     }
     await bootMeanwhile(() => host.agent.warmPool.keep(kind))
-    await bootMeanwhile(() => host.clock.advance(500))
+    await bootMeanwhile(() => host.clock.advanceInSteps(500))
     await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
@@ -94,7 +94,7 @@ describe('the warm pool', () => {
     await expect.poll(async () => (await host.residue()).disks.length + warmSandboxes().length).toBe(0)
     await expect
       .poll(async () => {
-        await host.clock.advance(1_000)
+        await host.clock.advanceInSteps(1_000)
         return warmSandboxes().length
       })
       .toBe(2)
@@ -113,12 +113,12 @@ describe('the warm pool', () => {
   test('shrinks one by one while disk space is scarce', async () => {
     await filled()
     host.disks.setFree(9 * 1024 ** 3)
-    await host.clock.advance(1_100)
+    await host.clock.advanceInSteps(1_100)
     expect(warmSandboxes()).toHaveLength(1)
-    await host.clock.advance(1_000)
+    await host.clock.advanceInSteps(1_000)
     await expect.poll(async () => (await host.residue()).sandboxes).toEqual([])
     host.disks.setFree(90 * 1024 ** 3)
-    await host.clock.advance(1_000)
+    await host.clock.advanceInSteps(1_000)
     await expect.poll(() => warmSandboxes().length).toBe(2)
   })
 
@@ -157,12 +157,12 @@ describe('a claim', () => {
     const booted = host.driver.started.length
     const [first, second] = warmSandboxes()
     await claim(first!.dockId, first!.hostname)
-    await host.clock.advance(300)
+    await host.clock.advanceInSteps(300)
     expect(host.driver.started).toHaveLength(booted)
     // Half of the warm pool is not enough for the next creates.
     await claim(second!.dockId, second!.hostname)
     await expect.poll(() => host.driver.started.length).toBeGreaterThan(booted)
-    await host.clock.advance(400)
+    await host.clock.advanceInSteps(400)
     await expect.poll(() => warmSandboxes().length).toBe(4)
   })
 

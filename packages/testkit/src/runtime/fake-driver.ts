@@ -35,7 +35,7 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     setUsage: (dockId, usage) => void machine.usages.set(dockId, usage),
     isAlive: machine.isAlive,
     kill: machine.kill,
-    killUnseen: machine.killUnseen,
+    killWithoutNotice: machine.killWithoutNotice,
     outdate: (dockId) => void machine.outdated.add(dockId),
 
     fingerprint: async () => ({ driver: 'fake', version: '1', detail: {} }),

@@ -67,7 +67,7 @@ export type FakeControls = {
   /** Kills the Dock's sandbox, like a crash. */
   kill(dockId: string): void
   /** Kills the Dock's sandbox without notifying an agent, like a crash while no agent runs. */
-  killUnseen(dockId: string): void
+  killWithoutNotice(dockId: string): void
   /** Marks the Dock's sandbox as running on an older release of the runtime. */
   outdate(dockId: string): void
 }
@@ -142,7 +142,7 @@ export function createFakeMachine() {
     kill: (dockId: string): void => {
       for (const key of keysOf(dockId)) forget(key)?.die()
     },
-    killUnseen: (dockId: string): void => {
+    killWithoutNotice: (dockId: string): void => {
       for (const key of keysOf(dockId)) forget(key)
     },
   }

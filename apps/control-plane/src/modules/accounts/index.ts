@@ -12,11 +12,11 @@ export { type AccountsModule, createAccountsModule } from './create-accounts-mod
 export { createPerson } from './create-person.ts'
 export { endSessions } from './end-sessions.ts'
 export { createMember, type Member, type Membership } from './member.ts'
+export { pruneSignIns } from './prune-sign-ins.ts'
+export { retentionEnabled } from './retention-enabled.ts'
 export { listConnections, removeConnection } from './routes/connections.ts'
 export { type AccountContext, readProfile, updateProfile } from './routes/profile.ts'
 export { createReadMe } from './routes/read-me.ts'
-export { pruneSignIns } from './prune-sign-ins.ts'
-export { retentionEnabled } from './retention-enabled.ts'
 export type { AuthenticateSession } from './sign-in/authenticate-session.ts'
 export {
   findGrants,

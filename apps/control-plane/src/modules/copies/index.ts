@@ -7,7 +7,7 @@ export {
   defaultCopySettings,
   readCopySettings,
 } from './copy-settings.ts'
-export { verifiedCopy } from './copy-store.ts'
+export { findVerifiedCopy } from './copy-store.ts'
 export { type CopiesModule, createCopiesModule } from './create-copies-module.ts'
 export { NoCopy, readCopy } from './restore-copy.ts'
 export { sweepCopies } from './sweep-copies.ts'

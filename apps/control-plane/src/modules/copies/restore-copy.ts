@@ -10,8 +10,8 @@ import {
   recordCaptureUse,
 } from '../captures/index.ts'
 import { type CopyContext, manifestKey } from './copy-context.ts'
-import { copyKeys } from './copy-keys.ts'
-import { type Copy, chunkObjects, verifiedCopy } from './copy-store.ts'
+import { ensureCopyKeys } from './copy-keys.ts'
+import { type Copy, findVerifiedCopy, listChunkObjects } from './copy-store.ts'
 
 /** Number of objects that are read ahead while the host writes. */
 const readAhead = 3

@@ -1,5 +1,4 @@
 /** Dependencies and settings that every operation on Docks receives. The composition creates them once. */
-
 import type { Clock, Logger } from '@dock/foundation'
 import { newOperationId } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'

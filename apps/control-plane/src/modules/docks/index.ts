@@ -1,4 +1,4 @@
-/** Public interface of the Docks module: its route handlers, sagas and timers. Nothing else may be imported from outside. */
+/** Public interface of the Docks module: its operations, sagas and timers. Nothing else may be imported from outside. */
 
 export type { DockActivity } from './activity/dock-activity.ts'
 export { branchDock } from './boot/branch-dock.ts'

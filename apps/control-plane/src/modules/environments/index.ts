@@ -8,6 +8,7 @@ export {
 export type { EnvironmentContext } from './environment-context.ts'
 export { environmentSealedColumn, insertDefaultEnvironment } from './environment-store.ts'
 export { cloneUrl, doorPathOf, type GitServers } from './git-servers.ts'
+export { passedRepositories } from './passed-repositories.ts'
 export {
   addRepository,
   removeFile,
@@ -28,4 +29,3 @@ export {
 } from './routes/read-environments.ts'
 export { updateEnvironment } from './routes/update-environment.ts'
 export { upgradeEnvironment } from './routes/upgrade-environment.ts'
-export { passedRepositories } from './passed-repositories.ts'

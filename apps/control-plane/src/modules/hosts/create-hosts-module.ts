@@ -12,7 +12,7 @@ import { createLostTime } from './lost-time.ts'
 import type { PlacementPolicy } from './placement.ts'
 import { countQuarantined } from './quarantine-store.ts'
 import { createStartFailures, type StartFailures } from './start-failures.ts'
-import { createWarmPools, type PoolKind, type WarmPools } from './warm-pools.ts'
+import { createWarmPools, type WarmPoolKind, type WarmPools } from './warm-pools.ts'
 
 /** The dependencies of this module's routes. */
 export type HostsContext = {
@@ -33,7 +33,7 @@ export type HostsModule = {
   context: HostsContext
   enrolment: Enrolment
   /** Where Docks are placed, and what they are started from. */
-  placement: { policy: PlacementPolicy; startFailures: StartFailures; pools: WarmPools }
+  placement: { policy: PlacementPolicy; startFailures: StartFailures; warmPools: WarmPools }
   /** Returns the images that online hosts serve. */
   servedImages(): Promise<string[]>
   /** Removes the quarantined things of a deleted organization. Returns how many are left. */
@@ -51,20 +51,20 @@ export function createHostsModule(needs: {
   gateway: HostGateway
   policy: PlacementPolicy
   /** What Docks of the warm pool are like. */
-  poolKind: PoolKind
+  warmPoolKind: WarmPoolKind
   /** Time without a heartbeat after which a host counts as lost. */
   lostAfterMs: number
   lineage: Pick<LineageModule, 'lineage' | 'erasureMacs' | 'reapplyErasures'>
   /** Called every few seconds with the number of quarantined items. */
   quarantined?: ((things: number) => void) | undefined
 }): HostsModule {
-  const { db, clock, logger, gateway, policy, poolKind, lostAfterMs, quarantined } = needs
+  const { db, clock, logger, gateway, policy, warmPoolKind, lostAfterMs, quarantined } = needs
   const enrolment = createEnrolment({ db, clock })
-  const pools = createWarmPools()
+  const warmPools = createWarmPools()
   return {
     context: { db, clock, enrolment, disconnect: gateway.disconnect },
     enrolment,
-    placement: { policy, startFailures: createStartFailures(clock), pools },
+    placement: { policy, startFailures: createStartFailures(clock), warmPools },
     servedImages: () => servedImages(db),
     removeQuarantined: async (organizationId) => {
       await eraseQuarantined({ db, clock }, { organizationId })
@@ -73,14 +73,14 @@ export function createHostsModule(needs: {
     receive: ({ reactions, gitConnected, reported }) => {
       const lostTime = createLostTime({ db, clock, logger, gateway, reactions, ...needs.lineage })
       const events = createHostEvents({
-        ...{ db, clock, logger, gateway, reactions, pools, poolKind, lostTime, lostAfterMs },
+        ...{ db, clock, logger, gateway, reactions, warmPools, warmPoolKind, lostTime, lostAfterMs },
         ...{ gitConnected, reported },
       })
       const timers = createTimers({
         clock,
         logger,
         tasks: [
-          { name: 'lineage records on hosts', everyMs: 5_000, run: lostTime.tell },
+          { name: 'lineage records on hosts', everyMs: 5_000, run: lostTime.updateHosts },
           {
             name: 'quarantine',
             everyMs: 15_000,

@@ -64,4 +64,4 @@ export {
   type UnknownObjects,
 } from './quarantine-store.ts'
 export type { StartFailures } from './start-failures.ts'
-export type { WarmPoolKind, WarmDock, WarmPools } from './warm-pools.ts'
+export type { WarmDock, WarmPoolKind, WarmPools } from './warm-pools.ts'

@@ -11,7 +11,7 @@ import { openObjectStore } from '../../object-store/index.ts'
 import { createSealer, newRingEntry, parseKeyRing } from '../../sealing/index.ts'
 import { type CopyContext, copyKeysColumn, defaultCopySettings, sweepCopies } from '../copies/index.ts'
 import { markBuilder } from '../hosts/index.ts'
-import { looksApartMs, versionGraceMs } from './create-images-module.ts'
+import { checkIntervalMs, versionGraceMs } from './create-images-module.ts'
 import { createImagesModule, type ImagesModule } from './index.ts'
 
 let database: FreshDatabase

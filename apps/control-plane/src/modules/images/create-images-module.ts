@@ -6,11 +6,10 @@
  * Only hosts that an operator marked as builders publish, and only images of the catalog. Otherwise any host could replace
  * the disk from which everybody's Docks start. Each pass reads the state again and is idempotent.
  */
-
 import { ServiceError } from '@dock/contract'
 import { diskDigest } from '@dock/copy-format'
 import { createTimers } from '../../engine/index.ts'
-import { type CopyContext, readCopy, takeCopy, verifiedCopy } from '../copies/index.ts'
+import { type CopyContext, findVerifiedCopy, readCopy, takeCopy } from '../copies/index.ts'
 import { HostUnreachable, noteImage } from '../hosts/index.ts'
 import {
   beginVersion,
@@ -32,7 +31,7 @@ export const versionGraceMs = 3_600_000
 const instanceId = '00000000-0000-0000-0000-000000000000'
 
 export type ImagesModule = {
-  /** Call when a host has reported. Starts a pass in the background, at most one per `looksApartMs`. */
+  /** Call when a host has reported. Starts a pass in the background, at most one per `checkIntervalMs`. */
   checkSoon(): void
   /** Publishes and delivers every missing image. A concurrent call joins the run and causes one more pass. */
   run(): Promise<void>
@@ -121,7 +120,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     )
   }
 
-  const publishAndDeliver = async (): Promise<void> => {
+  const pass = async (): Promise<void> => {
     const hosts = await listHostImages(db, gateway.hostsWithControlLink())
     for (const { hostId, name, builtAs } of unpublished(hosts, await listVersions(db)))
       await attempt(publish(hostId, name, builtAs), { image: name, hostId })
@@ -144,7 +143,7 @@ export function createImagesModule(context: CopyContext, catalog: readonly strin
     const passes = async (): Promise<void> => {
       while (again && !isStopped) {
         again = false
-        await publishAndDeliver()
+        await pass()
       }
     }
     running ??= passes().finally(() => {

@@ -1,9 +1,6 @@
 /** Public interface of the limits module: what an organization and a user may use of the instance. */
 
 export { createLimitsModule, type LimitsContext, type LimitsModule } from './create-limits-module.ts'
-export { changeOrganizationLimits } from './routes/change-limits.ts'
-export { readOrganizationLimits } from './routes/read-limits.ts'
-export { setLimits } from './routes/set-limits.ts'
 export {
   defaultLimits,
   generousLimits,

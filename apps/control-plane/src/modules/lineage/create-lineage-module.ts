@@ -47,7 +47,7 @@ export function createLineageModule(needs: {
     reapplyErasures,
     start: async () => {
       await lineage.begin()
-      await memory.look()
+      await memory.compareStore()
       timers.start()
     },
     stop: timers.stop,

@@ -100,7 +100,7 @@ export function createStoreMemory(parts: {
   }
 
   return {
-    look: async () => {
+    compareStore: async () => {
       try {
         if ((await waitAtMost(clock, readTimeoutMs, compared())) === 'late')
           throw new Error('the object store did not respond in time')

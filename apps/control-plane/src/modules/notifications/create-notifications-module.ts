@@ -1,7 +1,7 @@
 import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
-import type { InboxContext } from './operations/mark-read.ts'
 import { pruneNotifications } from './prune-notifications.ts'
+import type { InboxContext } from './routes/mark-read.ts'
 
 export type NotificationsModule = { context: InboxContext; start(): void; stop(): void }
 

@@ -2,6 +2,7 @@
 export type { Alert } from './alert.ts'
 export { alertStatement, raiseAlert } from './alert-statement.ts'
 export { createNotificationsModule, type NotificationsModule } from './create-notifications-module.ts'
+export { pruneNotifications } from './prune-notifications.ts'
 export { listNotifications } from './routes/list-notifications.ts'
 export { type InboxContext, markAllNotificationsRead, markNotificationRead } from './routes/mark-read.ts'
 export {

@@ -4,7 +4,7 @@ import { decodePageCursor, encodePageCursor } from '../../database/page-cursor.t
 import type { Caller, Visitor } from '../accounts/index.ts'
 import { requireDock } from '../docks/index.ts'
 import type { SnapshotContext } from './snapshot-context.ts'
-import { latestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
+import { findLatestSnapshotRow, listSnapshotRows, type SnapshotRow } from './snapshot-store.ts'
 
 type PageQuery = { limit: number; cursor?: string | undefined }
 

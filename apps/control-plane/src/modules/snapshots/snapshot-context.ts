@@ -10,7 +10,7 @@ import type { OpenReadings } from './open-readings.ts'
 export type SnapshotContext = {
   db: Db
   clock: Clock
-  gateway: Pick<HostGateway, 'file'>
+  gateway: Pick<HostGateway, 'readCaptureFile'>
   runner: OperationRunner
   rateLimits: RateLimits
   captureHost: CopiesModule['captureHost']

@@ -1,14 +1,14 @@
 import { retentionEnabled } from '../accounts/index.ts'
 import type { LostTimeParts } from '../docks/index.ts'
 import type { HostGateway } from '../hosts/index.ts'
-import type { TemplateGates } from './operations/create-template.ts'
+import type { TemplateGates } from './routes/create-template.ts'
 import type { TemplateContext } from './template-context.ts'
 import { createDeleteTemplateSaga, createSaveTemplateSaga } from './template-saga.ts'
 import {
-  dockHasConnectors,
+  findTemplateForCreate,
+  hasDockConnectors,
   removeTemplates,
   type TemplateSource,
-  templateForCreate,
   wipeTemplates,
 } from './template-store.ts'
 
@@ -38,9 +38,9 @@ export function createTemplatesModule(
     context: { db, clock, runner, limits },
     gates: {
       retentionEnabled: (organizationId) => retentionEnabled(db, organizationId),
-      hasConnectors: (dockId) => dockHasConnectors(db, dockId),
+      hasConnectors: (dockId) => hasDockConnectors(db, dockId),
     },
-    find: (organizationId, name) => templateForCreate(db, organizationId, name),
+    find: (organizationId, name) => findTemplateForCreate(db, organizationId, name),
     wipe: () => wipeTemplates(db),
     removeAll: (organizationId) => removeTemplates(db, organizationId),
   }

@@ -8,8 +8,8 @@ import type { DockRow, VisibleDock } from '../core/dock.ts'
 import {
   type CreateContext,
   findDockOfKey,
-  findVisibleDock,
   findPassing,
+  findVisibleDock,
   readCreateContext,
 } from '../core/dock-store.ts'
 import { marksOf, requireLaunch, requireSecretsAccess } from '../core/environment-gate.ts'
@@ -71,7 +71,7 @@ const planBranch = async (
   if (binding === null) throw new ServiceError('environment_not_found')
   const noEnv = body.noEnv ?? source.noEnv
   requireLaunch(binding, role, noEnv)
-  const marks = marksOf(binding, noEnv, (await passingOfDock(context.db, sourceId)).marks)
+  const marks = marksOf(binding, noEnv, (await findPassing(context.db, sourceId)).marks)
   await requireSameImage(context, source, body.image)
   const disk = await diskOf(context, source)
   const size = {

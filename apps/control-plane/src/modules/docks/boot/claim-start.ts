@@ -88,7 +88,7 @@ const claimAnywhere = async (
 /** Tries to claim Docks of the warm pool. Returns null if a new sandbox must be booted instead. */
 const claimWarm = async (context: DockContext, plan: DockPlan, kind: WarmPoolKind): Promise<Claim | null> => {
   for (let attempt = 0; attempt < warmAttempts; attempt++) {
-    const waiting = context.warmPools.take(kind, context.gateway.linked())
+    const waiting = context.warmPools.take(kind, context.gateway.hostsWithControlLink())
     if (!waiting) return null
     try {
       const claim = await claimNamed(context, plan, waiting.id, waiting)
@@ -143,8 +143,8 @@ const claimNamed = async (
 
 const placementOf = (context: DockContext, { placement }: DockPlan): NewDock['placement'] => ({
   ...placement,
-  linked: context.gateway.linked(),
-  avoid: context.startFailures.recent(),
+  linked: context.gateway.hostsWithControlLink(),
+  avoid: context.startFailures.hostsToAvoid(),
 })
 
 /** Builds the operation that starts the Dock. The claim sets its host. */

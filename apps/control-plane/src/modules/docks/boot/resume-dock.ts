@@ -1,5 +1,4 @@
 /** POST /v1/docks/:id/resume */
-
 import { type ErrorCode, type RouteBody, type RouteResponse, type routes, ServiceError } from '@dock/contract'
 import { waitAtMost } from '@dock/foundation'
 import { sql } from 'kysely'

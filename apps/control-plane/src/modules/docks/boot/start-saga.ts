@@ -162,7 +162,7 @@ export function createStartSagas(options: Options): Saga[] {
       throw error
     }
     if (!isFaultOfHost(error)) throw error
-    startFailures.failed(hostOf(operation))
+    startFailures.recordFailure(hostOf(operation))
     const mayMove = operation.kind === 'create' || operation.kind === 'resume'
     if (!mayMove || data.movedFrom !== undefined) throw error
     if (!(await moveStart(options, operation, data.command.source, clock.now()))) throw error
@@ -173,7 +173,7 @@ export function createStartSagas(options: Options): Saga[] {
     name: 'boot',
     do: async (operation) => {
       const booted = await startOnHost(operation).catch((error: unknown) => startElsewhere(operation, error))
-      startFailures.succeeded(hostOf(operation))
+      startFailures.forgetFailure(hostOf(operation))
       operation.data = { ...operation.data, ...booted }
     },
     undo: async (operation) => {

@@ -12,7 +12,7 @@ export function recordNewSnapshot(
     where id = ${dockId}::uuid and ${given}`
 }
 
-/** SQL that finds the Dock's latest Snapshot anew, if `given` holds, because this statement deletes one of them. */
+/** SQL that recomputes `last_snapshot_at` of the Dock, if `given` holds, without the Snapshot that the statement deletes. */
 export function recordDeletedSnapshot(
   snapshot: { id: string; dockId: string | null; organizationId: string },
   given: RawBuilder<boolean>,
@@ -22,7 +22,7 @@ export function recordDeletedSnapshot(
     where id = ${snapshot.dockId}::uuid and organization_id = ${snapshot.organizationId} and ${given}`
 }
 
-/** Finds the latest Snapshot of Docks anew, because Snapshots of theirs changed. `now`: the Docks count as updated. */
+/** Recomputes `last_snapshot_at` after the Docks' Snapshots have changed. With `now`, the Docks count as updated. */
 export async function updateLastSnapshotAt(tx: Tx, dockIds: readonly string[], now?: Date): Promise<void> {
   await sql`update docks d set last_snapshot_at = (select max(s.created_at) from snapshots s
       where s.dock_id = d.id and s.status = 'completed'), updated_at = coalesce(${now ?? null}, updated_at)
