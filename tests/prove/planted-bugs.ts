@@ -1,64 +1,12 @@
 /**
- * script/prove planted-bugs: tests the tests. Five known bugs are planted, one at a time, into a copy of the source
+ * script/prove planted-bugs: tests the tests. Known bugs are planted, one at a time, into a copy of the source
  * made of hard links. The test named with each bug must fail. Without a bug, the tests must pass on the copy.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-type Catcher = { project: string; file: string; test: string }
-type Bug = { title: string; file: string; right: string; wrong: string; caughtBy: Catcher }
-
-const docks = 'apps/control-plane/src/modules/docks'
-const model: Catcher = {
-  project: 'model',
-  file: 'tests/model/dock-model.test.ts',
-  test: 'is what the model says, after every step',
-}
-
-const bugs: readonly Bug[] = [
-  {
-    title: 'a host accepts an old generation',
-    file: 'apps/host-agent/src/docks/dock.ts',
-    right: 'if (record && generation < record.generation) {',
-    wrong: 'if (record && generation < 0) {',
-    caughtBy: {
-      project: 'unit',
-      file: 'apps/host-agent/src/docks/docks.test.ts',
-      test: 'is refused when its generation is old, or was destroyed already',
-    },
-  },
-  {
-    title: 'a Snapshot is completed before its capture exists',
-    file: `${docks}/stop/stop-dock.ts`,
-    right: "organization_id, 'saving', runtime",
-    wrong: "organization_id, 'completed', runtime",
-    caughtBy: model,
-  },
-  {
-    title: 'a row of the outbox is dropped',
-    file: `${docks}/core/dock-commit.ts`,
-    right: '...(change.event\n',
-    wrong: "...(change.event && change.event !== 'dock.hydrated'\n",
-    caughtBy: model,
-  },
-  {
-    title: 'an expired lease is ignored',
-    file: 'apps/control-plane/src/engine/operation-store.ts',
-    right: 'lease_until is null or lease_until <',
-    wrong: "lease_until is null or lease_until + interval '1 year' <",
-    caughtBy: model,
-  },
-  {
-    title: 'one query forgets the tenant',
-    file: `${docks}/core/dock-store.ts`,
-    right:
-      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id =',
-    wrong:
-      'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id is not null or m.user_id =',
-    caughtBy: model,
-  },
-]
+import { plantedBugs as bugs, type Catcher } from './planted/bugs.ts'
 
 const root = join(import.meta.dirname, '../..')
 
