@@ -14,8 +14,8 @@ const model: Catcher = {
 export const plantedBugs: readonly Bug[] = [
   {
     title: 'a host accepts an old generation',
-    file: 'apps/host-agent/src/docks/dock-state.ts',
-    right: 'if (generation < current) {',
+    file: 'apps/host-agent/src/docks/dock.ts',
+    right: 'if (generation < newest) {',
     wrong: 'if (generation < 0) {',
     caughtBy: {
       project: 'unit',
