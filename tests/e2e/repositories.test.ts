@@ -140,7 +140,7 @@ it('becomes ready even if a clone fails, and reports which and why, without a to
   )
   expect(dock).toMatchObject({ state: 'ready', setupStatus: 'failed' })
   expect(dock.setupError).toContain('acme/hidden could not be cloned: ')
-  expect(dock.setupError).toContain('remote: acme/hidden needs a sign-in')
+  expect(dock.setupError).toContain('remote: acme/hidden requires a sign-in')
   expect(dock.setupError).not.toContain('canary-')
   expect(await run(server, dock.id, 'ls ~/work; ls ~')).toBe('tool\nwork\n')
 })
