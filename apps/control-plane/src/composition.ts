@@ -17,7 +17,7 @@ import type { Handlers } from './http/handler.ts'
 import { createMetrics, type Metrics } from './http/metrics.ts'
 import { bindAllRoutes } from './http/routes/all-routes.ts'
 import type { ConnectionHandlers } from './http/serve.ts'
-import { createMail } from './mail/create-mail.ts'
+import { createMail } from './mail/index.ts'
 import { type AccessSignals, createAccountsModule } from './modules/accounts/index.ts'
 import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
@@ -103,9 +103,13 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     reapplyErasures: (erased) => closure.reapplyErasures(erased),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
   })
+  const notifications = createNotificationsModule({
+    ...{ db, clock, logger, apiUrl: config.apiUrl, secret: authSecret },
+  })
   const mail = createMail({
     ...{ db, clock, logger, smtpUrl: config.smtpUrl, mailFrom: config.mailFrom, appUrl: config.appUrl },
     folder: join(config.controlDir, 'outbox'),
+    unsubscribeLink: notifications.unsubscribing.linkOf,
   })
   const limits = createLimitsModule({ db, defaults: config.limits.organization })
   const organizations = createOrganizationsModule({
@@ -113,7 +117,11 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     organizationsPerPerson: config.limits.organizationsPerPerson,
     // The order matters: a Template holds its Dock, a Dock its Snapshots, a Snapshot its objects. Records and counters
     // are removed last, once everything that they describe is gone.
-    things: [...docks.things, { name: 'counters', remove: limits.removeCounters }],
+    things: [
+      ...docks.things,
+      { name: 'mails', remove: mail.removeAbout },
+      { name: 'counters', remove: limits.removeCounters },
+    ],
   })
   const webhooks = createWebhooksModule({
     ...{ db, clock, logger, sealer, rateLimits },
@@ -145,7 +153,6 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     wakeRemoval: organizations.removal.wake,
     forgetMails: mail.transport.forget,
   })
-  const notifications = createNotificationsModule({ db, clock, logger })
   const instance = createInstanceModule({
     defaultImage: config.defaultImage,
     servedImages: docks.hosts.servedImages,
@@ -158,7 +165,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       ports: config.portsDomain && { domain: config.portsDomain.domain },
       authProviders: ['credential', ...Object.keys(config.social)],
     },
-    contact: { db, clock, transport: mail.transport, rateLimits, recipient: config.contactEmail },
+    contact: {
+      ...{ db, clock, rateLimits, recipient: config.contactEmail },
+      ...{ transport: mail.transport, instance: mail.instance },
+    },
   })
   const hosts = docks.gateway
   const { activity } = docks.docks
@@ -205,6 +215,8 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     cookieName: accounts.cookieName,
     trustedProxies: config.trustedProxies,
     signIn: accounts.signIn.handle,
+    unsubscribing: notifications.unsubscribing,
+    instanceName: mail.instance.name,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
     checkHealth: async () => {

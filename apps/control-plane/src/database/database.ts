@@ -6,6 +6,7 @@ import type { AccountTables } from './tables/accounts.ts'
 import type { ConnectionTables } from './tables/connections.ts'
 import type { DockTables } from './tables/docks.ts'
 import type { KeyTables } from './tables/keys.ts'
+import type { MailTables } from './tables/mail.ts'
 import type { NotificationTables } from './tables/notifications.ts'
 import type { OrganizationTables } from './tables/organizations.ts'
 import type { SealingTables } from './tables/sealing.ts'
@@ -15,6 +16,7 @@ import type { WebhookTables } from './tables/webhooks.ts'
 export type Database = AccountTables &
   ConnectionTables &
   DockTables &
+  MailTables &
   NotificationTables &
   SealingTables &
   OrganizationTables &

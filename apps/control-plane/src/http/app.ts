@@ -13,8 +13,9 @@ import { type HttpEnvironment, observeRequests } from './request-context.ts'
 import { isFromRoot } from './root-socket.ts'
 import { securityHeaders } from './security-headers.ts'
 import { stripHeadBody } from './strip-head-body.ts'
+import { addUnsubscribePages, type UnsubscribePagesOptions } from './unsubscribe-pages.ts'
 
-export type HttpOptions = {
+export type HttpOptions = UnsubscribePagesOptions & {
   handlers: Handlers
   gate: Gate
   logger: Logger
@@ -89,6 +90,8 @@ export function createHttpApp(options: HttpOptions): HttpApp {
     if (!isFromRoot(context.env?.incoming)) throw new ServiceError('not_found')
     return success({ joinToken: await options.issueJoinToken() }, 201, true)
   })
+
+  addUnsubscribePages(app, options)
 
   let document: string | undefined
   app.get('/openapi.json', (context) => {

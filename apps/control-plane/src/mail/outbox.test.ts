@@ -4,12 +4,11 @@ import { join } from 'node:path'
 import { createLogger, systemClock } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createFileTransport } from './mail-transport.ts'
-import { createMailer, saveMail } from './outbox.ts'
-import { pruneMails } from './prune-mails.ts'
+import { createFileTransport, createMailer, instanceOf, pruneMails, saveMail } from './index.ts'
 
 let server: TestControlPlane
 let folder: string
+const sender = { name: 'Dock', address: 'dock@example.test' }
 beforeEach(async () => {
   server = await startTestControlPlane({ environment: { DOCK_SIGNUP: 'open' } })
   folder = await mkdtemp(join(tmpdir(), 'dock-mail-'))
@@ -59,37 +58,40 @@ it('keeps a mail that could not be sent, with the reason, and retries it later',
   const logger = createLogger('test')
   logger.level = 'silent'
   await server.controlPlane.stop()
-  await saveMail(db, { recipient: 'a@example.test', subject: 'S', body: 'B', linkPath: '/docks/1' })
+  const link = { label: 'Open', to: '/docks/1' }
+  await saveMail(db, { recipient: 'a@example.test', title: 'S', body: 'B', link })
+  const shared = {
+    ...{ db, clock: systemClock, logger },
+    instance: instanceOf('https://app.example.test'),
+    unsubscribeLink: () => ({ url: 'https://example.test/u', when: 'a disk is full' }),
+  }
   const failing = createMailer({
-    db,
-    clock: systemClock,
-    logger,
-    appUrl: 'https://app.example.test',
+    ...shared,
     transport: {
       delivery: 'smtp',
+      connections: 4,
       send: () => Promise.reject(new Error('no route')),
       forget: async () => undefined,
+      close: () => undefined,
     },
   })
   failing.start()
+  await vi.waitFor(async () => {
+    const rows = await db.selectFrom('outbox_mails').select('error').execute()
+    expect(rows).toEqual([{ error: 'no route' }])
+  })
   await failing.stop()
   const after = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
   expect(after).toMatchObject({ attempts: 1, sent_at: null, error: 'no route' })
   expect(after.next_attempt_at.getTime()).toBeGreaterThan(Date.now())
 
   await db.updateTable('outbox_mails').set({ next_attempt_at: new Date() }).execute()
-  const working = createMailer({
-    db,
-    clock: systemClock,
-    logger,
-    appUrl: 'https://app.example.test',
-    transport: createFileTransport(folder, 'dock@example.test'),
-  })
+  const working = createMailer({ ...shared, transport: createFileTransport(folder, sender) })
   working.start()
+  await expect.poll(() => readdir(folder)).toEqual([`${after.id}.eml`])
   await working.stop()
-  expect(await readdir(folder)).toEqual([`${after.id}.eml`])
   expect(await readFile(join(folder, `${after.id}.eml`), 'utf8')).toContain(
-    'B\n\nhttps://app.example.test/docks/1',
+    'B\n\nOpen:\nhttps://app.example.test/docks/1',
   )
   const sent = await db.selectFrom('outbox_mails').selectAll().executeTakeFirstOrThrow()
   expect(sent.sent_at).not.toBeNull()
@@ -99,14 +101,14 @@ it('keeps a mail that could not be sent, with the reason, and retries it later',
 it('prunes old mails with their files, and keeps newer ones', async () => {
   const { db } = server.database
   await server.controlPlane.stop()
-  const transport = createFileTransport(folder, 'dock@example.test')
+  const transport = createFileTransport(folder, sender)
   const send = async (createdAt: string): Promise<string> => {
     const { id } = await db
       .insertInto('outbox_mails')
       .values({ recipient: 'a@example.test', subject: 'S', body: '', created_at: new Date(createdAt) })
       .returning('id')
       .executeTakeFirstOrThrow()
-    await transport.send({ id, recipient: 'a@example.test', subject: 'S', body: 'B' })
+    await transport.send({ id, recipient: 'a@example.test', subject: 'S', text: 'T', html: 'H' })
     return id
   }
   await send('2026-01-01T00:00:00Z')

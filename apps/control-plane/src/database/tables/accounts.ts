@@ -132,20 +132,6 @@ export type ApiKeysTable = {
   created_at: Timestamp
 }
 
-export type OutboxMailsTable = {
-  id: Generated<string>
-  recipient: string
-  subject: string
-  body: string
-  /** Path of a page of the app. The mail ends with a link to it. */
-  link_path: string | null
-  attempts: Generated<number>
-  next_attempt_at: Timestamp
-  sent_at: NullableTimestamp
-  error: string | null
-  created_at: Timestamp
-}
-
 export type AccountTables = {
   users: UsersTable
   sessions: SessionsTable
@@ -157,5 +143,4 @@ export type AccountTables = {
   environments: EnvironmentsTable
   environment_versions: EnvironmentVersionsTable
   api_keys: ApiKeysTable
-  outbox_mails: OutboxMailsTable
 }

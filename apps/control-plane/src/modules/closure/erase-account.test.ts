@@ -8,7 +8,7 @@ import {
 } from '@dock/testkit/src/closure/closure-world.ts'
 import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createFileTransport } from '../../mail/mail-transport.ts'
+import { createFileTransport } from '../../mail/index.ts'
 import { purgeAccounts } from './purge-accounts.ts'
 
 let world: ClosureWorld
@@ -125,9 +125,15 @@ it('leaves no data of the person in tables and mails, and deletes organizations 
     .values({ recipient: 'Ada@example.test', subject: 'Lovelace', body: '', sent_at: new Date() })
     .returning('id')
     .executeTakeFirstOrThrow()
-  const transport = createFileTransport(folder, 'dock@example.test')
-  await transport.send({ id, recipient: ada.email, subject: 'Lovelace', body: 'Lovelace' })
-  await transport.send({ id: newUuid(), recipient: 'bob@example.test', subject: 'S', body: 'For Bob' })
+  const transport = createFileTransport(folder, { name: 'Dock', address: 'dock@example.test' })
+  await transport.send({ id, recipient: ada.email, subject: 'Lovelace', text: 'Lovelace', html: '' })
+  await transport.send({
+    id: newUuid(),
+    recipient: 'bob@example.test',
+    subject: 'S',
+    text: 'For Bob',
+    html: '',
+  })
   for (const trace of ['lovelace', 'ada@example.test', '203.0.113.7', 'countess'])
     expect([trace, (await everything()).toLowerCase().includes(trace)]).toEqual([trace, true])
 

@@ -3,7 +3,7 @@
  * the session that requested the erasure lives, a row without personal data replaces it. That session then receives 410.
  */
 import type { Tx } from '../../database/database.ts'
-import { deleteMailsTo } from '../../mail/outbox.ts'
+import { deleteMailsTo } from '../../mail/index.ts'
 import { deleteVerificationsOf, replaceErasedUser } from '../accounts/index.ts'
 import { orderStops } from '../docks/index.ts'
 import { recordErasure } from '../lineage/index.ts'
@@ -29,7 +29,7 @@ export async function erasePerson(
   for (const { id, others } of organizations) if (others === 0) await markOrganizationDeleted(tx, id, now)
   // Closing the account has ordered these stops already.
   if (!person.closedAt) await orderStops(tx, person.id, now)
-  const mailIds = await deleteMailsTo(tx, person.email)
+  const mailIds = await deleteMailsTo(tx, person)
   await deleteVerificationsOf(tx, person)
   await deleteInvitationsTo(tx, person.email)
   await replaceErasedUser(tx, person.id, last, now)

@@ -7,8 +7,7 @@ import { type Clock, systemClock } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
 import { SMTPServer } from 'smtp-server'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { createFileTransport } from '../../mail/mail-transport.ts'
-import { pruneMails } from '../../mail/prune-mails.ts'
+import { createFileTransport, pruneMails } from '../../mail/index.ts'
 
 let mailHost: SMTPServer
 let received: { recipients: string[]; content: string }[]
@@ -85,7 +84,7 @@ it('is deleted from the file outbox after the same time as other mails', async (
   const outbox = join(server.config.controlDir, 'outbox')
   expect((await send()).status).toBe(200)
   expect(await readdir(outbox)).toHaveLength(1)
-  const transport = createFileTransport(outbox, 'dock@example.test')
+  const transport = createFileTransport(outbox, { name: 'Dock', address: 'dock@example.test' })
   const inDays = (days: number): Clock => ({
     ...systemClock,
     now: () => new Date(Date.now() + days * 24 * 3_600_000),

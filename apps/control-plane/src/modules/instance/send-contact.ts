@@ -2,8 +2,7 @@
 import { ServiceError } from '@dock/contract'
 import { type Clock, newUuid } from '@dock/foundation'
 import type { Db } from '../../database/database.ts'
-import type { MailTransport } from '../../mail/mail-transport.ts'
-import { recordSentMail } from '../../mail/outbox.ts'
+import { type Instance, type MailTransport, recordContactMail, renderMail } from '../../mail/index.ts'
 import type { RateLimits } from '../../rate-limits/rate-limits.ts'
 
 export type ContactContext = {
@@ -11,6 +10,7 @@ export type ContactContext = {
   clock: Clock
   transport: MailTransport
   rateLimits: RateLimits
+  instance: Instance
   /** Mail address of the operator. */
   recipient: string
 }
@@ -33,11 +33,21 @@ export async function sendContact(
   const { name, email, company, topic } = message
   const from = `${name} <${email}>${company === undefined ? '' : `, ${company}`}`
   const mail = { id: newUuid(), recipient: context.recipient, subject: `Contact: ${topic}` }
-  await recordSentMail(context.db, mail, context.clock.now())
+  await recordContactMail(context.db, mail, context.clock.now())
   try {
     await context.transport.send({
       ...mail,
-      body: `${from}\n\n${message.message}\n`,
+      ...renderMail(
+        {
+          subject: mail.subject,
+          body: `From ${from}\n\n${message.message}`,
+          link: `mailto:${email}`,
+          link_label: `Reply to ${name}`,
+          organization_name: null,
+          gathered: null,
+        },
+        context.instance,
+      ),
       replyTo: email,
     })
   } catch (error) {

@@ -4,8 +4,8 @@
  */
 import { type RawBuilder, sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
-import { insertMails } from '../../mail/outbox.ts'
-import { type Alert, alertLinkPath, mailedByDefault } from './alert.ts'
+import { insertAlertMails } from '../../mail/index.ts'
+import { type Alert, alertLink, alertsLink, mailedByDefault } from './alert.ts'
 
 /**
  * Returns the CTEs `alerted as (…), alert_mails as (…)`, to be passed as `also` of a Dock's change. The alert is raised if
@@ -13,6 +13,19 @@ import { type Alert, alertLinkPath, mailedByDefault } from './alert.ts'
  * has disabled the type gets no alert. Closed accounts and unverified addresses get no mail.
  */
 export function alertStatement(alert: Alert, when: RawBuilder<boolean>): RawBuilder<unknown> {
+  const mail = {
+    type: alert.type,
+    title: alert.title,
+    body: alert.body,
+    link: alertLink(alert.dockId),
+    organizationId: alert.organizationId,
+    at: alert.at,
+    ...(alert.shared ? { shared: { ...alert.shared, link: alertsLink } } : {}),
+  }
+  const recipients = sql`select a.user_id, u.email from alerted a join users u on u.id = a.user_id
+    left join personal_alert_settings p on p.user_id = a.user_id and p.type = ${alert.type}::text
+    where u.email_verified and u.closed_at is null
+      and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean)`
   return sql`
   alerted as (
     insert into notifications (user_id, organization_id, event_id, type, title, body, dock_id, occurred_at)
@@ -24,13 +37,7 @@ export function alertStatement(alert: Alert, when: RawBuilder<boolean>): RawBuil
         where s.organization_id = m.organization_id and s.type = ${alert.type}::text and not s.enabled)
     on conflict on constraint notifications_event do nothing
     returning user_id),
-  alert_mails as (${insertMails(sql`
-    select u.email as recipient, ${alert.title}::text as subject, ${alert.body}::text as body,
-      ${alertLinkPath(alert.dockId)}::text as link_path
-    from alerted a join users u on u.id = a.user_id
-    left join personal_alert_settings p on p.user_id = a.user_id and p.type = ${alert.type}::text
-    where u.email_verified and u.closed_at is null
-      and coalesce(p.email_enabled, ${mailedByDefault[alert.type]}::boolean)`)})`
+  alert_mails as (${insertAlertMails(mail, recipients)})`
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Alerts to users: who receives them, and which are mailed by default. */
 import type { AlertType } from '@dock/contract'
+import type { MailLink } from '../../mail/index.ts'
 
 export type Alert = {
   type: AlertType
@@ -10,6 +11,15 @@ export type Alert = {
   at: Date
   /** Identifies the event. Raising an alert again with the same id has no effect. */
   eventId: string
+  /** Alerts of the same type and cause share a mail. The inbox has an entry for each. */
+  shared?: {
+    cause: string
+    /** What this alert is about, for the list in the mail. */
+    item: string
+    /** What the mail says if it has several items. `{count}` in the title stands for their number. */
+    title: string
+    body: string
+  }
 }
 
 /** Alerts that need action are mailed by default. The others only appear in the inbox. */
@@ -22,6 +32,16 @@ export const mailedByDefault = {
   held_after_loss: true,
 } as const satisfies Record<AlertType, boolean>
 
+/** Completes "You get this mail because you want to know when", for the mails about a type of alert. */
+export const alertOccasion = {
+  stopped_responding: 'a Dock stops responding',
+  stop_refused: 'a Dock could not be stopped',
+  disk_warning: 'the disk of a Dock is nearly full',
+  disk_full: 'the disk of a Dock is full',
+  auto_recovered: 'a Dock was restarted',
+  held_after_loss: 'a Dock ended and is not restarted',
+} as const satisfies Record<AlertType, string>
+
 /** All members of the Dock's organization receive alerts. */
 export const alertAudience = 'members'
 
@@ -29,3 +49,9 @@ export const alertAudience = 'members'
 export function alertLinkPath(dockId: string): string {
   return `/docks/${dockId}`
 }
+
+/** The link of a mail about one alert, and of a mail about several. */
+export function alertLink(dockId: string): MailLink {
+  return { label: 'Open the Dock', to: alertLinkPath(dockId) }
+}
+export const alertsLink: MailLink = { label: 'Open your Docks', to: '/docks' }

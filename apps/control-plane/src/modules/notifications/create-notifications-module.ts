@@ -2,12 +2,25 @@ import type { Logger } from '@dock/foundation'
 import { createTimers } from '../../engine/index.ts'
 import { pruneNotifications } from './prune-notifications.ts'
 import type { InboxContext } from './routes/mark-read.ts'
+import { createUnsubscribing, type Unsubscribing } from './unsubscribing.ts'
 
-export type NotificationsModule = { context: InboxContext; start(): void; stop(): void }
+export type NotificationsModule = {
+  context: InboxContext
+  unsubscribing: Unsubscribing
+  start(): void
+  stop(): void
+}
 
 const pruneEveryMs = 3_600_000
 
-export function createNotificationsModule(needs: InboxContext & { logger: Logger }): NotificationsModule {
+export function createNotificationsModule(
+  needs: InboxContext & {
+    logger: Logger
+    /** Base URL of the unsubscribe links, and the secret from which their signing key is derived. */
+    apiUrl: string
+    secret: string
+  },
+): NotificationsModule {
   const { db, clock, logger } = needs
   const timers = createTimers({
     clock,
@@ -16,5 +29,10 @@ export function createNotificationsModule(needs: InboxContext & { logger: Logger
       { name: 'old notifications', everyMs: pruneEveryMs, run: () => pruneNotifications({ db, clock }) },
     ],
   })
-  return { context: { db, clock }, start: timers.start, stop: timers.stop }
+  return {
+    context: { db, clock },
+    unsubscribing: createUnsubscribing(needs),
+    start: timers.start,
+    stop: timers.stop,
+  }
 }

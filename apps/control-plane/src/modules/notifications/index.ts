@@ -10,3 +10,4 @@ export {
   setOrganizationPreference,
   setPersonalPreference,
 } from './routes/preferences.ts'
+export { createUnsubscribing, type Unsubscribing } from './unsubscribing.ts'

@@ -1,7 +1,7 @@
 /** Writes the invitation mail to the outbox, in the transaction that stores the invitation. */
 import { limits, type Role } from '@dock/contract'
 import type { Tx } from '../../database/database.ts'
-import { saveMail } from '../../mail/outbox.ts'
+import { saveMail } from '../../mail/index.ts'
 import type { OrganizationRow } from './organization-store.ts'
 
 /** Returns when an invitation sent now expires. */
@@ -17,18 +17,16 @@ export function sendInvitation(
   appUrl: string,
   invitation: { organization: OrganizationRow; email: string; role: Role; token: string },
 ): Promise<void> {
+  const { id } = invitation.organization
   // The owner chooses the name. Keep it on one line, so that it cannot imitate other parts of the mail.
   const name = invitation.organization.name.replace(/\s+/g, ' ').trim()
   return saveMail(tx, {
     recipient: invitation.email,
-    subject: `Join ${name} on Dock`,
+    title: `Join ${name}`,
     body: `You were invited to join the organization “${name}” on Dock as ${article(invitation.role)}.
 
-Open this link and sign in with this address (${invitation.email}) to accept or decline:
-
-${appUrl}/invitations/${invitation.token}
-
-The link works for ${limits.invitationDays} days. If you did not expect this invitation, ignore this mail.
-`,
+Sign in with this address (${invitation.email}) to accept or decline. The link works for ${limits.invitationDays} days. If you did not expect this invitation, ignore this mail.`,
+    link: { label: 'Open the invitation', to: `${appUrl}/invitations/${invitation.token}` },
+    organization: { id, name },
   })
 }

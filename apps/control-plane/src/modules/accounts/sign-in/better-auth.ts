@@ -4,7 +4,7 @@ import { newUuid } from '@dock/foundation'
 import { betterAuth } from 'better-auth'
 import { genericOAuth } from 'better-auth/plugins/generic-oauth'
 import type pg from 'pg'
-import type { Mail } from '../../../mail/outbox.ts'
+import type { Mail } from '../../../mail/index.ts'
 import { grantHooks, type KeepGrant } from './provider-grants.ts'
 import { cookiePrefix } from './session-cookie.ts'
 import { signInTables } from './sign-in-tables.ts'
@@ -93,8 +93,9 @@ export function createLibrary(options: LibraryOptions) {
       sendResetPassword: ({ user, token }) =>
         options.sendMail({
           recipient: user.email,
-          subject: 'Set a new password for Dock',
-          body: `Open this link to set a new password:\n\n${link(options.appUrl, '/reset-password', { token })}\n\nThe link works for one hour. If you did not request it, ignore this mail.\n`,
+          title: 'Set a new password',
+          body: 'The link works for one hour. If you did not request it, ignore this mail.',
+          link: { label: 'Set a new password', to: link(options.appUrl, '/reset-password', { token }) },
         }),
     },
     emailVerification: {
@@ -102,8 +103,12 @@ export function createLibrary(options: LibraryOptions) {
       sendVerificationEmail: ({ user, token }) =>
         options.sendMail({
           recipient: user.email,
-          subject: 'Confirm your address for Dock',
-          body: `Open this link to confirm that this address is yours:\n\n${link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` })}\n\nIf you did not create an account, ignore this mail.\n`,
+          title: 'Confirm your address',
+          body: `Open the link to confirm that ${user.email} is yours. If you did not create an account, ignore this mail.`,
+          link: {
+            label: 'Confirm the address',
+            to: link(options.apiUrl, '/api/auth/verify-email', { token, callbackURL: `${options.appUrl}/` }),
+          },
         }),
     },
     user: {

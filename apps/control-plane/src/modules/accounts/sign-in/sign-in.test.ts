@@ -36,14 +36,14 @@ const cookieOf = ({ headers }: { headers: Headers }): string =>
 const wrong = (email: string) => post('/sign-in/email', { email, password: 'wrong password' })
 const mailTo = (recipient: string) =>
   server.database.db.selectFrom('outbox_mails').select('subject').where('recipient', '=', recipient).execute()
-/** Requires a stopped mailer: sending a mail empties its body. */
-const bodyOf = async (recipient: string): Promise<string> => {
-  const { body } = await server.database.db
+/** Requires a stopped mailer: sending a mail deletes its link. */
+const linkIn = async (recipient: string): Promise<string> => {
+  const { link } = await server.database.db
     .selectFrom('outbox_mails')
-    .select('body')
+    .select('link')
     .where('recipient', '=', recipient)
     .executeTakeFirstOrThrow()
-  return body
+  return link ?? ''
 }
 
 it('limits sign-in attempts per client address, across accounts', async () => {
@@ -104,7 +104,7 @@ it('responds to every reset request identically, mails only known users, and acc
   expect(await mailTo('nobody@example.test')).toEqual([])
 
   const session = await server.signIn()
-  const link = /http\S+\/reset-password\?token=(\S+)/.exec(await bodyOf(server.admin.email))
+  const link = /http\S+\/reset-password\?token=(\S+)/.exec(await linkIn(server.admin.email))
   expect(link?.[0]).toContain(`${server.config.appUrl}/reset-password?`)
   const token = link?.[1]
   const stored = await server.database.db.selectFrom('verifications').selectAll().execute()
@@ -174,7 +174,7 @@ it('lets an invited user sign up with the token of their mail, ignoring the case
   const path = `/v1/organizations/${server.admin.organizationId}/members`
   const invite = async (email: string): Promise<string> => {
     expect((await server.call('POST', path, { email })).status).toBe(201)
-    return /invitations\/(\S+)/.exec(await bodyOf(email))![1]!
+    return /invitations\/(\S+)/.exec(await linkIn(email))![1]!
   }
   const invitationToken = await invite('invited@example.test')
   const another = await invite('another@example.test')
@@ -222,7 +222,7 @@ it('verifies an address only in a session of its account, and asks others to sig
   await server.controlPlane.stop()
   const email = 'squatted@example.test'
   const squatter = await signUp(email)
-  const link = /http\S+(\/api\/auth\/verify-email\?token=\S+)/.exec(await bodyOf(email))![1]!
+  const link = /http\S+(\/api\/auth\/verify-email\?token=\S+)/.exec(await linkIn(email))![1]!
   const open = (path: string, cookie?: string) =>
     server.fetch(path, { redirect: 'manual', headers: cookie === undefined ? {} : { cookie } })
   const byOwner = await open(link)
@@ -299,7 +299,7 @@ it('revokes the keys, sessions and logins of an unverified account when the owne
     await db.deleteFrom('outbox_mails').execute()
     await post('/request-password-reset', { email })
     await vi.waitFor(async () => expect(await mailTo(email)).toHaveLength(1), { timeout: 60_000 })
-    const token = /reset-password\?token=(\S+)/.exec(await bodyOf(email))![1]
+    const token = /reset-password\?token=(\S+)/.exec(await linkIn(email))![1]
     expect((await post('/reset-password', { token, newPassword })).status).toBe(200)
   }
   await reset('of the owner')

@@ -3,27 +3,43 @@ import type { AlertType } from '@dock/contract'
 import { newUuid } from '@dock/foundation'
 import type { RawBuilder } from 'kysely'
 import type { OperationRow } from '../../../engine/index.ts'
-import { alertStatement } from '../../notifications/index.ts'
+import { type Alert, alertStatement } from '../../notifications/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import { hasRow, moved } from '../core/dock-commit.ts'
 import type { HeldWhy, Recovery } from './recovery.ts'
 
 type Told = Pick<DockRow, 'id' | 'organizationId' | 'name'>
 
-const alertOf = (dock: Told, type: AlertType, title: string, body: string, at: Date): RawBuilder<unknown> =>
+const alertOf = (
+  dock: Told,
+  type: AlertType,
+  title: string,
+  body: string,
+  at: Date,
+  shared?: Alert['shared'],
+): RawBuilder<unknown> =>
   alertStatement(
-    { type, dockId: dock.id, organizationId: dock.organizationId, title, body, at, eventId: newUuid() },
+    {
+      ...{ type, dockId: dock.id, organizationId: dock.organizationId, title, body, at, eventId: newUuid() },
+      ...(shared ? { shared } : {}),
+    },
     hasRow(moved),
   )
 
-/** Alert for the `also` of the commit that makes the Dock unreachable. */
-export function stoppedResponding(dock: Told, at: Date): RawBuilder<unknown> {
+/** Alert for the `also` of the commit that makes the Dock unreachable. The Docks of a host share a mail. */
+export function stoppedResponding(dock: Told & Pick<DockRow, 'hostId'>, at: Date): RawBuilder<unknown> {
   return alertOf(
     dock,
     'stopped_responding',
     `${dock.name} stopped responding`,
     `The machine on which ${dock.name} runs has not responded for 30 seconds. The Dock cannot be reached until the machine responds again. It is not started on another machine, and its disk stays where it is.`,
     at,
+    {
+      cause: `host ${dock.hostId}`,
+      item: dock.name,
+      title: '{count} of your Docks on one host stopped responding',
+      body: 'The machine on which these Docks run has not responded for 30 seconds. They cannot be reached until the machine responds again. They are not started on another machine, and their disks stay where they are.',
+    },
   )
 }
 

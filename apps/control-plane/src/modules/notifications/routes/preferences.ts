@@ -1,5 +1,6 @@
 /** Preferences: which alerts an organization raises, and which of them each user gets by mail. */
 import { type AlertType, alertTypes, type NotificationPreference } from '@dock/contract'
+import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
 import type { Caller, Member } from '../../accounts/index.ts'
 import { alertAudience, mailedByDefault } from '../alert.ts'
@@ -61,4 +62,11 @@ export async function setPersonalPreference(
     )
     .execute()
   return { type, emailEnabled }
+}
+
+/** Turns the mail for a type of alert off for a person. Does nothing if the person was erased. */
+export async function turnOffAlertMails(db: Db, userId: string, type: AlertType): Promise<void> {
+  await sql`insert into personal_alert_settings (user_id, type, email_enabled)
+    select id, ${type}::text, false from users where id = ${userId}
+    on conflict (user_id, type) do update set email_enabled = false`.execute(db)
 }
