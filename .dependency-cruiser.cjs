@@ -20,6 +20,7 @@ const copyFormat = '^packages/copy-format/'
 const sdk = '^packages/sdk/'
 const engine = `${app}/engine/`
 const database = `${app}/database/`
+const mail = `${app}/mail/`
 const publicWeb = `${app}/public-web/`
 const moduleFaces = `${app}/modules/[^/]+/index\\.ts$`
 
@@ -80,6 +81,13 @@ module.exports = {
     },
     only('engine', engine, [foundation, database]),
     only('object-store', `${app}/object-store/`, [foundation]),
+    only('mail', mail, [contract, foundation, database, engine]),
+    {
+      name: 'mail-is-reached-through-its-index',
+      severity: 'error',
+      from: { path: ours, pathNot: [tests, mail] },
+      to: { path: mail, pathNot: `${mail}index\\.ts$` },
+    },
     only('public-web', publicWeb, [foundation]),
     {
       name: 'public-web-is-reached-through-its-index',

@@ -28,12 +28,14 @@ const posts = [
   '/api/auth/revoke-session',
   '/v1/fleet/register',
   '/v1/fleet/join-token',
+  '/mail/unsubscribe/x',
 ]
 const gets = [
   '/api/auth/get-session',
   '/api/auth/verify-email',
   '/api/auth/callback/github',
   '/api/auth/error',
+  '/mail/unsubscribe/x.disk_full.y',
   '/x',
 ]
 const fields = [

@@ -43,6 +43,6 @@ export type AlertMail = {
 /** The link with which a person turns off the mails of a type, without signing in. */
 export type UnsubscribeLink = {
   url: string
-  /** Completes "Send no more mails when". */
+  /** Completes "Dock mails you when". */
   when: string
 }

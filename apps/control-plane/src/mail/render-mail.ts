@@ -65,7 +65,7 @@ const say = (mail: MailContent, instance: Instance): Said => {
 
 const footerLines = (place: string, unsubscribe: UnsubscribeLink | null): string[] => [
   `Sent by Dock for ${place}.`,
-  ...(unsubscribe ? [`You get this mail because you want to know when ${unsubscribe.when}.`] : []),
+  ...(unsubscribe ? [`Dock mails you when ${unsubscribe.when}.`] : []),
 ]
 
 const renderText = (said: Said, place: string, unsubscribe: UnsubscribeLink | null): string =>
@@ -83,12 +83,12 @@ const renderText = (said: Said, place: string, unsubscribe: UnsubscribeLink | nu
 
 // Mail programs ignore much of CSS. What matters is inline; the style element only adds the dark colours.
 const style = {
-  page: 'margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif',
+  page: 'margin:0;padding:24px 12px;background:#f3f4f6;color:#1f2937;font:16px/1.5 system-ui,-apple-system,Segoe UI,Roboto,Helvetica,Arial,sans-serif;overflow-wrap:anywhere',
   card: 'max-width:560px;margin:0 auto;padding:28px;background:#ffffff;border-radius:10px',
   place: 'margin:0 0 16px;font-size:14px;color:#4b5563',
-  title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:600;overflow-wrap:anywhere',
-  paragraph: 'margin:0 0 16px;overflow-wrap:anywhere',
-  list: 'margin:0 0 16px;padding-left:24px;overflow-wrap:anywhere',
+  title: 'margin:0 0 16px;font-size:22px;line-height:1.3;font-weight:600',
+  paragraph: 'margin:0 0 16px',
+  list: 'margin:0 0 16px;padding-left:24px',
   link: 'display:inline-block;margin:8px 0;padding:12px 20px;border-radius:8px;background:#1d4ed8;color:#ffffff;font-weight:600;text-decoration:none',
   footer: 'max-width:560px;margin:16px auto 0;padding:0 28px;font-size:13px;color:#4b5563',
   small: 'margin:0 0 8px',

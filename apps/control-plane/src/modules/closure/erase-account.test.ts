@@ -125,6 +125,11 @@ it('leaves no data of the person in tables and mails, and deletes organizations 
     .values({ recipient: 'Ada@example.test', subject: 'Lovelace', body: '', sent_at: new Date() })
     .returning('id')
     .executeTakeFirstOrThrow()
+  // Sent to an address that was theirs before.
+  await db
+    .insertInto('outbox_mails')
+    .values({ recipient: 'countess@old.test', subject: 'S', body: '', status: 'sent', user_id: ada.id })
+    .execute()
   const transport = createFileTransport(folder, { name: 'Dock', address: 'dock@example.test' })
   await transport.send({ id, recipient: ada.email, subject: 'Lovelace', text: 'Lovelace', html: '' })
   await transport.send({

@@ -41,7 +41,7 @@ export async function sendContact(
         {
           subject: mail.subject,
           body: `From ${from}\n\n${message.message}`,
-          link: `mailto:${email}`,
+          link: `mailto:${encodeURIComponent(email).replace('%40', '@')}`,
           link_label: `Reply to ${name}`,
           organization_name: null,
           gathered: null,

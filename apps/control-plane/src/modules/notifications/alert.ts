@@ -32,7 +32,7 @@ export const mailedByDefault = {
   held_after_loss: true,
 } as const satisfies Record<AlertType, boolean>
 
-/** Completes "You get this mail because you want to know when", for the mails about a type of alert. */
+/** Completes "Dock mails you when", for each type of alert. */
 export const alertOccasion = {
   stopped_responding: 'a Dock stops responding',
   stop_refused: 'a Dock could not be stopped',

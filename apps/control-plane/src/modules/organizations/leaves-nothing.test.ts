@@ -52,6 +52,7 @@ it('leaves no rows of an organization that had Docks, commands, Snapshots, Envir
   await ask('POST', `/v1/environments/default/vars?organizationId=${id}`, { key: 'A', value: 'b' })
   await server.call('PATCH', `/v1/organizations/${id}/limits`, { docks: 5 })
   await ask('POST', `/v1/docks/${dock.id}/stop`, {})
+  await ask('POST', `/v1/organizations/${id}/members`, { email: 'invited@example.test' })
   for (const state of ['held', 'deleted'])
     await sql`insert into quarantine (id, kind, thing_id, organization_id, state, first_seen_at)
       values (${newUuid()}, 'objects', ${newUuid()}, ${id}, ${state}, now())`.execute(server.database.db)
@@ -66,6 +67,7 @@ it('leaves no rows of an organization that had Docks, commands, Snapshots, Envir
     'exec_keys',
     'organization_limits',
     'organization_storage',
+    'outbox_mails',
     'quarantine',
   ])
     expect(before[table], table).toBeGreaterThan(0)

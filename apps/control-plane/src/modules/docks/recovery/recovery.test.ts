@@ -65,6 +65,30 @@ describe('a silent host', () => {
     expect(world.host.calls.filter((call) => call.method === 'start')).toHaveLength(2)
   })
 
+  it('sends each person one mail for all their Docks, and keeps an inbox entry for each Dock', async () => {
+    await sql`update users set email_verified = true`.execute(world.db)
+    const names: string[] = []
+    const ids: string[] = []
+    for (let n = 0; n < 3; n += 1) {
+      const { id, name } = await world.create()
+      ids.push(id)
+      names.push(name!)
+    }
+    await world.beSilent()
+    for (const id of ids) expect(await inbox(id)).toEqual(['stopped_responding'])
+    const { rows } = await sql<{ title: string; items: string[]; organization: string }>`
+      select gathered ->> 'title' as title, gathered -> 'items' as items, organization_name as organization
+      from outbox_mails`.execute(world.db)
+    expect(rows).toEqual([
+      {
+        title: '{count} of your Docks on one host stopped responding',
+        items: expect.arrayContaining(names),
+        organization: 'Org',
+      },
+    ])
+    expect(rows[0]?.items).toHaveLength(3)
+  })
+
   it('is detected by a process that started later, after its own grace period', async () => {
     const { id } = await world.create()
     world.clock.advance(60_000)
