@@ -4,7 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { compileOnly, createLogger, type Logger, systemClock } from '@dock/foundation'
+import { compileOnly, createLogger, type Logger, listMailNotices, systemClock } from '@dock/foundation'
 import { ensureAuthSecret } from './auth-secret.ts'
 import { composeControlPlane } from './composition.ts'
 import { type Config, readConfig } from './config.ts'
@@ -41,6 +41,7 @@ const run = async (logger: Logger): Promise<void> => {
   // Removed once read, so that no other code in this process can read or leak them.
   delete process.env.DOCK_ADMIN_PASSWORD
   delete process.env.DOCK_SECRET_KEYS
+  for (const notice of listMailNotices({ ...config, publicUrl: config.apiUrl })) logger.warn(notice)
   if (config.allowLoopbackWebhooks)
     logger.warn(
       'DOCK_ALLOW_INSECURE_WEBHOOKS is set: webhooks may go to this machine. Use it for development only.',

@@ -17,12 +17,12 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['DOCK_PUBLIC_URL'],
     usual: 'the listening address',
-    sets: 'URL at which callers reach the API: in links, callbacks of sign-in, and addresses of exposed ports',
+    sets: 'URL at which callers reach the API: in links of mails (confirm an address, unsubscribe), callbacks of sign-in, and addresses of exposed ports',
   },
   {
     names: ['DOCK_APP_URL'],
     usual: '`DOCK_PUBLIC_URL`',
-    sets: 'URL of the web pages that mails link to; the dashboard itself is not built yet',
+    sets: 'URL of the web pages that mails link to, and the name of this instance in mails; the dashboard itself is not built yet',
   },
   { names: ['DOCK_DATA_DIR'], usual: '`./.dock`', sets: 'folder that holds all data' },
   {
@@ -88,7 +88,7 @@ export const allSettings: readonly Setting[] = [
   {
     names: ['SMTP_URL', 'DOCK_MAIL_FROM'],
     usual: 'none (mails become files in `control/outbox`), `dock@dock.localhost`',
-    sets: 'mail server, as `smtp://` or `smtps://`, and sender of all mail',
+    sets: 'mail server, as `smtp://user:password@host:587` or `smtps://…`, and sender of all mail: [docs/operate/mail.md](docs/operate/mail.md)',
   },
   {
     names: ['DOCK_ALLOW_INSECURE_WEBHOOKS'],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { curlLines } from './greeting.ts'
+import { curlLines, greeting } from './greeting.ts'
 
 it('prints lines that a shell can run, with the key read from admin.json', async () => {
   const folder = await mkdtemp(join(tmpdir(), "dock it's "))
@@ -27,4 +27,18 @@ it('prints lines that a shell can run, with the key read from admin.json', async
   expect(stdout).toContain('authorization: Bearer dock_abc\n')
   expect(stdout).toContain('{"workspaceId":"w"}\n')
   await rm(folder, { recursive: true })
+})
+
+it('says what will not work', () => {
+  const parts = {
+    baseUrl: 'https://x',
+    admin: undefined,
+    adminPath: '/a',
+    firstDock: undefined,
+    startedInMs: 1,
+  }
+  expect(greeting({ ...parts, notices: ['No mail is sent.'] })).toContain(
+    '\nNote: No mail is sent.\n\nDock is ready',
+  )
+  expect(greeting({ ...parts, notices: [] })).not.toContain('Note')
 })

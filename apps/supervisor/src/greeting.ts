@@ -24,6 +24,8 @@ export function greeting(parts: {
   adminPath: string
   firstDock: FirstDock | undefined
   startedInMs: number
+  /** What will not work, in sentences. */
+  notices: readonly string[]
 }): string {
   const { baseUrl, admin, adminPath, firstDock, startedInMs } = parts
   const first = firstDock
@@ -48,6 +50,7 @@ export function greeting(parts: {
     '',
     ...first,
     ...forAdmin,
+    ...parts.notices.flatMap((notice) => [`Note: ${notice}`, '']),
     `Dock is ready at ${baseUrl} (healthy after ${(startedInMs / 1000).toFixed(1)} s). Ctrl-C stops it.`,
     '',
   ].join('\n')

@@ -5,7 +5,14 @@
 import { closeSync } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { type Identity, makeOwnFolder, requireOwnFolder, rotateLogs, systemClock } from '@dock/foundation'
+import {
+  type Identity,
+  listMailNotices,
+  makeOwnFolder,
+  requireOwnFolder,
+  rotateLogs,
+  systemClock,
+} from '@dock/foundation'
 import { controlPlaneProgram, readIdentity, startDatabase } from './control-plane.ts'
 import { lastFatalMessage } from './fatal-message.ts'
 import { makeFirstDock } from './first-dock.ts'
@@ -174,7 +181,13 @@ export function createSupervisor(
       settings.embeddedHost && admin
         ? await makeFirstDock(address, admin, settings.dataDir).catch(reportNoFirstDock)
         : undefined
-    say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs }))
+    const { environment } = settings
+    const notices = listMailNotices({
+      publicUrl: environment['DOCK_PUBLIC_URL'],
+      smtpUrl: environment['SMTP_URL'],
+      mailFrom: environment['DOCK_MAIL_FROM'],
+    })
+    say(greeting({ baseUrl, admin, adminPath, firstDock, startedInMs, notices }))
   }
 
   const stop = async (): Promise<void> => {

@@ -3,6 +3,7 @@ export { compileOnly } from './compile-only.ts'
 export { faultPoint, faultsArmed } from './fault-point.ts'
 export { isUuid, newOperationId, newUuid, randomBase32, toBase62 } from './ids.ts'
 export { createLogger, type Logger } from './logger.ts'
+export { listMailNotices } from './mail-notices.ts'
 export { mapAsync } from './map-async.ts'
 export {
   type Identity,

@@ -6,7 +6,7 @@ export type MailOutcome =
   | { kind: 'retry'; at: Date; replyCode: number | null; error: string }
   | { kind: 'refused' | 'failed'; replyCode: number | null; error: string }
 
-/** The 25th attempt is made about 20 hours after the first. */
+/** The 25th attempt is made about 18 hours after the first. */
 export const attemptsMax = 25
 const pauses = { firstMs: 30_000, longestMs: 3_600_000 }
 

@@ -43,7 +43,7 @@ const raise = (type: 'disk_full' | 'stop_refused', at = new Date()) =>
     eventId: newUuid(),
   })
 
-it('shows a button to whoever opens the link, and changes nothing', async () => {
+it('shows a button to a visitor who opens the link, and changes nothing', async () => {
   const { url } = links.linkOf(userId, 'disk_full')
   for (const method of ['GET', 'HEAD']) {
     const response = await server.fetch(pathOf(url), { method })
