@@ -14,18 +14,11 @@ let organizationId: string
 let onTheirWay: Map<OutgoingMail, () => void>
 let sent: OutgoingMail[]
 
-beforeEach(async () => {
-  database = await createFreshDatabase()
-  organizationId = newUuid()
-  await sql`insert into organizations (id, name, slug) values (${organizationId}, 'Acme', 'acme')`.execute(
-    database.db,
-  )
-  onTheirWay = new Map()
-  sent = []
+const create = (clock = systemClock): DeliveryEngine => {
   const logger = createLogger('test')
   logger.level = 'silent'
-  mailer = createMailer({
-    ...{ db: database.db, clock: systemClock, logger },
+  return createMailer({
+    ...{ db: database.db, clock, logger },
     instance: instanceOf('https://app.example.test'),
     unsubscribeLink: () => ({ url: 'https://example.test/u', when: 'a disk is full' }),
     transport: {
@@ -43,6 +36,17 @@ beforeEach(async () => {
       close: () => undefined,
     },
   })
+}
+
+beforeEach(async () => {
+  database = await createFreshDatabase()
+  organizationId = newUuid()
+  await sql`insert into organizations (id, name, slug) values (${organizationId}, 'Acme', 'acme')`.execute(
+    database.db,
+  )
+  onTheirWay = new Map()
+  sent = []
+  mailer = create()
 })
 afterEach(async () => {
   const stopped = mailer.stop()
@@ -146,4 +150,27 @@ it('waits ten seconds for further alerts of the same cause', async () => {
     .where('user_id', '=', userId)
     .executeTakeFirstOrThrow()
   expect(later.next_attempt_at.getTime() - row.created_at.getTime()).toBe(120_000)
+})
+
+it('repeats the mail of a sender that does not come back once its lease has expired, not earlier', async () => {
+  await saveAccountMail('a@a.test')
+  mailer.start()
+  await expect.poll(recipients).toEqual(['a@a.test'])
+  const createLater = (seconds: number): DeliveryEngine =>
+    create({ ...systemClock, now: () => new Date(Date.now() + seconds * 1_000) })
+  const early = createLater(100)
+  early.start()
+  await saveAccountMail('b@b.test')
+  await expect.poll(recipients).toContain('b@b.test')
+  expect(recipients()).toEqual(['a@a.test', 'b@b.test'])
+  for (const [mail, accept] of onTheirWay) if (mail.recipient === 'b@b.test') accept()
+  await early.stop()
+  const other = createLater(121)
+  other.start()
+  await expect.poll(recipients).toEqual(['a@a.test', 'a@a.test'])
+  expect(new Set(sent.map(({ id }) => id)).size).toBe(2)
+  for (const accept of onTheirWay.values()) accept()
+  await other.stop()
+  const rows = await database.db.selectFrom('outbox_mails').select('status').execute()
+  expect(rows).toEqual([{ status: 'sent' }, { status: 'sent' }])
 })

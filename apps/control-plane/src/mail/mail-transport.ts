@@ -57,6 +57,8 @@ const message = (from: MailSender, mail: OutgoingMail) => ({
   subject: mail.subject,
   text: mail.text,
   html: mail.html,
+  // Never base64, so that the files of the outbox are readable in any language.
+  textEncoding: 'quoted-printable' as const,
   ...(mail.replyTo === undefined ? {} : { replyTo: mail.replyTo }),
   // The same for each attempt, so that receivers recognize a mail that was sent twice.
   messageId: `<${mail.id}@${from.address.slice(from.address.indexOf('@') + 1)}>`,

@@ -23,6 +23,9 @@ export type ContactMessage = {
   message: string
 }
 
+/** How long the request waits for the mail server, in milliseconds. */
+const sendMs = 30_000
+
 /** Throws `rate_limited` per client address, and `mail_unavailable` if the mail could not be sent. */
 export async function sendContact(
   context: ContactContext,
@@ -35,21 +38,24 @@ export async function sendContact(
   const mail = { id: newUuid(), recipient: context.recipient, subject: `Contact: ${topic}` }
   await recordContactMail(context.db, mail, context.clock.now())
   try {
-    await context.transport.send({
-      ...mail,
-      ...renderMail(
-        {
-          subject: mail.subject,
-          body: `From ${from}\n\n${message.message}`,
-          link: `mailto:${encodeURIComponent(email).replace('%40', '@')}`,
-          link_label: `Reply to ${name}`,
-          organization_name: null,
-          gathered: null,
-        },
-        context.instance,
-      ),
-      replyTo: email,
-    })
+    await context.transport.send(
+      {
+        ...mail,
+        ...renderMail(
+          {
+            subject: mail.subject,
+            body: `From ${from}\n\n${message.message}`,
+            link: `mailto:${encodeURIComponent(email).replace('%40', '@')}`,
+            link_label: `Reply to ${name}`,
+            organization_name: null,
+            gathered: null,
+          },
+          context.instance,
+        ),
+        replyTo: email,
+      },
+      AbortSignal.timeout(sendMs),
+    )
   } catch (error) {
     throw new ServiceError('mail_unavailable', { cause: error })
   }
