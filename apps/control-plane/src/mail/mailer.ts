@@ -26,7 +26,7 @@ export type MailerOptions = {
 /** How long an attempt may take. Shorter than the lease of a claimed mail. */
 const attemptMs = 90_000
 /** How long a stop waits for mails in flight before it breaks them off, in milliseconds. They are sent again later. */
-const stopGraceMs = 8_000
+const stopGraceMs = 4_000
 
 /** Leaves connections that only account mails may use. */
 const limitsOf = (inFlightMax: number): MailLimits => ({
