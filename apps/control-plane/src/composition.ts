@@ -9,6 +9,7 @@ import type { DatabaseConnection } from './database/database.ts'
 import { type Listener, listen } from './database/listen.ts'
 import { createDockModules, type DockModules } from './dock-modules.ts'
 import { createPortGateway } from './gateways/ports/index.ts'
+import { createStripeProvider } from './gateways/stripe/index.ts'
 import { createTerminalGateway } from './gateways/terminal/index.ts'
 import { createHttpApp, type HttpApp } from './http/app.ts'
 import { createScopeCheck } from './http/check-scope.ts'
@@ -19,6 +20,7 @@ import { bindAllRoutes } from './http/routes/all-routes.ts'
 import type { ConnectionHandlers } from './http/serve.ts'
 import { createMail } from './mail/index.ts'
 import { type AccessSignals, createAccountsModule } from './modules/accounts/index.ts'
+import { type BillingModule, type BillingProvider, createBillingModule } from './modules/billing/index.ts'
 import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
@@ -46,6 +48,7 @@ export type ControlPlane = {
   accessSignals: AccessSignals
   sealer: Sealer
   removal: OrganizationRemoval
+  billing: BillingModule
   metrics: Metrics
   start(): Promise<void>
   stop(): Promise<void>
@@ -62,6 +65,8 @@ export type CompositionOptions = {
   hostGateway?: Parameters<typeof createDockModules>[0]['hostGateway']
   /** Replaces the requests to receivers of webhooks. */
   publicWeb?: PublicWeb
+  /** Replaces the payment company. */
+  billingProvider?: BillingProvider
 }
 
 const healthTimeoutMs = 2_000
@@ -112,6 +117,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     unsubscribeLink: notifications.unsubscribing.linkOf,
   })
   const limits = createLimitsModule({ db, defaults: config.limits.organization })
+  const billing = createBillingModule({
+    ...{ db, clock, logger, plans: config.plans },
+    provider: options.billingProvider ?? (config.stripe && createStripeProvider(config.stripe)),
+  })
   const organizations = createOrganizationsModule({
     ...{ db, clock, logger, sealer, rateLimits, appUrl: config.appUrl, wakeMailer: mail.wake },
     organizationsPerPerson: config.limits.organizationsPerPerson,
@@ -120,6 +129,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     things: [
       ...docks.things,
       { name: 'mails', remove: mail.removeAbout },
+      { name: 'usage', remove: billing.removeUsage },
       { name: 'counters', remove: limits.removeCounters },
     ],
   })
@@ -186,6 +196,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     ...docks,
     ...{
       accounts,
+      billing,
       closure,
       instance,
       keys,
@@ -217,6 +228,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     signIn: accounts.signIn.handle,
     unsubscribing: notifications.unsubscribing,
     instanceName: mail.instance.name,
+    billingEvent: billing.handleEvent,
     registerHost: docks.fleet.register,
     issueJoinToken: () => docks.enrolment.issueJoinToken({ isForBuilder: true }),
     checkHealth: async () => {
@@ -241,8 +253,10 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
     accessSignals,
     sealer,
     removal: organizations.removal,
+    billing,
     metrics,
     start: async () => {
+      await billing.start()
       mail.start()
       organizations.removal.start()
       keyUpkeep.start()
@@ -271,6 +285,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       await Promise.all([organizations.removal.stop(), keyUpkeep.stop()])
       await docks.stop()
       await webhooks.stop()
+      billing.stop()
       closure.stop()
       notifications.stop()
       await accounts.stop()

@@ -2,7 +2,9 @@
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { isNetwork } from './client-address.ts'
+import type { StripeSettings } from './gateways/stripe/index.ts'
 import type { SignUpPolicy, SocialLogins } from './modules/accounts/index.ts'
+import { type PlanFile, parsePlans } from './modules/billing/index.ts'
 import {
   type CopySettings,
   type CopyTimeName,
@@ -79,6 +81,11 @@ const schema = z.object({
   DOCK_EXEC_TIMEOUT_MAX_SECONDS: z.coerce.number().int().min(1).max(600).default(600),
   DOCK_SNAPSHOT_FILE_MAX_MIB: z.coerce.number().positive().default(1024),
   DOCK_BILLING: z.enum(['on', 'off']).default('off'),
+  DOCK_PLANS: z.string().optional(),
+  STRIPE_SECRET_KEY: z.string().optional(),
+  STRIPE_WEBHOOK_SECRET: z.string().optional(),
+  STRIPE_PRICE: z.string().optional(),
+  STRIPE_METER: z.string().optional(),
   DOCK_LIMIT_DOCKS: limit(defaultLimits.organization.docks),
   DOCK_LIMIT_CPUS: limit(defaultLimits.organization.cpus),
   DOCK_LIMIT_MEMORY_MIB: limit(defaultLimits.organization.memoryMiB),
@@ -145,6 +152,10 @@ export type Config = {
   snapshotFileBytesMax: number
   /** True if an organization's plan decides whether it may start compute. If false, there are no plans. */
   billing: boolean
+  /** The operator's plans. Undefined: there is no file of plans. */
+  plans: PlanFile | undefined
+  /** Undefined: nothing is paid through Stripe. */
+  stripe: StripeSettings | undefined
   /** Default limits of an organization and of a person. */
   limits: InstanceLimits
   /** Time without a heartbeat after which a host counts as lost. Deletes and forced stops then proceed without it. */
@@ -197,6 +208,21 @@ const deviceFlow = (values: z.output<typeof schema>): DeviceFlowSettings | undef
     return { clientId, deviceUrl, tokenUrl, scope: values.CHATGPT_SCOPE }
   if (clientId !== undefined || deviceUrl !== undefined || tokenUrl !== undefined)
     throw new Error('CHATGPT_CLIENT_ID, CHATGPT_DEVICE_URL and CHATGPT_TOKEN_URL: set all or none')
+  return undefined
+}
+
+const readStripeSettings = (values: z.output<typeof schema>): StripeSettings | undefined => {
+  const {
+    STRIPE_SECRET_KEY: secretKey,
+    STRIPE_WEBHOOK_SECRET: webhookSecret,
+    STRIPE_PRICE: price,
+    STRIPE_METER: meter,
+  } = values
+  if (secretKey && webhookSecret && price && meter) return { secretKey, webhookSecret, price, meter }
+  if (secretKey || webhookSecret || price || meter)
+    throw new Error(
+      'STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET, STRIPE_PRICE and STRIPE_METER: set all or none',
+    )
   return undefined
 }
 
@@ -271,6 +297,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): Config {
     execTimeoutSecondsMax: values.DOCK_EXEC_TIMEOUT_MAX_SECONDS,
     snapshotFileBytesMax: values.DOCK_SNAPSHOT_FILE_MAX_MIB * 2 ** 20,
     billing: values.DOCK_BILLING === 'on',
+    plans: values.DOCK_PLANS === undefined ? undefined : parsePlans(values.DOCK_PLANS),
+    stripe: readStripeSettings(values),
     limits: instanceLimits(values),
     hostLostAfterMs: values.DOCK_HOST_LOST_AFTER_SECONDS * 1000,
     placement: {

@@ -41,6 +41,8 @@ const run = async (logger: Logger): Promise<void> => {
   // Removed once read, so that no other code in this process can read or leak them.
   delete process.env.DOCK_ADMIN_PASSWORD
   delete process.env.DOCK_SECRET_KEYS
+  delete process.env.STRIPE_SECRET_KEY
+  delete process.env.STRIPE_WEBHOOK_SECRET
   for (const notice of listMailNotices({ ...config, publicUrl: config.apiUrl })) logger.warn(notice)
   if (config.allowLoopbackWebhooks)
     logger.warn(

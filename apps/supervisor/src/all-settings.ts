@@ -172,6 +172,16 @@ export const allSettings: readonly Setting[] = [
     sets: '`on`: an organization starts compute only within its plan',
   },
   {
+    names: ['DOCK_PLANS_FILE'],
+    usual: '`plans.json` in the data folder, if it exists',
+    sets: 'file of the plans that organizations can have: [docs/operate/billing.md](docs/operate/billing.md)',
+  },
+  {
+    names: ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET', 'STRIPE_PRICE', 'STRIPE_METER'],
+    usual: 'none',
+    sets: 'invoices through Stripe: [docs/operate/billing.md](docs/operate/billing.md#stripe)',
+  },
+  {
     names: ['DOCK_LIMIT_DOCKS', 'DOCK_LIMIT_CPUS', 'DOCK_LIMIT_MEMORY_MIB', 'DOCK_LIMIT_DISK_GIB'],
     usual: '`100`, `400`, `819200`, `4096`',
     sets: 'live Docks of one organization, and the sums of their sizes: [docs/operate/limits.md](docs/operate/limits.md)',
@@ -245,6 +255,7 @@ export const internalVariables: Readonly<Record<string, string>> = {
   DOCK_CONTROL_DIR: 'the control plane’s folder, given by the supervisor',
   DOCK_LISTEN_FD: 'descriptor of the public listening socket, given by the supervisor',
   DOCK_ROOT_LISTEN_FD: 'descriptor of root’s listening socket, given by the supervisor',
+  DOCK_PLANS: 'the text of the file of plans, given by the supervisor',
   DOCK_STARTED_AT: 'when script/server began, for the greeting',
   DOCK_CONTROL_URL: 'where the agent finds the control plane, given by the supervisor or script/host',
   DOCK_HOST_DIR: 'the host agent’s folder, given by the supervisor or script/host',

@@ -61,6 +61,7 @@ export function controlPlaneProgram(
       DOCK_BIND: settings.bind,
       DOCK_CONTROL_DIR: view.controlDir,
       DATABASE_URL: databaseUrl,
+      ...(settings.plans === undefined ? {} : { DOCK_PLANS: settings.plans }),
       ...(sockets ? { DOCK_LISTEN_FD: '3', DOCK_ROOT_LISTEN_FD: '4' } : {}),
     },
     ...(sockets ? { descriptors: sockets } : {}),

@@ -37,6 +37,18 @@ describe('settings', () => {
     )
   })
 
+  it('pass on the text of plans.json, or of the file that is named instead', async () => {
+    expect((await readSettings({ DOCK_DATA_DIR: dataDir }, '/checkout')).plans).toBeUndefined()
+    await writeFile(join(dataDir, 'plans.json'), 'plans')
+    expect((await readSettings({ DOCK_DATA_DIR: dataDir }, '/checkout')).plans).toBe('plans')
+    const named = { DOCK_DATA_DIR: dataDir, DOCK_PLANS_FILE: join(dataDir, 'other.json') }
+    await expect(readSettings(named, '/checkout')).rejects.toThrow(
+      /DOCK_PLANS_FILE: cannot read .*other\.json/,
+    )
+    await writeFile(named.DOCK_PLANS_FILE, 'x'.repeat(100_001))
+    await expect(readSettings(named, '/checkout')).rejects.toThrow(/larger than 100000 bytes/)
+  })
+
   it('take a value literally, including = signs', () => {
     expect(parseConfiguration('SMTP_URL=smtp://a?b=c \n#X=1\n')).toEqual({ SMTP_URL: 'smtp://a?b=c' })
   })

@@ -19,6 +19,8 @@ export type Settings = {
   port: number
   embeddedHost: boolean
   databaseUrl: string | undefined
+  /** The text of the operator's plans. Undefined: there is no file. */
+  plans: string | undefined
   /** Environment of this process, completed with the data folder's config.env. */
   environment: NodeJS.ProcessEnv
 }
@@ -40,6 +42,21 @@ const readPort = (text: string | undefined): number => {
   return port
 }
 
+/** More would not fit into one variable of the control plane's environment. */
+const plansBytesMax = 100_000
+
+/** Reads the operator's plans. The control plane cannot: it sees only its own part of the data folder. */
+const readPlans = async (dataDir: string, named: string | undefined): Promise<string | undefined> => {
+  const path = named ?? join(dataDir, 'plans.json')
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (named === undefined && error.code === 'ENOENT') return undefined
+    throw new Error(`DOCK_PLANS_FILE: cannot read ${path}: ${error.message}`)
+  })
+  if (text !== undefined && Buffer.byteLength(text) > plansBytesMax)
+    throw new Error(`DOCK_PLANS_FILE: ${path} is larger than ${plansBytesMax} bytes.`)
+  return text
+}
+
 /** Reads config.env in the data folder and the environment, which overrides it. Throws an error that says what to correct. */
 export async function readSettings(environment: NodeJS.ProcessEnv, checkout: string): Promise<Settings> {
   const dataDir = resolve(environment['DOCK_DATA_DIR'] ?? join(checkout, '.dock'))
@@ -59,6 +76,7 @@ export async function readSettings(environment: NodeJS.ProcessEnv, checkout: str
     port: readPort(all['PORT']),
     embeddedHost: all['DOCK_EMBEDDED_HOST'] !== 'off',
     databaseUrl: all['DATABASE_URL'],
+    plans: await readPlans(dataDir, all['DOCK_PLANS_FILE']),
     environment: all,
   }
 }

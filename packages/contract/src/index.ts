@@ -16,6 +16,7 @@ export {
 } from './fields.ts'
 export * from './limits.ts'
 export * from './objects/account.ts'
+export * from './objects/billing.ts'
 export * from './objects/docks.ts'
 export * from './objects/environments.ts'
 export * from './objects/hosts.ts'

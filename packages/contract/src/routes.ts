@@ -1,5 +1,6 @@
 /** Every route of the service by name. */
 import { accountRoutes } from './routes/account.ts'
+import { billingRoutes } from './routes/billing.ts'
 import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
@@ -30,6 +31,7 @@ export const routes = {
   ...environmentRoutes,
   ...environmentContentsRoutes,
   ...organizationRoutes,
+  ...billingRoutes,
   ...limitRoutes,
   ...invitationRoutes,
   ...workspaceRoutes,

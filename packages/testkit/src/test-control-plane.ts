@@ -47,6 +47,8 @@ export type TestControlPlaneOptions = {
   hostGateway?: CompositionOptions['hostGateway']
   /** Replaces the receivers of webhooks. By default requests to receivers stay in memory. */
   publicWeb?: CompositionOptions['publicWeb']
+  /** Replaces the payment company. */
+  billingProvider?: CompositionOptions['billingProvider']
 }
 
 /** The secret that signs session cookies in tests. */
@@ -82,6 +84,7 @@ export async function startTestControlPlane(
     keyRing: parseKeyRing(newRingEntry()),
     ...(options.hostGateway ? { hostGateway: options.hostGateway } : {}),
     publicWeb: options.publicWeb ?? receivers,
+    ...(options.billingProvider ? { billingProvider: options.billingProvider } : {}),
   })
   await ensureFirstUser(database.db, {
     controlDir,

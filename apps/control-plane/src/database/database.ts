@@ -3,6 +3,7 @@ import { Kysely, PostgresDialect, type Transaction } from 'kysely'
 import pg from 'pg'
 import { PreparingClient } from './preparing-client.ts'
 import type { AccountTables } from './tables/accounts.ts'
+import type { BillingTables } from './tables/billing.ts'
 import type { ConnectionTables } from './tables/connections.ts'
 import type { DockTables } from './tables/docks.ts'
 import type { KeyTables } from './tables/keys.ts'
@@ -14,6 +15,7 @@ import type { WebhookTables } from './tables/webhooks.ts'
 
 /** All tables. Each group of modules owns its part. */
 export type Database = AccountTables &
+  BillingTables &
   ConnectionTables &
   DockTables &
   MailTables &

@@ -4,11 +4,12 @@ import type { Logger } from '@dock/foundation'
 import { Hono } from 'hono'
 import { createClientAddress } from '../client-address.ts'
 import type { SignInRequest } from '../modules/accounts/index.ts'
+import { EventNotGenuine } from '../modules/billing/index.ts'
 import { type BoundHandler, type Gate, handleRoute, honoPath } from './bind-route.ts'
 import { failure, success, toServiceError } from './envelope.ts'
 import type { Handlers } from './handler.ts'
 import type { Metrics } from './metrics.ts'
-import { anonymousBodyBytesMax, readJsonBody } from './read-body.ts'
+import { anonymousBodyBytesMax, billingEventBytesMax, readJsonBody, readTextBody } from './read-body.ts'
 import { type HttpEnvironment, observeRequests } from './request-context.ts'
 import { isFromRoot } from './root-socket.ts'
 import { securityHeaders } from './security-headers.ts'
@@ -26,6 +27,8 @@ export type HttpOptions = UnsubscribePagesOptions & {
   trustedProxies: readonly string[]
   /** Handles a request under /api/auth. */
   signIn(request: SignInRequest): Promise<Response>
+  /** Handles a signed event of the payment company. Undefined: none is configured. */
+  billingEvent: ((payload: string, signature: string) => Promise<void>) | undefined
   /** Registers a host, given the parsed body and the client's address. */
   registerHost(body: unknown, clientAddress: string): Promise<unknown>
   /** Returns a join token for the embedded host, which builds images. Only root may request it. */
@@ -75,6 +78,21 @@ export function createHttpApp(options: HttpOptions): HttpApp {
       body: method === 'POST' ? await readJsonBody(context.req.raw, anonymousBodyBytesMax) : undefined,
       clientAddress: context.get('clientAddress'),
     })
+  })
+
+  app.post('/v1/billing/events', async (context) => {
+    context.set('route', '/v1/billing/events')
+    if (!options.billingEvent) throw new ServiceError('not_found')
+    const payload = await readTextBody(context.req.raw, billingEventBytesMax)
+    try {
+      await options.billingEvent(payload, context.req.header('stripe-signature') ?? '')
+    } catch (error) {
+      if (error instanceof EventNotGenuine)
+        throw new ServiceError('validation_error', { message: 'The signature does not match.', cause: error })
+      // The company sends the event again.
+      throw new ServiceError('service_unavailable', { cause: error })
+    }
+    return success({ received: true }, 200, true)
   })
 
   app.post('/v1/fleet/register', async (context) => {

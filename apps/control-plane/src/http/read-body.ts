@@ -5,6 +5,8 @@ import { ServiceError } from '@dock/contract'
 export const callerBodyBytesMax = 4 * 1024 * 1024
 /** Body limit of anonymous callers. */
 export const anonymousBodyBytesMax = 64 * 1024
+/** Body limit of events of the payment company. A subscription with many items is larger than most bodies. */
+export const billingEventBytesMax = 256 * 1024
 
 const tooLarge = (bytesMax: number): ServiceError =>
   new ServiceError('validation_error', { message: `Body is larger than ${bytesMax} bytes.` })
@@ -49,6 +51,16 @@ const findFault = (value: unknown, depth = 0): string | undefined => {
     if (fault !== undefined) return fault
   }
   return undefined
+}
+
+/** Returns the body as it was sent, for senders that sign it. Throws `validation_error`. */
+export async function readTextBody(request: Request, bytesMax: number): Promise<string> {
+  const bytes = await readBounded(request, bytesMax)
+  try {
+    return decoder.decode(bytes)
+  } catch (error) {
+    throw new ServiceError('validation_error', { message: 'Body is not UTF-8.', cause: error })
+  }
 }
 
 /** Returns the parsed body, or `{}` if it is empty. Throws `validation_error`. */

@@ -140,10 +140,15 @@ export async function connect(fixture: Fixture): Promise<void> {
   await storeGrant(parts, { id, userId, providerId: 'github' }, grant)
 }
 export function setPlan(fixture: Fixture, values: { active?: boolean; docksMax?: number; budget?: number }) {
-  return sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)
-    values (${fixture.organizationId}, ${values.active ?? true}, ${values.docksMax ?? null}, ${values.budget ?? null}, 1)
-    on conflict (organization_id) do update set active = excluded.active, docks_max = excluded.docks_max,
-      budget_cents = excluded.budget_cents`.execute(fixture.server.database.db)
+  return sql`
+    with plan as (insert into plans (name, currency, docks_max, budget_micros, vcpu_second, memory_gib_second,
+        disk_gib_month, snapshot_gib_month)
+      values (${newUuid()}, 'EUR', ${values.docksMax ?? null}, ${values.budget ?? null}, 0, 0, 0, 0) returning name)
+    insert into organization_plans (organization_id, plan, active, spent_month, spent_micros)
+    select ${fixture.organizationId}::uuid, name, ${values.active ?? true}, date_trunc('month', metering_day()), 1 from plan
+    on conflict (organization_id) do update set plan = excluded.plan, active = excluded.active`.execute(
+    fixture.server.database.db,
+  )
 }
 export async function onPlan(
   fixture: Fixture,

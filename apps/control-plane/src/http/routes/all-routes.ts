@@ -1,5 +1,6 @@
 /** Binds every route of the modules. */
 import type { AccountsModule } from '../../modules/accounts/index.ts'
+import type { BillingModule } from '../../modules/billing/index.ts'
 import type { ClosureModule } from '../../modules/closure/index.ts'
 import type { DocksModule } from '../../modules/docks/index.ts'
 import type { EnvironmentsModule } from '../../modules/environments/index.ts'
@@ -16,6 +17,7 @@ import type { TerminalsModule } from '../../modules/terminals/index.ts'
 import type { WebhooksModule } from '../../modules/webhooks/index.ts'
 import type { Handlers } from '../handler.ts'
 import { accountHandlers } from './accounts.ts'
+import { billingHandlers } from './billing.ts'
 import { closureHandlers } from './closure.ts'
 import { dockHandlers } from './docks.ts'
 import { environmentHandlers, environmentUpgradeHandlers } from './environments.ts'
@@ -33,6 +35,7 @@ import { webhookHandlers } from './webhooks.ts'
 
 export type RoutedModules = {
   accounts: AccountsModule
+  billing: BillingModule
   closure: ClosureModule
   docks: DocksModule
   environments: EnvironmentsModule
@@ -52,6 +55,7 @@ export type RoutedModules = {
 export function bindAllRoutes(modules: RoutedModules): Handlers {
   return {
     ...accountHandlers(modules.accounts.context),
+    ...billingHandlers(modules.billing.context),
     ...closureHandlers(modules.closure.context),
     ...dockHandlers(modules.docks.context),
     ...environmentHandlers(modules.environments.context),

@@ -18,11 +18,17 @@ const plan = async (values: {
   budget?: number | null
   spent?: number
 }) => {
-  await sql`insert into organization_plans (organization_id, active, docks_max, budget_cents, spent_cents)
-    values (${world.organizationId}, ${values.active ?? true}, ${values.docksMax ?? null}, ${values.budget ?? null},
-      ${values.spent ?? 0})
-    on conflict (organization_id) do update set active = excluded.active, docks_max = excluded.docks_max,
-      budget_cents = excluded.budget_cents, spent_cents = excluded.spent_cents`.execute(world.db)
+  await sql`insert into plans (name, currency, docks_max, budget_micros, vcpu_second, memory_gib_second,
+      disk_gib_month, snapshot_gib_month)
+    values (${world.organizationId}, 'EUR', ${values.docksMax ?? null}, ${values.budget ?? null}, 0, 0, 0, 0)
+    on conflict (name) do update set docks_max = excluded.docks_max, budget_micros = excluded.budget_micros`.execute(
+    world.db,
+  )
+  await sql`insert into organization_plans (organization_id, plan, active, spent_month, spent_micros)
+    values (${world.organizationId}, ${world.organizationId}, ${values.active ?? true},
+      date_trunc('month', metering_day()), ${values.spent ?? 0})
+    on conflict (organization_id) do update set active = excluded.active,
+      spent_micros = excluded.spent_micros`.execute(world.db)
 }
 const branch = (id: string) =>
   branchDock(world.modules.context, world.caller, id, { ttlSeconds: null }, undefined)
@@ -58,6 +64,12 @@ it('starts nothing once the budget is spent', async () => {
   expect(await outcomeOf(world.create())).toBe('succeeded')
   await plan({ budget: 1000, spent: 1000 })
   expect(await outcomeOf(world.create())).toBe('budget_exceeded')
+})
+
+it('gives every month its own budget', async () => {
+  await plan({ budget: 1000, spent: 1000 })
+  await sql`update organization_plans set spent_month = spent_month - interval '1 month'`.execute(world.db)
+  expect(await outcomeOf(world.create())).toBe('succeeded')
 })
 
 it('is ignored if billing is disabled', async () => {

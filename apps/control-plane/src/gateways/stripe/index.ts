@@ -1,0 +1,2 @@
+/** Public interface of the gateway to Stripe. */
+export { createStripeProvider, type StripeSettings } from './stripe-provider.ts'

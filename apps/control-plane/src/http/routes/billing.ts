@@ -1,0 +1,15 @@
+/** Routes of usage and plans. The HTTP layer lets only instance admins set a plan. */
+import {
+  type BillingContext,
+  readOrganizationUsage,
+  setOrganizationPlan,
+} from '../../modules/billing/index.ts'
+import type { Handlers } from '../handler.ts'
+
+export function billingHandlers(context: BillingContext): Handlers {
+  return {
+    readOrganizationUsage: ({ caller, query }) =>
+      readOrganizationUsage(context, caller.organizationId, query),
+    setOrganizationPlan: ({ params, body }) => setOrganizationPlan(context, params.id, body),
+  }
+}

@@ -1,0 +1,13 @@
+/** Public interface of the billing module: plans of the operator, metering, the ledger, and payment companies. */
+export type { BillingContext } from './billing-context.ts'
+export { type BillingModule, createBillingModule } from './create-billing-module.ts'
+export { type PlanFile, parsePlans } from './plan-file.ts'
+export {
+  type BillingProvider,
+  EventNotGenuine,
+  ProviderFailed,
+  ProviderRefused,
+  type Subscription,
+} from './provider.ts'
+export { readOrganizationUsage } from './routes/read-usage.ts'
+export { setOrganizationPlan, setPlan } from './routes/set-plan.ts'
