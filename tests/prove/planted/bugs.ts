@@ -5,6 +5,7 @@ export type Catcher = { project: string; file: string; test: string }
 export type Bug = { title: string; file: string; right: string; wrong: string; caughtBy: Catcher }
 
 const docks = 'apps/control-plane/src/modules/docks'
+const billing = 'apps/control-plane/src/modules/billing'
 const model: Catcher = {
   project: 'model',
   file: 'tests/model/dock-model.test.ts',
@@ -86,5 +87,49 @@ export const plantedBugs: readonly Bug[] = [
     wrong:
       'as "barsMembers" from docks d\n      join memberships m on m.organization_id = d.organization_id and m.user_id is not null or m.user_id =',
     caughtBy: model,
+  },
+  {
+    title: 'a refused stop does not pause billing',
+    file: 'apps/control-plane/src/database/migrations/055_billing.sql',
+    right: "'running') and billing_paused_at is null$$",
+    wrong: "'running')$$",
+    caughtBy: {
+      project: 'unit',
+      file: `${billing}/ledger.test.ts`,
+      test: 'counts nothing while a refused stop pauses billing',
+    },
+  },
+  {
+    title: 'a day is closed while a transaction may still change it',
+    file: `${billing}/usage-store.ts`,
+    right: '}::xid8 as settled',
+    wrong: '}::xid8 or true as settled',
+    caughtBy: {
+      project: 'unit',
+      file: `${billing}/ledger.test.ts`,
+      test: 'closes no day while a transaction that began on it is open',
+    },
+  },
+  {
+    title: 'a deleted Snapshot is billed on',
+    file: 'apps/control-plane/src/database/migrations/055_billing.sql',
+    right: "was boolean := tg_op <> 'INSERT' and old.status = 'completed';",
+    wrong: "was boolean := tg_op = 'UPDATE' and old.status = 'completed';",
+    caughtBy: {
+      project: 'unit',
+      file: `${billing}/lives.test.ts`,
+      test: 'the ledger equals an independent recount of 1,000 random lives with crashes',
+    },
+  },
+  {
+    title: 'an older answer of Stripe replaces a newer one',
+    file: `${billing}/account-store.ts`,
+    right: ' and version = ',
+    wrong: ' and version >= ',
+    caughtBy: {
+      project: 'unit',
+      file: 'apps/control-plane/src/gateways/stripe/stripe-provider.test.ts',
+      test: 'lets no older answer replace a newer one',
+    },
   },
 ]
