@@ -21,9 +21,12 @@ export function createFakeReceivers(): FakeReceivers {
     respond: (url, response) => void responses.set(url, response),
     refuse: (url, reason) => void refusals.set(url, reason),
     findRefusal: async (url) => refusals.get(url) ?? null,
-    post: async ({ url, headers, body }) => {
+    post: async ({ url, headers, body, signal }) => {
       received.push({ url, headers, body })
-      return responses.get(url)?.() ?? { status: 200, retryAfterSeconds: null }
+      const response = responses.get(url)?.() ?? { status: 200, retryAfterSeconds: null }
+      const aborted = Promise.withResolvers<never>()
+      signal?.addEventListener('abort', () => aborted.reject(signal.reason), { once: true })
+      return Promise.race([response, aborted.promise])
     },
   }
 }

@@ -24,10 +24,13 @@ const windowMs = rateLimits.webhookDeliveries.windowSeconds * 1_000
 /** How many endpoints one claim considers. */
 const endpointsPerClaim = 50
 
-/** An endpoint with pending deliveries. `organizationId` is null if the endpoint was removed. */
-export type WaitingEndpoint = { endpointId: string; organizationId: string | null; dueAt: Date }
+/** An enabled endpoint with pending deliveries, and when the first of them is due. */
+export type WaitingEndpoint = { endpointId: string; organizationId: string; dueAt: Date }
 
-/** Returns each endpoint that has pending deliveries, with the time of its first. Reads one index entry for each. */
+/**
+ * Returns the enabled endpoints that have pending deliveries. Reads one index entry for each. An endpoint that is removed
+ * or disabled may still have some.
+ */
 export async function listWaitingEndpoints(db: Db): Promise<WaitingEndpoint[]> {
   const { rows } = await sql<WaitingEndpoint>`
   with recursive waiting as (
@@ -38,7 +41,7 @@ export async function listWaitingEndpoints(db: Db): Promise<WaitingEndpoint[]> {
       select endpoint_id, next_attempt_at from webhook_deliveries
       where status = 'pending' and endpoint_id > w.endpoint_id order by endpoint_id, next_attempt_at limit 1) n)
   select w.endpoint_id as "endpointId", w.next_attempt_at as "dueAt", e.organization_id as "organizationId"
-  from waiting w left join webhook_endpoints e on e.id = w.endpoint_id`.execute(db)
+  from waiting w join webhook_endpoints e on e.id = w.endpoint_id and e.disabled_at is null`.execute(db)
   return rows
 }
 
@@ -89,14 +92,44 @@ const takeDue = async (
   return rows.map(({ attempt_id: attemptId, ...delivery }) => ({ delivery, attemptId }))
 }
 
+/** How many requests are in flight, and how many more may be. */
+export type Room = { inFlight: number; left: number }
+
 export type Rooms = {
-  /** How many more requests may be in flight to an endpoint. */
-  roomOf(endpointId: string, organizationId: string): number
-  /** Orders endpoints: those of the organization with the fewest requests in flight come first. */
-  inFlightOf(organizationId: string): number
+  ofEndpoint(endpointId: string): Room
+  ofOrganization(organizationId: string): Room
   /** The limit of an endpoint was reached: it is not considered before `until`. */
   rest(endpointId: string, until: Date): void
   isResting(endpointId: string, now: Date): Date | null
+}
+
+type Candidate = WaitingEndpoint & { endpoint: Room; organization: Room }
+
+/** Those with the fewest requests in flight come first, so that a busy endpoint does not use up its organization's room. */
+const compareCandidates = (one: Candidate, other: Candidate): number =>
+  one.organization.inFlight - other.organization.inFlight ||
+  one.endpoint.inFlight - other.endpoint.inFlight ||
+  one.dueAt.getTime() - other.dueAt.getTime()
+
+/** Returns how many deliveries of each endpoint to take, and lets endpoints rest whose limit is reached. */
+const shareSlots = (
+  chosen: readonly Candidate[],
+  budgets: Awaited<ReturnType<typeof readBudgets>>,
+  limit: number,
+  rooms: Rooms,
+): { endpointId: string; slots: number }[] => {
+  const share = Math.max(1, Math.floor(limit / chosen.length))
+  const leftOf = new Map<string, number>()
+  return chosen.flatMap(({ endpointId, organizationId, endpoint, organization }) => {
+    const budget = budgets.get(endpointId)
+    if (!budget) return []
+    if (budget.slots === 0 && budget.freeAt) rooms.rest(endpointId, budget.freeAt)
+    const left = leftOf.get(organizationId) ?? organization.left
+    const slots = Math.min(endpoint.left, share, budget.slots, left)
+    if (slots === 0) return []
+    leftOf.set(organizationId, left - slots)
+    return [{ endpointId, slots }]
+  })
 }
 
 /** Claims at most `limit` due deliveries, spread over organizations. */
@@ -106,38 +139,31 @@ export async function claimDeliveries(
   limit: number,
   now: Date,
 ): Promise<Claim<ClaimedDelivery>> {
-  const waiting = await listWaitingEndpoints(db)
   let nextAt: Date | null = null
   const noteNext = (at: Date): void => {
-    if (at > now && (!nextAt || at < nextAt)) nextAt = at
+    if (!nextAt || at < nextAt) nextAt = at
   }
-  const due: { endpointId: string; room: number; load: number }[] = []
-  for (const { endpointId, organizationId, dueAt } of waiting) {
-    if (organizationId === null) continue
+  const due: Candidate[] = []
+  for (const waiting of await listWaitingEndpoints(db)) {
+    const { endpointId, organizationId, dueAt } = waiting
     const restsUntil = rooms.isResting(endpointId, now)
     if (restsUntil) noteNext(restsUntil)
     else if (dueAt > now) noteNext(dueAt)
     else {
-      const room = rooms.roomOf(endpointId, organizationId)
-      if (room > 0) due.push({ endpointId, room, load: rooms.inFlightOf(organizationId) })
+      const endpoint = rooms.ofEndpoint(endpointId)
+      const organization = rooms.ofOrganization(organizationId)
+      if (endpoint.left > 0 && organization.left > 0) due.push({ ...waiting, endpoint, organization })
     }
   }
   if (due.length === 0) return { items: [], nextAt }
-  const chosen = due.toSorted((a, b) => a.load - b.load).slice(0, Math.min(endpointsPerClaim, limit))
-  const share = Math.max(1, Math.floor(limit / chosen.length))
+  const chosen = due.toSorted(compareCandidates).slice(0, Math.min(endpointsPerClaim, limit))
   const items = await withTransaction(db, async (tx) => {
     const locked = await sql<EndpointRow>`select * from webhook_endpoints
       where id = any(${chosen.map(({ endpointId }) => endpointId)}::uuid[]) and disabled_at is null
       order by id for no key update skip locked`.execute(tx)
     const endpoints = new Map(locked.rows.map((row) => [row.id, row]))
     if (endpoints.size === 0) return []
-    const budgets = await readBudgets(tx, [...endpoints.keys()], now)
-    const takes = chosen.flatMap(({ endpointId, room }) => {
-      const budget = budgets.get(endpointId)
-      if (!budget) return []
-      if (budget.slots === 0 && budget.freeAt) rooms.rest(endpointId, budget.freeAt)
-      return budget.slots === 0 ? [] : [{ endpointId, slots: Math.min(room, share, budget.slots) }]
-    })
+    const takes = shareSlots(chosen, await readBudgets(tx, [...endpoints.keys()], now), limit, rooms)
     if (takes.length === 0) return []
     const claimed = await takeDue(tx, takes, now)
     return claimed.map(({ delivery, attemptId }) => ({
@@ -148,7 +174,10 @@ export async function claimDeliveries(
   })
   for (const { endpointId } of chosen) {
     const restsUntil = rooms.isResting(endpointId, now)
-    if (restsUntil) noteNext(restsUntil)
+    if (!restsUntil) continue
+    noteNext(restsUntil)
+    // Endpoints that were not chosen may be served in place of those that rest from now on.
+    if (due.length > chosen.length) noteNext(now)
   }
   return { items, nextAt }
 }

@@ -100,23 +100,25 @@ export async function deleteEndpointRow(db: Db, organizationId: string, id: stri
   return result.numDeletedRows > 0n
 }
 
-/** Enables an endpoint again, or changes nothing if it is enabled. Returns the row, undefined if there is none. */
-export function enableEndpointRow(
+/**
+ * Enables an endpoint again, or changes nothing if it is enabled. Returns the row, undefined if there is none. Cancels
+ * deliveries that were saved while the endpoint was being disabled.
+ */
+export async function enableEndpointRow(
   db: Db,
   organizationId: string,
   id: string,
   now: Date,
 ): Promise<EndpointRow | undefined> {
-  return db
-    .updateTable('webhook_endpoints')
-    .set((set) => ({
-      disabled_at: null,
-      updated_at: set.case().when('disabled_at', 'is', null).then(set.ref('updated_at')).else(now).end(),
-    }))
-    .where('organization_id', '=', organizationId)
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirst()
+  const { rows } = await sql<EndpointRow>`
+  with disabled as (select id from webhook_endpoints
+    where organization_id = ${organizationId} and id = ${id} and disabled_at is not null),
+  cancelled as (update webhook_deliveries set status = 'cancelled'
+    where endpoint_id in (select id from disabled) and status = 'pending')
+  update webhook_endpoints e set disabled_at = null,
+    updated_at = case when e.disabled_at is null then e.updated_at else ${now}::timestamptz end
+  where e.organization_id = ${organizationId} and e.id = ${id} returning e.*`.execute(db)
+  return rows[0]
 }
 
 /**

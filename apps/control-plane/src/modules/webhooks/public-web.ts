@@ -9,12 +9,16 @@ export type Receipt =
 export type PublicWeb = {
   /** Returns why nothing may be sent to the URL, as a sentence. Returns null if it may. Resolves the name. */
   findRefusal(url: string): Promise<string | null>
-  /** Sends a POST request. The response's body is discarded. Resolves also if there is no response. */
+  /**
+   * Sends a POST request. The response's body is discarded. Resolves also if there is no response. If the signal aborts,
+   * rejects with its reason.
+   */
   post(request: {
     url: string
     headers: Readonly<Record<string, string>>
     body: string
     deadlineMs: number
+    signal?: AbortSignal
   }): Promise<Receipt>
 }
 
