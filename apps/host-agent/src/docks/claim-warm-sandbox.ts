@@ -7,6 +7,7 @@ import { type BootSpec, bootSpecOf } from './dock-record.ts'
 import type { DockState } from './dock-state.ts'
 import { secretFileEntries, variableEntries } from './environment-entries.ts'
 import { renameDock } from './rename-dock.ts'
+import { settleAll } from './settle-all.ts'
 import { tarArchive } from './tar-archive.ts'
 import { beginUnpacking } from './unpack-in-dock.ts'
 
@@ -34,14 +35,16 @@ export async function claimWarmSandbox(dock: DockState, command: StartDock): Pro
     lastOperation: { kind: 'start' as const, operationId, generation, result },
     booted: { operationId, result },
   }
+  const incomplete = { ...claimed, phase: 'starting' as const, lastOperation: null, booted: null }
   if (hostname !== null && !driver.rename) return null
   const given = [...variableEntries(env), ...secretFileEntries(files)]
   const isReady = hostname === null && given.length === 0
   try {
-    const saved = dock.save(
-      isReady ? claimed : { ...claimed, phase: 'starting', lastOperation: null, booted: null },
-    )
-    const begun = Promise.all([saved, freezer.thaw(live, 'warm'), disks.markNeeded(dock.dockId)])
+    const begun = settleAll<[unknown, unknown, unknown]>([
+      dock.save(isReady ? claimed : incomplete),
+      freezer.thaw(live, 'warm'),
+      isReady ? disks.markNeeded(dock.dockId) : Promise.resolve(),
+    ])
     // Build the archive while the record is being written.
     const archive = tarArchive(given)
     await begun
@@ -54,12 +57,15 @@ export async function claimWarmSandbox(dock: DockState, command: StartDock): Pro
         given.length > 0 && (waiting ?? beginUnpacking(driver, live)).give(archive),
         hostname !== null && renameDock(driver, live, hostname),
       ])
-      await dock.save(claimed)
+      // Not before: until then an agent that finds the claim incomplete removes the disk.
+      await settleAll<[unknown, unknown]>([dock.save(claimed), disks.markNeeded(dock.dockId)])
     }
     dock.resetIdleTimer()
     return result
   } catch (error) {
     dock.logger.warn({ err: error }, 'could not claim the sandbox of the warm pool; booting a new one')
+    // If the boot fails before it changes the record, a repeated start must not take this claim for complete.
+    await dock.save(incomplete)
     // Nobody has used the disk: the boot replaces it instead of capturing it.
     await disks.markUnneeded(dock.dockId)
     return null
