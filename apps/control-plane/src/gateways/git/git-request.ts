@@ -17,7 +17,7 @@ const providers = new Set<string>(['github', 'gitlab'])
 const shape =
   /^\/([a-z]+)\/([A-Za-z0-9_.-]+(?:\/[A-Za-z0-9_.-]+)+?)\/(info\/refs|git-upload-pack|git-receive-pack|info\/lfs(?:\/.*)?)$/
 
-/** Throws {@link DoorRefusal} if the request is not one that git sends. */
+/** Throws {@link DoorRefusal} if git never sends such a request. */
 export function readGitRequest({ method, url = '', headers }: IncomingMessage): GitRequest {
   const [path = '', query = '', ...more] = url.split('?')
   const [, provider = '', name = '', tail = ''] = shape.exec(path) ?? []

@@ -19,7 +19,7 @@ import { type BillingProvider, ProviderFailed, ProviderRefused } from './provide
 import { hasPendingUsage } from './report-store.ts'
 
 export type Accounts = {
-  /** Subscribes an organization that has a plan, or ends its subscription. `renew` replaces one that has ended. */
+  /** Subscribes an organization that has a plan, or ends its subscription. `renew` replaces a subscription that has ended. */
   sync(organizationId: string, options?: { renew?: boolean }): Promise<void>
   /** Does so for all organizations that need it. */
   syncAll(): Promise<void>

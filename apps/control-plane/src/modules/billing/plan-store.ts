@@ -1,4 +1,4 @@
-/** All SQL of plans, and of which organization has which. */
+/** All SQL of plans and of the plans that organizations have. */
 import type { OrganizationPlan } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
@@ -68,7 +68,7 @@ export async function readPlan(db: Db, organizationId: string): Promise<Organiza
 
 export type PlanOutcome = 'saved' | 'no_organization' | 'no_plan'
 
-/** Gives the organization a plan that is in the file, or one that it already has. `subscribed` is for its first plan. */
+/** Gives the organization a plan of the file, or keeps a retired plan that it has. `subscribed` is for its first plan. */
 export async function savePlan(
   db: Db,
   organizationId: string,

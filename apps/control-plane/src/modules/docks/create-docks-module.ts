@@ -56,7 +56,7 @@ type SagaNeeds = {
 
 export type DocksNeeds = Omit<DockContext, 'ttl' | 'usage' | 'activity' | 'keyedExecs'> &
   SagaNeeds & {
-    /** Wipes Templates, each of which prevents the deletion of its Dock. */
+    /** Wipes Templates. A Template prevents the deletion of its Dock. */
     wipeTemplates(): Promise<void>
   }
 

@@ -58,7 +58,7 @@ export async function listOrdersForHost(db: Db, hostId: string, limit: number): 
 /** The generations of a Dock that a host is ordered to destroy: all up to `upTo`, and `start`. 0 stands for none. */
 export type OrderedGenerations = { upTo: number; start: number }
 
-/** Returns those of `dockIds` of which the host is ordered to destroy a generation. */
+/** Returns the Docks among `dockIds` that have a generation which the host is ordered to destroy. */
 export async function listOrderedDocks(
   db: Db,
   hostId: string,

@@ -68,7 +68,7 @@ export function judgeInventory(input: {
   hostId: string
   runtimes: readonly RuntimeReport[]
   expected: readonly Expected[]
-  /** Docks of which the host is ordered to destroy generations. */
+  /** Docks that have a generation which the host is ordered to destroy. */
   ordered?: ReadonlyMap<string, OrderedGenerations>
   /** Docks whose disk the host keeps without knowing the generation. */
   unidentified?: readonly string[]

@@ -69,7 +69,7 @@ it('a Dock whose host lost its record boots again from its disk', async () => {
   expect(await open()).toEqual([])
 })
 
-it('a disk of which the host has booted a later generation meanwhile is not quarantined', async () => {
+it('a disk is not quarantined if the host has booted a later generation of its Dock', async () => {
   world.host.unidentified.add(newUuid())
   world.host.failures.set('stop', ['stale_generation'])
   await world.report()
