@@ -1,9 +1,9 @@
 /** IPv4 addresses and ranges as numbers. */
 
-/** A range: the first address and how many leading bits are fixed. */
+/** A range of addresses: the first one, and the number of leading bits that all have in common. */
 export type Cidr = { base: number; bits: number }
 
-/** The address as an unsigned number; undefined when the text is none. */
+/** Parses a dotted address into an unsigned number. Returns undefined if the text is not an address. */
 export function parseAddress(text: string): number | undefined {
   const parts = text.split('.')
   if (parts.length !== 4 || !parts.every((part) => /^\d{1,3}$/.test(part) && Number(part) <= 255))
@@ -17,7 +17,10 @@ export function formatAddress(address: number): string {
 
 const sizeOf = ({ bits }: Cidr): number => 2 ** (32 - bits)
 
-/** `a.b.c.d/n`, or an address alone as /32, its base rounded down. Undefined when the text is neither. */
+/**
+ * Parses `a.b.c.d/n`, or an address as a range of one. Rounds the address down to the start of the range. Returns
+ * undefined if the text is neither.
+ */
 export function parseCidr(text: string): Cidr | undefined {
   const [address = '', bitsText = '32', ...rest] = text.split('/')
   const base = parseAddress(address)
@@ -35,7 +38,7 @@ export function overlaps(one: Cidr, other: Cidr): boolean {
   return one.base < other.base + sizeOf(other) && other.base < one.base + sizeOf(one)
 }
 
-/** Ranges of an operator's comma list. Throws, naming the entry that is none. */
+/** Parses the ranges in an operator's comma-separated list. Throws an error that names an entry which is not a range. */
 export function parseCidrList(text: string): Cidr[] {
   return text
     .split(',')
