@@ -19,6 +19,9 @@ const database = {
 const realDocks = { ...patientPolls, testTimeout: 240_000, hookTimeout: 600_000 }
 const oneFileAtATime = { fileParallelism: false }
 
+/** The guard races a program that takes memory as fast as it can. On a busy machine it loses, as an agent would not. */
+const racesOfMemory = 'packages/runtime-gvisor/src/memory/memory-guard.test.ts'
+
 export default defineConfig({
   test: {
     // The shared server ends its Docks before the run ends.
@@ -28,10 +31,20 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{packages,apps}/**/*.test.ts', 'tests/{crash,repository,storage}/*.test.ts'],
+          exclude: ['**/node_modules/**', racesOfMemory],
           ...database,
         },
       },
       { test: { name: 'api', include: ['tests/api/**/*.test.ts'], ...database } },
+      {
+        test: {
+          name: 'memory',
+          include: [racesOfMemory],
+          ...realDocks,
+          ...oneFileAtATime,
+          sequence: { groupOrder: 3 },
+        },
+      },
       // Run by script/prove model-gvisor, not by script/test.
       {
         test: {
