@@ -198,6 +198,10 @@ describe('running Docks', () => {
       .execute()
     expect(late).toHaveLength(1)
     await db.deleteFrom('ordered_stops').execute()
-    await turning(5_000, async () => expect((await orders()).map((row) => row.dock_id)).toEqual([old]))
+    // The order may be carried out, and gone, before this looks.
+    await turning(5_000, async () => {
+      const isOrdered = (await orders()).some((row) => row.dock_id === old)
+      expect(isOrdered || (await world.stateOf(old)) === 'archived').toBe(true)
+    })
   })
 })
