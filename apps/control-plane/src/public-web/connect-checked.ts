@@ -8,7 +8,7 @@ import { isSameAddress } from './public-address.ts'
 
 export class ConnectFailed extends Error {}
 
-/** The system connected to another address than the one that was checked. */
+/** The connection leads to an address that was not checked. */
 export class WrongPeer extends Error {}
 
 export class TlsFailed extends Error {}

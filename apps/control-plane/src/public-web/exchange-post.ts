@@ -75,7 +75,7 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
       upgraded.destroy()
       fail(new MalformedAnswer(notHttp))
     })
-    // Request and response may each report several errors. One that nobody listens for would end the process.
+    // Request and response may each report several errors. An error without a listener would end the process.
     sent.on('error', fail)
     sent.once('close', () => fail(new MalformedAnswer(closedEarly)))
     sent.once('response', (response) => {

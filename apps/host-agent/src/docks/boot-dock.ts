@@ -47,7 +47,7 @@ const prepareDisk = async (dock: DockState, command: StartDock, undo: UndoStack)
     if (!(await disks.has(dockId))) throw new AgentRefusal('not_found', 'this host has no disk of the Dock')
     undo.push('detach disk', () => disks.detach(dockId))
   } else {
-    // captureFormerDisk has saved any used disk. Only one that an earlier stop or boot could not remove is left.
+    // captureFormerDisk has saved any used disk. What is left is a disk that an earlier stop or boot could not remove.
     if (await disks.has(dockId)) await disks.remove(dockId)
     undo.push('remove disk', () => disks.remove(dockId))
     const from = source.kind === 'image' ? { image: source.image } : { captureId: source.captureId }

@@ -16,7 +16,7 @@ const fencesMax = 2_000
 const forgetEveryMs = 10 * 60_000
 const shutdownsAtOnce = 4
 
-/** What is known of a Dock whose disk is here, if there is no record or one that is older than the disk. */
+/** What the agent knows of a Dock whose disk is here but whose record is missing or older than the disk. */
 const unrecorded = (dockId: string): UnreadableRecord => ({
   ...{ dockId, generation: null, spec: null },
   error: new Error('this host has no record of the present disk'),

@@ -28,7 +28,7 @@ const putBackCopy = async () => {
   await cp(`${host.handlesFolder}.copy`, host.handlesFolder, { recursive: true })
   host.agent = await host.startAgent()
 }
-/** Expects that the disk is here as one of which nothing is known. */
+/** Expects that the disk is here and that the agent reports it without a generation. */
 const expectKept = async () => {
   expect((await host.residue()).disks).toEqual([dockId])
   expect(host.agent.docks.unidentified()).toEqual([dockId])

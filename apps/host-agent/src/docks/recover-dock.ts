@@ -36,7 +36,7 @@ const isRecordOutdated = async ({
   return (isInWarmPool || isStart) && (await disks.has(dockId)) && !(await disks.isUnneeded(dockId))
 }
 
-/** Ends what the record names and erases the record. The disk stays, as one of which nothing is known. */
+/** Ends what the record names and erases the record. The disk stays, without a known generation. */
 const forgetRecord = async (dock: DockState): Promise<void> => {
   const { networks, disks } = dock.parts
   dock.logger.error({ generation: dock.generation }, 'the record of a Dock is older than its disk')

@@ -49,10 +49,10 @@ export class SharedMemory {
   constructor(
     group: Pick<MemoryGroup, 'usedBytes'>,
     limitBytes: number,
-    onGivesWay: (usedBytes: number, ends: boolean) => void,
+    onReduction: (usedBytes: number, ends: boolean) => void,
   ) {
     this.#group = group
-    this.#onReduction = onGivesWay
+    this.#onReduction = onReduction
     this.#triggerBytes =
       limitBytes - Math.min(marginBytesMax, Math.max(marginBytesMin, limitBytes * marginShare))
   }

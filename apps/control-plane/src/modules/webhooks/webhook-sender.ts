@@ -16,6 +16,8 @@ import { signBody, writeBody } from './sign-delivery.ts'
 const inFlightMax = 1_024
 const inFlightPerOrganizationMax = 32
 const inFlightPerEndpointMax = 8
+/** How many endpoints the sender remembers, since endpoints may be removed at any time. */
+const rememberedMax = 10_000
 
 const deadlineMs = limits.webhook.receiverSecondsMax * 1_000
 
@@ -52,7 +54,11 @@ export function createWebhookSender(options: {
       roomOf(inFlight.get(endpointId) ?? 0, healthy.has(endpointId) ? inFlightPerEndpointMax : 1),
     ofOrganization: (organizationId) =>
       roomOf(ofOrganization.get(organizationId) ?? 0, inFlightPerOrganizationMax),
-    rest: (endpointId, until) => void resting.set(endpointId, until),
+    rest: (endpointId, until) => {
+      // A forgotten endpoint costs one more claim, which counts its requests again.
+      if (resting.size >= rememberedMax) resting.clear()
+      resting.set(endpointId, until)
+    },
     isResting: (endpointId, now) => {
       const until = resting.get(endpointId)
       if (until && until > now) return until
@@ -117,6 +123,7 @@ export function createWebhookSender(options: {
       status === null ? receipt.error : status >= 200 && status < 300 ? null : `HTTP status ${status}`
     const endedAt = clock.now()
     const outcome = decideOutcome(receipt, delivery.attempts, endedAt)
+    if (healthy.size >= rememberedMax) healthy.clear()
     if (outcome.kind === 'sent') healthy.add(endpoint.id)
     else healthy.delete(endpoint.id)
     await recordAttempt(db, { id: attemptId, delivery, status, error }, outcome, endedAt)
