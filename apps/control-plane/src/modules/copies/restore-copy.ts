@@ -69,17 +69,19 @@ export async function restoreCopy(context: CopyContext, copy: Copy, hostId: stri
 /** Restores in progress in this process, by Snapshot and host. Concurrent callers share one restore. */
 const restoring = new WeakMap<CopyContext, Map<string, Promise<void>>>()
 
-const restoreOnce = (context: CopyContext, place: CapturePlace): Promise<void> => {
+const restoreOnce = (context: CopyContext, place: CapturePlace, isMissing: boolean): Promise<void> => {
   const underWay = restoring.get(context) ?? new Map<string, Promise<void>>()
   restoring.set(context, underWay)
   const key = `${place.snapshotId} ${place.hostId}`
-  const joined = underWay.get(key) ?? restore(context, place).finally(() => underWay.delete(key))
+  const joined = underWay.get(key) ?? restore(context, place, isMissing).finally(() => underWay.delete(key))
   underWay.set(key, joined)
   return joined
 }
 
-const restore = async (context: CopyContext, place: CapturePlace): Promise<void> => {
+const restore = async (context: CopyContext, place: CapturePlace, isMissing: boolean): Promise<void> => {
   const { db, clock } = context
+  // A restore that ended after the caller looked has brought the capture.
+  if (!isMissing && (await recordCaptureUse(db, place, clock.now()))?.isKept) return
   const { snapshotId, hostId } = place
   const copy = await findVerifiedCopy(db, snapshotId)
   if (!copy) throw new NoCopy(`Snapshot ${snapshotId} has no verified copy yet`)
@@ -107,7 +109,7 @@ export async function ensureCapture(
   const place = { snapshotId, hostId }
   const used = await recordCaptureUse(context.db, place, context.clock.now())
   if (!used) throw new NoCopy(`no completed Snapshot ${snapshotId}`)
-  if (!used.isKept || isMissing) await restoreOnce(context, place)
+  if (!used.isKept || isMissing) await restoreOnce(context, place, isMissing)
 }
 
 /**

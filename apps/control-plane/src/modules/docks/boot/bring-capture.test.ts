@@ -74,6 +74,30 @@ describe('a restore', () => {
     expect(restores).toEqual([second])
   })
 
+  it('does not run again for a caller that looked before it ended', async () => {
+    const mayEnd = Promise.withResolvers<void>()
+    const { restoreCapture } = world.host
+    world.host.restoreCapture = async (...call) => {
+      const restored = await restoreCapture(...call)
+      await mayEnd.promise
+      return restored
+    }
+    const first = ensure(second)
+    await expect.poll(() => restores).toEqual([second])
+    const locking = await world.db.startTransaction().execute()
+    await sql`select 1 from snapshots where id = ${snapshotId} for update`.execute(locking)
+    const late = ensure(second)
+    // The late caller has its view of the database, in which nothing is kept, and waits for the row.
+    const isWaiting = async () =>
+      (await sql`select 1 from pg_locks where not granted`.execute(world.db)).rows.length > 0
+    await expect.poll(isWaiting).toBe(true)
+    mayEnd.resolve()
+    await first
+    await locking.commit().execute()
+    await late
+    expect(restores).toEqual([second])
+  })
+
   it('keeps the capture on both hosts', async () => {
     await ensure(second)
     expect(await hostId()).toBe(world.hostId)
