@@ -77,8 +77,11 @@ export function createDiskCalls(ask: Ask): DiskCalls {
         (error: unknown) => Promise.reject(failure ?? error),
       )
       const answer = await readAtMost(stream, shortBodyBytesMax)
-      if (answer === null) throw new HostRefused('failed', 'the answer is not in the protocol')
-      return JSON.parse(answer)
+      try {
+        return JSON.parse(answer ?? '')
+      } catch {
+        throw new HostRefused('failed', 'the answer is not in the protocol')
+      }
     },
   }
 }
