@@ -128,7 +128,7 @@ export async function enableEndpointRow(
 export function replaceSecret(
   db: Db,
   endpoint: EndpointRow,
-  change: { sealed: string; prefix: string; previousSealed: string; previousUntil: Date; now: Date },
+  change: { sealed: string; prefix: string; previousSealed: string | null; previousUntil: Date; now: Date },
 ): Promise<EndpointRow | undefined> {
   return db
     .updateTable('webhook_endpoints')

@@ -205,6 +205,28 @@ it('signs with the old and the new secret for a day after a rotation', async () 
   expect(after.signatures).toEqual([after.signed(rotated.secret)])
 })
 
+it('gets a new secret also if no key opens the old one', async () => {
+  const { owner, create, path } = await newOrganization()
+  const receiver = `https://hooks.example.com/${newUuid()}`
+  const { id } = created(await create({ url: receiver }))
+  await server.database.db
+    .updateTable('webhook_endpoints')
+    .set({ sealed_secret: 'no sealed value' })
+    .where('id', '=', id)
+    .execute()
+  const rotated = await send(owner, 'POST', path(id, '/rotate-secret'))
+  expect(rotated.status).toBe(200)
+  await send(owner, 'POST', path(id, '/test'))
+  const arrived = () => server.receivers.received.filter(({ url }) => url === receiver)
+  await eventually(() => expect(arrived()).toHaveLength(1))
+  const { headers, body } = arrived()[0]!
+  const [time, ...signatures] = headers['dock-signature']!.split(',')
+  const signature = createHmac('sha256', created(rotated).secret)
+    .update(`${time!.slice(2)}.${body}`)
+    .digest('hex')
+  expect(signatures).toEqual([`v1=${signature}`])
+})
+
 it('is disabled by a 410, refuses tests then, and receives again once it is enabled', async () => {
   const { owner, create, path } = await newOrganization()
   const receiver = `https://hooks.example.com/${newUuid()}`

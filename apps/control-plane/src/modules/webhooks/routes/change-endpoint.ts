@@ -1,7 +1,8 @@
 /** POST /v1/webhooks/endpoints/:id/enable and POST …/:id/rotate-secret. */
 import { type CreatedWebhookEndpoint, ServiceError, type WebhookEndpoint } from '@dock/contract'
+import { type KeyOwner, type Sealer, Unreadable } from '../../../sealing/index.ts'
 import type { Member } from '../../accounts/index.ts'
-import { enableEndpointRow, replaceSecret, secretPlace } from '../endpoint-store.ts'
+import { type EndpointRow, enableEndpointRow, replaceSecret, secretPlace } from '../endpoint-store.ts'
 import { viewEndpoint } from '../endpoint-view.ts'
 import { requireEndpoint } from '../require-endpoint.ts'
 import { newSigningSecret } from '../sign-delivery.ts'
@@ -24,6 +25,20 @@ export async function enableWebhookEndpoint(
 }
 
 /**
+ * Seals the endpoint's current secret as its previous one. Returns null if no key opens it: nothing can be signed with it
+ * any more, and a rotation is the way out.
+ */
+const sealPreviousSecret = async (sealer: Sealer, owner: KeyOwner, endpoint: EndpointRow) => {
+  try {
+    const secret = await sealer.open(owner, secretPlace(endpoint.id, 'sealed_secret'), endpoint.sealed_secret)
+    return await sealer.seal(owner, secretPlace(endpoint.id, 'sealed_previous_secret'), secret)
+  } catch (error) {
+    if (error instanceof Unreadable) return null
+    throw error
+  }
+}
+
+/**
  * Gives the endpoint a new secret, which only this response contains. For 24 hours deliveries are signed with both.
  * A secret that an earlier rotation replaced ends now. Throws `conflict` if another request rotates at the same time.
  */
@@ -37,12 +52,11 @@ export async function rotateWebhookSecret(
   await context.rateLimits.take('webhookDeliveries', endpoint.id)
   const owner = { kind: 'organization', id: endpoint.organization_id } as const
   const { secret, prefix } = newSigningSecret()
-  const previous = await sealer.open(owner, secretPlace(endpoint.id, 'sealed_secret'), endpoint.sealed_secret)
   const now = clock.now()
   const row = await replaceSecret(db, endpoint, {
     sealed: await sealer.seal(owner, secretPlace(endpoint.id, 'sealed_secret'), secret),
     prefix,
-    previousSealed: await sealer.seal(owner, secretPlace(endpoint.id, 'sealed_previous_secret'), previous),
+    previousSealed: await sealPreviousSecret(sealer, owner, endpoint),
     previousUntil: new Date(now.getTime() + previousSecretMs),
     now,
   })
