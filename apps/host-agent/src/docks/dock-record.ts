@@ -66,8 +66,8 @@ export const dockRecord = z.strictObject({
 export type DockRecord = z.infer<typeof dockRecord>
 
 /**
- * A record whose file is missing, or cannot be read or parsed, such as one that a later version wrote. Generation and
- * machine are null if they cannot be read either.
+ * Stands for a record whose file is missing or cannot be parsed. A later version of Dock may have written the file.
+ * `generation` and `spec` are null if nothing else tells them.
  */
 export type UnreadableRecord = {
   dockId: string

@@ -11,6 +11,7 @@ export function parseAddress(text: string): number | undefined {
   return parts.reduce((sum, part) => sum * 256 + Number(part), 0)
 }
 
+/** Returns the address in dotted form. */
 export function formatAddress(address: number): string {
   return [24, 16, 8, 0].map((shift) => (address >>> shift) & 255).join('.')
 }
@@ -30,10 +31,12 @@ export function parseCidr(text: string): Cidr | undefined {
   return { base: Math.floor(base / size) * size, bits }
 }
 
+/** Returns the range as `a.b.c.d/n`. */
 export function formatCidr({ base, bits }: Cidr): string {
   return `${formatAddress(base)}/${bits}`
 }
 
+/** Returns true if an address lies in both ranges. */
 export function overlaps(one: Cidr, other: Cidr): boolean {
   return one.base < other.base + sizeOf(other) && other.base < one.base + sizeOf(one)
 }

@@ -5,6 +5,7 @@ import type { SnapshotContext } from './snapshot-context.ts'
 
 export type SnapshotsModule = { context: SnapshotContext }
 
+/** Registers the saga that deletes Snapshots, and returns what the routes of this module use. */
 export function createSnapshotsModule(
   needs: Omit<SnapshotContext, 'readings' | 'gateway'> & {
     gateway: HostGateway
