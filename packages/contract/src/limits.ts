@@ -51,6 +51,24 @@ export const limits = {
     stallSecondsMax: 60,
     bytesPerSecondMin: 64 * kibibyte,
   },
+  /**
+   * Files in running Docks. A transfer without progress for `stallSeconds` ends; so does one that averages less than
+   * `bytesPerSecondMin`. All requests but watches count as `open`.
+   */
+  files: {
+    pathBytesMax: 4096,
+    listPage: { min: 1, max: 1000, default: 1000 },
+    openPerDockMax: 16,
+    openPerUserMax: 32,
+    watchesPerDockMax: 4,
+    watchesPerUserMax: 16,
+    watchSecondsMax: 3600,
+    watchedFoldersMax: 4096,
+    stallSeconds: 60,
+    bytesPerSecondMin: kibibyte,
+    /** For requests that transfer no bytes: delete, list, mkdir and move. */
+    secondsMax: 600,
+  },
   nameLength: { min: 1, max: 100 },
   slugLength: { min: 3, max: 63 },
   seats: { min: 1, default: 5 },
@@ -99,6 +117,8 @@ export const rateLimits = {
   execPerDock: { max: 120, windowSeconds: 60, scope: 'dock' },
   execPerCaller: { max: 600, windowSeconds: 60, scope: 'user' },
   terminalTickets: { max: 30, windowSeconds: 60, scope: 'user' },
+  filesPerDock: { max: 1200, windowSeconds: 60, scope: 'dock' },
+  filesPerCaller: { max: 2400, windowSeconds: 60, scope: 'user' },
   snapshotFiles: { max: 1200, windowSeconds: 60, scope: 'user' },
   snapshotLists: { max: 60, windowSeconds: 60, scope: 'user' },
   environmentVersions: { max: 240, windowSeconds: 3600, scope: 'organization' },

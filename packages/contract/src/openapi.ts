@@ -102,7 +102,9 @@ const successResponse = (route: Route): [string, Json] => {
     ]
   const content =
     route.responseKind === 'raw'
-      ? { 'application/octet-stream': { schema } }
+      ? Object.fromEntries(
+          (route.responseTypes ?? ['application/octet-stream']).map((type) => [type, { schema }]),
+        )
       : {
           'application/json': {
             schema: {
@@ -147,6 +149,11 @@ const requestBody = (body: z.ZodType): Json => ({
   content: { 'application/json': { schema: schemaOf(body, 'input') } },
 })
 
+const rawBody = (types: readonly string[] = ['application/octet-stream']): Json => ({
+  required: true,
+  content: Object.fromEntries(types.map((type) => [type, { schema: { type: 'string', format: 'binary' } }])),
+})
+
 const operationOf = (name: RouteName, route: Route): Json => {
   const parameters = [
     ...parametersIn('path', route.params),
@@ -162,6 +169,7 @@ const operationOf = (name: RouteName, route: Route): Json => {
     ...('role' in route.access ? { 'x-role': route.access.role } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(route.body ? { requestBody: requestBody(route.body) } : {}),
+    ...(route.requestKind ? { requestBody: rawBody(route.requestTypes) } : {}),
     responses: { [status]: success, ...errorResponses(route) },
   }
 }

@@ -19,11 +19,19 @@ export type Route = {
   status?: 200 | 201 | 202
   params?: z.ZodObject
   query?: z.ZodObject
+  /** Bytes of the query that are not UTF-8 are kept (see byte-name.ts) instead of replaced. */
+  queryOfBytes?: true
   body?: z.ZodType
+  /** `raw`: the handler reads the body as a stream of any length. Such a route has no `body`. */
+  requestKind?: 'raw'
+  /** Content types of a raw body, for the OpenAPI document. Every type is accepted. */
+  requestTypes?: readonly string[]
   /** Headers that the route reads, apart from credentials. */
   headers?: readonly ('idempotency-key' | 'x-confirm-delete')[]
   response: z.ZodType
   responseKind?: ResponseKind
+  /** Content types of a raw response, for the OpenAPI document; `application/octet-stream` when omitted. */
+  responseTypes?: readonly string[]
   /** The response field whose list may be too long for memory. It is written item by item. */
   streamedField?: string
   /** The response is a list that may be too long to build in one turn of the event loop. It is written page by page. */

@@ -5,6 +5,7 @@ import { dockAccessRoutes } from './routes/dock-access.ts'
 import { dockRoutes } from './routes/docks.ts'
 import { environmentContentsRoutes } from './routes/environment-contents.ts'
 import { environmentRoutes } from './routes/environments.ts'
+import { fileExtensionRoutes } from './routes/file-extensions.ts'
 import { hostRoutes } from './routes/hosts.ts'
 import { imageRoutes } from './routes/images.ts'
 import { instanceRoutes } from './routes/instance.ts'
@@ -24,6 +25,7 @@ import { workspaceRoutes } from './routes/workspaces.ts'
 export const routes = {
   ...dockRoutes,
   ...dockAccessRoutes,
+  ...fileExtensionRoutes,
   ...operationRoutes,
   ...imageRoutes,
   ...snapshotRoutes,

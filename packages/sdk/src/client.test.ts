@@ -51,7 +51,21 @@ test('returns the bytes of a raw route', async () => {
   answer = { status: 200, body: 'bytes' }
   const bytes = await client.call('readSnapshotFile', { params: { id }, query: { path: 'etc/x y' } })
   expect(Buffer.from(bytes).toString()).toBe('bytes')
-  expect(seen.url).toBe(`/v1/snapshots/${id}/files?path=etc%2Fx+y`)
+  expect(seen.url).toBe(`/v1/snapshots/${id}/files?path=etc%2Fx%20y`)
+})
+
+test('sends the bytes of a raw route, also as a stream, and bytes of a path as they are', async () => {
+  const query = { path: '/tmp/a\udcff b' }
+  for (const body of [new Uint8Array([104, 105]), new Blob(['hi']).stream()]) {
+    answer = success({ name: 'a' })
+    await client.call('writeDockFile', { params: { id }, query, body })
+    expect(seen).toMatchObject({
+      method: 'PUT',
+      url: `/v1/docks/${id}/files?path=%2Ftmp%2Fa%FF%20b`,
+      body: 'hi',
+    })
+    expect(seen.headers['content-type']).toBe('application/octet-stream')
+  }
 })
 
 test('throws the code, status and message of a failure', async () => {

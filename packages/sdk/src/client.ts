@@ -1,5 +1,5 @@
 /** A typed client of the service, derived from the contract. */
-import { type Route, type RouteName, type Routes, routes } from '@dock/contract'
+import { encodeNameForUrl, type Route, type RouteName, type Routes, routes } from '@dock/contract'
 import { DockApiError } from './dock-api-error.ts'
 
 export type ClientOptions = {
@@ -23,9 +23,14 @@ type Part<R, K extends string, V> = R extends { [P in K]: Schema }
     : { [P in K]: V }
   : { [P in K]?: never }
 
+/** Bytes to send; a stream is sent as it is read. */
+type RawBody = Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array> | string
+
 export type CallOptions<N extends RouteName> = Part<Routes[N], 'params', Input<ParamsOf<Routes[N]>>> &
   Part<Routes[N], 'query', QueryInput<QueryOf<Routes[N]>>> &
-  Part<Routes[N], 'body', Input<BodyOf<Routes[N]>>> & {
+  (Routes[N] extends { requestKind: 'raw' }
+    ? { body: RawBody }
+    : Part<Routes[N], 'body', Input<BodyOf<Routes[N]>>>) & {
     headers?: Readonly<Record<string, string>>
     signal?: AbortSignal
   }
@@ -56,9 +61,11 @@ const addressOf = (baseUrl: string, route: Route, params: Values, query: Values)
   const path = route.path.replaceAll(/(?<=\/):([A-Za-z]+)/g, (_, name: string) =>
     encodeURIComponent(String(params[name])),
   )
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
-  return `${baseUrl.replace(/\/+$/, '')}${path}${search.size > 0 ? `?${search}` : ''}`
+  const search = Object.entries(query)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name}=${encodeNameForUrl(String(value))}`)
+    .join('&')
+  return `${baseUrl.replace(/\/+$/, '')}${path}${search === '' ? '' : `?${search}`}`
 }
 
 type Envelope = { ok?: unknown; data?: unknown; code?: unknown; message?: unknown }
@@ -91,11 +98,15 @@ export function createClient(options: ClientOptions): Client {
         throw new TypeError(`${name} is a WebSocket route. Open it with a WebSocket client.`)
       const headers = new Headers(given.headers as Record<string, string> | undefined)
       if (options.apiKey !== undefined) headers.set('authorization', `Bearer ${options.apiKey}`)
-      if (given.body !== undefined) headers.set('content-type', 'application/json')
+      const isRaw = route.requestKind === 'raw'
+      if (given.body !== undefined && !isRaw) headers.set('content-type', 'application/json')
+      else if (isRaw && !headers.has('content-type')) headers.set('content-type', 'application/octet-stream')
+      const body = isRaw ? (given.body as RawBody) : JSON.stringify(given.body)
       const response = await send(addressOf(options.baseUrl, route, given.params ?? {}, given.query ?? {}), {
         method: route.method,
         headers,
-        ...(given.body === undefined ? {} : { body: JSON.stringify(given.body) }),
+        ...(given.body === undefined ? {} : { body }),
+        ...(body instanceof ReadableStream ? { duplex: 'half' } : {}),
         ...(given.signal ? { signal: given.signal } : {}),
       })
       if (route.responseKind === 'raw' && response.ok)

@@ -4,9 +4,10 @@ import type { Context } from 'hono'
 import { type CheckScope, requireAdmitted } from './check-scope.ts'
 import type { Credentials } from './credentials.ts'
 import { type StreamedData, streamedListSuccess, streamedSuccess, success } from './envelope.ts'
-import type { RawResponse } from './handler.ts'
+import type { RawBody, RawResponse } from './handler.ts'
 import { anonymousBodyBytesMax, callerBodyBytesMax, readJsonBody } from './read-body.ts'
 import type { HttpEnvironment } from './request-context.ts'
+import { liftRequestTime } from './request-time.ts'
 import { validateBody, validateIdempotencyKey, validateParams, validateQuery } from './validate.ts'
 
 /** A handler without its types. The request was validated against the contract that the handler is typed by. */
@@ -32,7 +33,8 @@ const rawResponse = (raw: RawResponse, status: number): Response =>
       'content-disposition': 'attachment',
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
-      'accept-ranges': 'bytes',
+      'accept-ranges': raw.contentLength === undefined ? 'none' : 'bytes',
+      ...raw.headers,
       ...rangeHeaders(raw.range),
       ...(raw.contentLength === undefined ? {} : { 'content-length': String(raw.contentLength) }),
     },
@@ -68,6 +70,12 @@ const readAhead = (request: Request): Promise<unknown> | undefined => {
   return body
 }
 
+/** Returns the body as a stream that is never collected. Its time is not limited: the handler ends an idle one. */
+const readRawBody = (context: Context<HttpEnvironment>): RawBody => {
+  liftRequestTime(context.env?.incoming)
+  return context.req.raw.body ?? new ReadableStream({ start: (controller) => controller.close() })
+}
+
 /** Handles one request of the route. Throws errors for the error mapping to turn into responses. */
 export async function handleRoute(
   context: Context<HttpEnvironment>,
@@ -78,7 +86,8 @@ export async function handleRoute(
   if (!handler) throw new ServiceError('not_implemented')
   const request = context.req.raw
   const rawParams = context.req.param() as Record<string, string>
-  const takesBody = route.body !== undefined || route.method !== 'GET'
+  const isRaw = route.requestKind === 'raw'
+  const takesBody = !isRaw && (route.body !== undefined || route.method !== 'GET')
   const ahead = takesBody ? readAhead(request) : undefined
   const known =
     route.access.credentials === 'public'
@@ -86,7 +95,7 @@ export async function handleRoute(
       : await gate.credentials.check(request, route.access, rawParams)
   if (known) context.set('callerId', known.userId)
   const params = validateParams(route, rawParams)
-  const query = validateQuery(route, new URL(request.url).searchParams)
+  const query = validateQuery(route, new URL(request.url).search)
   const idempotencyKey = validateIdempotencyKey(route, request.headers)
   const bytesMax = known ? callerBodyBytesMax : anonymousBodyBytesMax
   const body = takesBody ? validateBody(route, await (ahead ?? readJsonBody(request, bytesMax))) : undefined
@@ -95,9 +104,12 @@ export async function handleRoute(
     caller,
     params,
     query,
-    body,
+    body: isRaw ? readRawBody(context) : body,
     idempotencyKey,
     range: rangeOf(request.headers),
+    accept: request.headers.get('accept') ?? undefined,
+    contentType: request.headers.get('content-type') ?? undefined,
+    isHead: request.method === 'HEAD',
     confirmDelete: request.headers.get('x-confirm-delete')?.toLowerCase(),
     requestId: context.get('requestId'),
     clientAddress: context.get('clientAddress'),

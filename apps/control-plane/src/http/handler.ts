@@ -15,7 +15,12 @@ export type RawResponse = {
   contentLength?: number
   /** The part of `size` bytes that the body holds. Sent with status 206, or with 416 if `part` is null. */
   range?: { size: number; part: { start: number; end: number } | null }
+  /** Further headers: validators such as `etag`. */
+  headers?: Readonly<Record<string, string>>
 }
+
+/** The bytes of a request whose route has `requestKind: 'raw'`. They fail if the client disconnects before the end. */
+export type RawBody = ReadableStream<Uint8Array>
 
 type CallerOf<Access> = Access extends { credentials: 'public' }
   ? null
@@ -33,13 +38,18 @@ export type RouteRequest<K extends RouteName> = {
   caller: CallerOf<Routes[K]['access']>
   params: RouteParams<Routes[K]>
   query: RouteQuery<Routes[K]>
-  body: RouteBody<Routes[K]>
+  body: Routes[K] extends { requestKind: 'raw' } ? RawBody : RouteBody<Routes[K]>
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
   /** Header `x-confirm-delete`: an id, converted to lower case. */
   confirmDelete: string | undefined
   /** Header `range` as sent; undefined if the response must be complete. */
   range: string | undefined
+  /** Headers `accept` and `content-type` as sent. */
+  accept: string | undefined
+  contentType: string | undefined
+  /** True for HEAD, to which only headers are sent. */
+  isHead: boolean
   requestId: string
   /** The client's address. Rate limits of public routes count by it. */
   clientAddress: string

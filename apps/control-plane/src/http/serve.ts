@@ -6,6 +6,7 @@ import { type Precedence, systemClock, waitAtMost } from '@dock/foundation'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import type { HttpApp } from './app.ts'
 import { refuseBrokenRequest } from './refuse-broken-request.ts'
+import { limitRequestTime } from './request-time.ts'
 import { markFromRoot } from './root-socket.ts'
 
 /** Limit of all headers of a request together. */
@@ -52,14 +53,6 @@ const refuseUpgrade = (socket: Duplex): void => {
 const pathOf = (request: IncomingMessage): string => request.url?.split('?')[0] ?? ''
 
 const protocolOf = (request: IncomingMessage): string => request.headers.upgrade?.toLowerCase() ?? ''
-
-/** Refuses a request whose body has not arrived after `requestMs`. Returns a function that cancels the timer. */
-const limitRequestTime = (request: IncomingMessage, requestMs: number): (() => void) => {
-  const timer = setTimeout(() => {
-    if (!request.complete) request.socket.end('HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n')
-  }, requestMs)
-  return () => clearTimeout(timer)
-}
 
 /** Listens on `bind:port` (port 0 picks a free port), or on inherited sockets. */
 export async function serveHttp(options: {

@@ -1,5 +1,5 @@
 /** Validates parameters, query, headers and body against the contract. Error messages name the field. */
-import { limits, type Route, ServiceError } from '@dock/contract'
+import { limits, nameOfBytes, type Route, ServiceError } from '@dock/contract'
 import type * as z from 'zod'
 import { containsNul } from './read-body.ts'
 
@@ -31,11 +31,33 @@ export function validateParams(route: Route, raw: Record<string, string>): unkno
   throw new ServiceError('validation_error', { message: describe(result.error?.issues[0]) })
 }
 
-/** Validates query parameters. Each may appear once. */
-export function validateQuery(route: Route, search: URLSearchParams): unknown {
+/** Decodes one name or value of a query as `URLSearchParams` does, but keeps bytes that are not UTF-8. */
+const decodeBytes = (text: string): string =>
+  nameOfBytes(
+    Buffer.from(
+      text
+        .replaceAll('+', ' ')
+        .replaceAll(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+      // A URL is ASCII, so each code unit is one byte now.
+      'latin1',
+    ),
+  )
+
+const pairsOfBytes = (search: string): [string, string][] =>
+  search
+    .slice(1)
+    .split('&')
+    .filter((pair) => pair !== '')
+    .map((pair) => {
+      const [name = '', ...value] = pair.split('=')
+      return [decodeBytes(name), decodeBytes(value.join('='))]
+    })
+
+/** Validates the query, given with its question mark. Each parameter may appear once. */
+export function validateQuery(route: Route, search: string): unknown {
   if (!route.query) return undefined
   const raw: Record<string, string> = {}
-  for (const [name, value] of search) {
+  for (const [name, value] of route.queryOfBytes ? pairsOfBytes(search) : new URLSearchParams(search)) {
     if (Object.hasOwn(raw, name)) {
       throw new ServiceError('validation_error', { message: `${name}: given more than once` })
     }
