@@ -31,6 +31,8 @@ export const limits = {
     keptPerDockMax: 1000,
     inFlightPerDockMax: 4,
   },
+  /** Processes with streams, of all kinds together, that run in a Dock at the same time. */
+  attachedProcessesPerDockMax: 64,
   idempotencyKeyLength: { min: 1, max: 255 },
   idempotencyKeepSeconds: 24 * 3600,
   terminal: {

@@ -17,8 +17,11 @@ const readRefusal = async (socket: LinkSocket): Promise<string> => {
   return text
 }
 
-/** With a `ticket`, the agent may dial back and carry the bytes outside the link. */
-export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string }
+/**
+ * With a `ticket`, the agent may dial back and carry the bytes outside the link. `first` is sent at once, so that the
+ * agent can read it before it accepts.
+ */
+export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string; first?: Buffer }
 
 /**
  * Returns once the agent has accepted the connection. Throws AgentRefusal if the agent refused it, LinkLost if the link
@@ -27,7 +30,7 @@ export type ConnectOptions = { signal?: AbortSignal | undefined; ticket?: string
 export async function connectOverLink(
   session: ClientHttp2Session,
   path: string,
-  { signal, ticket }: ConnectOptions = {},
+  { signal, ticket, first }: ConnectOptions = {},
 ): Promise<LinkSocket> {
   if (session.destroyed || session.closed) throw new LinkLost()
   signal?.throwIfAborted()
@@ -39,6 +42,7 @@ export async function connectOverLink(
     { endStream: false },
   )
   const socket = new LinkSocket(stream)
+  if (first) socket.write(first)
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   stream.once('response', (headers: IncomingHttpHeaders) => resolve(Number(headers[':status'])))
   socket.once('error', (error) =>

@@ -14,6 +14,7 @@ export {
 } from './byte-range.ts'
 export { type CallOptions, callAgent } from './call-agent.ts'
 export * from './capture-messages.ts'
+export type { ConnectOptions } from './connect-over-link.ts'
 export * from './connection-messages.ts'
 export {
   bindArrived,
@@ -26,10 +27,17 @@ export { type DialEnd, type DialOptions, dialLink, type LinkChannel } from './di
 export { diskBytesOf } from './disk-size.ts'
 export * from './environment-messages.ts'
 export * from './image-messages.ts'
+export { encodeMessage, readMessage } from './length-prefixed.ts'
 export { AgentRefusal, LinkLost, LinkTimeout } from './link-errors.ts'
 export type { LivenessTimes } from './link-liveness.ts'
 export type { LinkSocket } from './link-socket.ts'
 export * from './messages.ts'
+export {
+  encodeFrame,
+  FrameReader,
+  frameKinds,
+} from './process-frames.ts'
+export * from './process-messages.ts'
 export * from './quarantine-messages.ts'
 export { readLines } from './read-lines.ts'
 export { refusalOf } from './refusal-of.ts'

@@ -7,12 +7,18 @@ import {
 } from 'node:http2'
 import type { Duplex } from 'node:stream'
 import { bindDialled, ticketHeader } from './dial-back.ts'
+import { readMessage } from './length-prefixed.ts'
 
 export type IncomingConnection = {
   /** The requested path and query. */
   readonly target: URL
   /** Aborted when the caller disconnects, before or after the connection was accepted. */
   readonly gone: AbortSignal
+  /**
+   * Reads the message that the caller sent first, with its length before it. Throws if it is longer than `bytesMax`, or
+   * if the caller disconnects.
+   */
+  readMessage(bytesMax: number): Promise<Buffer>
   /** Accepts the connection. `trailers` is called at the orderly end of the agent's direction. */
   accept(trailers?: () => OutgoingHttpHeaders): Duplex
   /**
@@ -50,6 +56,7 @@ export async function serveConnection(
     await handler({
       target: new URL(head[':path'] ?? '/', 'http://agent'),
       gone: gone.signal,
+      readMessage: (bytesMax) => readMessage(stream, bytesMax),
       accept,
       acceptByDialBack: async () => {
         const ticket = head[ticketHeader]

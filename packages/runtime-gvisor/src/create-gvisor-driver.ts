@@ -51,7 +51,9 @@ const handleVersion = 1
 const panicLogBytesMax = 16 * 2 ** 20
 
 /** Creates a driver that uses this machine's runsc. It checks nothing before `fingerprint`. */
-export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriver> {
+export function createGvisorDriver(
+  options: GvisorOptions,
+): Required<Omit<RuntimeDriver, 'openProcess' | 'signalProcess'>> {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)

@@ -2,6 +2,7 @@
  * The interface between the host agent and a runtime. A driver manages sandboxes, not the disks or networks of Docks:
  * it gets a mounted root filesystem and a network namespace, and returns a handle that survives a restart of the agent.
  */
+import type { Readable, Writable } from 'node:stream'
 import * as z from 'zod'
 
 /** The configuration of a sandbox. */
@@ -61,8 +62,15 @@ export type ExecRequest = {
   signal?: AbortSignal
 }
 
-/** Serialisable data that identifies a running command to a later agent. `pid` is 0 if the driver does not know it. */
-export const execReference = z.strictObject({ pid: z.number().int().nonnegative(), mark: z.string() })
+/**
+ * Serialisable data that identifies a running command to a later agent. `pid` is 0 if the driver does not know it.
+ * `pty`: the process is the one that holds the pseudo-terminal of the program, not the program itself.
+ */
+export const execReference = z.strictObject({
+  pid: z.number().int().nonnegative(),
+  mark: z.string(),
+  pty: z.literal(true).optional(),
+})
 export type ExecReference = z.infer<typeof execReference>
 
 export type ExecResult = {
@@ -122,6 +130,78 @@ export type Terminal = {
   readonly exited: Promise<{ exitCode: number }>
   /** Hangs up, which ends the shell and its foreground processes. Idempotent. */
   kill(): void
+}
+
+/** Numbers of the signals that can be sent to a process, as on Linux for x86-64 and ARM. */
+export const signalNumbers = {
+  ...{
+    HUP: 1,
+    INT: 2,
+    QUIT: 3,
+    ILL: 4,
+    TRAP: 5,
+    ABRT: 6,
+    BUS: 7,
+    FPE: 8,
+    KILL: 9,
+    USR1: 10,
+    SEGV: 11,
+    USR2: 12,
+  },
+  ...{ PIPE: 13, ALRM: 14, TERM: 15, CONT: 18, STOP: 19, TSTP: 20, TTIN: 21, TTOU: 22, WINCH: 28 },
+} as const
+export type SignalName = keyof typeof signalNumbers
+
+/** `group`: the process group of the program; with a pseudo-terminal, also the group in its foreground. */
+export type SignalTarget = 'process' | 'group' | 'tree'
+
+export type ProcessRequest = {
+  /** Program and arguments. A program without a slash is searched in the PATH of `env`. */
+  argv: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd: string
+  /** Numeric ids inside the sandbox. */
+  uid: number
+  gid: number
+  /** Runs the program on a pseudo-terminal of this size, which carries input and all output. */
+  pty?: { cols: number; rows: number }
+  /**
+   * Descriptors of the caller that become the program's streams instead of pipes of the driver. The streams of the
+   * result are then null. The caller may close its descriptors once the process is open.
+   */
+  descriptors?: readonly [number, number, number]
+  /** Called once when the process has started, so that the caller can store the reference. */
+  onStarted?: (reference: ExecReference) => void
+}
+
+/**
+ * A running process with streams. Back-pressure goes both ways: a program blocks while its output is not read. The
+ * outputs end with the program, even if processes that it left behind keep them open.
+ */
+export type OpenProcess = {
+  reference: ExecReference
+  stdin: Writable | null
+  stdout: Readable | null
+  /** Null with a pseudo-terminal too. */
+  stderr: Readable | null
+  /** Resolves when the program has ended, whether its output was read or not. Rejects if the sandbox died first. */
+  exited: Promise<ProcessEnd>
+  /** Resizes the pseudo-terminal. Does nothing without one, or after the end. */
+  resize(cols: number, rows: number): void
+}
+
+/** `exitCode` is null if a signal ended the program, which `signal` then names. Both are null if the end is unknown. */
+export type ProcessEnd = {
+  exitCode: number | null
+  signal: string | null
+  /** Names of processes that were killed because the sandbox ran out of memory. Absent means none. */
+  killedForMemory?: readonly string[]
+}
+
+/** Converts an exit code as shells have it: 128 + number means that a signal ended the program. */
+export function processEndOf(code: number): ProcessEnd {
+  const signal = Object.entries(signalNumbers).find(([, number]) => number === code - 128)?.[0]
+  return signal ? { exitCode: null, signal } : { exitCode: code, signal: null }
 }
 
 /** The command could not be started because the request is wrong: the folder or program does not exist. */
@@ -186,6 +266,15 @@ export type RuntimeDriver = {
   isOutdated?(handle: SandboxHandle): boolean
   /** Changes the host name of a running sandbox. Throws {@link SandboxGone}; must not be called while frozen. */
   rename?(handle: SandboxHandle, hostname: string): Promise<void>
+  /** Starts a program with streams. Throws {@link ExecRefused} or {@link SandboxGone}. */
+  openProcess?(handle: SandboxHandle, request: ProcessRequest): Promise<OpenProcess>
+  /** Sends a signal to a process that any driver instance opened. Does nothing if it has ended. */
+  signalProcess?(
+    handle: SandboxHandle,
+    reference: ExecReference,
+    signal: SignalName,
+    target: SignalTarget,
+  ): Promise<void>
   /** Opens a login shell on a pseudo-terminal. Throws {@link ExecRefused} or {@link SandboxGone}. */
   openTerminal?(handle: SandboxHandle, request: TerminalRequest): Promise<Terminal>
   /**

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { type Duplex, duplexPair } from 'node:stream'
 import { newUuid } from '@dock/foundation'
-import type { GitConnected, IncomingConnection } from '@dock/host-protocol'
+import { type GitConnected, type IncomingConnection, readMessage } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 
@@ -58,6 +58,7 @@ const take = async (dockId: string, connectionId: string): Promise<Duplex | numb
     target: new URL(`http://agent/docks/${dockId}/git/${connectionId}`),
     gone: new AbortController().signal,
     accept: () => agents,
+    readMessage: (bytesMax) => readMessage(agents, bytesMax),
     acceptByDialBack: async () => agents,
     refuse: (status) => {
       refused = status

@@ -1,6 +1,6 @@
 import { type Duplex, duplexPair } from 'node:stream'
 import { newUuid } from '@dock/foundation'
-import type { IncomingConnection } from '@dock/host-protocol'
+import { type IncomingConnection, readMessage } from '@dock/host-protocol'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 
@@ -29,6 +29,7 @@ const connect = async (target: string): Promise<Opened> => {
       opened = { end: near, leave: () => void far.destroy(), trailers }
       return far
     },
+    readMessage: (bytesMax) => readMessage(far, bytesMax),
     acceptByDialBack: async () => connection.accept(),
     refuse: (status, { code }) => {
       opened = { status, code }

@@ -7,8 +7,13 @@ import { type Duplex, duplexPair } from 'node:stream'
 import {
   type HostConnections,
   HostRefused,
+  type ProcessRequest,
+  type RemoteProcess,
   type TerminalSize,
 } from '@dock/control-plane/src/modules/hosts/index.ts'
+import { newUuid } from '@dock/foundation'
+
+import { openFakeProcess } from './fake-process.ts'
 
 export type FakeTerminalEnd = {
   dockId: string
@@ -23,6 +28,8 @@ export type FakeTerminalEnd = {
 /** `alive` returns true if the Dock runs with this generation. */
 export function fakeConnections(alive: (dockId: string, generation: number) => boolean): HostConnections & {
   terminals: FakeTerminalEnd[]
+  /** Processes that were opened, oldest first. They are programs of this machine. */
+  processes: { dockId: string; request: ProcessRequest & { generation: number }; process: RemoteProcess }[]
   unreachable: Error | null
   /** Git connections from Docks that wait to be accepted, by connection id. */
   git: Map<string, Duplex>
@@ -34,6 +41,7 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
   }
   const connections: ReturnType<typeof fakeConnections> = {
     terminals: [],
+    processes: [],
     unreachable: null,
     git: new Map(),
     connectGit: async (_host, _dock, connectionId) => {
@@ -59,6 +67,12 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
     },
     resizeTerminal: async (_host, _dock, terminalId, size) => {
       byId.get(terminalId)?.sizes.push(size)
+    },
+    openProcess: async (_host, dockId, request) => {
+      enter(dockId, request.generation)
+      const process = await openFakeProcess(newUuid(), request)
+      connections.processes.push({ dockId, request, process })
+      return process
     },
     connectPort: (_host, dockId, port, generation) =>
       new Promise((resolve, reject) => {

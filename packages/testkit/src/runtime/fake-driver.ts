@@ -2,6 +2,7 @@
  * The in-memory runtime of all tests; it passes the conformance suite. A sandbox can be killed; each call can be made
  * to fail or to wait. Commands print `out`, apart from `echo …`, `exit N`, and `sleep …`, which runs until it is ended.
  */
+import { newUuid } from '@dock/foundation'
 import type { ExecReference, ExecRequest, ExecResult, RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import {
   createFakeMachine,
@@ -11,6 +12,7 @@ import {
   type FakeSandbox,
 } from './fake-machine.ts'
 import { createFakeTerminal } from './fake-terminal.ts'
+import { openLocalProcess } from './local-process.ts'
 
 /** A driver with all optional methods, and controls for tests. */
 export type FakeDriver = Required<RuntimeDriver> & FakeControls
@@ -21,7 +23,7 @@ const killedExitCode = 137
 export function createFakeDriver(machine: FakeMachine = createFakeMachine()): FakeDriver {
   const starter = Symbol('driver')
   const { executed, rejoined, ended, started, terminals, frozen, renamed, commands } = machine
-  const { enter, find, awake } = machine
+  const { enter, find, awake, localProcesses } = machine
   const commandsOf = (handle: SandboxHandle): FakeCommand[] => {
     const sandbox = find(handle)
     return [...commands.values()].filter((command) => command.sandbox === sandbox)
@@ -110,6 +112,30 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
     rename: async (handle, hostname) => {
       await awake(handle)
       renamed.set(handle.dockId, hostname)
+    },
+    openProcess: async (handle, request) => {
+      const sandbox = await awake(handle)
+      const opened = await openLocalProcess(request, `process-${newUuid()}`)
+      const { reference } = opened
+      localProcesses.set(reference.mark, opened)
+      const exit = opened.exited.then(({ exitCode }) => exitCode ?? undefined)
+      const kill = () => void opened.signal('KILL')
+      commands.set(reference.mark, { sandbox, starter, reference, kill, exitCode: exit })
+      void sandbox.dead.then(kill)
+      request.onStarted?.(reference)
+      const gone = sandbox.dead.then(() => find(handle) && opened.exited)
+      gone.catch(() => undefined)
+      return {
+        ...opened,
+        exited: Promise.race([opened.exited, gone]).finally(() => {
+          commands.delete(reference.mark)
+          localProcesses.delete(reference.mark)
+        }),
+      }
+    },
+    signalProcess: async (handle, { mark }, signal) => {
+      await awake(handle)
+      await localProcesses.get(mark)?.signal(signal)
     },
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)

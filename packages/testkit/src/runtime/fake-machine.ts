@@ -8,6 +8,7 @@ import {
   type SandboxUsage,
 } from '@dock/runtime'
 import type { FakeTerminal } from './fake-terminal.ts'
+import type { LocalProcess } from './local-process.ts'
 
 /** The calls that a test can hold or make fail. `execEnd` is the end of a command. */
 export type FakeCall =
@@ -108,6 +109,8 @@ export function createFakeMachine() {
     usages: new Map<string, SandboxUsage>(),
     /** Commands that run or whose exit code nobody has read yet, by mark. */
     commands: new Map<string, FakeCommand>(),
+    /** Running processes with streams, by mark. */
+    localProcesses: new Map<string, LocalProcess>(),
     /** Waits while the call is held. Throws the error of `failNext`. */
     enter: async (call: FakeCall): Promise<void> => {
       await gates.get(call)

@@ -2,33 +2,44 @@
  * Connections to Docks as CONNECT streams. They all use the bulk link, so that their traffic delays no heartbeat and no
  * command.
  */
+import { newUuid } from '@dock/foundation'
 import {
   type AgentLink,
   bindArrived,
+  type ConnectOptions,
   callAgent,
   type DialBackDoor,
+  encodeMessage,
   exitCodeTrailer,
   type LinkChannel,
   LinkTimeout,
+  openProcess,
+  signalProcess,
   terminalSize,
 } from '@dock/host-protocol'
 import * as z from 'zod'
 import type { HostConnections } from '../../modules/hosts/index.ts'
+import { createRemoteProcess } from './remote-process.ts'
 import { translateFailure } from './translate-failure.ts'
 
 const openTimeoutMs = 30_000
-const resizeTimeoutMs = 10_000
+const controlTimeoutMs = 10_000
 
 /** `link` returns the host's link of a channel, or throws HostNotLinked. */
 export function createDockConnections(
   link: (hostId: string, channel: LinkChannel) => AgentLink,
   dialBacks: DialBackDoor,
 ): HostConnections {
-  const connect = async (hostId: string, path: string, query: Record<string, number>, ticket?: string) => {
+  const connect = async (
+    hostId: string,
+    path: string,
+    query: Record<string, number>,
+    more: Pick<ConnectOptions, 'ticket' | 'first'> = {},
+  ) => {
     const search = Object.entries(query).map(([name, value]) => `${name}=${value}`)
     const waiting = new AbortController()
     const timer = setTimeout(() => waiting.abort(new LinkTimeout(openTimeoutMs)), openTimeoutMs)
-    const options = { signal: waiting.signal, ...(ticket === undefined ? {} : { ticket }) }
+    const options = { ...more, signal: waiting.signal }
     const connected = link(hostId, 'bulk').connect(`${path}?${search.join('&')}`, options)
     return translateFailure(connected).finally(() => clearTimeout(timer))
   }
@@ -46,16 +57,34 @@ export function createDockConnections(
     },
     resizeTerminal: async (hostId, dockId, terminalId, size) => {
       const path = `/docks/${dockId}/terminals/${terminalId}/resize`
-      const options = { timeoutMs: resizeTimeoutMs }
+      const options = { timeoutMs: controlTimeoutMs }
       await translateFailure(
         callAgent(link(hostId, 'bulk'), path, terminalSize, z.looseObject({}), size, options),
       )
+    },
+    openProcess: async (hostId, dockId, { env = {}, ...request }) => {
+      const id = newUuid()
+      const path = `/docks/${dockId}/processes/${id}`
+      const message = openProcess.parse({ ...request, env })
+      const first = encodeMessage(Buffer.from(JSON.stringify(message)))
+      const socket = await connect(hostId, path, {}, { first })
+      const post = async <Body extends z.ZodType>(verb: string, schema: Body, body: z.input<Body>) => {
+        const options = { timeoutMs: controlTimeoutMs }
+        const answer = z.looseObject({})
+        await translateFailure(
+          callAgent(link(hostId, 'bulk'), `${path}/${verb}`, schema, answer, body, options),
+        )
+      }
+      return createRemoteProcess(id, socket, {
+        resize: (size) => post('resize', terminalSize, size),
+        signal: (signal) => post('signal', signalProcess, { signal }),
+      })
     },
     connectGit: (hostId, dockId, connectionId) => connect(hostId, `/docks/${dockId}/git/${connectionId}`, {}),
     connectPort: async (hostId, dockId, port, generation) => {
       const expected = dialBacks.expect()
       try {
-        const asked = await connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }, expected.ticket)
+        const asked = await connect(hostId, `/docks/${dockId}/ports/${port}`, { generation }, expected)
         if (!expected.socket) return asked
         bindArrived(expected.socket, asked)
         return expected.socket

@@ -1,5 +1,6 @@
 /** Byte streams to Docks over a host's link, with back-pressure. The fleet gateway implements this interface. */
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable, Writable } from 'node:stream'
+import type { OpenProcess, ProcessEnd, SignalName } from '@dock/host-protocol'
 
 export type TerminalSize = { cols: number; rows: number }
 
@@ -10,6 +11,35 @@ export type TerminalConnection = {
   exitCode(): number | null
 }
 
+/** The request of a process, without the generation of the Dock. `env` defaults to no further variables. */
+export type ProcessRequest = Omit<OpenProcess, 'generation' | 'env'> & {
+  env?: Readonly<Record<string, string>>
+}
+
+/**
+ * A process in a Dock, with back-pressure in both directions. Its outputs share one connection, so read both (or
+ * `resume` the one that you ignore): an output that is not read stops the other one too.
+ */
+export type RemoteProcess = {
+  readonly id: string
+  /** Ending it closes the program's input. */
+  readonly stdin: Writable
+  readonly stdout: Readable
+  /** Empty with a pseudo-terminal. */
+  readonly stderr: Readable
+  /**
+   * Resolves once the program has ended and both outputs were read to their end or destroyed. Rejects with
+   * `HostUnreachable` if the connection to the host broke, or after {@link RemoteProcess.hangUp}.
+   */
+  readonly exited: Promise<ProcessEnd>
+  /** Does nothing without a pseudo-terminal. */
+  resize(size: TerminalSize): Promise<void>
+  /** Sends a signal to the program's process group. */
+  signal(name: SignalName): Promise<void>
+  /** Leaves: the host sends HUP to the program's process group. Daemons that it started live on. Idempotent. */
+  hangUp(): void
+}
+
 export type HostConnections = {
   /** Opens a login shell. Throws `HostRefused` `busy` if the Dock has reached its limit of terminals. */
   openTerminal(
@@ -18,6 +48,15 @@ export type HostConnections = {
     wanted: TerminalSize & { terminalId: string; generation: number },
   ): Promise<TerminalConnection>
   resizeTerminal(hostId: string, dockId: string, terminalId: string, size: TerminalSize): Promise<void>
+  /**
+   * Starts a program as the Dock's user: `argv`, or a `command` of a login bash, or a login shell. Throws `HostRefused`:
+   * `busy` if too many processes run, `exec_refused` if the program or the folder does not exist.
+   */
+  openProcess(
+    hostId: string,
+    dockId: string,
+    request: ProcessRequest & { generation: number },
+  ): Promise<RemoteProcess>
   /** Opens a TCP connection to a port in the Dock. Throws `HostRefused` `not_found` if nothing listens there. */
   connectPort(hostId: string, dockId: string, port: number, generation: number): Promise<Duplex>
   /** Accepts a connection from git to the Dock's git door. Throws `HostRefused` `not_found` if it has closed. */

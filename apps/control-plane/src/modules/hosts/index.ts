@@ -10,9 +10,11 @@ export type {
   HostFacts,
   KeptInstance,
   NamedChunk,
+  ProcessEnd,
   Repository as ClonedRepository,
   RuntimeReport,
   SetupOutcome,
+  SignalName,
   StartDock,
   UsageSample,
   WarmSandbox,
@@ -23,6 +25,7 @@ export {
   parseByteRange,
   placeByteRange,
   setupOutcome,
+  signalName,
   startDock as startDockMessage,
 } from '@dock/host-protocol'
 export { createHostsModule, type HostsContext, type HostsModule } from './create-hosts-module.ts'
@@ -31,7 +34,13 @@ export type { DockReactions, LostRuntime, MemoryShortage } from './dock-reaction
 export { createEnrolment, type Enrolment } from './enrolment.ts'
 export { epochOf, nextGeneration } from './generations.ts'
 export { listTimeoutMs } from './host-captures.ts'
-export type { HostConnections, TerminalConnection, TerminalSize } from './host-connections.ts'
+export type {
+  HostConnections,
+  ProcessRequest,
+  RemoteProcess,
+  TerminalConnection,
+  TerminalSize,
+} from './host-connections.ts'
 export type { HostEvents } from './host-events.ts'
 export { type HostGateway, HostNotLinked, HostRefused, HostUnreachable } from './host-gateway.ts'
 export {

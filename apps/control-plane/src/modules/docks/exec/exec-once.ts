@@ -17,7 +17,8 @@ import {
   freeExecKey,
   keepOutcome,
 } from './exec-key-store.ts'
-import { type ExecBody, NotRun, requireReady, runCommand } from './run-command.ts'
+import { NotRun } from './host-failure.ts'
+import { type ExecBody, requireReady, runCommand } from './run-command.ts'
 
 /** Runs the command, or returns the outcome of the earlier command with this key. Concurrent calls share one run. */
 export function execOnce(

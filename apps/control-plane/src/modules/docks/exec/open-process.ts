@@ -1,0 +1,40 @@
+/** Starts a process with streams in a Dock, for the routes and gateways that carry its bytes. */
+import type { Visitor } from '../../accounts/index.ts'
+import type { ProcessRequest, RemoteProcess } from '../../hosts/index.ts'
+import type { DockRow } from '../core/dock.ts'
+import { requireSecretsAccess } from '../core/environment-gate.ts'
+import { type DockContext, requireDock } from '../dock-context.ts'
+import { processRefusal, toExecFailure } from './host-failure.ts'
+import { requireReady } from './run-command.ts'
+
+/** Returns the Dock if the caller may run commands in it. Throws `dock_not_found` or `environment_secrets_admin_only`. */
+export async function requireExecAccess(
+  context: DockContext,
+  caller: Visitor,
+  id: string,
+): ReturnType<typeof requireDock> {
+  const dock = await requireDock(context, caller, id)
+  requireSecretsAccess(dock)
+  return dock
+}
+
+/**
+ * Starts a process. The Dock counts as used until the process has ended or was left. The caller must have checked the
+ * access ({@link requireExecAccess}). Throws the errors of exec.
+ */
+export async function openDockProcess(
+  { gateway, activity }: Pick<DockContext, 'gateway' | 'activity'>,
+  dock: DockRow,
+  request: ProcessRequest,
+): Promise<RemoteProcess> {
+  const hostId = requireReady(dock)
+  const ended = activity.begin(dock)
+  try {
+    const opened = await gateway.openProcess(hostId, dock.id, { ...request, generation: dock.generation })
+    opened.exited.then(ended, ended)
+    return opened
+  } catch (error) {
+    ended()
+    throw toExecFailure(error, processRefusal)
+  }
+}

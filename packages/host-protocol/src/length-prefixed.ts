@@ -1,0 +1,34 @@
+/** A message with its length before it (u32, big endian), at the beginning of a stream of raw bytes. */
+import type { Readable } from 'node:stream'
+
+const lengthBytes = 4
+
+export function encodeMessage(message: Buffer): Buffer {
+  const length = Buffer.alloc(lengthBytes)
+  length.writeUInt32BE(message.length)
+  return Buffer.concat([length, message])
+}
+
+/** Reads exactly `count` bytes and leaves the rest in the stream. */
+const readExactly = async (stream: Readable, count: number): Promise<Buffer> => {
+  for (;;) {
+    const bytes: Buffer | null = stream.read(count)
+    if (bytes?.length === count) return bytes
+    if (bytes !== null || stream.destroyed || stream.readableEnded)
+      throw new Error('the stream ended within a message')
+    await new Promise<void>((resolve) => {
+      const on = (): void => {
+        for (const event of ['readable', 'end', 'close']) stream.off(event, on)
+        resolve()
+      }
+      for (const event of ['readable', 'end', 'close']) stream.on(event, on)
+    })
+  }
+}
+
+/** Reads the message at the beginning of a stream. Throws if it is longer than `bytesMax` or incomplete. */
+export async function readMessage(stream: Readable, bytesMax: number): Promise<Buffer> {
+  const length = (await readExactly(stream, lengthBytes)).readUInt32BE()
+  if (length > bytesMax) throw new Error(`the message is longer than ${bytesMax} bytes`)
+  return length === 0 ? Buffer.alloc(0) : readExactly(stream, length)
+}

@@ -1,0 +1,89 @@
+/** An output of an attached process: an anonymous pipe that is read only as fast as the reader consumes it. */
+import { closeSync, readSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { openPipe } from './system-calls.ts'
+
+const pipeCapacityBytes = 65_536
+/** Bytes held for the reader, in addition to the pipe's own buffer. */
+const heldBytes = 64 * 1024
+
+/** Shared by all pipes: bytes are copied before the next read. */
+const readBuffer = Buffer.allocUnsafeSlow(pipeCapacityBytes)
+
+export class ProcessOutput extends Readable {
+  /** The write end for the program. {@link closeWriter} closes it. */
+  readonly writeFd: number
+  readonly #readFd: number
+  readonly #socket: Socket
+  #writerOpen = true
+  #isOver = false
+
+  constructor() {
+    super({ highWaterMark: heldBytes })
+    const { readFd, writeFd } = openPipe()
+    this.writeFd = writeFd
+    this.#readFd = readFd
+    this.#socket = new Socket({
+      ...{ fd: readFd, readable: true, writable: false },
+      onread: {
+        buffer: readBuffer,
+        callback: (length, buffer) => this.push(Buffer.from(buffer.subarray(0, length))),
+      },
+    })
+    this.#socket.pause()
+    this.#socket.on('error', () => undefined)
+    this.#socket.once('end', () => this.#finish())
+  }
+
+  /** Closes our copy of the write end. Call it once the program has its own copy. */
+  closeWriter(): void {
+    if (!this.#writerOpen) return
+    this.#writerOpen = false
+    closeSync(this.writeFd)
+  }
+
+  /**
+   * Ends the stream after what is in the pipe now. Call it once the program has ended: a process that it left behind may
+   * keep the pipe open.
+   */
+  endAfterContent(): void {
+    if (this.#isOver || this.destroyed) return
+    this.closeWriter()
+    this.#socket.pause()
+    for (let drained = 0; drained < pipeCapacityBytes; ) {
+      const length = this.#readNow()
+      if (length === 0) break
+      drained += length
+      this.push(Buffer.from(readBuffer.subarray(0, length)))
+    }
+    this.#finish()
+  }
+
+  override _read(): void {
+    if (!this.#isOver) this.#socket.resume()
+  }
+
+  override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#isOver = true
+    this.closeWriter()
+    this.#socket.destroy()
+    callback(error)
+  }
+
+  /** Returns the number of bytes in {@link readBuffer}, or 0 if the pipe is empty or at its end. */
+  #readNow(): number {
+    try {
+      return readSync(this.#readFd, readBuffer, 0, pipeCapacityBytes, null)
+    } catch {
+      return 0
+    }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.push(null)
+    this.#socket.destroy()
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * A program on a pseudo-terminal. `script` creates the terminal next to the program and connects it to plain pipes, so
+ * that the host needs neither a terminal nor a process for it (decision 008).
+ */
+
+const largestSize = 9999
+
+/** Returns a size that `stty` accepts. */
+export function terminalSize(wanted: number): number {
+  return Math.min(largestSize, Math.max(1, Math.trunc(wanted) || 1))
+}
+
+/** Quotes a word, so that a shell takes it literally. */
+const quote = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
+
+/**
+ * Returns the program and environment of `script` for `argv` on a terminal of this size. `script` starts a shell, which
+ * must be the same one whatever SHELL is; the program gets SHELL back.
+ */
+export function ptyProgram(
+  argv: readonly string[],
+  env: Readonly<Record<string, string>>,
+  { cols, rows }: { cols: number; rows: number },
+): { argv: string[]; env: Record<string, string> } {
+  const shell = env.SHELL === undefined ? 'unset SHELL' : `SHELL=${quote(env.SHELL)}`
+  const size = `/usr/bin/stty cols ${terminalSize(cols)} rows ${terminalSize(rows)}`
+  return {
+    argv: [
+      '/usr/bin/script',
+      ...['--quiet', '--flush', '--return', '--echo', 'always'],
+      ...['--command', `${size}; ${shell}; exec ${argv.map(quote).join(' ')}`, '/dev/null'],
+    ],
+    env: { ...env, SHELL: '/bin/sh' },
+  }
+}
+
+/**
+ * Shell script: resizes the terminal of the program that runs under the `script` of process `$1` to `$2` columns and
+ * `$3` rows. gVisor sends no SIGWINCH after a resize, so every process of the terminal's session is signalled.
+ */
+export const resizeProgram = `leader=$(/usr/bin/pgrep --oldest --parent "$1") || exit 0
+/usr/bin/stty -F "/proc/$leader/fd/0" cols "$2" rows "$3" && exec /usr/bin/pkill -WINCH --session "$leader"`

@@ -1,0 +1,72 @@
+/**
+ * A process of the fake host: a program of this machine, run as this process's user. Its home and work folder is a
+ * temporary folder, which is removed when the tests end. Absolute paths are those of this machine.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { finished, type Readable, Readable as ReadableStream } from 'node:stream'
+import {
+  HostRefused,
+  HostUnreachable,
+  type ProcessEnd,
+  type ProcessRequest,
+  type RemoteProcess,
+} from '@dock/control-plane/src/modules/hosts/index.ts'
+import { ExecRefused } from '@dock/runtime'
+import { openLocalProcess } from '../runtime/local-process.ts'
+
+let made: string | undefined
+
+/** The folder in which processes of the fake host begin, and their HOME. */
+export function fakeProcessFolder(): string {
+  if (made === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'dock-processes-'))
+    made = folder
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  }
+  return made
+}
+
+const isFinished = (stream: Readable): Promise<void> =>
+  new Promise((resolve) => void finished(stream, () => resolve()))
+
+/** Starts the program. Throws HostRefused `exec_refused` if it or its folder does not exist. */
+export async function openFakeProcess(id: string, request: ProcessRequest): Promise<RemoteProcess> {
+  const folder = fakeProcessFolder()
+  const { command, argv, env = {}, cwd = folder, pty } = request
+  const local = await openLocalProcess(
+    {
+      argv: argv ?? (command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command]),
+      env: { HOME: folder, USER: 'user', SHELL: '/bin/bash', PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
+      cwd,
+      ...(pty ? { pty } : {}),
+    },
+    id,
+  ).catch((error: unknown) => {
+    throw error instanceof ExecRefused ? new HostRefused('exec_refused', error.message) : error
+  })
+  const stdout = local.stdout!
+  const stderr = local.stderr ?? ReadableStream.from([])
+  const left = Promise.withResolvers<never>()
+  let isOver = false
+  const ended = local.exited.then(async (end): Promise<ProcessEnd> => {
+    await Promise.all([isFinished(stdout), isFinished(stderr)])
+    isOver = true
+    return { exitCode: end.exitCode, signal: end.signal }
+  })
+  const exited = Promise.race([ended, left.promise])
+  exited.catch(() => undefined)
+  return {
+    ...{ id, stdin: local.stdin!, stdout, stderr, exited },
+    resize: async ({ cols, rows }) => local.resize(cols, rows),
+    signal: (name) => local.signal(name),
+    hangUp: () => {
+      if (isOver) return
+      left.reject(new HostUnreachable('the process was left'))
+      void local.signal('HUP').then(() => {
+        for (const stream of [local.stdin!, stdout, stderr]) stream.destroy()
+      })
+    },
+  }
+}
