@@ -1,5 +1,5 @@
 /** The folder of records is lost, or an older copy of it was put back. Disks that Docks have used must stay. */
-import { cp, readFile, rm } from 'node:fs/promises'
+import { cp, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { newOperationId, newUuid } from '@dock/foundation'
 import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
@@ -19,12 +19,14 @@ const command = (generation = 1) => ({ operationId: newOperationId(), generation
 const capturesOf = async () => (await host.disks.list()).captures
 
 const copyRecords = () => cp(host.handlesFolder, `${host.handlesFolder}.copy`, { recursive: true })
+/** Moves the records away in one step, because the agent before may still be writing one. */
+const takeRecordsAway = () => rename(host.handlesFolder, `${host.handlesFolder}.lost`)
 const loseRecords = async () => {
-  await rm(host.handlesFolder, { recursive: true })
+  await takeRecordsAway()
   host.agent = await host.startAgent()
 }
 const putBackCopy = async () => {
-  await rm(host.handlesFolder, { recursive: true })
+  await takeRecordsAway()
   await cp(`${host.handlesFolder}.copy`, host.handlesFolder, { recursive: true })
   host.agent = await host.startAgent()
 }
