@@ -10,21 +10,20 @@ export function encodeMessage(message: Buffer): Buffer {
 }
 
 /** Reads exactly `count` bytes and leaves the rest in the stream. */
-const readExactly = async (stream: Readable, count: number): Promise<Buffer> => {
-  for (;;) {
-    const bytes: Buffer | null = stream.read(count)
-    if (bytes?.length === count) return bytes
-    if (bytes !== null || stream.destroyed || stream.readableEnded)
-      throw new Error('the stream ended within a message')
-    await new Promise<void>((resolve) => {
-      const on = (): void => {
-        for (const event of ['readable', 'end', 'close']) stream.off(event, on)
-        resolve()
-      }
-      for (const event of ['readable', 'end', 'close']) stream.on(event, on)
-    })
-  }
-}
+const readExactly = (stream: Readable, count: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const events = ['readable', 'end', 'close']
+    const attempt = (): void => {
+      const bytes: Buffer | null = stream.read(count)
+      if (bytes === null && !stream.destroyed && !stream.readableEnded) return
+      for (const event of events) stream.off(event, attempt)
+      if (bytes?.length === count) resolve(bytes)
+      else reject(new Error('the stream ended within a message'))
+    }
+    // One listener until the bytes are there: adding one again would be called again at once.
+    for (const event of events) stream.on(event, attempt)
+    attempt()
+  })
 
 /** Reads the message at the beginning of a stream. Throws if it is longer than `bytesMax` or incomplete. */
 export async function readMessage(stream: Readable, bytesMax: number): Promise<Buffer> {

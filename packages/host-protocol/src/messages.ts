@@ -94,6 +94,8 @@ export const execInDock = z.strictObject({
   env: z.record(z.string(), z.string()),
   timeoutMs: z.number().int(),
   outputLimitBytes: z.number().int(),
+  /** Ends the command with everything it started as soon as the call is cancelled, or the link breaks. */
+  endsWithCaller: z.literal(true).optional(),
 })
 export type ExecInDock = z.infer<typeof execInDock>
 /** stdout and stderr are clipped, and decoded as UTF-8 with replacement characters. */

@@ -16,6 +16,7 @@ import { hostProcess } from './host-process.ts'
 import { listProcesses } from './list-processes.ts'
 import { LiveSandbox } from './live-sandbox.ts'
 import { MemoryGuards } from './memory/memory-guards.ts'
+import { openProcess } from './open-process.ts'
 import { openTerminal } from './open-terminal.ts'
 import { removeSandbox } from './remove-sandbox.ts'
 import { renameSandbox } from './rename-sandbox.ts'
@@ -26,10 +27,11 @@ import { readCgroupMounts, requireCgroups, SandboxCgroup } from './sandbox-cgrou
 import { parseSandboxId, sandboxId } from './sandbox-id.ts'
 import { isOutdated, programIdentity, runscOf } from './sandbox-program.ts'
 import { readSandboxState } from './sandbox-state.ts'
-import type { Sentry } from './sentry.ts'
+import { exitCodeOf, type Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 import { createSentryTransport } from './sentry-transport.ts'
 import { shareMemory } from './share-memory.ts'
+import { signalProcess } from './signal-process.ts'
 import { createTransportPerProgram } from './transport-per-program.ts'
 
 export type GvisorOptions = {
@@ -51,9 +53,7 @@ const handleVersion = 1
 const panicLogBytesMax = 16 * 2 ** 20
 
 /** Creates a driver that uses this machine's runsc. It checks nothing before `fingerprint`. */
-export function createGvisorDriver(
-  options: GvisorOptions,
-): Required<Omit<RuntimeDriver, 'openProcess' | 'signalProcess'>> {
+export function createGvisorDriver(options: GvisorOptions): Required<RuntimeDriver> {
   const { rootDir, stateDir, logger } = options
   const panicLog = join(stateDir, 'panic.log')
   const runsc = createRunsc(options.runscPath, rootDir, panicLog)
@@ -200,6 +200,21 @@ export function createGvisorDriver(
       const sandbox = sandboxOf(handle)
       await sandbox.use(() => renameSandbox(transport, sandbox.id, hostname))
     },
+    openProcess: async (handle, request) => {
+      const sandbox = sandboxOf(handle)
+      const opened = await sandbox.use(() => {
+        sandbox.batchScheduling.begin()
+        return openProcess(transport, sandbox, request)
+      })
+      const exited = sandbox.use(() => opened.exited)
+      exited.catch(() => undefined)
+      return { ...opened, exited }
+    },
+    signalProcess: async (handle, reference, signal, target) => {
+      const sandbox = sandboxOf(handle)
+      const list = () => listProcesses(runscFor(sandbox.id), sandbox)
+      await sandbox.use(() => signalProcess(transport, sandbox, reference, signal, target, list))
+    },
     openTerminal: async (handle, request) => {
       const sandbox = sandboxOf(handle)
       return sandbox.use(() => openTerminal(transport, sandbox.id, request))
@@ -209,7 +224,7 @@ export function createGvisorDriver(
       const sandbox = sandboxOf(handle)
       return sandbox.use(async () => {
         const sentry = await sandbox.sentry()
-        return sentry.wait(pid).catch((error: unknown) => {
+        return sentry.wait(pid).then(exitCodeOf, (error: unknown) => {
           if (error instanceof SentryRefused) return undefined
           throw error
         })

@@ -21,6 +21,11 @@ export type StartedCommand = {
    * The exit code, or `refused` if no process was created; standard error then has the reason. Await it exactly once.
    */
   ended: Promise<number | 'refused'>
+  /**
+   * Once `ended` has resolved: true if a signal ended the command. Absent if the transport cannot tell, because a code
+   * above 128 may also be the command's own.
+   */
+  wasSignalled?(): boolean
   /** Kills the process and its descendants from outside, if no program can run inside any more. */
   kill(): Promise<void>
   /** Releases what the transport keeps on the host. Call it once the command is dead or abandoned. */

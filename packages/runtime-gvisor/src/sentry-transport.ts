@@ -2,7 +2,7 @@
 import { ExecRefused } from '@dock/runtime'
 import { capabilitiesOf, maskOf } from './capabilities.ts'
 import type { ExecTransport } from './exec-transport.ts'
-import type { Sentry } from './sentry.ts'
+import { exitCodeOf, isSignalled, type Sentry } from './sentry.ts'
 import { SentryRefused } from './sentry-connection.ts'
 
 /** `sentryOf` returns the sentry of a sandbox. */
@@ -25,9 +25,14 @@ export function createSentryTransport(sentryOf: (sandboxId: string) => Promise<S
       const pid = await sentry.start(wanted, streams).catch((error: unknown) => {
         throw error instanceof SentryRefused ? new ExecRefused(error.message) : error
       })
+      let status = 0
       return {
         pid: async () => pid,
-        ended: sentry.wait(pid),
+        ended: sentry.wait(pid).then((told) => {
+          status = told
+          return exitCodeOf(told)
+        }),
+        wasSignalled: () => isSignalled(status),
         kill: () => sentry.killTree(pid),
         release: () => undefined,
       }

@@ -30,9 +30,15 @@ const pid = z.number().int().positive()
 const waitStatus = z.number().int().nonnegative()
 const processList = z.array(z.object({ pid, ppid: z.number().int(), uid: z.number().int(), cmd: z.string() }))
 
+/** True if a wait status says that a signal killed the process. */
+export function isSignalled(status: number): boolean {
+  return (status & 0x7f) !== 0
+}
+
 /** Converts a wait status to an exit code: 128 + signal number if a signal killed the process. */
-const exitCodeOf = (status: number): number =>
-  (status & 0x7f) === 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
+export function exitCodeOf(status: number): number {
+  return isSignalled(status) ? 128 + (status & 0x7f) : (status >> 8) & 0xff
+}
 
 export class Sentry {
   readonly #path: string
@@ -53,7 +59,8 @@ export class Sentry {
   async start(command: SentryCommand, streams: readonly [number, number, number]): Promise<number> {
     const { capabilities } = command
     const argument = {
-      filename: command.argv[0],
+      // Without a file name, the sentry searches the program in the PATH of its environment.
+      filename: command.argv[0]?.startsWith('/') ? command.argv[0] : '',
       argv: command.argv,
       envv: command.env,
       wd: command.cwd,
@@ -76,10 +83,10 @@ export class Sentry {
     return pid.parse(await this.#call('ExecuteAsync', argument, options))
   }
 
-  /** Waits for a started process without a deadline and returns its exit code. */
+  /** Waits for a started process without a deadline and returns its wait status. */
   async wait(processId: number): Promise<number> {
     const argument = { PID: processId, CID: this.#container }
-    return exitCodeOf(waitStatus.parse(await this.#call('WaitPID', argument)))
+    return waitStatus.parse(await this.#call('WaitPID', argument))
   }
 
   /** Sends a signal to a process. */

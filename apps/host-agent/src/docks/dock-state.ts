@@ -7,6 +7,7 @@ import type { RuntimeDriver, SandboxHandle } from '@dock/runtime'
 import type { Freezer } from '../freezing/freezer.ts'
 import type { GitDoors } from '../git-door/git-doors.ts'
 import { LoopbackRelay } from '../ports/loopback-relay.ts'
+import type { OpenProcesses } from '../processes/open-processes.ts'
 import type { OpenTerminals } from '../terminals/open-terminals.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import type { BootQueue } from './boot-queue.ts'
@@ -61,6 +62,7 @@ export class DockState {
   /** Number of tenant commands that are running. */
   execsInFlight = 0
   readonly terminals: OpenTerminals = new Map()
+  readonly processes: OpenProcesses = new Map()
   /** Program in a warm sandbox that waits to unpack the Environment of the Dock that claims it. */
   unpacking: Unpacking | null = null
   readonly relay: LoopbackRelay

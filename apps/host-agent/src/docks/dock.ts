@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import type * as protocol from '@dock/host-protocol'
 import { connectPort } from '../ports/connect-port.ts'
+import { type DockProcess, openProcess, resizeProcess, signalProcess } from '../processes/open-process.ts'
 import { type DockTerminal, openTerminal, resizeTerminal } from '../terminals/open-terminal.ts'
 import { AgentRefusal } from './agent-refusal.ts'
 import { bootForWarmPool, discardWarmSandbox, type WarmPoolKind } from './boot-for-warm-pool.ts'
@@ -106,8 +107,9 @@ export class Dock {
     return this.#run('destroy', command, () => destroyDock(this.#state, command))
   }
 
-  exec(request: protocol.ExecInDock): Promise<protocol.ExecOutcome> {
-    return execInDock(this.#state, request)
+  /** `gone` is aborted when the caller disconnects. */
+  exec(request: protocol.ExecInDock, gone?: AbortSignal): Promise<protocol.ExecOutcome> {
+    return execInDock(this.#state, request, gone)
   }
 
   openTerminal(terminalId: string, request: protocol.OpenTerminal): Promise<DockTerminal> {
@@ -116,6 +118,18 @@ export class Dock {
 
   resizeTerminal(terminalId: string, size: protocol.TerminalSize): void {
     resizeTerminal(this.#state, terminalId, size)
+  }
+
+  openProcess(processId: string, request: protocol.OpenProcess): Promise<DockProcess> {
+    return openProcess(this.#state, processId, request)
+  }
+
+  resizeProcess(processId: string, size: protocol.TerminalSize): void {
+    resizeProcess(this.#state, processId, size)
+  }
+
+  signalProcess(processId: string, signal: protocol.SignalName): Promise<void> {
+    return signalProcess(this.#state, processId, signal)
   }
 
   connectPort(port: number, request: protocol.ConnectPort): Promise<Socket> {

@@ -10,8 +10,12 @@ import { formatOutOfMemory } from './out-of-memory.ts'
 /** Maximum number of commands of one Dock that run at the same time. */
 export const execsInFlightMax = 4
 
-/** Runs the command to its end or timeout. Throws `busy` while {@link execsInFlightMax} commands run. */
-export async function execInDock(dock: DockState, request: ExecInDock): Promise<ExecOutcome> {
+/** Runs the command to its end or timeout, or until `gone` aborts, if the request wants that. Throws `busy` while {@link execsInFlightMax} commands run. */
+export async function execInDock(
+  dock: DockState,
+  request: ExecInDock,
+  gone?: AbortSignal,
+): Promise<ExecOutcome> {
   if (dock.execsInFlight >= execsInFlightMax) {
     throw new AgentRefusal('busy', `${execsInFlightMax} commands are running; wait until one has ended`)
   }
@@ -19,7 +23,7 @@ export async function execInDock(dock: DockState, request: ExecInDock): Promise<
   let use: SandboxUse | undefined
   try {
     use = await dock.use(request.generation)
-    const result = await run(dock, use, request)
+    const result = await run(dock, use, request, gone)
     const { exitCode, durationMs, timedOut, killedForMemory = [] } = result
     const output = decodeOutput(result, request.outputLimitBytes)
     if (killedForMemory.length > 0) {
@@ -38,10 +42,16 @@ export async function execInDock(dock: DockState, request: ExecInDock): Promise<
 }
 
 /** If the sandbox ends, the command may have run. The error must not be one after which a caller sends it again. */
-const run = async (dock: DockState, { sandbox }: SandboxUse, request: ExecInDock): Promise<ExecResult> => {
+const run = async (
+  dock: DockState,
+  { sandbox }: SandboxUse,
+  request: ExecInDock,
+  gone: AbortSignal | undefined,
+): Promise<ExecResult> => {
   const { command, env, cwd, timeoutMs, outputLimitBytes } = request
   try {
-    const wanted = { ...loginShell(command, env), cwd, timeoutMs, outputLimitBytes }
+    const signal = request.endsWithCaller && gone ? { signal: gone } : {}
+    const wanted = { ...loginShell(command, env), cwd, timeoutMs, outputLimitBytes, ...signal }
     return await dock.parts.driver.exec(sandbox, wanted)
   } catch (error) {
     const isShort = error instanceof SandboxShortOfMemory

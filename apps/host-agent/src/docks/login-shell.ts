@@ -3,6 +3,9 @@ import type { ExecRequest } from '@dock/runtime'
 
 export const dockUser = { uid: 1000, gid: 1000, name: 'user', home: '/home/user' }
 
+/** Where terminals and processes begin: in the first of these folders that exists. */
+export const startFolders = ['/home/user/work', dockUser.home, '/']
+
 export const userEnvironment = {
   HOME: dockUser.home,
   USER: dockUser.name,

@@ -56,7 +56,7 @@ export function createAgentApp(view: HostView): Hono {
   app.post('/docks/:dockId/exec', async (context) => {
     precedence.take()
     const request = await readBody(context, protocol.execInDock)
-    return context.json(await knownDock(context).exec(request))
+    return context.json(await knownDock(context).exec(request, context.req.raw.signal))
   })
   app.post('/docks/:dockId/setup', async (context) => {
     const request = await readBody(context, protocol.setupDock)
@@ -79,6 +79,18 @@ export function createAgentApp(view: HostView): Hono {
     const size = await readBody(context, protocol.terminalSize)
     const dock = docks.find(uuidParameter(context, 'dockId'))
     dock?.resizeTerminal(uuidParameter(context, 'terminalId'), size)
+    return context.json({})
+  })
+  app.post('/docks/:dockId/processes/:processId/resize', async (context) => {
+    const size = await readBody(context, protocol.terminalSize)
+    const dock = docks.find(uuidParameter(context, 'dockId'))
+    dock?.resizeProcess(uuidParameter(context, 'processId'), size)
+    return context.json({})
+  })
+  app.post('/docks/:dockId/processes/:processId/signal', async (context) => {
+    const { signal } = await readBody(context, protocol.signalProcess)
+    const dock = docks.find(uuidParameter(context, 'dockId'))
+    await dock?.signalProcess(uuidParameter(context, 'processId'), signal)
     return context.json({})
   })
 

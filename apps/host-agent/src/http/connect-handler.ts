@@ -1,15 +1,16 @@
-/** Connections from the control plane to terminals, ports and git connections of Docks. */
+/** Connections from the control plane to terminals, processes, ports and git connections of Docks. */
 import * as protocol from '@dock/host-protocol'
 import * as z from 'zod'
 import { AgentRefusal, toAgentRefusal } from '../docks/agent-refusal.ts'
 import type { Dock } from '../docks/dock.ts'
 import { pipePort } from '../ports/pipe-port.ts'
+import { pipeProcess } from '../processes/pipe-process.ts'
 import { pipeTerminal } from '../terminals/pipe-terminal.ts'
 import type { HostView } from './host-view.ts'
-import { parse, parseUuid } from './read-request.ts'
+import { parse, parseJson, parseUuid } from './read-request.ts'
 import { refusalStatus } from './refusal-status.ts'
 
-const path = /^\/docks\/([^/]+)\/(terminals|ports|git)\/([^/]+)$/
+const path = /^\/docks\/([^/]+)\/(terminals|processes|ports|git)\/([^/]+)$/
 const portNumber = z.coerce.number().int().min(1).max(65_535)
 
 /** Returns a handler that accepts or refuses each connection as the host protocol specifies. */
@@ -41,6 +42,20 @@ export function createConnectHandler({
     pipeTerminal(opened, connection.accept(trailers))
   }
 
+  const takeProcess = async (
+    connection: protocol.IncomingConnection,
+    dock: Dock,
+    name: string,
+  ): Promise<void> => {
+    const message = await connection.readMessage(protocol.openProcessBytesMax).catch((error: Error) => {
+      throw new AgentRefusal('invalid', error.message)
+    })
+    precedence.take()
+    const opened = await dock.openProcess(parseUuid(name), parse(protocol.openProcess, parseJson(message)))
+    if (connection.gone.aborted) return opened.hangUp()
+    pipeProcess(opened, connection.accept())
+  }
+
   const takePort = async (
     connection: protocol.IncomingConnection,
     dock: Dock,
@@ -66,7 +81,8 @@ export function createConnectHandler({
       if (!kind) throw new AgentRefusal('not_found', 'no such path')
       if (kind === 'git') return takeGit(connection, dockId, name)
       const query = Object.fromEntries(searchParams)
-      await (kind === 'terminals' ? takeTerminal : takePort)(connection, known(dockId), name, query)
+      const take = { terminals: takeTerminal, processes: takeProcess, ports: takePort }[kind]
+      await take?.(connection, known(dockId), name, query)
     } catch (error) {
       const { code, message } = toAgentRefusal(error)
       if (code === 'failed')

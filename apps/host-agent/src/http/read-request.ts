@@ -10,6 +10,15 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   return parsed.data
 }
 
+/** Throws `invalid` if the text is not JSON. */
+export function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw new AgentRefusal('invalid', 'the request is not JSON')
+  }
+}
+
 export async function readBody<Schema extends z.ZodType>(context: Context, schema: Schema) {
   const value: unknown = await context.req.json().catch(() => {
     throw new AgentRefusal('invalid', 'the request body is not JSON')

@@ -3,12 +3,10 @@ import type { OpenTerminal, TerminalSize } from '@dock/host-protocol'
 import { ExecRefused, type SandboxHandle, type Terminal, type TerminalRequest } from '@dock/runtime'
 import { AgentRefusal } from '../docks/agent-refusal.ts'
 import type { DockState, SandboxUse } from '../docks/dock-state.ts'
-import { dockUser, userEnvironment } from '../docks/login-shell.ts'
+import { dockUser, startFolders, userEnvironment } from '../docks/login-shell.ts'
 
 /** Maximum number of terminals of one Dock that are open at the same time. */
 export const terminalsMax = 4
-
-const folders = ['/home/user/work', dockUser.home, '/']
 
 export type DockTerminal = {
   terminal: Terminal
@@ -64,7 +62,7 @@ const openInFirstFolder = async (
 ): Promise<Terminal> => {
   const { driver } = dock.parts
   let refusal: unknown
-  for (const cwd of folders) {
+  for (const cwd of startFolders) {
     const request: TerminalRequest = {
       env: { ...userEnvironment, TERM: 'xterm-256color', COLORTERM: 'truecolor', LC_CTYPE: 'C.UTF-8' },
       ...{ cwd, cols, rows, uid: dockUser.uid, gid: dockUser.gid },

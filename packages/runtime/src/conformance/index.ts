@@ -4,6 +4,7 @@ import type { RuntimeDriver, SandboxHandle, SandboxSpec } from '../driver.ts'
 import { describeCommands } from './commands.ts'
 import { describeEndings } from './endings.ts'
 import { describePreparation } from './preparation.ts'
+import { describeProcesses } from './processes.ts'
 import { describeDestroy, describeSandbox } from './sandbox.ts'
 import { request, type Subject } from './subject.ts'
 
@@ -40,6 +41,7 @@ export function describeDriver(
     describePreparation(subject)
     describeCommands(subject)
     describeEndings(subject)
+    describeProcesses(subject)
     describeDestroy(subject)
   })
 }

@@ -60,11 +60,11 @@ export async function openFakeProcess(id: string, request: ProcessRequest): Prom
   return {
     ...{ id, stdin: local.stdin!, stdout, stderr, exited },
     resize: async ({ cols, rows }) => local.resize(cols, rows),
-    signal: (name) => local.signal(name),
+    signal: (name) => local.signal(name, 'group'),
     hangUp: () => {
       if (isOver) return
       left.reject(new HostUnreachable('the process was left'))
-      void local.signal('HUP').then(() => {
+      void local.signal('HUP', 'group').then(() => {
         for (const stream of [local.stdin!, stdout, stderr]) stream.destroy()
       })
     },

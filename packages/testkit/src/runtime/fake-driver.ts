@@ -119,23 +119,21 @@ export function createFakeDriver(machine: FakeMachine = createFakeMachine()): Fa
       const { reference } = opened
       localProcesses.set(reference.mark, opened)
       const exit = opened.exited.then(({ exitCode }) => exitCode ?? undefined)
-      const kill = () => void opened.signal('KILL')
+      const kill = () => void opened.signal('KILL', 'tree')
       commands.set(reference.mark, { sandbox, starter, reference, kill, exitCode: exit })
       void sandbox.dead.then(kill)
       request.onStarted?.(reference)
       const gone = sandbox.dead.then(() => find(handle) && opened.exited)
-      gone.catch(() => undefined)
-      return {
-        ...opened,
-        exited: Promise.race([opened.exited, gone]).finally(() => {
-          commands.delete(reference.mark)
-          localProcesses.delete(reference.mark)
-        }),
-      }
+      const exited = Promise.race([opened.exited, gone]).finally(() => {
+        commands.delete(reference.mark)
+        localProcesses.delete(reference.mark)
+      })
+      for (const each of [gone, exited]) each.catch(() => undefined)
+      return { ...opened, exited }
     },
-    signalProcess: async (handle, { mark }, signal) => {
+    signalProcess: async (handle, { mark }, signal, target) => {
       await awake(handle)
-      await localProcesses.get(mark)?.signal(signal)
+      await localProcesses.get(mark)?.signal(signal, target)
     },
     openTerminal: async (handle, request) => {
       const sandbox = await awake(handle)

@@ -1,7 +1,5 @@
 /** Runs real programs of this machine with the streams of an attached process. Tests only. */
 import { execFile, spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
-import { Socket } from 'node:net'
 import { promisify } from 'node:util'
 import {
   ExecRefused,
@@ -10,16 +8,16 @@ import {
   type ProcessRequest,
   processEndOf,
   type SignalName,
+  type SignalTarget,
 } from '@dock/runtime'
-import { ProcessOutput } from '@dock/runtime-gvisor/src/process-output.ts'
+import { ProcessStreams } from '@dock/runtime-gvisor/src/process-streams.ts'
 import { ptyProgram, resizeProgram } from '@dock/runtime-gvisor/src/pty-program.ts'
-import { openPipe } from '@dock/runtime-gvisor/src/system-calls.ts'
 
 const run = promisify(execFile)
 
 export type LocalProcess = OpenProcess & {
-  /** Signals the process group of the program; with a pseudo-terminal, that of the program on it. */
-  signal(name: SignalName): Promise<void>
+  /** With a pseudo-terminal, the program on it gets the signal. */
+  signal(name: SignalName, target: SignalTarget): Promise<void>
 }
 
 /** Starts the program as this process's user. Throws ExecRefused if the program or the folder does not exist. */
@@ -29,17 +27,15 @@ export async function openLocalProcess(
 ): Promise<LocalProcess> {
   const { pty, cwd, descriptors } = request
   const { argv, env } = pty ? ptyProgram(request.argv, request.env, pty) : request
-  const streams = descriptors ? null : openStreams(pty !== undefined)
+  const streams = descriptors ? null : new ProcessStreams({ isTerminal: pty !== undefined })
   const child = spawn(argv[0]!, argv.slice(1), {
     ...{ cwd, env, detached: true },
     stdio: [...(descriptors ?? streams!.descriptors)],
   })
-  streams?.closeOurs()
+  streams?.closeTheirs()
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => {
-      streams?.stdout.endAfterContent()
-      streams?.stderr?.endAfterContent()
-      streams?.stdin.destroy()
+      streams?.finish()
       if (signal) resolve({ exitCode: null, signal: signal.replace('SIG', '') })
       else resolve(pty ? processEndOf(code!) : { exitCode: code, signal: null })
     })
@@ -47,9 +43,7 @@ export async function openLocalProcess(
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', (error) => {
-      streams?.stdin.destroy()
-      streams?.stdout.destroy()
-      streams?.stderr?.destroy()
+      streams?.destroy()
       reject(new ExecRefused(error.message))
     })
   })
@@ -64,36 +58,30 @@ export async function openLocalProcess(
       if (pty)
         execFile('/bin/bash', ['-c', resizeProgram, 'resize', `${pid}`, `${cols}`, `${rows}`], () => {})
     },
-    signal: async (name) => {
-      const group = pty ? await childOf(pid) : pid
-      try {
-        if (group !== undefined) process.kill(-group, `SIG${name}`)
-      } catch {
-        // It has ended.
-      }
+    signal: async (name, target) => {
+      const leader = pty ? ((await childrenOf(pid))[0] ?? 0) : pid
+      if (leader === 0) return
+      const targets = target === 'group' ? [-leader] : target === 'tree' ? await treeOf(pid) : [leader]
+      for (const each of targets) sendSignal(each, name)
     },
   }
 }
 
-const childOf = (pid: number): Promise<number | undefined> =>
-  run('/usr/bin/pgrep', ['--oldest', '--parent', String(pid)]).then(
-    ({ stdout }) => Number(stdout),
-    () => undefined,
+const sendSignal = (pid: number, name: SignalName): void => {
+  try {
+    process.kill(pid, `SIG${name}`)
+  } catch {
+    // It has ended.
+  }
+}
+
+const childrenOf = (pid: number): Promise<number[]> =>
+  run('/usr/bin/pgrep', ['--parent', String(pid)]).then(
+    ({ stdout }) => stdout.trim().split('\n').map(Number),
+    () => [],
   )
 
-const openStreams = (isTerminal: boolean) => {
-  const { readFd, writeFd } = openPipe()
-  const stdin = new Socket({ fd: writeFd, readable: false, writable: true })
-  stdin.on('error', () => undefined)
-  const stdout = new ProcessOutput()
-  const stderr = isTerminal ? null : new ProcessOutput()
-  return {
-    ...{ stdin, stdout, stderr },
-    descriptors: [readFd, stdout.writeFd, (stderr ?? stdout).writeFd] as const,
-    closeOurs: () => {
-      closeSync(readFd)
-      stdout.closeWriter()
-      stderr?.closeWriter()
-    },
-  }
-}
+const treeOf = async (pid: number): Promise<number[]> => [
+  pid,
+  ...(await Promise.all((await childrenOf(pid)).map(treeOf))).flat(),
+]

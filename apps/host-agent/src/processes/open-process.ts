@@ -1,0 +1,118 @@
+/** A process of a Dock with streams: a program of its user that ends when it wants, or when its sandbox ends. */
+import {
+  attachedProcessesMax,
+  type OpenProcess as OpenProcessRequest,
+  type ProcessEnd,
+  type SignalName,
+  type TerminalSize,
+} from '@dock/host-protocol'
+import { ExecRefused, type OpenProcess, type ProcessRequest, type SandboxHandle } from '@dock/runtime'
+import { AgentRefusal } from '../docks/agent-refusal.ts'
+import type { DockState, SandboxUse } from '../docks/dock-state.ts'
+import { dockUser, startFolders, userEnvironment } from '../docks/login-shell.ts'
+
+export type DockProcess = {
+  opened: OpenProcess
+  /** Resolves when the program has ended, with nulls if the Dock ended first. Never rejects. */
+  ended: Promise<ProcessEnd>
+  /** Sends HUP to the program's process group and gives its streams up. Call it if its connection broke. */
+  hangUp(): Promise<void>
+}
+
+/** `descriptors` become the program's streams, as in the driver's request. */
+export type ProcessOptions = Pick<ProcessRequest, 'descriptors'>
+
+const unknownEnd: ProcessEnd = { exitCode: null, signal: null }
+
+/**
+ * Starts a process, during which the Dock stays awake. Throws `busy` at {@link attachedProcessesMax}, and `unsupported`
+ * if the runtime cannot do it.
+ */
+export async function openProcess(
+  dock: DockState,
+  processId: string,
+  request: OpenProcessRequest,
+  options: ProcessOptions = {},
+): Promise<DockProcess> {
+  const { processes } = dock
+  const { driver } = dock.parts
+  if (!driver.openProcess)
+    throw new AgentRefusal('unsupported', 'this runtime cannot run processes with streams')
+  if (processes.has(processId)) throw new AgentRefusal('busy', 'this process is already open')
+  if (processes.size >= attachedProcessesMax)
+    throw new AgentRefusal('busy', `${attachedProcessesMax} processes run; wait until one has ended`)
+  processes.set(processId, null)
+  let use: SandboxUse | undefined
+  const close = (): void => {
+    processes.delete(processId)
+    use?.release()
+  }
+  try {
+    use = await dock.use(request.generation)
+    const { sandbox } = use
+    const opened = await openInFolder(dock, sandbox, request, options)
+    processes.set(processId, { sandbox, opened })
+    const ended = opened.exited
+      .then(
+        ({ killedForMemory, ...end }): ProcessEnd => ({
+          ...end,
+          ...(killedForMemory && { killedForMemory: [...killedForMemory] }),
+        }),
+        () => unknownEnd,
+      )
+      .finally(close)
+    return {
+      opened,
+      ended,
+      hangUp: async () => {
+        await driver.signalProcess?.(sandbox, opened.reference, 'HUP', 'group').catch((error: unknown) => {
+          dock.logger.warn({ err: error, processId }, 'could not hang up a process')
+        })
+        for (const stream of [opened.stdin, opened.stdout, opened.stderr]) stream?.destroy()
+        close()
+      },
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Resizes the terminal of a process. Does nothing if it has ended, is being started, or has no terminal. */
+export function resizeProcess(dock: DockState, processId: string, { cols, rows }: TerminalSize): void {
+  dock.processes.get(processId)?.opened.resize(cols, rows)
+}
+
+/** Signals the process group of a process. Does nothing if it has ended or is being started. */
+export async function signalProcess(dock: DockState, processId: string, signal: SignalName): Promise<void> {
+  const found = dock.processes.get(processId)
+  if (found) await dock.parts.driver.signalProcess?.(found.sandbox, found.opened.reference, signal, 'group')
+}
+
+/** Without a folder in the request, the process begins in the work folder, or in the next one if the user removed it. */
+const openInFolder = async (
+  dock: DockState,
+  sandbox: SandboxHandle,
+  { command, argv, env, cwd, pty }: OpenProcessRequest,
+  options: ProcessOptions,
+): Promise<OpenProcess> => {
+  const terminal = pty ? { TERM: 'xterm-256color', COLORTERM: 'truecolor', LC_CTYPE: 'C.UTF-8' } : {}
+  const shell = command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command]
+  let refusal: unknown
+  for (const folder of cwd === undefined ? startFolders : [cwd]) {
+    const request: ProcessRequest = {
+      argv: argv ?? shell,
+      env: { ...userEnvironment, ...terminal, ...env },
+      ...{ cwd: folder, uid: dockUser.uid, gid: dockUser.gid },
+      ...(pty ? { pty } : {}),
+      ...options,
+    }
+    try {
+      return await dock.parts.driver.openProcess!(sandbox, request)
+    } catch (error) {
+      if (!(error instanceof ExecRefused)) throw error
+      refusal = error
+    }
+  }
+  throw refusal
+}

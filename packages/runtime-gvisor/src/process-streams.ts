@@ -1,0 +1,53 @@
+/** The streams of an attached process as anonymous pipes, and the descriptors of their other ends. */
+import { closeSync } from 'node:fs'
+import { Socket } from 'node:net'
+import { ProcessOutput } from './process-output.ts'
+import { openPipe } from './system-calls.ts'
+
+export class ProcessStreams {
+  readonly stdin: Socket
+  readonly stdout = new ProcessOutput()
+  /** Null on a pseudo-terminal, which has one output. */
+  readonly stderr: ProcessOutput | null
+  readonly #readFd: number
+  #isOurs = true
+
+  constructor({ isTerminal }: { isTerminal: boolean }) {
+    this.stderr = isTerminal ? null : new ProcessOutput()
+    const { readFd, writeFd } = openPipe()
+    this.#readFd = readFd
+    this.stdin = new Socket({ fd: writeFd, readable: false, writable: true })
+    // EPIPE: the program closed its end or exited.
+    for (const stream of this.#all()) stream.on('error', () => undefined)
+  }
+
+  /** The program's ends. */
+  get descriptors(): [number, number, number] {
+    return [this.#readFd, this.stdout.writeFd, (this.stderr ?? this.stdout).writeFd]
+  }
+
+  /** Closes our copies of the program's ends. Call it once the program has its own copies. */
+  closeTheirs(): void {
+    if (!this.#isOurs) return
+    this.#isOurs = false
+    closeSync(this.#readFd)
+    this.stdout.closeWriter()
+    this.stderr?.closeWriter()
+  }
+
+  /** Call it when the program has ended: the outputs end after what it wrote, and input has no reader any more. */
+  finish(): void {
+    this.stdout.endAfterContent()
+    this.stderr?.endAfterContent()
+    this.stdin.destroy()
+  }
+
+  destroy(): void {
+    this.closeTheirs()
+    for (const stream of this.#all()) stream.destroy()
+  }
+
+  #all() {
+    return [this.stdin, this.stdout, ...(this.stderr ? [this.stderr] : [])]
+  }
+}

@@ -1,0 +1,250 @@
+/** Processes with streams. These tests also run on a driver without a shell of its own, if its processes have one. */
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
+import { describe, expect, test } from 'vitest'
+import { ExecRefused, type OpenProcess, type ProcessRequest, type SignalTarget } from '../driver.ts'
+import type { Subject } from './subject.ts'
+
+const mebibyte = 2 ** 20
+const patiently = { timeout: 60_000 }
+
+/** Returns the value once it has not changed for a while. */
+const settled = async (value: () => number): Promise<number> => {
+  let before = -1
+  while (before !== value()) {
+    before = value()
+    await delay(500)
+  }
+  return before
+}
+
+const firstLine = async (stream: Readable): Promise<string> => {
+  let seen = ''
+  while (!seen.includes('\n')) {
+    const chunk: Buffer | null = stream.read()
+    if (chunk) seen += chunk
+    else await new Promise((resolve) => stream.once('readable', resolve))
+  }
+  return seen.trim()
+}
+
+const streamsOf = ({ stdin, stdout, stderr }: OpenProcess) => {
+  if (!stdin || !stdout || !stderr) throw new Error('a stream is missing')
+  return { stdin, stdout, stderr }
+}
+
+export function describeProcesses(subject: Subject): void {
+  const open = (argv: readonly string[], more: Partial<ProcessRequest> = {}): Promise<OpenProcess> =>
+    subject.driver.openProcess!(subject.handle, {
+      ...{ argv, env: { PATH: '/usr/local/bin:/usr/bin:/bin' }, cwd: '/tmp', uid: 1000, gid: 1000 },
+      ...more,
+    })
+  const bash = (script: string, more?: Partial<ProcessRequest>) => open(['/bin/bash', '-c', script], more)
+  /** Runs a script to its end and returns its output. */
+  const output = async (script: string): Promise<string> => {
+    const opened = await bash(script)
+    const { stdout, stderr } = streamsOf(opened)
+    stderr.resume()
+    return text(stdout)
+  }
+  const isAlive = async (pid: string): Promise<boolean> =>
+    (await output(
+      `kill -0 ${pid} 2>/dev/null && ! grep -q '^State:.Z' /proc/${pid}/status && echo alive`,
+    )) === 'alive\n'
+  const signal = ({ reference }: OpenProcess, name: 'TERM' | 'HUP' | 'USR1' | 'KILL', target: SignalTarget) =>
+    subject.driver.signalProcess!(subject.handle, reference, name, target)
+
+  describe('a process', () => {
+    test('has separate streams, and the end of its input ends it', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const opened = await bash('echo err >&2; cat; exit 7')
+      const { stdin, stdout, stderr } = streamsOf(opened)
+      expect(await firstLine(stderr)).toBe('err')
+      stdin.write('one ')
+      stdin.end('two')
+      expect(await text(stdout)).toBe('one two')
+      expect(await opened.exited).toEqual({ exitCode: 7, signal: null })
+      expect(opened.reference.pid).toBeGreaterThan(0)
+    })
+
+    test('is searched in PATH, and refused if it or its folder does not exist', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const opened = await open(['printf', '%s', "it's"])
+      streamsOf(opened).stderr.resume()
+      expect(await text(streamsOf(opened).stdout)).toBe("it's")
+      await expect(open(['/no/such/program'])).rejects.toThrow(ExecRefused)
+      await expect(open(['no-such-program'])).rejects.toThrow(ExecRefused)
+      await expect(bash('true', { cwd: '/no/such/folder' })).rejects.toThrow(ExecRefused)
+    })
+
+    test('blocks while its output is not read, and no byte is lost', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const opened = await bash('for ((i = 0; i < 256; i++)); do head -c 65536 /dev/zero; echo $i >&2; done')
+      const { stdout, stderr } = streamsOf(opened)
+      let lines = 0
+      stderr.on('data', (chunk: Buffer) => {
+        lines += String(chunk).split('\n').length - 1
+      })
+      expect(await settled(() => lines)).toBeLessThan(32)
+      let bytes = 0
+      stdout.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
+      await expect.poll(() => [bytes, lines], patiently).toEqual([16 * mebibyte, 256])
+    })
+
+    test('that does not read holds the writer back, and gets every byte later', async ({ skip }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const opened = await bash('trap "wc -c; exit" USR1; echo ready; while :; do sleep 0.1 </dev/null; done')
+      const { stdin, stdout, stderr } = streamsOf(opened)
+      stderr.resume()
+      expect(await firstLine(stdout)).toBe('ready')
+      let taken = 0
+      for (let sent = 0; sent < 8; sent += 1)
+        stdin.write(Buffer.alloc(mebibyte), () => {
+          taken += 1
+        })
+      stdin.end()
+      expect(await settled(() => taken)).toBeLessThan(2)
+      await signal(opened, 'USR1', 'process')
+      expect(Number(await text(stdout))).toBe(8 * mebibyte)
+      await opened.exited
+    })
+
+    test('has output of 64 MiB in both directions at once', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const opened = await open(['cat'])
+      const { stdin, stdout, stderr } = streamsOf(opened)
+      stderr.resume()
+      let bytes = 0
+      stdout.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+      })
+      const piece = Buffer.alloc(mebibyte)
+      for (let sent = 0; sent < 64; sent += 1)
+        if (!stdin.write(piece)) await new Promise((resolve) => stdin.once('drain', resolve))
+      stdin.end()
+      await opened.exited
+      await expect.poll(() => bytes, patiently).toBe(64 * mebibyte)
+    })
+
+    test('ends its output, even if a process that it left behind keeps the pipe', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const opened = await bash('setsid sleep 9911 & echo $!')
+      streamsOf(opened).stderr.resume()
+      const pid = (await text(streamsOf(opened).stdout)).trim()
+      expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
+      expect(await isAlive(pid)).toBe(true)
+      await output(`kill ${pid}`)
+    })
+
+    test('gets signals alone, with its group, or with its tree', async ({ skip }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const script =
+        'sleep 9912 & one=$!; setsid sleep 9913 & two=$!; trap "echo heard" USR1; echo $one $two; while :; do wait; done'
+      const opened = await bash(script)
+      const { stdout, stderr } = streamsOf(opened)
+      stderr.resume()
+      const [inGroup = '', apart = ''] = (await firstLine(stdout)).split(' ')
+      await signal(opened, 'USR1', 'process')
+      expect(await firstLine(stdout)).toBe('heard')
+      expect(await isAlive(inGroup)).toBe(true)
+      await signal(opened, 'HUP', 'group')
+      stdout.resume()
+      expect(await opened.exited).toEqual({ exitCode: null, signal: 'HUP' })
+      await expect.poll(() => isAlive(inGroup), patiently).toBe(false)
+      expect(await isAlive(apart)).toBe(true)
+      await signal(opened, 'TERM', 'group')
+      await output(`kill ${apart}`)
+      const other = await bash('setsid --wait sleep 9914 & echo $!; wait; sleep 9915')
+      streamsOf(other).stderr.resume()
+      const child = await firstLine(streamsOf(other).stdout)
+      await signal(other, 'TERM', 'tree')
+      streamsOf(other).stdout.resume()
+      expect(await other.exited).toEqual({ exitCode: null, signal: 'TERM' })
+      await expect.poll(() => isAlive(child), patiently).toBe(false)
+    })
+
+    test('on a terminal has its size, is resized, and is interrupted by Ctrl-C', async ({ skip }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const script = `trap 'stty size; exit 5' WINCH; trap 'echo interrupted' INT
+        stty size; echo "$0:$SHELL"; tty >/dev/null && echo ready; while :; do sleep 0.1; done`
+      const opened = await open(['/bin/bash', '-c', script, `it's "one"`], {
+        env: { PATH: '/usr/bin:/bin', SHELL: '/bin/ba sh' },
+        pty: { cols: 91, rows: 17 },
+      })
+      const { stdin, stdout, stderr } = opened
+      expect(stderr).toBeNull()
+      let seen = ''
+      stdout?.on('data', (chunk: Buffer) => {
+        seen += chunk
+      })
+      await expect.poll(() => seen, patiently).toBe(`17 91\r\nit's "one":/bin/ba sh\r\nready\r\n`)
+      stdin?.write('\x03')
+      await expect.poll(() => seen, patiently).toContain('interrupted')
+      opened.resize(100, 20)
+      expect(await opened.exited).toEqual({ exitCode: 5, signal: null })
+      expect(seen).toContain('20 100')
+    })
+
+    test('on a terminal gets a signal in its group, and the end of its input', async ({ skip }) => {
+      if (!subject.driver.openProcess || !subject.driver.signalProcess) return skip()
+      const pty = { cols: 80, rows: 24 }
+      const hung = await bash('sleep 9916 & echo $!; wait', { pty })
+      const child = await firstLine(hung.stdout!)
+      hung.stdout?.resume()
+      await signal(hung, 'HUP', 'group')
+      expect(await hung.exited).toEqual({ exitCode: null, signal: 'HUP' })
+      await expect.poll(() => isAlive(child), patiently).toBe(false)
+      const reader = await bash('cat; exit 6', { pty })
+      reader.stdout?.resume()
+      reader.stdin?.end('line\n')
+      expect(await reader.exited).toEqual({ exitCode: 6, signal: null })
+    })
+
+    test('gets descriptors as its streams, also with a terminal', async ({ skip }) => {
+      if (!subject.driver.openProcess) return skip()
+      const folder = mkdtempSync(join(tmpdir(), 'dock-descriptors-'))
+      for (const pty of [undefined, { cols: 80, rows: 24 }]) {
+        const [input, out, err] = [
+          openSync('/dev/null', 'r'),
+          openSync(join(folder, 'out'), 'w'),
+          openSync(join(folder, 'err'), 'w'),
+        ]
+        const opened = await bash('echo out; echo err >&2', {
+          descriptors: [input, out, pty ? out : err],
+          ...(pty ? { pty } : {}),
+        })
+        for (const descriptor of [input, out, err]) closeSync(descriptor)
+        expect(opened).toMatchObject({ stdin: null, stdout: null, stderr: null })
+        expect(await opened.exited).toEqual({ exitCode: 0, signal: null })
+        const written = ['out', 'err'].map((name) => readFileSync(join(folder, name), 'utf8'))
+        expect(written).toEqual(pty ? ['out\r\nerr\r\n', ''] : ['out\n', 'err\n'])
+      }
+      rmSync(folder, { recursive: true })
+    })
+
+    test('is adopted by another driver instance, which ends its tree', async ({ skip }) => {
+      const { driver, handle } = subject
+      if (!driver.openProcess || !driver.endExec || !driver.abandonedExecs) return skip()
+      const opened = await bash('setsid sleep 9917 & echo $!; sleep 9918')
+      const { stdout, stderr } = streamsOf(opened)
+      stderr.resume()
+      const child = await firstLine(stdout)
+      const other = subject.makeDriver()
+      const reference = JSON.parse(JSON.stringify(opened.reference))
+      expect((await other.abandonedExecs?.(handle))?.map(({ mark }) => mark)).toEqual([reference.mark])
+      await other.signalProcess?.(handle, reference, 'CONT', 'process')
+      await other.endExec?.(handle, reference)
+      stdout.resume()
+      expect(await opened.exited).toEqual({ exitCode: null, signal: 'KILL' })
+      if (subject.hasShell) expect(await isAlive(child)).toBe(false)
+      expect(await driver.abandonedExecs(handle)).toEqual([])
+    })
+  })
+}
