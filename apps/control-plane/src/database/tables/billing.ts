@@ -1,4 +1,4 @@
-/** Tables of plans, metering and the ledger (migrations 055 and 056). */
+/** Tables of plans, metering and the ledger (migrations 055 to 057). */
 import type { ColumnType } from 'kysely'
 
 /** Microseconds times an amount, as a whole number in decimal digits. */
@@ -60,6 +60,7 @@ export type BillingTables = {
     subscription_id: string | null
     attempt: number
     version: number
+    renew: boolean
     created_at: Date
   }
   ledger_reports: {

@@ -8,6 +8,7 @@ import {
 import { setMeteringTime, useVirtualMetering } from '@dock/testkit/src/billing/virtual-metering.ts'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { setPlan } from '../../modules/billing/index.ts'
 import { createStripeProvider } from './stripe-provider.ts'
 
 const webhookSecret = 'whsec_test'
@@ -263,4 +264,23 @@ it('ends the subscription when the plan is taken away, and makes a new one for a
   expect(await create()).toBe('subscription_required')
   await putPlan(id, { plan: 'team' })
   expect(await create()).toMatch(uuid)
+})
+
+it('renews an ended subscription when the plan is set again by the script, or if answers fail', async () => {
+  const { id, create, account } = await newOrganization()
+  await putPlan(id, { plan: 'team' })
+  const byScript = () => setPlan({ ...billing().context, accounts: null }, id, 'team')
+  const withLostAnswer = async () => {
+    fail('lost')
+    await putPlan(id, { plan: 'team' })
+  }
+  for (const setAgain of [byScript, withLostAnswer]) {
+    const { customer, subscription } = await account()
+    stripe.subscriptions.get(subscription!)!.status = 'canceled'
+    await send(stripe.event(customer))
+    await setAgain()
+    expect(await create()).toBe('subscription_required')
+    await billing().context.accounts?.syncAll()
+    expect(await create()).toMatch(uuid)
+  }
 })

@@ -10,6 +10,8 @@ export type Account = {
   subscriptionId: string | null
   attempt: number
   version: number
+  /** True if an operator set the plan again: a subscription that has ended is replaced. */
+  renew: boolean
 }
 
 /** Returns the organization's account, which is created if the organization has a plan. Null: there is nothing to pay. */
@@ -19,7 +21,7 @@ export async function openAccount(db: Db, organizationId: string): Promise<Accou
     on conflict do nothing`.execute(db)
   const found = await sql<Account>`
     select a.organization_id as "organizationId", o.name, a.customer_id as "customerId",
-      a.subscription_id as "subscriptionId", a.attempt, a.version,
+      a.subscription_id as "subscriptionId", a.attempt, a.version, a.renew,
       (p.plan is not null and o.deleted_at is null) as "hasPlan"
     from billing_accounts a join organizations o on o.id = a.organization_id
     left join organization_plans p on p.organization_id = a.organization_id
@@ -27,13 +29,13 @@ export async function openAccount(db: Db, organizationId: string): Promise<Accou
   return found.rows[0] ?? null
 }
 
-/** Returns organizations that must get a subscription, or must lose theirs. */
+/** Returns organizations that must get a subscription, may need another one, or must lose theirs. */
 export async function listAccountsToSync(db: Db): Promise<string[]> {
   const found = await sql<{ id: string }>`
     select o.id from organizations o
     left join organization_plans p on p.organization_id = o.id
     left join billing_accounts a on a.organization_id = o.id
-    where case when p.plan is not null and o.deleted_at is null then a.subscription_id is null
+    where case when p.plan is not null and o.deleted_at is null then a.subscription_id is null or a.renew
       else a.subscription_id is not null end`.execute(db)
   return found.rows.map(({ id }) => id)
 }
@@ -64,7 +66,8 @@ export async function saveAccount(
 
 /** Forgets the subscription, and the idempotency key with which it was created. */
 export async function forgetSubscription(db: Db, organizationId: string): Promise<void> {
-  await sql`update billing_accounts set subscription_id = null, attempt = attempt + 1, version = version + 1
+  await sql`update billing_accounts set subscription_id = null, renew = false, attempt = attempt + 1,
+      version = version + 1
     where organization_id = ${organizationId}`.execute(db)
 }
 
@@ -81,7 +84,7 @@ export async function saveSubscribed(
   subscribed: boolean,
 ): Promise<boolean> {
   const saved = await sql`
-    with saved as (update billing_accounts set version = version + 1
+    with saved as (update billing_accounts set version = version + 1, renew = false
       where organization_id = ${organizationId} and version = ${version} returning organization_id),
     told as (update organization_plans p set subscribed = ${subscribed}::boolean from saved
       where p.organization_id = saved.organization_id)

@@ -19,8 +19,11 @@ import { type BillingProvider, ProviderFailed, ProviderRefused } from './provide
 import { hasPendingUsage } from './report-store.ts'
 
 export type Accounts = {
-  /** Subscribes an organization that has a plan, or ends its subscription. `renew` replaces a subscription that has ended. */
-  sync(organizationId: string, options?: { renew?: boolean }): Promise<void>
+  /**
+   * Subscribes an organization that has a plan, or ends its subscription. Replaces a subscription that has ended if the
+   * plan was set again since.
+   */
+  sync(organizationId: string): Promise<void>
   /** Does so for all organizations that need it. */
   syncAll(): Promise<void>
   /** Reads the state of every subscription, in case an event was lost. */
@@ -50,12 +53,12 @@ export function createAccounts(options: { db: Db; logger: Logger; provider: Bill
     }
   }
 
-  const refresh = async (organizationId: string, renew: boolean): Promise<void> => {
+  const refresh = async (organizationId: string): Promise<void> => {
     for (let read = 0; read < readsMax; read++) {
       const account = await openAccount(db, organizationId)
       if (!account?.subscriptionId) return
       const { state } = await provider.readSubscription(account.subscriptionId)
-      if (state === 'ended' && renew) {
+      if (state === 'ended' && account.renew) {
         await forgetSubscription(db, organizationId)
         return sync(organizationId)
       }
@@ -70,7 +73,7 @@ export function createAccounts(options: { db: Db; logger: Logger; provider: Bill
     await forgetSubscription(db, organizationId)
   }
 
-  const sync = async (organizationId: string, { renew = false } = {}): Promise<void> => {
+  const sync = async (organizationId: string): Promise<void> => {
     const account = await openAccount(db, organizationId)
     if (!account) return
     if (!account.hasPlan) return end(account)
@@ -85,7 +88,7 @@ export function createAccounts(options: { db: Db; logger: Logger; provider: Bill
       const { id } = await request(account, 'subscription', (key) => provider.createSubscription(known, key))
       await saveAccount(db, organizationId, { subscriptionId: id })
     }
-    await refresh(organizationId, renew)
+    await refresh(organizationId)
   }
 
   const forEach = async (ids: readonly string[], work: (id: string) => Promise<void>): Promise<void> => {
@@ -100,13 +103,13 @@ export function createAccounts(options: { db: Db; logger: Logger; provider: Bill
 
   return {
     sync,
-    syncAll: async () => forEach(await listAccountsToSync(db), (id) => sync(id)),
-    refreshAll: async () => forEach(await listSubscribers(db), (id) => refresh(id, false)),
+    syncAll: async () => forEach(await listAccountsToSync(db), sync),
+    refreshAll: async () => forEach(await listSubscribers(db), refresh),
     handleEvent: async (payload, signature) => {
       const event = await provider.readEvent(payload, signature)
       if (!event) return
       const organizationId = await findAccountOfCustomer(db, event.customerId)
-      if (organizationId !== null) await refresh(organizationId, false)
+      if (organizationId !== null) await refresh(organizationId)
     },
   }
 }

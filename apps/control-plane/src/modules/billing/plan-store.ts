@@ -68,7 +68,10 @@ export async function readPlan(db: Db, organizationId: string): Promise<Organiza
 
 export type PlanOutcome = 'saved' | 'no_organization' | 'no_plan'
 
-/** Gives the organization a plan of the file, or keeps a retired plan that it has. `subscribed` is for its first plan. */
+/**
+ * Gives the organization a plan of the file, or keeps a retired plan that it has. `subscribed` is for its first plan. If its
+ * subscription has ended, it is renewed. The version keeps an answer about the time before from undoing that.
+ */
 export async function savePlan(
   db: Db,
   organizationId: string,
@@ -80,7 +83,10 @@ export async function savePlan(
       select organization.id, p.name, ${active}::boolean, ${subscribed}::boolean from organization, plans p
       where p.name = ${plan} and (not p.retired or exists (
         select 1 from organization_plans h where h.organization_id = organization.id and h.plan = p.name))
-      on conflict (organization_id) do update set plan = excluded.plan, active = excluded.active returning 1)
+      on conflict (organization_id) do update set plan = excluded.plan, active = excluded.active
+      returning organization_id),
+    renewed as (update billing_accounts a set renew = true, version = version + 1 from saved
+      where a.organization_id = saved.organization_id and a.subscription_id is not null)
     select exists (select 1 from organization) as known, exists (select 1 from saved) as saved`.execute(db)
   const { known, saved } = result.rows[0]!
   if (saved) return 'saved'

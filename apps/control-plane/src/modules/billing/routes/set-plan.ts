@@ -28,7 +28,7 @@ export async function setOrganizationPlan(
     })
   await refreshSpent(db, organizationId)
   await accounts
-    ?.sync(organizationId, { renew: true })
+    ?.sync(organizationId)
     .catch((error: unknown) => logger.warn({ err: error, organizationId }, 'billing account failed; retried'))
   return readPlan(db, organizationId)
 }
