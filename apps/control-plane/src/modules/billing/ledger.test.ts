@@ -94,6 +94,30 @@ it('closes no day while a transaction that began on it is open', async () => {
   }
 })
 
+it('closes no day while the newest transaction of the database has begun on it', async () => {
+  const { id } = await world.create({ cpus: 1 })
+  await at('2026-02-28T00:30:00Z')
+  // Each session may have its own time, since no transaction may end after the one that is open.
+  await sql`create or replace function metering_now() returns timestamptz language sql volatile as $$
+    select coalesce(nullif(current_setting('test.now', true), '')::timestamptz, (select at from metering_time)) $$`.execute(
+    world.db,
+  )
+  const client = await database.connections.connect()
+  try {
+    await client.query('begin')
+    await client.query("select set_config('test.now', '2026-02-27T23:30:00Z', true)")
+    await client.query("update docks set state = 'error' where id = $1", [id])
+    const ledger = createLedger(world.db)
+    for (let round = 0; round < 5; round++) await ledger.close()
+    expect(await closedUntil()).toBe('2026-02-27')
+    await client.query('commit')
+    await close('2026-02-28')
+    expect(await vcpuSeconds()).toEqual([['2026-02-27', 1_800]])
+  } finally {
+    client.release()
+  }
+})
+
 it('never changes a closed day', async () => {
   await world.create()
   await at('2026-02-28T00:00:00Z')

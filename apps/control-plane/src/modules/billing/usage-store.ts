@@ -29,12 +29,14 @@ const dockDaysKept = 400
 /** A moment of the database: every span that began or ended before `at` is written by a transaction before `xid`. */
 export type Horizon = { at: Date; xid: string }
 
-/** Returns the current moment. The time is read first: transactions that begin in between are after `at`. */
+/**
+ * Returns the current moment. The time is read first: transactions that begin in between are after `at`. The query takes
+ * a transaction id of its own, because a snapshot's xmax only follows the last transaction that has *ended*: newer ones
+ * that are under way would not be waited for.
+ */
 export async function readHorizon(db: Db): Promise<Horizon> {
   const { at } = (await sql<{ at: Date }>`select metering_now() as at`.execute(db)).rows[0]!
-  const { xid } = (
-    await sql<{ xid: string }>`select pg_snapshot_xmax(pg_current_snapshot())::text as xid`.execute(db)
-  ).rows[0]!
+  const { xid } = (await sql<{ xid: string }>`select pg_current_xact_id()::text as xid`.execute(db)).rows[0]!
   return { at, xid }
 }
 
