@@ -71,9 +71,10 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
         if (!isAnswered && bytes > headBytesMax) sent.destroy(new MalformedAnswer(notHttp))
       })
     })
-    sent.once('upgrade', (_response, upgraded) => {
+    // Nobody asked for another protocol, but 101 is a response that is final.
+    sent.once('upgrade', ({ statusCode }, upgraded) => {
       upgraded.destroy()
-      fail(new MalformedAnswer(notHttp))
+      resolve({ status: statusCode ?? 101, retryAfter: undefined })
     })
     // Request and response may each report several errors. An error without a listener would end the process.
     sent.on('error', fail)
@@ -82,6 +83,7 @@ export function exchangePost(socket: Socket, outgoing: Outgoing): Promise<Answer
       isAnswered = true
       const status = response.statusCode ?? 0
       response.on('error', fail)
+      if (status === 101) return resolve({ status, retryAfter: undefined })
       if (status < 200 || status > 599) return fail(new MalformedAnswer(notHttp))
       readBodyStart(response, () => resolve({ status, retryAfter: response.headers['retry-after'] }))
     })

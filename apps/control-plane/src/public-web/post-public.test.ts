@@ -159,6 +159,14 @@ describe('reads of the answer', () => {
     expect(await post()).toMatchObject({ status: 201 })
   })
 
+  it.each(['connection: upgrade\r\nupgrade: x\r\n', ''])(
+    'a switch of protocols, which nobody asked for, as final: %j',
+    async (headers) => {
+      receiver.answer = (socket) => void socket.write(`HTTP/1.1 101 X\r\n${headers}\r\n`)
+      expect(await post()).toEqual({ status: 101, retryAfterSeconds: null, error: null })
+    },
+  )
+
   it('only the start of an endless body', async () => {
     let written = 0
     receiver.answer = (socket) => {
@@ -232,7 +240,6 @@ describe('is a malformed answer', () => {
     ['a long header', `${head}a: ${'b'.repeat(9000)}\r\n\r\n`],
     ['half of the headers', head],
     ['half of a body', `${head}content-length: 10\r\n\r\nhalf`],
-    ['a switch of protocols', 'HTTP/1.1 101 X\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
     ['endless informational answers', 'HTTP/1.1 102 Processing\r\n\r\n'.repeat(1000)],
     ['nothing', ''],
   ])('%s', async (_what, text) => {
