@@ -2,7 +2,7 @@
  * Claims due deliveries. Each claim locks the endpoints that it claims for, and counts their latest requests after that.
  * So no endpoint gets more requests a minute than the limit, however many processes send.
  */
-import { rateLimits } from '@dock/contract'
+import { limits, rateLimits } from '@dock/contract'
 import { sql } from 'kysely'
 import { type Db, withTransaction } from '../../database/database.ts'
 import type { Claim } from '../../engine/index.ts'
@@ -81,6 +81,7 @@ const takeDue = async (
       r (endpoint_id, slots)
     cross join lateral (select id from webhook_deliveries
       where endpoint_id = r.endpoint_id and status = 'pending' and next_attempt_at <= ${now}
+        and attempts < ${limits.webhook.attemptsMax}
       order by next_attempt_at limit r.slots for no key update skip locked) d),
   claimed as (
     update webhook_deliveries d set attempts = attempts + 1, next_attempt_at = ${new Date(now.getTime() + leaseMs)}

@@ -105,7 +105,7 @@ it('is tried 25 times, after 30 seconds doubling up to an hour, with one event i
 
 describe.each([
   ['is sent', [200, 201, 204, 299], 'sent'],
-  ['is final', [300, 301, 304, 307, 400, 401, 403, 404, 409, 422, 451, 499], 'failed'],
+  ['is final', [101, 300, 301, 304, 307, 400, 401, 403, 404, 409, 422, 451, 499], 'failed'],
   ['is retried', [408, 429, 500, 502, 503, 504, 599], 'pending'],
   ['is retried without a response', [null], 'pending'],
 ] as const)('a delivery', (outcome, codes, after) => {
@@ -234,6 +234,46 @@ it('is sent again, and the request is listed as lost, if the process dies while 
   await sender.stop()
   expect((await rowOf(endpoint)).status).toBe('sent')
 })
+
+it.each(['before', 'after'])(
+  'is not tried a 26th time if the process dies during the 25th request, seen %s the next claim',
+  async (seen) => {
+    await server.controlPlane.stop()
+    const endpoint = await addEndpoint()
+    await enqueue(endpoint)
+    const { id, event_id: eventId } = await rowOf(endpoint)
+    await db().updateTable('webhook_deliveries').set({ attempts: 25, next_attempt_at: clock.now() }).execute()
+    await db()
+      .insertInto('webhook_attempts')
+      .values({
+        ...{
+          id: newUuid(),
+          delivery_id: id,
+          endpoint_id: endpoint.id,
+          event_id: eventId,
+          event: 'dock.ready',
+        },
+        started_at: new Date(clock.now().getTime() - 21_000),
+      })
+      .execute()
+    if (seen === 'before') await closeLostAttempts({ db: db(), clock })
+    const logger = createLogger('test')
+    const { sealer } = server.controlPlane
+    const sender = createWebhookSender({ db: db(), clock, logger, sealer, web: server.receivers })
+    sender.start()
+    const next = await enqueue(endpoint)
+    sender.wake()
+    await eventually(() => expect(receivedBy(endpoint)).not.toEqual([]))
+    await sender.stop()
+    expect(receivedBy(endpoint).map(({ body }) => JSON.parse(body).id)).toEqual([next])
+    await closeLostAttempts({ db: db(), clock })
+    const row = db().selectFrom('webhook_deliveries').selectAll().where('id', '=', id)
+    expect(await row.executeTakeFirstOrThrow()).toMatchObject({ status: 'failed', attempts: 25 })
+    expect((await attemptsOf(endpoint))[0]).toMatchObject({
+      error: 'Dock was restarted before the receiver responded.',
+    })
+  },
+)
 
 it('keeps a bounded number of requests, and forgets what belongs to removed endpoints', async () => {
   const endpoint = await addEndpoint()

@@ -1,4 +1,5 @@
 /** Bounds what is kept of deliveries, and completes requests whose sender died. */
+import { limits } from '@dock/contract'
 import type { Clock } from '@dock/foundation'
 import { sql } from 'kysely'
 import type { Db } from '../../database/database.ts'
@@ -17,12 +18,21 @@ export const pendingMax = 10_000
 
 type Context = { db: Db; clock: Clock }
 
-/** Completes requests that never ended, because their sender died. Their deliveries are sent again. */
+/**
+ * Completes requests that never ended, because their sender died. Their deliveries are sent again, except after the last
+ * attempt.
+ */
 export async function closeLostAttempts({ db, clock }: Context): Promise<void> {
   const now = clock.now()
-  await sql`update webhook_attempts set finished_at = ${now},
-      error = 'Dock was restarted before the receiver responded. The delivery is repeated.'
-    where finished_at is null and started_at < ${new Date(now.getTime() - leaseMs)}`.execute(db)
+  const { attemptsMax } = limits.webhook
+  await sql`
+  with lost as (update webhook_attempts a set finished_at = ${now}, error = 'Dock was restarted before the receiver responded.'
+      || case when d.attempts < ${attemptsMax} then ' The delivery is repeated.' else '' end
+    from webhook_deliveries d where d.id = a.delivery_id and a.finished_at is null
+      and a.started_at < ${new Date(now.getTime() - leaseMs)} returning a.delivery_id)
+  update webhook_deliveries d set status = 'failed' from lost
+    where d.id = lost.delivery_id and d.status = 'pending' and d.attempts >= ${attemptsMax}
+      and d.next_attempt_at <= ${now}`.execute(db)
 }
 
 /** Deletes what is old, what is too much, and what belongs to endpoints that were removed. */
