@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLogger, systemClock } from '@dock/foundation'
 import { startTestControlPlane, type TestControlPlane } from '@dock/testkit'
+import { sql } from 'kysely'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createFileTransport, createMailer, instanceOf, pruneMails, saveMail } from './index.ts'
 
@@ -98,7 +99,7 @@ it('keeps a mail that could not be sent, with the reason, and retries it later',
   expect(sent.body).toBe('')
 })
 
-it('prunes old mails with their files, and keeps newer ones', async () => {
+it('prunes old mails with their files, however many they are, and keeps newer ones', async () => {
   const { db } = server.database
   await server.controlPlane.stop()
   const transport = createFileTransport(folder, sender)
@@ -113,6 +114,8 @@ it('prunes old mails with their files, and keeps newer ones', async () => {
   }
   await send('2026-01-01T00:00:00Z')
   const kept = await send('2026-01-02T00:00:00Z')
+  await sql`insert into outbox_mails (recipient, subject, body, created_at)
+    select 'a@example.test', 'S', '', '2026-01-01T00:00:00Z' from generate_series(1, 1200)`.execute(db)
   const clock = { ...systemClock, now: () => new Date('2026-01-31T12:00:00Z') }
   await pruneMails({ db, clock, transport })
   expect(await readdir(folder)).toEqual([`${kept}.eml`])
