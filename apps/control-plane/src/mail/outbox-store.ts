@@ -104,14 +104,21 @@ export async function recordOutcome(
     .execute()
 }
 
-/** Deletes the waiting mails to a person about alerts of a type. */
-export async function cancelAlertMails(db: Db, userId: string, type: AlertMail['type']): Promise<void> {
-  await db
+/** Deletes the waiting mails to a person about alerts of a type, or about those of an organization. */
+export async function cancelAlertMails(
+  db: Db,
+  userId: string,
+  about: { type: AlertMail['type'] } | { organizationId: string },
+): Promise<void> {
+  const mails = db
     .deleteFrom('outbox_mails')
     .where('user_id', '=', userId)
-    .where('alert_type', '=', type)
+    .where('kind', '=', 'alert')
     .where('status', '=', 'pending')
-    .execute()
+  await ('type' in about
+    ? mails.where('alert_type', '=', about.type)
+    : mails.where('organization_id', '=', about.organizationId)
+  ).execute()
 }
 
 /** Deletes all mails to a person, sent or not. Returns their ids. */

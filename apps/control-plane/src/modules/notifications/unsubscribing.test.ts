@@ -1,4 +1,5 @@
 import { newUuid } from '@dock/foundation'
+import { addPerson } from '@dock/testkit'
 import {
   startTestControlPlane,
   type TestControlPlane,
@@ -75,6 +76,35 @@ it('turns off the mails of one type with one POST, without a login, and cancels 
   expect(rows.map((row) => row.alert_type)).toEqual(['stop_refused'])
   const inbox = await sql`select 1 from notifications`.execute(server.database.db)
   expect(inbox.rows).toHaveLength(3)
+})
+
+it('cancels waiting mails also when a person turns them off in the settings or leaves the organization', async () => {
+  await server.controlPlane.stop()
+  const waiting = async () => {
+    const { rows } = await sql<{ to: string; type: string }>`
+      select recipient as to, alert_type as type from outbox_mails where kind = 'alert' order by 1, 2`.execute(
+      server.database.db,
+    )
+    return rows.map(({ to, type }) => `${to} ${type}`)
+  }
+  const { organizationId } = server.admin
+  const member = await addPerson(server, { organizationId, role: 'member' })
+  const { rows } = await sql<{ email: string }>`select email from users where id = ${userId}`.execute(
+    server.database.db,
+  )
+  const admin = rows[0]!.email
+  await sql`update users set email_verified = true`.execute(server.database.db)
+  await raise('disk_full')
+  await raise('stop_refused')
+  const all = [admin, member.email].flatMap((to) => [`${to} disk_full`, `${to} stop_refused`]).toSorted()
+  expect(await waiting()).toEqual(all)
+  await server.call('PUT', '/v1/notifications/preferences/personal', {
+    ...{ type: 'disk_full', emailEnabled: false },
+  })
+  expect(await waiting()).toEqual(all.filter((each) => each !== `${admin} disk_full`))
+  const path = `/v1/organizations/${organizationId}/members/${member.userId}`
+  expect((await server.call('DELETE', path)).status).toBe(200)
+  expect(await waiting()).toEqual([`${admin} stop_refused`])
 })
 
 it('works from the file of a sent mail', async () => {

@@ -52,7 +52,7 @@ export function createUnsubscribing(options: { db: Db; apiUrl: string; secret: s
       const { userId, type } = known
       await withTransaction(db, async (tx) => {
         await turnOffAlertMails(tx, userId, type)
-        await cancelAlertMails(tx, userId, type)
+        await cancelAlertMails(tx, userId, { type })
       })
       return alertOccasion[type]
     },

@@ -2,6 +2,7 @@
 import { type AlertType, alertTypes, type NotificationPreference } from '@dock/contract'
 import { sql } from 'kysely'
 import type { Db } from '../../../database/database.ts'
+import { cancelAlertMails } from '../../../mail/index.ts'
 import type { Caller, Member } from '../../accounts/index.ts'
 import { alertAudience, mailedByDefault } from '../alert.ts'
 
@@ -48,7 +49,7 @@ export async function setOrganizationPreference(
   return { organizationId, type, enabled }
 }
 
-/** Turns the mail for a type of alert on or off for the caller. */
+/** Turns the mail for a type of alert on or off for the caller. Off also cancels mails that wait. */
 export async function setPersonalPreference(
   db: Db,
   caller: Caller,
@@ -61,6 +62,7 @@ export async function setPersonalPreference(
       conflict.columns(['user_id', 'type']).doUpdateSet({ email_enabled: emailEnabled }),
     )
     .execute()
+  if (!emailEnabled) await cancelAlertMails(db, caller.userId, { type })
   return { type, emailEnabled }
 }
 

@@ -1,5 +1,6 @@
 import { ServiceError } from '@dock/contract'
 import { withTransaction } from '../../../database/database.ts'
+import { cancelAlertMails } from '../../../mail/index.ts'
 import type { Member } from '../../accounts/index.ts'
 import { deleteMember, findMemberRow, hasOtherOwner } from '../member-store.ts'
 import type { OrganizationContext } from '../organization-context.ts'
@@ -21,6 +22,8 @@ export function removeMember(
     if (member.role === 'owner' && !(await hasOtherOwner(tx, organizationId, userId)))
       throw new ServiceError('cannot_remove_owner')
     await deleteMember(tx, organizationId, userId)
+    // They name Docks of an organization that is no longer theirs.
+    await cancelAlertMails(tx, userId, { organizationId })
     return { removed: true }
   })
 }
