@@ -27,6 +27,10 @@ it.each([
   [{ name: 'Team' }, 'plans[0].name'],
   [{ prices: { ...plan.prices, vcpuSecond: 1.5 } }, 'plans[0].prices.vcpuSecond'],
   [{ prices: { ...plan.prices, vcpuSecond: '1.1234567' } }, 'plans[0].prices.vcpuSecond'],
+  // What the database cannot store, or what costs more a day than it can add up.
+  [{ prices: { ...plan.prices, diskGiBMonth: 100_000_000_000_000 } }, 'plans[0].prices.diskGiBMonth'],
+  [{ prices: { ...plan.prices, vcpuSecond: 10_000_000_000 } }, 'plans[0].prices.vcpuSecond'],
+  [{ prices: { ...plan.prices, memoryGiBSecond: '10000000000.0' } }, 'plans[0].prices.memoryGiBSecond'],
   [{ prices: { ...plan.prices, vcpuSecond: '-1' } }, 'plans[0].prices.vcpuSecond'],
 ])('names the field that is wrong in %o', (over, field) => {
   expect(() => parse(over)).toThrow(`plans: ${field}: `)

@@ -5,19 +5,25 @@ const most = z.int().min(0).max(2_147_483_647)
 /** Micro-units of the currency. Far below 2^53, so that sums of them are exact. */
 const micros = z.int().min(0).max(1_000_000_000_000_000)
 
-/** A price in micro-units. A GiB-second costs about one, so a price may have six decimals, as a string. */
-const price = z
-  .union(
-    [
-      micros,
-      z
-        .string()
-        .regex(/^\d{1,13}(\.\d{1,6})?$/)
-        .transform(String),
-    ],
-    'must be micro-units of the currency: a whole number, or a string such as "1.388889" with at most 6 decimals',
-  )
-  .transform(String)
+/**
+ * A price in micro-units. A GiB-second costs about one, so a price may have six decimals, as a string. The digits before
+ * them are bounded, so that the cost of a day fits a bigint: no price may keep a day of the ledger from being closed.
+ */
+const priceOf = (digits: number) =>
+  z
+    .union(
+      [
+        z
+          .int()
+          .min(0)
+          .max(10 ** digits - 1),
+        z.string().regex(new RegExp(`^\\d{1,${digits}}(\\.\\d{1,6})?$`)),
+      ],
+      `must be micro-units of the currency: a whole number of at most ${digits} digits, or a string such as "1.388889" with at most 6 decimals`,
+    )
+    .transform(String)
+const pricePerSecond = priceOf(10)
+const pricePerMonth = priceOf(13)
 
 const plan = z.strictObject({
   name: z
@@ -27,10 +33,10 @@ const plan = z.strictObject({
   concurrentFastRuns: most.nullable(),
   monthlyBudget: micros.nullable(),
   prices: z.strictObject({
-    vcpuSecond: price,
-    memoryGiBSecond: price,
-    diskGiBMonth: price,
-    snapshotGiBMonth: price,
+    vcpuSecond: pricePerSecond,
+    memoryGiBSecond: pricePerSecond,
+    diskGiBMonth: pricePerMonth,
+    snapshotGiBMonth: pricePerMonth,
   }),
 })
 
