@@ -13,7 +13,7 @@ type MeterEvent = { identifier: string; customer: string; value: number; timesta
 
 export type StripeServer = {
   address: { host: string; port: number }
-  customers: Map<string, { organizationId: string }>
+  customers: Map<string, { organizationId: string; email: string | null }>
   /** Statuses of subscriptions. */
   subscriptions: Map<string, { id: string; customer: string; status: string }>
   /** Events that Stripe counted. */
@@ -54,12 +54,18 @@ export async function startStripe(webhookSecret: string): Promise<StripeServer> 
     const known = stripe.subscriptions.get(id)
     if (method === 'POST' && path === '/v1/customers') {
       const customer = fresh('cus')
-      stripe.customers.set(customer, { organizationId: form.get('metadata[dock_organization]') ?? '' })
+      stripe.customers.set(customer, {
+        organizationId: form.get('metadata[dock_organization]') ?? '',
+        email: form.get('email'),
+      })
       return { status: 200, body: { id: customer, object: 'customer' } }
     }
     if (method === 'POST' && path === '/v1/subscriptions') {
       const customer = form.get('customer') ?? ''
-      if (!stripe.customers.has(customer)) return refusal(400, 'No such customer', 'resource_missing')
+      const payer = stripe.customers.get(customer)
+      if (!payer) return refusal(400, 'No such customer', 'resource_missing')
+      if (form.get('collection_method') === 'send_invoice' && !payer.email)
+        return refusal(400, 'Missing email. The customer must have a valid email to be sent invoices.')
       const subscription = { id: fresh('sub'), object: 'subscription', customer, status: 'active' }
       stripe.subscriptions.set(subscription.id, subscription)
       return { status: 200, body: { ...subscription } }

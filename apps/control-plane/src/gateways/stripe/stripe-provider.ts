@@ -73,10 +73,11 @@ export function createStripeProvider(
 
   return {
     name: 'stripe',
-    createCustomer: ({ id, name }, key) =>
+    createCustomer: ({ id, name, email }, key) =>
       request(async (stripe) => {
         const customer = await stripe.customers.create(
-          { name, metadata: { dock_organization: id } },
+          // Stripe refuses a subscription with invoices by mail for a customer without an address.
+          { name, email, metadata: { dock_organization: id } },
           { idempotencyKey: key },
         )
         return customer.id

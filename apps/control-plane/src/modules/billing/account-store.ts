@@ -5,6 +5,8 @@ import type { Db } from '../../database/database.ts'
 export type Account = {
   organizationId: string
   name: string
+  /** Address of an owner, for invoices. Null if the organization was deleted. */
+  email: string | null
   hasPlan: boolean
   customerId: string | null
   subscriptionId: string | null
@@ -22,6 +24,9 @@ export async function openAccount(db: Db, organizationId: string): Promise<Accou
   const found = await sql<Account>`
     select a.organization_id as "organizationId", o.name, a.customer_id as "customerId",
       a.subscription_id as "subscriptionId", a.attempt, a.version, a.renew,
+      (select u.email from memberships m join users u on u.id = m.user_id
+        where m.organization_id = o.id and m.role = 'owner'
+        order by u.closed_at is not null, not u.email_verified, m.created_at, m.user_id limit 1) as email,
       (p.plan is not null and o.deleted_at is null) as "hasPlan"
     from billing_accounts a join organizations o on o.id = a.organization_id
     left join organization_plans p on p.organization_id = a.organization_id

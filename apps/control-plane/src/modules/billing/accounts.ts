@@ -79,7 +79,9 @@ export function createAccounts(options: { db: Db; logger: Logger; provider: Bill
     if (!account.hasPlan) return end(account)
     let { customerId } = account
     if (customerId === null) {
-      const organization = { id: organizationId, name: account.name }
+      const { name, email } = account
+      if (email === null) return
+      const organization = { id: organizationId, name, email }
       customerId = await request(account, 'customer', (key) => provider.createCustomer(organization, key))
       await saveAccount(db, organizationId, { customerId })
     }

@@ -8,8 +8,8 @@ export type Subscription = {
 
 export type BillingProvider = {
   name: string
-  /** Creates the customer of an organization. The same key returns the same customer. */
-  createCustomer(organization: { id: string; name: string }, key: string): Promise<string>
+  /** Creates the customer of an organization, who gets invoices at `email`. The same key returns the same customer. */
+  createCustomer(organization: { id: string; name: string; email: string }, key: string): Promise<string>
   /** Subscribes a customer to pay for reported usage. Returns the subscription that the customer has already, if any. */
   createSubscription(customerId: string, key: string): Promise<Subscription>
   readSubscription(id: string): Promise<Subscription>
