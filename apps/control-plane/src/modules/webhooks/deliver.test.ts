@@ -235,6 +235,27 @@ it('is sent again, and the request is listed as lost, if the process dies while 
   expect((await rowOf(endpoint)).status).toBe('sent')
 })
 
+it('counts as sent if the receiver accepted it, although that was recorded after the next attempt had begun', async () => {
+  const endpoint = await addEndpoint()
+  const late = Promise.withResolvers<Receipt>()
+  server.receivers.respond(endpoint.url, () => late.promise)
+  await enqueue(endpoint)
+  await eventually(() => expect(receivedBy(endpoint)).toHaveLength(1))
+  const again = Promise.withResolvers<Receipt>()
+  server.receivers.respond(endpoint.url, () => again.promise)
+  const logger = createLogger('test')
+  const { sealer } = server.controlPlane
+  const other = createWebhookSender({ db: db(), clock, logger, sealer, web: server.receivers })
+  clock.advance(20_001)
+  other.start()
+  await eventually(() => expect(receivedBy(endpoint)).toHaveLength(2))
+  late.resolve(status(200))
+  await eventually(async () => expect((await rowOf(endpoint)).status).toBe('sent'))
+  again.resolve(status(500))
+  await other.stop()
+  expect((await rowOf(endpoint)).status).toBe('sent')
+})
+
 it.each(['before', 'after'])(
   'is not tried a 26th time if the process dies during the 25th request, seen %s the next claim',
   async (seen) => {

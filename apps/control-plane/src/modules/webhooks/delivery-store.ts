@@ -16,9 +16,9 @@ export type Outcome =
   | { kind: 'retry'; at: Date }
 
 /**
- * Records the end of a request and its outcome in one statement. If the lease has expired and somebody else took the
- * delivery again, only the request's row is completed. An outcome `disable` cancels all pending deliveries of the
- * endpoint.
+ * Records the end of a request and its outcome in one statement. An acceptance always counts. If the lease has expired and
+ * somebody else took the delivery again, all else only completes the request's row. An outcome `disable` cancels all
+ * pending deliveries of the endpoint.
  */
 export async function recordAttempt(
   db: Db,
@@ -34,7 +34,8 @@ export async function recordAttempt(
   with ended as (update webhook_attempts set status = ${attempt.status}, error = ${attempt.error}, finished_at = ${now}
     where id = ${attempt.id} and finished_at is null),
   settled as (update webhook_deliveries set status = ${status}, next_attempt_at = ${nextAt}
-    where id = ${delivery.id} and status = 'pending' and attempts = ${delivery.attempts}),
+    where id = ${delivery.id} and status = 'pending'
+      and (attempts = ${delivery.attempts} or ${outcome.kind === 'sent'}::boolean)),
   cancelled as (update webhook_deliveries set status = 'cancelled'
     where ${isDisabling}::boolean and endpoint_id = ${delivery.endpoint_id} and status = 'pending' and id <> ${delivery.id})
   update webhook_endpoints set disabled_at = ${now}, updated_at = ${now}
