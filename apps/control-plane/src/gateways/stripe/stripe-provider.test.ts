@@ -203,6 +203,26 @@ it('reports each closed day once, through lost answers and refusals', async () =
   expect(counted(id)).toEqual(days)
 })
 
+it('reports the usage of others although the answer about one organization is always lost', async () => {
+  const ids: string[] = []
+  for (let index = 0; index < 2; index++) {
+    const { id, create } = await newOrganization()
+    await putPlan(id, { plan: 'team' })
+    expect(await create()).toMatch(uuid)
+    ids.push(id)
+  }
+  const [first, second] = ids.toSorted()
+  await closeDay('2026-03-11')
+  await sql`delete from ledger_days where not organization_id = any(${ids}::uuid[])`.execute(db())
+  for (let round = 0; round < 2; round++) {
+    fail(500)
+    await billing().report()
+  }
+  expect([counted(first!), counted(second!)]).toEqual([[], await owed(second!)])
+  await billing().report()
+  expect(counted(first!)).toEqual(await owed(first!))
+})
+
 it.each<[StripeFailure, number]>([
   ['lost', 0],
   ['lost-after', 1],

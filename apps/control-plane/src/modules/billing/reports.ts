@@ -10,14 +10,20 @@ import { beginReport, dropReport, endReport, listPendingReports, type PendingRep
 type Parts = { db: Db; logger: Logger; provider: BillingProvider }
 
 const batch = 100
+/** After so many lost answers in a row the company is probably down. Fewer may concern single organizations. */
+const lostMax = 5
 const dayMs = 86_400_000
 
-/** Reports the days that are due. Ends when an answer is lost: the company is probably down. */
+/** Reports the days that are due. One whose answer is lost is repeated in the next call, and holds up no other. */
 export async function reportUsage(parts: Parts): Promise<void> {
   let after: PendingReport | undefined
+  let lost = 0
   for (;;) {
     const reports = await listPendingReports(parts.db, batch, after)
-    for (const report of reports) if (!(await sendReport(parts, report))) return
+    for (const report of reports) {
+      lost = (await sendReport(parts, report)) ? 0 : lost + 1
+      if (lost === lostMax) return
+    }
     after = reports.at(-1)
     if (reports.length < batch) return
   }
