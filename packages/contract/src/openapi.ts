@@ -129,12 +129,22 @@ const parametersIn = (place: 'path' | 'query', schema: z.ZodObject | undefined):
   }))
 }
 
+const headerSchemas: Record<string, Json> = {
+  'idempotency-key': schemaOf(idempotencyKey, 'input'),
+  'x-dock-cancel-on-disconnect': { type: 'string', enum: ['true', 'false'] },
+}
+const headerDescriptions: Record<string, string> = {
+  'x-dock-cancel-on-disconnect':
+    'Extension: with `true`, the command is ended with everything it started as soon as the caller disconnects.',
+}
+
 const headerParameters = (route: Route): Json[] =>
   (route.headers ?? []).map((name) => ({
     name,
     in: 'header',
     required: name === 'x-confirm-delete',
-    schema: name === 'idempotency-key' ? schemaOf(idempotencyKey, 'input') : { type: 'string' },
+    schema: headerSchemas[name] ?? { type: 'string' },
+    ...(headerDescriptions[name] ? { description: headerDescriptions[name] } : {}),
   }))
 
 const securityOf = (route: Route): Json[] => {

@@ -45,7 +45,7 @@ const callsOf = (system: Pick<MemorySystem, 'world' | 'modules' | 'caller'>, adm
     update: (id, body) => updateDock(context(), caller, id, body),
     exec: async (id, text, key) => {
       const body = { command: text, timeoutSeconds: 60, env: {}, cwd: '/' }
-      return (await execInDock(context(), caller, id, body, key ?? undefined)).stdout
+      return (await execInDock(context(), caller, id, body, { key: key ?? undefined })).stdout
     },
     list: async () =>
       (await Array.fromAsync(listDocks(context(), caller, { filter: 'r', all: true }))).flat(),

@@ -51,6 +51,9 @@ const responseOf = (route: Route, result: unknown, status: number): Response | P
 const rangeOf = (headers: Headers): string | undefined =>
   headers.has('if-range') ? undefined : (headers.get('range') ?? undefined)
 
+const wantsCancel = (headers: Headers): boolean =>
+  headers.get('x-dock-cancel-on-disconnect')?.toLowerCase() === 'true'
+
 /**
  * Converts a route's path to Hono's syntax. Hono treats a colon within a segment as a parameter, so such a last segment
  * becomes a pattern. A trailing `:path` matches slashes, plain or as `%2F`.
@@ -106,6 +109,7 @@ export async function handleRoute(
     query,
     body: isRaw ? readRawBody(context) : body,
     idempotencyKey,
+    cancelled: wantsCancel(request.headers) ? request.signal : undefined,
     range: rangeOf(request.headers),
     accept: request.headers.get('accept') ?? undefined,
     contentType: request.headers.get('content-type') ?? undefined,

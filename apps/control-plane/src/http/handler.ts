@@ -41,6 +41,8 @@ export type RouteRequest<K extends RouteName> = {
   body: Routes[K] extends { requestKind: 'raw' } ? RawBody : RouteBody<Routes[K]>
   /** Header `idempotency-key`, checked for 1 to 255 characters; undefined when not sent. */
   idempotencyKey: string | undefined
+  /** Aborted when the caller disconnects, if the header `x-dock-cancel-on-disconnect` is `true`. */
+  cancelled: AbortSignal | undefined
   /** Header `x-confirm-delete`: an id, converted to lower case. */
   confirmDelete: string | undefined
   /** Header `range` as sent; undefined if the response must be complete. */

@@ -1,5 +1,6 @@
 import { newUuid } from '@dock/foundation'
 import { SandboxGone, SandboxShortOfMemory } from '@dock/runtime'
+import { createMemoryHost, startCommand } from '@dock/testkit/src/host-agent/memory-host.ts'
 import { expect, test, vi } from 'vitest'
 import type { DockState } from './dock-state.ts'
 import { execInDock } from './exec-in-dock.ts'
@@ -29,4 +30,28 @@ test.each([
   }
   await expect(execInDock(dock as unknown as DockState, request)).rejects.toMatchObject({ code })
   expect(release).toHaveBeenCalledOnce()
+})
+
+test('a command ends with its caller only if the request says so', async () => {
+  const host = await createMemoryHost()
+  const dockId = newUuid()
+  await host.agent.docks.getForCommand(dockId).start(startCommand())
+  const leaving = new AbortController()
+  const exec = (command: string, more: object) =>
+    host.agent.app.request(`/docks/${dockId}/exec`, {
+      method: 'POST',
+      signal: leaving.signal,
+      body: JSON.stringify({
+        ...{ generation: 1, command, env: {}, cwd: '/', timeoutMs: 60_000, outputLimitBytes: 100 },
+        ...more,
+      }),
+    })
+  const ended = exec('sleep 60', { endsWithCaller: true })
+  void exec('sleep 61', {})
+  await expect.poll(() => host.driver.executed.length).toBe(2)
+  leaving.abort()
+  expect(await (await ended).json()).toMatchObject({ exitCode: 137, timedOut: false })
+  expect(host.driver.executed.map(({ signal }) => signal?.aborted)).toEqual([true, undefined])
+  host.driver.kill(dockId)
+  await host.remove()
 })

@@ -22,7 +22,7 @@ export const dockAccessRoutes = {
     summary: 'Run one command in a ready Dock',
     tag: 'Docks',
     access: { credentials: 'caller', scope: { dock: 'params.id' }, role: 'member' },
-    headers: ['idempotency-key'],
+    headers: ['idempotency-key', 'x-dock-cancel-on-disconnect'],
     params: dockParams,
     body: z.strictObject({
       command: field

@@ -100,8 +100,24 @@ export type FakeHost = HostGateway & {
   cloneOutcome: ClonedRepositories
   /** Output of commands; null: a command writes its own text to stdout. */
   output: { stdout: string; stderr: string } | null
+  /** Commands whose callers left, oldest first. */
+  cancelled: string[]
   /** Reasons for which the host's session was closed, oldest first. */
   disconnects: string[]
+}
+
+/** Returns the outcome of `work`. If the signal aborts first, calls `onLeft` and throws the signal's reason. */
+const whileWanted = async <T>(
+  signal: AbortSignal | undefined,
+  onLeft: () => void,
+  work: Promise<T>,
+): Promise<T> => {
+  const left = Promise.withResolvers<never>()
+  signal?.addEventListener('abort', () => {
+    onLeft()
+    left.reject(signal.reason)
+  })
+  return Promise.race([work, left.promise])
 }
 
 /** Creates an online host without Docks. It serves every host id, but is linked only as `hostId`. */
@@ -159,6 +175,7 @@ export function createFakeHost(hostId: string): FakeHost {
     instance: { watermark: null, erasures: [] },
     output: null,
     disconnects: [],
+    cancelled: [],
     disconnect: (id, reason) => {
       if (id === hostId) host.disconnects.push(reason)
     },
@@ -220,13 +237,17 @@ export function createFakeHost(hostId: string): FakeHost {
       if (!captures.has(captureId)) throw new HostRefused('not_found', 'no such capture')
       return { sizeBytes: 1234, diskBytes: 2 * gib, dock: host.notes.get(captureId) ?? host.notesOf() }
     },
-    exec: (_host, dockId, body) =>
-      command('exec', dockId, body, () => {
-        if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
-        const timedOut = body.command === 'sleep'
-        const output = host.output ?? { stdout: body.command, stderr: '' }
-        return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
-      }),
+    exec: (_host, dockId, body, cancelled) =>
+      whileWanted(
+        cancelled,
+        () => host.cancelled.push(body.command),
+        command('exec', dockId, body, () => {
+          if (sandboxes.get(dockId)?.state !== 'running') throw new HostRefused('not_running', 'no sandbox')
+          const timedOut = body.command === 'sleep'
+          const output = host.output ?? { stdout: body.command, stderr: '' }
+          return { exitCode: 0, ...output, durationMs: 1, truncated: false, timedOut }
+        }),
+      ),
     setup: (_host, dockId, body) =>
       command('setup', dockId, body, () => setupOutcome.parse(host.setupOutcome)),
     furnish: (_host, dockId, body) =>

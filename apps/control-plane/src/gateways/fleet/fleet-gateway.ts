@@ -5,6 +5,7 @@
 import { type Clock, waitAtMost } from '@dock/foundation'
 import {
   type AgentLink,
+  type CallOptions,
   callAgent,
   captureDock,
   captured,
@@ -68,7 +69,7 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     request: Q | null,
     answer: A,
     body: z.input<Q> | undefined,
-    options: { method?: string; timeoutMs: number },
+    options: CallOptions & { timeoutMs: number },
   ): Promise<z.output<A>> => translateFailure(callAgent(link(hostId), path, request, answer, body, options))
   /** Pending first inventories, by host. An entry is removed when the inventory is handled. */
   const reports = new Map<string, PromiseWithResolvers<void>>()
@@ -150,10 +151,11 @@ export function createFleetGateway(clock: Clock, epoch: () => number): FleetGate
     },
     readCaptureNote: (host, capture) =>
       call(host, `/captures/${capture}/note`, null, captureNote, undefined, { ...command, method: 'GET' }),
-    exec: (host, dock, body) =>
-      call(host, `/docks/${dock}/exec`, execInDock, execOutcome, body, {
-        timeoutMs: body.timeoutMs + execGraceMs,
-      }),
+    exec: (host, dock, body, signal) => {
+      const request = signal ? { ...body, endsWithCaller: true as const } : body
+      const timeoutMs = body.timeoutMs + execGraceMs
+      return call(host, `/docks/${dock}/exec`, execInDock, execOutcome, request, { timeoutMs, signal })
+    },
     setup: (host, dock, body) =>
       call(host, `/docks/${dock}/setup`, setupDock, setupOutcome, body, {
         timeoutMs: body.timeoutMs + execGraceMs,

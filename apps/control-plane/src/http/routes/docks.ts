@@ -26,8 +26,8 @@ export function dockHandlers(context: DockContext): Handlers {
     resumeDock: ({ caller, params, body }) => resumeDock(context, caller, params.id, body),
     branchDock: ({ caller, params, body, idempotencyKey }) =>
       branchDock(context, caller, params.id, body, idempotencyKey),
-    execInDock: ({ caller, params, body, idempotencyKey }) =>
-      execInDock(context, caller, params.id, body, idempotencyKey),
+    execInDock: ({ caller, params, body, idempotencyKey, cancelled }) =>
+      execInDock(context, caller, params.id, body, { key: idempotencyKey, cancelled }),
     readDockStats: ({ caller, params, query }) => readDockStats(context, caller, params.id, query),
     readOperation: ({ caller, params }) => readOperation(context, caller, params.id),
   }

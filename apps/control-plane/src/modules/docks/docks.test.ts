@@ -31,7 +31,7 @@ const branch = (id: string, key?: string) =>
   branchDock(context(), world.caller, id, { ttlSeconds: null }, key)
 const remove = (id: string) => deleteDock(context(), world.caller, id, id)
 const exec = (id: string, command = 'echo', key?: string) =>
-  execInDock(context(), world.caller, id, { command, timeoutSeconds: 60, env: {}, cwd: '/' }, key)
+  execInDock(context(), world.caller, id, { command, timeoutSeconds: 60, env: {}, cwd: '/' }, { key })
 const countActive = async (): Promise<number> =>
   (
     await sql<{ n: number }>`select count(*)::int as n from operations

@@ -43,7 +43,8 @@ export type HostGateway = HostConnections & {
   destroyCapture(hostId: string, captureId: string, operationId: string): Promise<void>
   /** Returns the host's note on a capture. Throws {@link HostRefused} `not_found` if it does not keep the capture. */
   readCaptureNote(hostId: string, captureId: string): Promise<CaptureNote>
-  exec(hostId: string, dockId: string, body: ExecInDock): Promise<ExecOutcome>
+  /** With a signal, its abort and a broken link end the command with everything it started. */
+  exec(hostId: string, dockId: string, body: ExecInDock, cancelled?: AbortSignal): Promise<ExecOutcome>
   setup(hostId: string, dockId: string, body: SetupDock): Promise<SetupOutcome>
   /** Replaces the variables and secret files of a running Dock. */
   furnish(hostId: string, dockId: string, body: UpdateDockEnvironment): Promise<void>

@@ -32,7 +32,7 @@ const exec = (id: string) =>
       world.caller,
       id,
       { command: 'canary', timeoutSeconds: 600, env: {}, cwd: '/' },
-      'key',
+      { key: 'key' },
     ),
   )
 const keptOf = async (id: string) =>

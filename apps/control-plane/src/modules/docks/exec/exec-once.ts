@@ -20,19 +20,22 @@ import {
 import { NotRun } from './host-failure.ts'
 import { type ExecBody, requireReady, runCommand } from './run-command.ts'
 
-/** Runs the command, or returns the outcome of the earlier command with this key. Concurrent calls share one run. */
+/**
+ * Runs the command, or returns the outcome of the earlier command with this key. Concurrent calls share one run, which
+ * ends with the caller of the first one if that caller wanted it.
+ */
 export function execOnce(
   context: DockContext,
   dock: DockRow,
   body: ExecBody,
-  key: string,
+  { key, cancelled }: { key: string; cancelled: AbortSignal | undefined },
 ): Promise<ExecOutcome> {
   const { keyedExecs } = context
   const name = `${dock.id} ${key}`
   const underWay = keyedExecs.get(name)
   if (underWay) return underWay
   const { id: dockId, organizationId } = dock
-  const running = claimAndRun(context, dock, body, { dockId, organizationId, key }).finally(() =>
+  const running = claimAndRun(context, dock, body, { dockId, organizationId, key }, cancelled).finally(() =>
     keyedExecs.delete(name),
   )
   keyedExecs.set(name, running)
@@ -44,26 +47,27 @@ const claimAndRun = async (
   dock: DockRow,
   body: ExecBody,
   key: ExecKey,
+  cancelled: AbortSignal | undefined,
 ): Promise<ExecOutcome> => {
   const { db, clock } = context
   const id = isReadyDockState(dock.state) ? await claimExecKey(db, key, clock.now()) : null
-  if (id !== null) return runFirst(context, dock, body, key, id)
+  if (id !== null) return runFirst(context, dock, body, { key, id }, cancelled)
   const earlier = await findExecKey(db, key)
   if (earlier) return replay(context, key, earlier)
   requireReady(dock)
   // A command that was refused has released the key in the meantime.
-  return claimAndRun(context, dock, body, key)
+  return claimAndRun(context, dock, body, key, cancelled)
 }
 
 const runFirst = async (
   context: DockContext,
   dock: DockRow,
   body: ExecBody,
-  key: ExecKey,
-  id: string,
+  { key, id }: { key: ExecKey; id: string },
+  cancelled: AbortSignal | undefined,
 ): Promise<ExecOutcome> => {
   try {
-    const outcome = await runCommand(context, dock, body)
+    const outcome = await runCommand(context, dock, body, cancelled)
     if (isShort(outcome)) await keep(context, key, id, outcome)
     return outcome
   } catch (error) {

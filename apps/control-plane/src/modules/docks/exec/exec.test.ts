@@ -14,7 +14,13 @@ useTestWorld(async (fresh) => {
 })
 
 const exec = (command: string, key?: string, modules = world.modules) =>
-  execInDock(modules.context, world.caller, dockId, { command, timeoutSeconds: 600, env: {}, cwd: '/' }, key)
+  execInDock(
+    modules.context,
+    world.caller,
+    dockId,
+    { command, timeoutSeconds: 600, env: {}, cwd: '/' },
+    { key },
+  )
 const ran = (): string[] =>
   world.host.calls
     .filter((call) => call.method === 'exec')
@@ -177,4 +183,20 @@ it('limits the number of kept outcomes of a Dock, however short they are', async
   const kept = await keptKeys()
   expect(kept).toHaveLength(limits.exec.keptPerDockMax)
   expect(kept[0]).toBe('old-2')
+})
+
+it('ends with its caller if the caller wants that, and never runs again with the same key', async () => {
+  const gate = Promise.withResolvers<void>()
+  world.host.gate.set('exec', gate.promise)
+  const body = { command: 'long', timeoutSeconds: 600, env: {}, cwd: '/' }
+  const leaving = new AbortController()
+  const { context } = world.modules
+  const left = execInDock(context, world.caller, dockId, body, { key: 'left', cancelled: leaving.signal })
+  await expect.poll(ran).toEqual(['long'])
+  leaving.abort()
+  expect(await outcomeOf(left)).toBe('exec_failed')
+  expect(world.host.cancelled).toEqual(['long'])
+  gate.resolve()
+  expect(await outcomeOf(exec('long', 'left'))).toBe('exec_result_expired')
+  expect(ran()).toEqual(['long'])
 })

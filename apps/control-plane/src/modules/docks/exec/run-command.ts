@@ -1,5 +1,5 @@
 /** Runs a command on a Dock's host. */
-import { isReadyDockState, limits, type RouteBody, type routes } from '@dock/contract'
+import { isReadyDockState, limits, type RouteBody, type routes, ServiceError } from '@dock/contract'
 import type { ExecOutcome } from '../../hosts/index.ts'
 import type { DockRow } from '../core/dock.ts'
 import type { DockContext } from '../dock-context.ts'
@@ -13,21 +13,28 @@ export function requireReady(dock: DockRow): string {
   return dock.hostId
 }
 
-/** Runs the command until it ends or times out. The deployment's maximum caps the requested timeout. */
-export async function runCommand(context: DockContext, dock: DockRow, body: ExecBody): Promise<ExecOutcome> {
+/** Runs the command until it ends or times out, or `cancelled` aborts. The deployment's maximum caps the requested timeout. */
+export async function runCommand(
+  context: DockContext,
+  dock: DockRow,
+  body: ExecBody,
+  cancelled?: AbortSignal,
+): Promise<ExecOutcome> {
   const hostId = requireReady(dock)
   const timeoutSeconds = Math.min(body.timeoutSeconds, context.execTimeoutSecondsMax)
   const ended = context.activity.begin(dock)
   try {
-    return await context.gateway.exec(hostId, dock.id, {
+    const request = {
       generation: dock.generation,
       command: body.command,
       cwd: body.cwd,
       env: body.env,
       timeoutMs: timeoutSeconds * 1000,
       outputLimitBytes: limits.exec.outputBytesMax,
-    })
+    }
+    return await context.gateway.exec(hostId, dock.id, request, cancelled)
   } catch (error) {
+    if (cancelled?.aborted) throw new ServiceError('exec_failed', { detail: 'the caller disconnected' })
     throw toExecFailure(error, commandRefusal)
   } finally {
     ended()
