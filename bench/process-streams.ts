@@ -19,7 +19,7 @@ import { createGvisorDriver } from '@dock/runtime-gvisor'
 import { WebSocketServer } from 'ws'
 
 const mebibyte = 2 ** 20
-const megabytes = 512
+const megabytes = 256
 const rounds = 200
 const logger = createLogger('bench')
 logger.level = 'silent'
@@ -116,9 +116,17 @@ const measure = async (): Promise<void> => {
   const down = await open(['head', '-c', String(megabytes * mebibyte), '/dev/zero'])
   down.stderr.resume()
   let begin = performance.now()
+  let before = process.cpuUsage()
+  const cpuSeconds = (): number => {
+    const used = process.cpuUsage(before)
+    return (used.user + used.system) / 1e6
+  }
   let received = 0
   for await (const chunk of down.stdout) received += (chunk as Buffer).length
-  const rate = () => `${Math.round(megabytes / ((performance.now() - begin) / 1000))} MB/s`
+  const rate = () => {
+    const seconds = (performance.now() - begin) / 1000
+    return `${Math.round(megabytes / seconds)} MB/s, ${Math.round(megabytes / cpuSeconds())} MB per CPU second of the control plane`
+  }
   report('from a program', `${rate()} (${received / mebibyte} MiB)`)
 
   const up = await open(['cat'])
@@ -130,6 +138,7 @@ const measure = async (): Promise<void> => {
   sink.stdout.resume()
   sink.stderr.resume()
   begin = performance.now()
+  before = process.cpuUsage()
   const piece = Buffer.alloc(64 * 1024)
   for (let sent = 0; sent < (megabytes * mebibyte) / piece.length; sent += 1)
     if (!sink.stdin.write(piece)) await once(sink.stdin, 'drain')
