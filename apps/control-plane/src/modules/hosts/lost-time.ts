@@ -46,8 +46,9 @@ export function createLostTime(parts: {
   reapplyErasures(erased: readonly Erased[]): Promise<void>
 }): LostTime {
   const { db, clock, logger, gateway, lineage, reactions, erasureMacs } = parts
-  /** By compared host: the number of erasures sent to it. */
+  /** By compared host: the number of erasures sent to it in the epoch `sentIn`. */
   const compared = new Map<string, number>()
+  let sentIn = 0
 
   /** By host: the last epoch in which this process read the erasures from it. */
   const erasuresTaken = new Map<string, number>()
@@ -105,6 +106,9 @@ export function createLostTime(parts: {
     },
     updateHosts: async () => {
       const watermark = await lineage.advance()
+      // A restored database counts other erasures.
+      if (watermark.epoch !== sentIn) for (const hostId of compared.keys()) compared.set(hostId, 0)
+      sentIn = watermark.epoch
       const linked = new Set(gateway.hostsWithControlLink())
       const hosts = [...compared].filter(([hostId]) => linked.has(hostId))
       await Promise.all(

@@ -64,6 +64,31 @@ it('detects by the mark that a backup was taken while the instance ran', async (
   expect(await second.compareMark(late, 'a host')).toBe(true)
 })
 
+it.each(['an earlier mark', 'no start'])(
+  'begins one epoch if the database goes back to %s while it runs',
+  async (to) => {
+    const lineage = await started()
+    const none: Awaited<ReturnType<typeof saved>> = []
+    await lineage.advance()
+    const before = to === 'no start' ? none : await saved()
+    const late = await lineage.advance()
+    await restore(before)
+    expect(await lineage.advance()).toEqual({ ...late, epoch: 1, mark: late.mark + 1 })
+    expect(await lineage.advance()).toEqual({ ...late, epoch: 1, mark: late.mark + 2 })
+    expect(await lineage.compareMark(late, 'a host')).toBe(false)
+    expect(lineage.epoch()).toBe(1)
+  },
+)
+
+it('begins no second epoch for its own mark after a host reported the restore', async () => {
+  const lineage = await started()
+  const before = await saved()
+  const late = await lineage.advance()
+  await restore(before)
+  expect(await lineage.compareMark(late, 'a host')).toBe(true)
+  expect((await lineage.advance()).epoch).toBe(1)
+})
+
 it('begins an epoch above every remembered one', async () => {
   const lineage = await started()
   expect(await lineage.compareMark({ epoch: 4, startId: newUuid(), mark: 1 }, 'a host')).toBe(true)

@@ -19,7 +19,10 @@ export type Lineage = {
   epoch(): number
   /** Reads the epoch and records this start. Later calls return the result of the first. */
   begin(): Promise<void>
-  /** Increments the mark, saves it, and returns the new watermark. */
+  /**
+   * Increments the mark, saves it, and returns the new watermark. If the database lacks the mark that was saved last, it
+   * was restored while this process ran, or a copy that lagged behind took its place: a new epoch begins.
+   */
   advance(): Promise<Remembered>
   /** Returns the watermark that {@link Lineage.advance} returned last. */
   current(): Promise<Remembered>
@@ -42,7 +45,9 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
   const startId = newUuid()
   let state = { epoch: 0, begunAt: null as Date | null }
   let startedAt = clock.now()
+  /** The mark that was saved last, and the epoch in which that was. */
   let mark = 0
+  let markEpoch = 0
   let begun: Promise<void> | undefined
 
   const doBegin = async (): Promise<void> => {
@@ -51,6 +56,7 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
     const row = await sql<{ epoch: number; begunAt: Date | null }>`
       select epoch, begun_at as "begunAt" from instance_epoch`.execute(db)
     if (row.rows[0]) state = row.rows[0]
+    markEpoch = state.epoch
     await sql`insert into instance_starts (id, started_at) values (${startId}, ${now})`.execute(db)
   }
   const begin = (): Promise<void> => {
@@ -92,6 +98,28 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
     return true
   }
 
+  const compare = (remembered: Remembered, by: string): Promise<boolean> => {
+    const looked = looking.then(() => compareNow(remembered, by))
+    looking = looked.catch(() => undefined)
+    return looked
+  }
+
+  /** Returns false if the database lacks the mark that this process saved last. */
+  const raiseMark = async (): Promise<boolean> => {
+    const raised = await sql<{ mark: string }>`
+      update instance_starts set mark = mark + 1 where id = ${startId} and mark >= ${mark}
+      returning mark`.execute(db)
+    const row = raised.rows[0]
+    if (!row) return false
+    mark = Number(row.mark)
+    markEpoch = state.epoch
+    return true
+  }
+  const saveStart = async (): Promise<void> => {
+    await sql`insert into instance_starts (id, started_at, mark) values (${startId}, ${startedAt}, ${mark})
+      on conflict (id) do update set mark = excluded.mark`.execute(db)
+  }
+
   return {
     epoch: () => state.epoch,
     begin,
@@ -114,16 +142,13 @@ export function createLineage(options: { db: Db; clock: Clock; logger: Logger })
     },
     advance: async () => {
       await begin()
-      const saved = await sql<{ mark: string }>`
-        update instance_starts set mark = mark + 1 where id = ${startId} returning mark`.execute(db)
-      mark = Number(saved.rows[0]?.mark ?? mark)
+      if (!(await raiseMark())) {
+        await compare({ epoch: markEpoch, startId, mark }, 'this control plane')
+        await saveStart()
+        await raiseMark()
+      }
       return { epoch: state.epoch, startId, mark }
     },
-    compareMark: (remembered, by) => {
-      if (remembered === null) return Promise.resolve(false)
-      const looked = looking.then(() => compareNow(remembered, by))
-      looking = looked.catch(() => undefined)
-      return looked
-    },
+    compareMark: async (remembered, by) => remembered !== null && compare(remembered, by),
   }
 }
