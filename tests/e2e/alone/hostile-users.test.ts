@@ -158,7 +158,7 @@ it('no process has a secret in its arguments', async () => {
     await deleteDock(server!, id)
   } finally {
     marked.kill()
-    expect(await watch.end()).toBeGreaterThan(10)
+    expect(await watch.end()).toBeGreaterThan(3)
   }
   expect(inArguments()).toEqual(['marker in cmdline'])
 })
