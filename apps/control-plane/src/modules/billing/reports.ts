@@ -14,7 +14,7 @@ const batch = 100
 const lostMax = 5
 const dayMs = 86_400_000
 
-/** Reports the days that are due. One whose answer is lost is repeated in the next call, and holds up no other. */
+/** Reports the days that are due. A report whose answer is lost holds up no other, and the next call repeats it. */
 export async function reportUsage(parts: Parts): Promise<void> {
   let after: PendingReport | undefined
   let lost = 0
