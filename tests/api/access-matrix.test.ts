@@ -26,7 +26,7 @@ import {
 import { makeTenant } from './support/tenant.ts'
 
 // Started before the tests are defined, because only the server knows which routes are implemented.
-const server = await startControlPlaneWithHost()
+const server = await startControlPlaneWithHost({ confinesProcesses: true })
 const tenant = await makeTenant(server)
 const stranger = await makeTenant(server)
 let closed: TestPerson

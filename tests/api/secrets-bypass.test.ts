@@ -12,7 +12,7 @@ const refusal = 'environment_secrets_admin_only'
 let server: TestControlPlane
 let tenant: Tenant
 beforeAll(async () => {
-  server = await startControlPlaneWithHost()
+  server = await startControlPlaneWithHost({ confinesProcesses: true })
   tenant = await makeTenant(server)
 })
 afterAll(() => server.stop())
@@ -51,6 +51,13 @@ const waysTo = ({ running, stopped, snapshot, template, environment }: Things) =
     download: ['GET', `/v1/snapshots/${snapshot}/download`],
     exec: ['POST', `/v1/docks/${running}/exec`, run],
     terminal: ['POST', `/v1/docks/${running}/terminal`],
+    'file of a Dock': ['GET', `/v1/docks/${running}/files?path=/etc/hostname`],
+    'folder of a Dock': ['GET', `/v1/docks/${running}/files/list?path=/etc`],
+    'watch of a Dock': ['GET', `/v1/docks/${running}/files/watch?path=/absent`],
+    'write to a Dock': ['PUT', `/v1/docks/${running}/files?path=/absent/a`],
+    'delete in a Dock': ['DELETE', `/v1/docks/${running}/files?path=/absent/a`],
+    'folder made in a Dock': ['POST', `/v1/docks/${running}/files/mkdir`, { path: '/absent/a' }],
+    'move in a Dock': ['POST', `/v1/docks/${running}/files/move`, { from: '/absent/a', to: '/absent/b' }],
     'list of ports': ['GET', `/v1/docks/${running}/ports`],
     port: ['POST', `/v1/docks/${running}/ports`, { port: 8080 }],
     'end of a port': ['DELETE', `/v1/docks/${running}/ports/8080`],

@@ -24,6 +24,7 @@ import { type BillingModule, type BillingProvider, createBillingModule } from '.
 import { createClosureModule } from './modules/closure/index.ts'
 import { createConnectorsModule } from './modules/connectors/index.ts'
 import { refusesSecrets } from './modules/docks/index.ts'
+import { createFilesModule } from './modules/files/index.ts'
 import { createInstanceModule, imageCatalog } from './modules/instance/index.ts'
 import { createKeysModule } from './modules/keys/index.ts'
 import { createLimitsModule } from './modules/limits/index.ts'
@@ -183,8 +184,9 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
   const hosts = docks.gateway
   const { activity } = docks.docks
   const terminals = createTerminalsModule({ db, clock, rateLimits, hosts, activity })
-  const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const { accessSignals } = accounts
+  const files = createFilesModule({ docks: docks.context, rateLimits, accessSignals })
+  const ports = createPortsModule({ db, clock, domain: config.portsDomain })
   const terminalGateway = createTerminalGateway({ context: terminals.context, accessSignals, logger })
   const portGateway =
     config.portsDomain &&
@@ -198,6 +200,7 @@ export function composeControlPlane(options: CompositionOptions): ControlPlane {
       accounts,
       billing,
       closure,
+      files,
       instance,
       keys,
       limits,

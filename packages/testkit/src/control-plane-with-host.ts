@@ -25,10 +25,14 @@ const highLimits = {
 
 /** Starts the control plane. Call `stop` at the end, as with {@link startTestControlPlane}. */
 export async function startControlPlaneWithHost(
-  options: Omit<TestControlPlaneOptions, 'hostGateway'> = {},
+  options: Omit<TestControlPlaneOptions, 'hostGateway'> & {
+    /** For tests that generate requests: processes in Docks can change nothing on this machine. */
+    confinesProcesses?: boolean
+  } = {},
 ): Promise<ControlPlaneWithHost> {
   const hostId = newUuid()
   const host = createFakeHost(hostId)
+  host.connections.confinesProcesses = options.confinesProcesses ?? false
   const server = await startTestControlPlane({
     ...options,
     environment: { ...highLimits, ...options.environment },

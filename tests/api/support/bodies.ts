@@ -8,6 +8,8 @@ export type Ids = Pick<Tenant, 'organizationId' | 'workspaceId' | 'dockId'>
 export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> = {
   createDock: ({ workspaceId }) => ({ workspaceId }),
   execInDock: () => ({ command: 'true' }),
+  makeDockFolder: () => ({ path: '/absent/folder' }),
+  moveDockFile: () => ({ from: '/absent/a', to: '/absent/b' }),
   exposePort: () => ({ port: 8080 }),
   createTemplate: ({ dockId }) => ({ dockId, name: 'template' }),
   createEnvironment: ({ organizationId }) => ({ organizationId, name: 'another' }),
@@ -51,5 +53,11 @@ export const bodies: Readonly<Partial<Record<RouteName, (ids: Ids) => object>>> 
 
 export const queries: Readonly<Partial<Record<RouteName, Record<string, string>>>> = {
   readSnapshotFile: { path: '/etc/hostname' },
+  // No test depends on files of the machine that plays the Dock.
+  readDockFile: { path: '/absent/a' },
+  writeDockFile: { path: '/absent/a' },
+  deleteDockFile: { path: '/absent/a' },
+  listDockFiles: { path: '/absent' },
+  watchDockFiles: { path: '/absent' },
   connectTerminal: { ticket: 'x' },
 }

@@ -30,6 +30,8 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
   terminals: FakeTerminalEnd[]
   /** Processes that were opened, oldest first. They are programs of this machine. */
   processes: { dockId: string; request: ProcessRequest & { generation: number }; process: RemoteProcess }[]
+  /** Set to true if requests are generated: processes can then change nothing on this machine. */
+  confinesProcesses: boolean
   unreachable: Error | null
   /** Git connections from Docks that wait to be accepted, by connection id. */
   git: Map<string, Duplex>
@@ -42,6 +44,7 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
   const connections: ReturnType<typeof fakeConnections> = {
     terminals: [],
     processes: [],
+    confinesProcesses: false,
     unreachable: null,
     git: new Map(),
     connectGit: async (_host, _dock, connectionId) => {
@@ -70,7 +73,7 @@ export function fakeConnections(alive: (dockId: string, generation: number) => b
     },
     openProcess: async (_host, dockId, request) => {
       enter(dockId, request.generation)
-      const process = await openFakeProcess(newUuid(), request)
+      const process = await openFakeProcess(newUuid(), request, connections.confinesProcesses)
       connections.processes.push({ dockId, request, process })
       return process
     },

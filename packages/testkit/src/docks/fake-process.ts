@@ -15,6 +15,7 @@ import {
 } from '@dock/control-plane/src/modules/hosts/index.ts'
 import { ExecRefused } from '@dock/runtime'
 import { openLocalProcess } from '../runtime/local-process.ts'
+import { confinedTo, rootOf } from './confined-program.ts'
 
 let made: string | undefined
 
@@ -23,7 +24,9 @@ export function fakeProcessFolder(): string {
   if (made === undefined) {
     const folder = mkdtempSync(join(tmpdir(), 'dock-processes-'))
     made = folder
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+    process.once('exit', () => {
+      for (const each of [folder, rootOf(folder)]) rmSync(each, { recursive: true, force: true })
+    })
   }
   return made
 }
@@ -31,15 +34,23 @@ export function fakeProcessFolder(): string {
 const isFinished = (stream: Readable): Promise<void> =>
   new Promise((resolve) => void finished(stream, () => resolve()))
 
-/** Starts the program. Throws HostRefused `exec_refused` if it or its folder does not exist. */
-export async function openFakeProcess(id: string, request: ProcessRequest): Promise<RemoteProcess> {
+/**
+ * Starts the program. Throws HostRefused `exec_refused` if it or its folder does not exist. A confined program can change
+ * nothing outside {@link fakeProcessFolder}, whatever its arguments are.
+ */
+export async function openFakeProcess(
+  id: string,
+  request: ProcessRequest,
+  isConfined = false,
+): Promise<RemoteProcess> {
   const folder = fakeProcessFolder()
   const { command, argv, env = {}, cwd = folder, pty } = request
+  const wanted = argv ?? (command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command])
   const local = await openLocalProcess(
     {
-      argv: argv ?? (command === undefined ? ['/bin/bash', '-l'] : ['/bin/bash', '-lc', command]),
+      argv: isConfined ? confinedTo(folder, cwd, wanted) : wanted,
       env: { HOME: folder, USER: 'user', SHELL: '/bin/bash', PATH: '/usr/local/bin:/usr/bin:/bin', ...env },
-      cwd,
+      cwd: isConfined ? folder : cwd,
       ...(pty ? { pty } : {}),
     },
     id,

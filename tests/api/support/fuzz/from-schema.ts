@@ -29,7 +29,10 @@ const meaningful: Readonly<Record<string, readonly string[]>> = {
   dockId: ['@dockId@'],
   image: ['debian-13'],
   environment: ['default'],
-  from: ['@/v1/templates/:name@'],
+  from: ['@/v1/templates/:name@', '@folder@/a'],
+  to: ['@folder@/b'],
+  // A secret file of an Environment, and paths in a Dock.
+  path: ['config/token', '@folder@', '@folder@/a', '@folder@/a', '@folder@/b', '/etc/hostname'],
   confirmation: ['erase my account data', 'delete archived dock data'],
   publicKey: ['ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIO5q0M3q9n6c0m0m1nVtXzqjYJpU0f0b3c2d1e0f9a8b laptop'],
   'x-confirm-delete': ['@confirm@'],

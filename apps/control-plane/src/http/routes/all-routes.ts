@@ -4,6 +4,7 @@ import type { BillingModule } from '../../modules/billing/index.ts'
 import type { ClosureModule } from '../../modules/closure/index.ts'
 import type { DocksModule } from '../../modules/docks/index.ts'
 import type { EnvironmentsModule } from '../../modules/environments/index.ts'
+import type { FilesModule } from '../../modules/files/index.ts'
 import type { HostsModule } from '../../modules/hosts/index.ts'
 import type { InstanceModule } from '../../modules/instance/index.ts'
 import type { KeysModule } from '../../modules/keys/index.ts'
@@ -21,6 +22,7 @@ import { billingHandlers } from './billing.ts'
 import { closureHandlers } from './closure.ts'
 import { dockHandlers } from './docks.ts'
 import { environmentHandlers, environmentUpgradeHandlers } from './environments.ts'
+import { fileHandlers } from './files.ts'
 import { hostHandlers } from './hosts.ts'
 import { instanceHandlers } from './instance.ts'
 import { assistantHandlers, keyHandlers, providerKeyHandlers } from './keys.ts'
@@ -39,6 +41,7 @@ export type RoutedModules = {
   closure: ClosureModule
   docks: DocksModule
   environments: EnvironmentsModule
+  files: FilesModule
   hosts: HostsModule
   instance: InstanceModule
   keys: KeysModule
@@ -60,6 +63,7 @@ export function bindAllRoutes(modules: RoutedModules): Handlers {
     ...dockHandlers(modules.docks.context),
     ...environmentHandlers(modules.environments.context),
     ...environmentUpgradeHandlers(modules.docks.context),
+    ...fileHandlers(modules.files.context),
     ...hostHandlers(modules.hosts.context),
     ...instanceHandlers(modules.instance.context),
     ...keyHandlers(modules.keys.context),

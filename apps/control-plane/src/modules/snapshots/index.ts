@@ -2,6 +2,7 @@
 
 export { createSnapshotsModule, type SnapshotsModule } from './create-snapshots-module.ts'
 export { deleteSnapshot } from './delete-snapshot.ts'
-export { readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
+export { limitSlowReader } from './open-readings.ts'
+export { parseRangeHeader, readSnapshotDownload, readSnapshotFile, readSnapshotTree } from './read-files.ts'
 export { listDockSnapshots, listSnapshots, readLatestSnapshot } from './read-snapshots.ts'
 export type { SnapshotContext } from './snapshot-context.ts'

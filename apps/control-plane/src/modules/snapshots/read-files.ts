@@ -97,7 +97,7 @@ type FileAnswer = {
 }
 
 /** Parses a `range` header. Returns null if there is none, or if it is not a single byte range (RFC 9110). */
-const rangeFrom = (header: string | undefined): ByteRange | null => {
+export function parseRangeHeader(header: string | undefined): ByteRange | null {
   const bytes = /^bytes=(.*)$/i.exec(header?.trim() ?? '')?.[1]
   return bytes === undefined ? null : parseByteRange(bytes)
 }
@@ -111,7 +111,7 @@ export async function readSnapshotFile(
   const { rateLimits, readings } = context
   await rateLimits.take('snapshotFiles', caller.userId)
   const row = await requireCompleted(context, caller, wanted.id)
-  const range = rangeFrom(wanted.range)
+  const range = parseRangeHeader(wanted.range)
   const { begun, end } = await countReadsWhile(async (count) => {
     count(readings.ofUser(caller.userId))
     const hostId = await hostOf(context, row)

@@ -1,0 +1,94 @@
+/** Sends an upload to the program that writes it, in frames, with back-pressure and a limit of idleness. */
+import type { Writable } from 'node:stream'
+import { limits, ServiceError } from '@dock/contract'
+
+const { stallSeconds, bytesPerSecondMin } = limits.files
+
+/** The connection to the program broke; what the program answered tells why. */
+export class ProgramGone extends Error {}
+
+export type UploadPace = { stallMs: number; bytesPerSecond: number }
+
+const defaultPace: UploadPace = { stallMs: stallSeconds * 1000, bytesPerSecond: bytesPerSecondMin }
+
+const tooSlow = (): ServiceError =>
+  new ServiceError('validation_error', {
+    message: `The upload made too little progress: nothing for ${stallSeconds} seconds, or less than ${bytesPerSecondMin} bytes a second.`,
+  })
+
+/**
+ * Waiting for the client uses up a budget of `stallMs`, and each chunk adds the time that it takes at `bytesPerSecond`.
+ */
+const createBudget = ({ stallMs, bytesPerSecond }: UploadPace) => {
+  let leftMs = stallMs
+  return {
+    credit: (bytes: number): void => {
+      leftMs = Math.min(stallMs, leftMs + (bytes / bytesPerSecond) * 1000)
+    },
+    wait: async <T>(work: Promise<T>): Promise<T> => {
+      const startedAt = performance.now()
+      const late = Promise.withResolvers<never>()
+      const timer = setTimeout(() => late.reject(tooSlow()), leftMs)
+      try {
+        return await Promise.race([work, late.promise])
+      } finally {
+        clearTimeout(timer)
+        leftMs -= performance.now() - startedAt
+      }
+    },
+  }
+}
+
+const awaitRoom = (stream: Writable): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const settle = (): void => {
+      stream.off('drain', onDrain)
+      stream.off('close', onClose)
+    }
+    const onDrain = (): void => {
+      settle()
+      resolve()
+    }
+    const onClose = (): void => {
+      settle()
+      reject(new ProgramGone('its input closed'))
+    }
+    stream.on('drain', onDrain)
+    stream.on('close', onClose)
+  })
+
+const frameOf = (bytes: Uint8Array): Buffer => {
+  const frame = Buffer.allocUnsafe(4 + bytes.length)
+  frame.writeUInt32BE(bytes.length)
+  frame.set(bytes, 4)
+  return frame
+}
+
+/**
+ * Sends the body and the empty frame that ends it. Throws {@link ProgramGone}, or `validation_error` if the client is
+ * idle or leaves before the end. Without the empty frame the program discards what it received.
+ */
+export async function sendUpload(
+  body: ReadableStream<Uint8Array>,
+  stdin: Writable,
+  pace: UploadPace = defaultPace,
+): Promise<void> {
+  const budget = createBudget(pace)
+  const reader = body.getReader()
+  const readChunk = () =>
+    reader.read().catch((cause: unknown) => {
+      throw new ServiceError('validation_error', { message: 'The upload ended early.', cause })
+    })
+  try {
+    for (let next = await budget.wait(readChunk()); !next.done; next = await budget.wait(readChunk())) {
+      if (next.value.length === 0) continue
+      budget.credit(next.value.length)
+      if (stdin.destroyed) throw new ProgramGone('its input closed')
+      if (!stdin.write(frameOf(next.value))) await awaitRoom(stdin)
+    }
+    stdin.end(frameOf(new Uint8Array()))
+  } finally {
+    // Not awaited: it would wait for a read that an idle client never completes.
+    reader.cancel().catch(() => undefined)
+  }
+}
