@@ -28,7 +28,7 @@ const createBudget = ({ stallMs, bytesPerSecond }: UploadPace) => {
     wait: async <T>(work: Promise<T>): Promise<T> => {
       const startedAt = performance.now()
       const late = Promise.withResolvers<never>()
-      const timer = setTimeout(() => late.reject(tooSlow()), leftMs)
+      const timer = setTimeout(() => late.reject(tooSlow()), Math.max(0, leftMs))
       try {
         return await Promise.race([work, late.promise])
       } finally {
