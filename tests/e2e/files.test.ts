@@ -1,8 +1,9 @@
 /** Files of a real Dock, whose programs run in gVisor with the image's perl and tar. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile, execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { encodeNameForUrl, type FileChange } from '@dock/contract'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createDock, run } from './support/dock.ts'
@@ -15,7 +16,7 @@ let params: { id: string }
 let folder: string
 
 beforeAll(async () => {
-  params = { id: (await createDock(server)).id }
+  params = { id: (await createDock(server, { diskGiB: 1 })).id }
   folder = mkdtempSync(join(tmpdir(), 'dock-e2e-files-'))
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -101,13 +102,10 @@ it('leaves nothing of an upload that breaks, and says that a disk is full', {
   await sent
   await expect.poll(hidden, { timeout: 30_000 }).toBe('0\n')
 
-  writeFileSync(join(folder, 'zeros'), '')
   const url = `${admin.baseUrl}/v1/docks/${params.id}/files?path=${work}/zeros`
-  const script = 'head -c 3G /dev/zero | curl -sS -H "$1" -T - "$2"'
-  const said = execFileSync('bash', ['-c', script, 'bash', `authorization: Bearer ${admin.apiKey}`, url], {
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
+  const script = 'head -c 2G /dev/zero | curl -sS -H "$1" -T - "$2"'
+  const args = ['-c', script, 'bash', `authorization: Bearer ${admin.apiKey}`, url]
+  const { stdout: said } = await promisify(execFile)('bash', args)
   expect(JSON.parse(said)).toMatchObject({ code: 'conflict', message: expect.stringMatching(/disk is full/) })
   expect(await run(server, params.id, 'ls -A | grep -c zeros; true')).toBe('0\n')
 })
